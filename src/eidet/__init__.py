@@ -1,0 +1,1 @@
+"""Eidet: a memory for AI agents."""

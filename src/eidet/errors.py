@@ -1,0 +1,62 @@
+"""The errors a program can tell apart.
+
+EidetError
+├── BadInput        what was given cannot be stored or asked; nothing was written
+├── NotFound        the thing named does not exist in this scope
+├── Conflict        somebody changed it first; `current` says what is there now
+├── Refused         a policy said no
+├── Unavailable     try again later; `retry_after` says when, if known
+├── Corrupt         stored bytes are damaged or not ours
+└── Misconfigured   settings, files and code do not fit together
+    └── MissingExtra    an optional package is not installed
+"""
+
+from __future__ import annotations
+
+
+class EidetError(Exception):
+    """The root of every error Eidet raises on purpose."""
+
+
+class BadInput(EidetError, ValueError):
+    """What was given cannot be stored or asked; nothing was written."""
+
+
+class NotFound(EidetError, LookupError):
+    """The thing named does not exist in this scope."""
+
+
+class Conflict(EidetError):
+    """Somebody changed the record first."""
+
+    def __init__(self, message: str, *, current: int | None = None) -> None:
+        super().__init__(message)
+        self.current = current
+
+
+class Refused(EidetError):
+    """A policy said no; nothing was changed."""
+
+
+class Unavailable(EidetError):
+    """A store, disk or service cannot answer now; the same call may succeed later."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Corrupt(EidetError):
+    """Stored bytes are damaged or are not ours."""
+
+
+class Misconfigured(EidetError):
+    """Settings, files and code do not fit together."""
+
+
+class MissingExtra(Misconfigured, ImportError):
+    """An optional package is not installed."""
+
+    def __init__(self, what: str, *, extra: str) -> None:
+        super().__init__(f"{what} needs the {extra} extra: pip install 'eidet[{extra}]'")
+        self.extra = extra

@@ -1,0 +1,284 @@
+"""The nouns: frozen values that every other module speaks of. No I/O, no clock, no numpy."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Any, overload
+
+from .clean import Json, Moment, dump_json
+from .errors import BadInput
+
+Place = tuple[float, ...]
+
+
+class Kind(StrEnum):
+    """What a record is about."""
+
+    MESSAGE = "message"
+    WORKING = "working"
+    FACT = "fact"
+    EPISODE = "episode"
+    SUMMARY = "summary"
+    STATE = "state"
+    ACTION = "action"
+    INTERACTION = "interaction"
+    DOCUMENT = "document"
+    TRIPLE = "triple"
+
+
+class Tier(StrEnum):
+    """How much detail a record keeps and for how long."""
+
+    SHORT = "short"
+    MIDDLE = "middle"
+    LONG = "long"
+
+
+def kind_of(value: str) -> Kind:
+    try:
+        return Kind(value)
+    except ValueError:
+        raise BadInput(f"unknown kind {value!r}; there are {', '.join(Kind)}") from None
+
+
+def tier_of(value: str) -> Tier:
+    try:
+        return Tier(value)
+    except ValueError:
+        raise BadInput(f"unknown tier {value!r}; there are {', '.join(Tier)}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The isolation boundary: a path of labels such as `acme/ann`.
+
+    A plain string names exactly one scope. `Scope.under("acme")` names `acme` and all below it.
+    """
+
+    path: str = "default"
+    below: bool = False
+
+    def __post_init__(self) -> None:
+        check_scope(self.path)
+
+    @classmethod
+    def of(cls, scope: str | Scope) -> Scope:
+        return scope if isinstance(scope, Scope) else cls(scope)
+
+    @classmethod
+    def under(cls, path: str) -> Scope:
+        return cls(path, below=True)
+
+    def holds(self, path: str) -> bool:
+        return path == self.path or (self.below and path.startswith(self.path + "/"))
+
+    def __str__(self) -> str:
+        return self.path + ("/**" if self.below else "")
+
+
+def check_scope(path: str) -> None:
+    """Labels are any printable text without '/', 1 to 200 characters each, 1,000 in all."""
+    if not isinstance(path, str):
+        raise BadInput(f"a scope is a string such as 'acme/ann', not {type(path).__name__}")
+    if len(path) > 1000:
+        raise BadInput(f"a scope has at most 1,000 characters, this one has {len(path):,}")
+    for label in path.split("/"):
+        if not label or len(label) > 200 or label != label.strip() or not label.isprintable():
+            raise BadInput(
+                f"scope {path!r}: each label between '/' needs 1 to 200 printable characters "
+                "and no space at its ends"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """The one thing that is stored. `store` fills in `version` and `seq`."""
+
+    id: str
+    scope: str
+    text: str
+    kind: Kind = Kind.FACT
+    tier: Tier = Tier.SHORT
+    data: Json = None
+    who: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    step: int | None = None
+    place: Place | None = None
+    importance: float = 0.5
+    created: float = 0.0
+    occurred: float = 0.0
+    uses: int = 0
+    last_used: float | None = None
+    expires: float | None = None
+    source: str | None = None
+    meta: Mapping[str, Json] = field(default_factory=dict)
+    vector: bytes | None = field(default=None, repr=False)
+    terms: bytes = field(default=b"", repr=False)
+    level: int = 0
+    derived_from: tuple[str, ...] = ()
+    version: int = 1
+    seq: int = 0
+
+    @property
+    def digest(self) -> str:
+        """The hash of what the record says (text and data), for compare-and-set and duplicates."""
+        return content_digest(self.text, self.data).hex()
+
+    @property
+    def when(self) -> datetime:
+        """When it happened, as an aware UTC datetime."""
+        return datetime.fromtimestamp(self.occurred, UTC)
+
+    def with_(self, **changes: Any) -> Record:
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One turn of a conversation, as agent frameworks write it."""
+
+    role: str
+    content: str | None = None
+    timestamp: Moment | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    tool_calls: Sequence[Json] = ()
+    tool_call_id: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What happened to a record: `what` is created, revised, used or forgotten."""
+
+    what: str
+    id: str
+    scope: str
+    at: float
+    by: str | None = None
+    version: int = 1
+    before: Mapping[str, Json] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """One reason for a hit's place: the raw value, its share of the score, its rank in that signal."""
+
+    name: str
+    value: float
+    share: float
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A record with its score in 0-1 and why it has it."""
+
+    record: Record
+    score: float
+    signals: tuple[Signal, ...] = ()
+    matched: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return self.record.text
+
+    @property
+    def id(self) -> str:
+        return self.record.id
+
+    def why(self) -> str:
+        """The explanation as one line: `dense 0.61 (#1) + words 0.34 (#2: lives, lisbon)`."""
+        parts = []
+        for signal in self.signals:
+            note = f"#{signal.rank}" if signal.rank else ""
+            if signal.name == "words" and self.matched:
+                note = f"{note}: {', '.join(self.matched)}".lstrip(": ")
+            parts.append(f"{signal.name} {signal.share:.2f}" + (f" ({note})" if note else ""))
+        return " + ".join(parts) or "matches the filter"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """How a recall came to its answer: what was understood, found, left out, and the time it took."""
+
+    query: str
+    terms: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    searched: int = 0
+    filtered: int = 0
+    arms: Mapping[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    millis: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class Hits(Sequence[Hit]):
+    """The answer of a recall: a sequence of hits, best first, and the trace if it was asked for."""
+
+    __slots__ = ("_hits", "trace")
+
+    def __init__(self, hits: Sequence[Hit], trace: Trace | None = None) -> None:
+        self._hits = tuple(hits)
+        self.trace = trace
+
+    def __len__(self) -> int:
+        return len(self._hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self._hits)
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Hit]: ...
+    def __getitem__(self, index: int | slice) -> Hit | Sequence[Hit]:
+        return self._hits[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hits) and self._hits == other._hits
+
+    def __hash__(self) -> int:
+        return hash(tuple(hit.id for hit in self._hits))
+
+    def __repr__(self) -> str:
+        return f"Hits({list(self._hits)!r})"
+
+
+class _Ticks:
+    """Rising microseconds, so that two ids of one process never share their time part."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def next(self, now: float) -> int:
+        with self._lock:
+            self._last = max(int(now * 1e6), self._last + 1)
+            return self._last
+
+
+_ticks = _Ticks()
+
+
+def new_id(now: float) -> str:
+    """A time-ordered id, rising within a process and never given twice."""
+    return f"{_ticks.next(now):014x}{os.urandom(6).hex()}"
+
+
+def content_digest(text: str, data: Json) -> bytes:
+    content = text.encode()
+    if data is not None:
+        content += b"\x00" + dump_json(data, sort_keys=True).encode()
+    return blake2b(content, digest_size=16).digest()
+
+
+def key_id(key: str) -> str:
+    """The id of a record that the caller names by a key of their own."""
+    return "k" + blake2b(key.encode(), digest_size=12).hexdigest()

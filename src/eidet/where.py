@@ -1,0 +1,341 @@
+"""`Where`: one filter value for every verb and every backend.
+
+The predicate here is the meaning; SQL and column filters are held equal to it by property tests.
+All parts of one `Where` must hold; `a & b`, `a | b` and `~a` nest.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final
+
+from .clean import Json, clean_json, clean_text, moment
+from .errors import BadInput
+from .model import Kind, Place, Record, Scope, Tier, kind_of, tier_of
+
+OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
+MISSING: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A test of one value inside `data` or `meta`, such as `Condition("data.health", "<", 0.5)`.
+
+    Path steps are separated by dots, list positions are numbers; a tuple of steps allows any key.
+    A missing value passes only `exists` with False. Numbers compare with numbers and strings with
+    strings; true is not 1. `regex` searches strings; `contains` is for strings and lists.
+    """
+
+    path: tuple[str | int, ...]
+    op: str
+    value: Json = True
+
+    def __init__(self, path: str | Sequence[str | int], op: str, value: Json = True) -> None:
+        steps = tuple(path.split(".")) if isinstance(path, str) else tuple(path)
+        if len(steps) < 2 or steps[0] not in ("data", "meta"):
+            raise BadInput(f"condition path {path!r} must start with data or meta, as in 'data.health'")
+        if op not in OPERATORS:
+            raise BadInput(f"unknown operator {op!r}; there are {', '.join(OPERATORS)}")
+        for step in steps:
+            if isinstance(step, str):
+                clean_text(step, "condition path")
+        object.__setattr__(self, "path", steps)
+        object.__setattr__(self, "op", op)
+        object.__setattr__(self, "value", _operand(op, value))
+
+    def holds(self, record: Record) -> bool:
+        root = record.data if self.path[0] == "data" else record.meta
+        return compare(resolve(root, self.path[1:]), self.op, self.value)
+
+
+def _operand(op: str, value: Json) -> Json:
+    if op == "in":
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise BadInput("operator 'in' needs a list of values")
+        value = list(value)
+    if op == "exists" and not isinstance(value, bool):
+        raise BadInput("operator 'exists' needs True or False")
+    if op == "regex":
+        compile_pattern(value)
+    if op in ("<", "<=", ">", ">=") and (isinstance(value, bool) or not isinstance(value, int | float | str)):
+        raise BadInput(f"operator {op!r} needs a number or a string, not {type(value).__name__}")
+    return _freeze(clean_json(value, "condition value"))
+
+
+def _freeze(value: Json) -> Json:
+    """Lists become tuples so that a condition can be hashed; dicts stay (and then it cannot)."""
+    return tuple(_freeze(item) for item in value) if isinstance(value, list) else value
+
+
+@lru_cache(maxsize=256)
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, TypeError, RecursionError, OverflowError) as bad:
+        raise BadInput(f"{pattern!r} is not a regular expression: {bad}") from None
+
+
+def resolve(root: Json, steps: Sequence[str | int]) -> Json:
+    """The value at a path, or MISSING. A step of digits also names a list position."""
+    value = root
+    for step in steps:
+        if isinstance(value, dict) and isinstance(step, str) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and (place := _position(step)) is not None and place < len(value):
+            value = value[place]
+        else:
+            return MISSING
+    return value
+
+
+def _position(step: str | int) -> int | None:
+    if isinstance(step, int):
+        return step if step >= 0 else None
+    return int(step) if step.isascii() and step.isdigit() and len(step) < 10 else None
+
+
+def compare(value: Json, op: str, operand: Json) -> bool:
+    if op == "exists":
+        return (value is not MISSING) == operand
+    if value is MISSING:
+        return False
+    match op:
+        case "=":
+            return same(value, operand)
+        case "!=":
+            return not same(value, operand)
+        case "in":
+            return any(same(value, item) for item in operand)
+        case "regex":
+            return isinstance(value, str) and compile_pattern(operand).search(value) is not None
+        case "contains":
+            return _contains(value, operand)
+    return _ordered(value, op, operand)
+
+
+def same(a: Json, b: Json) -> bool:
+    """JSON equality: 1 equals 1.0, true does not equal 1, lists and dicts by content."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, list | tuple):
+        return isinstance(b, list | tuple) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+    return (type(a) is type(b) and a == b) or (_number(a) and _number(b) and a == b)
+
+
+def _number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _contains(value: Json, operand: Json) -> bool:
+    if isinstance(value, str):
+        return isinstance(operand, str) and operand in value
+    return isinstance(value, list) and any(same(item, operand) for item in value)
+
+
+def _ordered(value: Json, op: str, operand: Json) -> bool:
+    if not ((_number(value) and _number(operand)) or (isinstance(value, str) and isinstance(operand, str))):
+        return False
+    match op:
+        case "<":
+            return bool(value < operand)
+        case "<=":
+            return bool(value <= operand)
+        case ">":
+            return bool(value > operand)
+    return bool(value >= operand)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """All places with low <= coordinate <= high on each axis given; a missing z counts as 0."""
+
+    low: Place
+    high: Place
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", check_place(self.low))
+        object.__setattr__(self, "high", check_place(self.high))
+        if len(self.low) != len(self.high):
+            raise BadInput("a box needs two corners with the same number of coordinates")
+
+    def holds(self, place: Place | None) -> bool:
+        return place is not None and all(
+            low <= _axis(place, i) <= high
+            for i, (low, high) in enumerate(zip(self.low, self.high, strict=True))
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """All places within `radius` of `place` (Euclidean; a missing z counts as 0)."""
+
+    place: Place
+    radius: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "place", check_place(self.place))
+        if not (math.isfinite(self.radius) and self.radius >= 0):
+            raise BadInput(f"a radius is a number from 0 up, not {self.radius!r}")
+
+    def holds(self, place: Place | None) -> bool:
+        if place is None:
+            return False
+        x, y, z = (_axis(place, i) - _axis(self.place, i) for i in range(3))
+        return x * x + y * y + z * z <= self.radius * self.radius
+
+
+def check_place(place: Sequence[float]) -> Place:
+    try:
+        found = tuple(float(value) for value in place)
+    except (TypeError, ValueError):
+        raise BadInput(f"a place is two or three numbers, not {place!r}") from None
+    if len(found) not in (2, 3) or not all(math.isfinite(v) and abs(v) <= 1e150 for v in found):
+        raise BadInput(f"a place is two or three finite numbers (at most 1e150), not {place!r}")
+    return found
+
+
+def _axis(place: Place, axis: int) -> float:
+    return place[axis] if axis < len(place) else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Which records are meant. Every part given must hold; times and steps include both ends."""
+
+    scope: Scope | None = None
+    ids: tuple[str, ...] | None = None
+    kinds: tuple[Kind, ...] | None = None
+    tiers: tuple[Tier, ...] | None = None
+    agent: str | None = None
+    session: str | None = None
+    who: str | None = None
+    source: str | None = None
+    since: float | None = None
+    until: float | None = None
+    created_since: float | None = None
+    created_until: float | None = None
+    step_from: int | None = None
+    step_to: int | None = None
+    importance_min: float | None = None
+    importance_max: float | None = None
+    box: Box | None = None
+    near: Near | None = None
+    alive_at: float | None = None
+    conditions: tuple[Condition, ...] = ()
+    every: tuple[Where, ...] = ()
+    some: tuple[Where, ...] = ()
+    never: tuple[Where, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, tidy in _TIDY.items():
+            value = getattr(self, name)
+            if value is not None and value != ():
+                object.__setattr__(self, name, tidy(value))
+
+    def __and__(self, other: Where) -> Where:
+        return Where(every=(self, other))
+
+    def __or__(self, other: Where) -> Where:
+        return Where(some=(self, other))
+
+    def __invert__(self) -> Where:
+        return Where(never=(self,))
+
+    def within(self, scope: Scope) -> Where:
+        """The same filter, confined to a scope."""
+        return replace(self, scope=scope) if self.scope is None else Where(scope=scope, every=(self,))
+
+    @property
+    def narrows(self) -> bool:
+        """Whether anything but the scope (and being alive) is asked for."""
+        return replace(self, scope=None, alive_at=None) != Where()
+
+    def matches(self, record: Record) -> bool:
+        return (
+            (self.scope is None or self.scope.holds(record.scope))
+            and (self.ids is None or record.id in self.ids)
+            and (self.kinds is None or record.kind in self.kinds)
+            and (self.tiers is None or record.tier in self.tiers)
+            and all(want is None or want == got for want, got in self._labels(record))
+            and all(_between(*span) for span in self._spans(record))
+            and (self.box is None or self.box.holds(record.place))
+            and (self.near is None or self.near.holds(record.place))
+            and (self.alive_at is None or record.expires is None or record.expires > self.alive_at)
+            and all(condition.holds(record) for condition in self.conditions)
+            and all(part.matches(record) for part in self.every)
+            and (not self.some or any(part.matches(record) for part in self.some))
+            and not any(part.matches(record) for part in self.never)
+        )
+
+    def _labels(self, record: Record) -> tuple[tuple[str | None, str | None], ...]:
+        return (
+            (self.agent, record.agent),
+            (self.session, record.session),
+            (self.who, record.who),
+            (self.source, record.source),
+        )
+
+    def _spans(self, record: Record) -> tuple[tuple[Any, Any, Any], ...]:
+        return (
+            (self.since, record.occurred, self.until),
+            (self.created_since, record.created, self.created_until),
+            (self.step_from, record.step, self.step_to),
+            (self.importance_min, record.importance, self.importance_max),
+        )
+
+
+def _tidy_scope(value: str | Scope) -> Scope:
+    return Scope.of(value)
+
+
+def _tidy_labels(value: Any) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _tidy_kinds(value: Any) -> tuple[Kind, ...]:
+    return tuple(kind_of(item) for item in _tidy_labels(value))
+
+
+def _tidy_tiers(value: Any) -> tuple[Tier, ...]:
+    return tuple(tier_of(item) for item in _tidy_labels(value))
+
+
+def _tidy_number(value: Any) -> float | int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise BadInput(f"a range needs numbers, not {value!r}")
+    return value
+
+
+def _tidy_conditions(value: Any) -> tuple[Condition, ...]:
+    found = (value,) if isinstance(value, Condition) else value
+    return tuple(item if isinstance(item, Condition) else Condition(*item) for item in found)
+
+
+_TIDY: Final = {
+    "scope": _tidy_scope,
+    "ids": _tidy_labels,
+    "kinds": _tidy_kinds,
+    "tiers": _tidy_tiers,
+    "since": moment,
+    "until": moment,
+    "created_since": moment,
+    "created_until": moment,
+    "alive_at": moment,
+    "step_from": _tidy_number,
+    "step_to": _tidy_number,
+    "importance_min": _tidy_number,
+    "importance_max": _tidy_number,
+    "conditions": _tidy_conditions,
+}
+
+
+def _between(low: float | None, value: float | None, high: float | None) -> bool:
+    if low is None and high is None:
+        return True
+    return value is not None and (low is None or low <= value) and (high is None or value <= high)
