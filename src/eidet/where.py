@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
@@ -100,7 +100,7 @@ def _position(step: str | int) -> int | None:
 
 def compare(value: Json, op: str, operand: Json) -> bool:
     if op == "exists":
-        return (value is not MISSING) == operand
+        return (value is not MISSING) is operand
     if value is MISSING:
         return False
     match op:
@@ -317,7 +317,7 @@ def _tidy_conditions(value: Any) -> tuple[Condition, ...]:
     return tuple(item if isinstance(item, Condition) else Condition(*item) for item in found)
 
 
-_TIDY: Final = {
+_TIDY: Final[dict[str, Callable[[Any], Any]]] = {
     "scope": _tidy_scope,
     "ids": _tidy_labels,
     "kinds": _tidy_kinds,

@@ -1,0 +1,149 @@
+"""The store port: where records are kept. The store is the truth; every index follows it.
+
+A backend is one file with a class that has these methods, and a test class of four lines that
+inherits `eidet.store.contract.StoreContract`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from ..model import Event, Record, Scope
+from ..where import Where
+
+Uses = Mapping[tuple[str, str], tuple[int, float]]  # (scope, id) -> (how often, when last)
+ORDERS = ("seq", "occurred", "created", "importance", "step", "uses")
+
+
+class Head(NamedTuple):
+    """How far a store has come. `epoch` rises when stored vectors or terms were rewritten in place."""
+
+    epoch: int
+    seq: int
+
+
+class Entry(NamedTuple):
+    """What an index needs of a record."""
+
+    seq: int
+    kind: str
+    tier: str
+    agent: str | None
+    session: str | None
+    who: str | None
+    source: str | None
+    occurred: float
+    created: float
+    step: int | None
+    x: float | None
+    y: float | None
+    z: float | None
+    importance: float
+    expires: float | None
+    vector: bytes | None
+    terms: bytes
+
+
+class Changes(NamedTuple):
+    """What changed in a scope: new entries by rising seq, and the seqs of rows that are gone."""
+
+    entries: Sequence[Entry]
+    gone: Sequence[int]
+
+
+class Derived(NamedTuple):
+    """A record's derived bytes, to be written in place of what is stored for that seq."""
+
+    seq: int
+    vector: bytes | None
+    terms: bytes
+
+
+class Store(Protocol):
+    """Keeps records. Every method is safe from many threads; what returned is durable.
+
+    Every write is all or nothing. `seq` rises with every write in the store and is never reused,
+    and a reader that has seen seq n has seen everything below it.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Differs between any two stores; the same each time this one is opened."""
+
+    @property
+    def writable(self) -> bool: ...
+
+    def put(
+        self,
+        records: Sequence[Record],
+        *,
+        now: float,
+        unique: bool = True,
+        expect: int | None = None,
+        by: str | None = None,
+    ) -> list[Record]:
+        """Writes all records or none; one answer per record, in order, as it is now stored.
+
+        A record whose (scope, id) exists becomes its next version; one that says the same is left
+        alone. With `unique`, a fact or document whose content its scope already has under another
+        id is not stored again: the one that is there is answered, with a use counted. With
+        `expect`, each record must exist in that version, else Conflict.
+        """
+
+    def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
+        """One answer per id, in the order asked; None where absent."""
+
+    def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
+        """The same by seq."""
+
+    def find(
+        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0
+    ) -> list[Record]:
+        """Matching records; `order` is one of ORDERS, a leading '-' reverses, absent values last.
+
+        Equal values are ordered by seq (in the same direction).
+        """
+
+    def scan(self, where: Where, *, batch: int = 1000) -> Iterator[Record]:
+        """All matching records by rising seq, without holding a lock or all of them in memory."""
+
+    def match(self, where: Where) -> list[int]:
+        """The seqs of matching records, rising."""
+
+    def count(self, where: Where) -> int: ...
+
+    def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
+        """Deletes what matches and what its history says of its content; the ids deleted."""
+
+    def note(self, uses: Uses) -> None:
+        """Adds to use counts; records that are gone are passed over. Changes no version or seq."""
+
+    def history(self, scope: str, id: str) -> list[Event]:
+        """What happened to a record, oldest first; also after it was forgotten."""
+
+    def scopes(self, scope: Scope | None = None) -> dict[str, int]:
+        """Scopes that hold records, with their counts, by name; all of them or those in `scope`."""
+
+    def head(self) -> Head:
+        """How far the store has come, other processes' writes included. Must be cheap."""
+
+    def changes(self, scope: str, since: int) -> Changes:
+        """What happened in a scope after seq `since`. Records put and gone since are left out."""
+
+    def witness(self, seq: int) -> str | None:
+        """The (time-ordered, unique) id of whatever was written with this seq, if it still knows."""
+
+    def setting(self, name: str) -> str | None: ...
+
+    def configure(self, settings: Mapping[str, str]) -> None:
+        """Writes settings, all or none."""
+
+    def rewrite(self, derived: Iterable[Derived]) -> None:
+        """Replaces derived bytes in place and raises the epoch. Rows that are gone are passed over."""
+
+    def size(self) -> int:
+        """Bytes the store takes where it lives."""
+
+    def close(self) -> None:
+        """Releases everything; closing twice is fine."""

@@ -1,0 +1,269 @@
+"""The reference store: plain dictionaries. Short enough to be read as the law."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..model import Event, Record, Scope
+from ..where import Where
+from . import Changes, Derived, Entry, Head, Uses
+from .rules import UNIQUE_KINDS, check_expected, check_order, said_before, succeed
+
+
+@dataclass(slots=True)
+class _Room:
+    """One scope: live records by rising seq, where each id is, and which seqs are gone since when."""
+
+    rows: dict[int, Record] = field(default_factory=dict)
+    ids: dict[str, int] = field(default_factory=dict)
+    contents: dict[str, int] = field(default_factory=dict)
+    gone: list[tuple[int, int]] = field(default_factory=list)
+    events: dict[str, list[Event]] = field(default_factory=dict)
+
+    def at(self, id: str) -> Record | None:
+        seq = self.ids.get(id)
+        return None if seq is None else self.rows[seq]
+
+    def add(self, record: Record) -> None:
+        self.rows[record.seq] = record
+        self.ids[record.id] = record.seq
+        if record.kind in UNIQUE_KINDS:
+            self.contents[record.digest] = record.seq
+
+    def remove(self, record: Record, seq: int) -> None:
+        del self.rows[record.seq], self.ids[record.id]
+        if self.contents.get(record.digest) == record.seq:
+            del self.contents[record.digest]
+        self.gone.append((seq, record.seq))
+
+    def log(self, event: Event) -> None:
+        self.events.setdefault(event.id, []).append(event)
+
+    def twin(self, record: Record, now: float) -> Record | None:
+        """A living fact or document that says the same."""
+        if record.kind not in UNIQUE_KINDS or (seq := self.contents.get(record.digest)) is None:
+            return None
+        found = self.rows[seq]
+        return found if found.expires is None or found.expires > now else None
+
+
+_EMPTY = _Room()  # stands for a scope that was never written; read only
+
+
+class RamStore:
+    """Keeps records in this process; they end with it."""
+
+    writable = True
+
+    def __init__(self) -> None:
+        self.identity = uuid.uuid4().hex
+        self._lock = threading.RLock()
+        self._rooms: dict[str, _Room] = {}
+        self._settings: dict[str, str] = {}
+        self._head = Head(0, 0)
+
+    def put(
+        self,
+        records: Sequence[Record],
+        *,
+        now: float,
+        unique: bool = True,
+        expect: int | None = None,
+        by: str | None = None,
+    ) -> list[Record]:
+        with self._lock:
+            for record in records:
+                check_expected(expect, self._room(record.scope).at(record.id), record.id)
+            return [self._put(record, now, unique, by) for record in records]
+
+    def _put(self, record: Record, now: float, unique: bool, by: str | None) -> Record:
+        room = self._room(record.scope)
+        old = room.at(record.id)
+        if old is None:
+            twin = room.twin(record, now) if unique else None
+            if twin is not None:
+                return self._use(room, twin, 1, now)
+            fresh = replace(record, version=1, seq=self._next())
+            room.add(fresh)
+            room.log(Event(what="created", id=fresh.id, scope=fresh.scope, at=fresh.created, by=by))
+            return fresh
+        before = said_before(old, record)
+        if not before:
+            return old
+        room.remove(old, self._next())
+        new = replace(succeed(old, record), seq=self._next())
+        room.add(new)
+        room.log(
+            Event(
+                what="revised", id=new.id, scope=new.scope, at=now, by=by, version=new.version, before=before
+            )
+        )
+        return new
+
+    def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
+        with self._lock:
+            room = self._rooms.get(scope, _EMPTY)
+            return [room.at(id) for id in ids]
+
+    def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
+        with self._lock:
+            rows = self._rooms.get(scope, _EMPTY).rows
+            return [rows.get(seq) for seq in seqs]
+
+    def find(
+        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0
+    ) -> list[Record]:
+        name, descending = check_order(order)
+        found = sorted(self._matching(where), key=lambda r: r.seq, reverse=descending)
+        present = [r for r in found if getattr(r, name) is not None]
+        present.sort(key=lambda r: getattr(r, name), reverse=descending)
+        absent = [r for r in found if getattr(r, name) is None]
+        return (present + absent)[offset : None if limit is None else offset + limit]
+
+    def scan(self, where: Where, *, batch: int = 1000) -> Iterator[Record]:
+        del batch
+        yield from sorted(self._matching(where), key=lambda r: r.seq)
+
+    def match(self, where: Where) -> list[int]:
+        return sorted(record.seq for record in self._matching(where))
+
+    def count(self, where: Where) -> int:
+        return len(self._matching(where))
+
+    def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
+        with self._lock:
+            doomed = sorted(self._matching(where), key=lambda r: r.seq)
+            for record in doomed:
+                room = self._room(record.scope)
+                room.remove(record, self._next())
+                room.events[record.id] = [replace(e, before=None) for e in room.events[record.id]]
+                room.log(
+                    Event(
+                        what="forgotten",
+                        id=record.id,
+                        scope=record.scope,
+                        at=now,
+                        by=by,
+                        version=record.version,
+                    )
+                )
+            return [record.id for record in doomed]
+
+    def note(self, uses: Uses) -> None:
+        with self._lock:
+            for (scope, id), (count, when) in uses.items():
+                room = self._rooms.get(scope, _EMPTY)
+                if (record := room.at(id)) is not None:
+                    self._use(room, record, count, when)
+
+    def history(self, scope: str, id: str) -> list[Event]:
+        with self._lock:
+            return list(self._rooms.get(scope, _EMPTY).events.get(id, ()))
+
+    def scopes(self, scope: Scope | None = None) -> dict[str, int]:
+        with self._lock:
+            return {
+                path: len(room.rows)
+                for path, room in sorted(self._rooms.items())
+                if room.rows and (scope is None or scope.holds(path))
+            }
+
+    def head(self) -> Head:
+        return self._head
+
+    def changes(self, scope: str, since: int) -> Changes:
+        with self._lock:
+            room = self._rooms.get(scope, _EMPTY)
+            entries = []
+            for seq in reversed(room.rows):
+                if seq <= since:
+                    break
+                entries.append(entry_of(room.rows[seq]))
+            gone = []
+            for at, seq in reversed(room.gone):
+                if at <= since:
+                    break
+                if seq <= since:
+                    gone.append(seq)
+            return Changes(entries[::-1], gone)
+
+    def witness(self, seq: int) -> str | None:
+        with self._lock:
+            found = (room.rows.get(seq) for room in self._rooms.values())
+            return next((record.id for record in found if record), None)
+
+    def setting(self, name: str) -> str | None:
+        return self._settings.get(name)
+
+    def configure(self, settings: Mapping[str, str]) -> None:
+        with self._lock:
+            self._settings.update(settings)
+
+    def rewrite(self, derived: Iterable[Derived]) -> None:
+        with self._lock:
+            wanted = {row.seq: row for row in derived}
+            for room in self._rooms.values():
+                for seq in wanted.keys() & room.rows.keys():
+                    row = wanted[seq]
+                    room.rows[seq] = replace(room.rows[seq], vector=row.vector, terms=row.terms)
+            self._head = Head(self._head.epoch + 1, self._head.seq)
+
+    def size(self) -> int:
+        with self._lock:
+            return sum(
+                len(r.text) + len(r.vector or b"") + len(r.terms)
+                for room in self._rooms.values()
+                for r in room.rows.values()
+            )
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def _room(self, scope: str) -> _Room:
+        return self._rooms.setdefault(scope, _Room())
+
+    def _next(self) -> int:
+        self._head = Head(self._head.epoch, self._head.seq + 1)
+        return self._head.seq
+
+    def _use(self, room: _Room, record: Record, count: int, when: float) -> Record:
+        last = when if record.last_used is None else max(when, record.last_used)
+        used = replace(record, uses=record.uses + count, last_used=last)
+        room.rows[record.seq] = used
+        return used
+
+    def _matching(self, where: Where) -> list[Record]:
+        with self._lock:
+            return [
+                record
+                for path, room in self._rooms.items()
+                if where.scope is None or where.scope.holds(path)
+                for record in room.rows.values()
+                if where.matches(record)
+            ]
+
+
+def entry_of(record: Record) -> Entry:
+    x, y, z = (*(record.place or ()), None, None, None)[:3]
+    return Entry(
+        record.seq,
+        record.kind,
+        record.tier,
+        record.agent,
+        record.session,
+        record.who,
+        record.source,
+        record.occurred,
+        record.created,
+        record.step,
+        x,
+        y,
+        z,
+        record.importance,
+        record.expires,
+        record.vector,
+        record.terms,
+    )

@@ -1,0 +1,63 @@
+"""What every store must decide the same way, as pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Final
+
+from ..clean import Json
+from ..errors import BadInput, Conflict
+from ..model import Kind, Record
+from . import ORDERS
+
+UNIQUE_KINDS: Final = (Kind.FACT, Kind.DOCUMENT)
+
+# What the caller says of a record; the rest is kept by the store or derived.
+_SAID: Final = tuple(
+    f.name
+    for f in fields(Record)
+    if f.name not in {"id", "scope", "created", "uses", "last_used", "vector", "terms", "version", "seq"}
+)
+
+
+def said_before(old: Record, new: Record) -> dict[str, Json]:
+    """The fields that differ, with their old values. A time that was not given differs from none."""
+    timeless = new.occurred == new.created
+    return {
+        name: getattr(old, name)
+        for name in _SAID
+        if getattr(old, name) != getattr(new, name) and not (name == "occurred" and timeless)
+    }
+
+
+def succeed(old: Record, new: Record) -> Record:
+    """The next version: the new content with the life of the old record."""
+    occurred = old.occurred if new.occurred == new.created else new.occurred
+    return replace(
+        new,
+        created=old.created,
+        occurred=occurred,
+        uses=old.uses,
+        last_used=old.last_used,
+        version=old.version + 1,
+    )
+
+
+def check_expected(expect: int | None, old: Record | None, id: str) -> None:
+    if expect is None:
+        return
+    if old is None:
+        raise Conflict(f"record {id} is gone; version {expect} was expected")
+    if old.version != expect:
+        raise Conflict(
+            f"record {id} is at version {old.version}, not {expect}: read it again and repeat the change",
+            current=old.version,
+        )
+
+
+def check_order(order: str) -> tuple[str, bool]:
+    """The column and whether it descends."""
+    name = order.removeprefix("-")
+    if name not in ORDERS:
+        raise BadInput(f"unknown order {order!r}; there are {', '.join(ORDERS)}, with '-' for descending")
+    return name, order.startswith("-")

@@ -1,0 +1,99 @@
+"""The tables, once, for every relational store. Migrations are the history of this file."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+
+REVISION: Final = "0001"
+
+metadata = MetaData()
+
+records = Table(
+    "records",
+    metadata,
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("id", Text, nullable=False),
+    Column("scope", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("tier", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("data", Text),
+    Column("who", Text),
+    Column("agent", Text),
+    Column("session", Text),
+    Column("step", BigInteger),
+    Column("x", Float),
+    Column("y", Float),
+    Column("z", Float),
+    Column("importance", Float, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("occurred", Float, nullable=False),
+    Column("uses", Integer, nullable=False),
+    Column("last_used", Float),
+    Column("expires", Float),
+    Column("source", Text),
+    Column("meta", Text),
+    Column("level", Integer, nullable=False),
+    Column("derived_from", Text),
+    Column("version", Integer, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("terms", LargeBinary, nullable=False),
+    Column("vector", LargeBinary),
+    Index("records_by_id", "scope", "id", unique=True),
+    Index("records_by_seq", "scope", "seq"),
+    Index("records_by_time", "scope", "occurred"),
+    Index(
+        "records_by_content",
+        "scope",
+        "digest",
+        sqlite_where=text("kind IN ('fact', 'document')"),
+        postgresql_where=text("kind IN ('fact', 'document')"),
+    ),
+)
+
+# What happened to records. `gone` is the seq a record had until then: an index drops that row.
+# Records and events share one rising seq, so that one number says how far a reader has come.
+events = Table(
+    "events",
+    metadata,
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("scope", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("what", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("by", Text),
+    Column("version", Integer, nullable=False),
+    Column("gone", BigInteger),
+    Column("born", Float, nullable=False),
+    Column("before", Text),
+    Index("events_by_id", "scope", "id", "seq"),
+    Index("events_by_seq", "scope", "seq"),
+)
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+# Vectors of the next embedder, while they are being made; they replace `records.vector` at once.
+vectors_next = Table(
+    "vectors_next",
+    metadata,
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("vector", LargeBinary),
+)
