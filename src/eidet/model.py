@@ -6,10 +6,10 @@ import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Any, overload
+from typing import Any, TypedDict, overload
 
 from .clean import Json, Moment, dump_json
 from .errors import BadInput
@@ -151,6 +151,54 @@ class Message:
     tool_calls: Sequence[Json] = ()
     tool_call_id: str | None = None
     name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A record to be: what a caller says of it. What is left out gets its default."""
+
+    text: str | None = None
+    data: Json = None
+    kind: str | None = None
+    tier: str | None = None
+    who: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    step: int | None = None
+    place: Sequence[float] | None = None
+    importance: float | None = None
+    occurred: Moment | None = None
+    expires: Moment | timedelta | None = None
+    source: str | None = None
+    meta: Mapping[str, Json] | None = None
+    vector: Any = None
+    derived_from: Sequence[str] = ()
+    id: str | None = None
+    key: str | None = None
+
+
+class Details(TypedDict, total=False):
+    """What `remember` may be told beside the thing itself."""
+
+    scope: str | Scope
+    kind: str | None
+    tier: str | None
+    who: str | None
+    agent: str | None
+    session: str | None
+    step: int | None
+    place: Sequence[float] | None
+    importance: float | None
+    occurred: Moment | None
+    expires: Moment | timedelta | None
+    source: str | None
+    data: Json
+    meta: Mapping[str, Json] | None
+    vector: Any
+    derived_from: Sequence[str]
+    id: str | None
+    key: str | None
+    keep_duplicates: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

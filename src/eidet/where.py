@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from .clean import Json, clean_json, clean_text, moment
 from .errors import BadInput
@@ -35,21 +36,25 @@ class Condition:
     value: Json = True
 
     def __init__(self, path: str | Sequence[str | int], op: str, value: Json = True) -> None:
-        steps = tuple(path.split(".")) if isinstance(path, str) else tuple(path)
-        if len(steps) < 2 or steps[0] not in ("data", "meta"):
-            raise BadInput(f"condition path {path!r} must start with data or meta, as in 'data.health'")
         if op not in OPERATORS:
             raise BadInput(f"unknown operator {op!r}; there are {', '.join(OPERATORS)}")
-        for step in steps:
-            if isinstance(step, str):
-                clean_text(step, "condition path")
-        object.__setattr__(self, "path", steps)
+        object.__setattr__(self, "path", _steps(path))
         object.__setattr__(self, "op", op)
         object.__setattr__(self, "value", _operand(op, value))
 
     def holds(self, record: Record) -> bool:
         root = record.data if self.path[0] == "data" else record.meta
         return compare(resolve(root, self.path[1:]), self.op, self.value)
+
+
+def _steps(path: str | Sequence[str | int]) -> tuple[str | int, ...]:
+    steps: tuple[Any, ...] = tuple(path.split(".") if isinstance(path, str) else path)
+    if len(steps) < 2 or steps[0] not in ("data", "meta"):
+        raise BadInput(f"condition path {path!r} must start with data or meta, as in 'data.health'")
+    for step in steps:
+        if type(step) is not int:
+            clean_text(step, "a step of a condition path")
+    return steps
 
 
 def _operand(op: str, value: Json) -> Json:
@@ -60,7 +65,7 @@ def _operand(op: str, value: Json) -> Json:
     if op == "exists" and not isinstance(value, bool):
         raise BadInput("operator 'exists' needs True or False")
     if op == "regex":
-        compile_pattern(value)
+        compile_pattern(clean_text(value, "operator 'regex'"))
     if op in ("<", "<=", ">", ">=") and (isinstance(value, bool) or not isinstance(value, int | float | str)):
         raise BadInput(f"operator {op!r} needs a number or a string, not {type(value).__name__}")
     return _freeze(clean_json(value, "condition value"))
@@ -75,7 +80,7 @@ def _freeze(value: Json) -> Json:
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
-    except (re.error, TypeError, RecursionError, OverflowError) as bad:
+    except (re.error, RecursionError, OverflowError) as bad:
         raise BadInput(f"{pattern!r} is not a regular expression: {bad}") from None
 
 
@@ -125,7 +130,9 @@ def same(a: Json, b: Json) -> bool:
         return isinstance(b, list | tuple) and len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict):
         return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
-    return (type(a) is type(b) and a == b) or (_number(a) and _number(b) and a == b)
+    if isinstance(a, str):
+        return isinstance(b, str) and a == b
+    return bool(a == b) if _number(a) and _number(b) else a is b
 
 
 def _number(value: Json) -> bool:
@@ -180,8 +187,9 @@ class Near:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "place", check_place(self.place))
-        if not (math.isfinite(self.radius) and self.radius >= 0):
+        if not (_number(self.radius) and 0 <= self.radius <= sys.float_info.max):
             raise BadInput(f"a radius is a number from 0 up, not {self.radius!r}")
+        object.__setattr__(self, "radius", float(self.radius))
 
     def holds(self, place: Place | None) -> bool:
         if place is None:
@@ -193,7 +201,7 @@ class Near:
 def check_place(place: Sequence[float]) -> Place:
     try:
         found = tuple(float(value) for value in place)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadInput(f"a place is two or three numbers, not {place!r}") from None
     if len(found) not in (2, 3) or not all(math.isfinite(v) and abs(v) <= 1e150 for v in found):
         raise BadInput(f"a place is two or three finite numbers (at most 1e150), not {place!r}")
@@ -294,8 +302,12 @@ def _tidy_scope(value: str | Scope) -> Scope:
     return Scope.of(value)
 
 
+def _tidy_label(value: Any) -> str:
+    return clean_text(value, "a filter")
+
+
 def _tidy_labels(value: Any) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+    return tuple(map(_tidy_label, (value,) if isinstance(value, str) else value))
 
 
 def _tidy_kinds(value: Any) -> tuple[Kind, ...]:
@@ -307,14 +319,32 @@ def _tidy_tiers(value: Any) -> tuple[Tier, ...]:
 
 
 def _tidy_number(value: Any) -> float | int:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    """Ends beyond int64 are endless: no record reaches them, and no driver could bind them."""
+    if not _number(value) or value != value:
         raise BadInput(f"a range needs numbers, not {value!r}")
-    return value
+    if abs(value) < 2**63:
+        return cast("float", value)
+    return math.inf if value > 0 else -math.inf
 
 
 def _tidy_conditions(value: Any) -> tuple[Condition, ...]:
-    found = (value,) if isinstance(value, Condition) else value
-    return tuple(item if isinstance(item, Condition) else Condition(*item) for item in found)
+    return tuple(map(_condition, (value,) if isinstance(value, Condition) else value))
+
+
+def _condition(value: Any) -> Condition:
+    if isinstance(value, Condition):
+        return value
+    if not isinstance(value, list | tuple) or len(value) not in (2, 3):
+        raise BadInput(f"a condition is a path, an operator and a value, not {value!r}")
+    return Condition(*value)
+
+
+def _tidy_parts(value: Any) -> tuple[Where, ...]:
+    found = (value,) if isinstance(value, Where) else tuple(value)
+    for part in found:
+        if not isinstance(part, Where):
+            raise BadInput(f"a filter nests filters, not {type(part).__name__}")
+    return found
 
 
 _TIDY: Final[dict[str, Callable[[Any], Any]]] = {
@@ -322,6 +352,10 @@ _TIDY: Final[dict[str, Callable[[Any], Any]]] = {
     "ids": _tidy_labels,
     "kinds": _tidy_kinds,
     "tiers": _tidy_tiers,
+    "agent": _tidy_label,
+    "session": _tidy_label,
+    "who": _tidy_label,
+    "source": _tidy_label,
     "since": moment,
     "until": moment,
     "created_since": moment,
@@ -332,6 +366,9 @@ _TIDY: Final[dict[str, Callable[[Any], Any]]] = {
     "importance_min": _tidy_number,
     "importance_max": _tidy_number,
     "conditions": _tidy_conditions,
+    "every": _tidy_parts,
+    "some": _tidy_parts,
+    "never": _tidy_parts,
 }
 
 

@@ -46,8 +46,9 @@ class Entry(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What changed in a scope: new entries by rising seq, and the seqs of rows that are gone."""
+    """What changed in a scope up to `head`: new entries by rising seq, and seqs that are gone."""
 
+    head: Head
     entries: Sequence[Entry]
     gone: Sequence[int]
 
@@ -81,6 +82,7 @@ class Store(Protocol):
         now: float,
         unique: bool = True,
         expect: int | None = None,
+        epoch: int | None = None,
         by: str | None = None,
     ) -> list[Record]:
         """Writes all records or none; one answer per record, in order, as it is now stored.
@@ -88,7 +90,8 @@ class Store(Protocol):
         A record whose (scope, id) exists becomes its next version; one that says the same is left
         alone. With `unique`, a fact or document whose content its scope already has under another
         id is not stored again: the one that is there is answered, with a use counted. With
-        `expect`, each record must exist in that version, else Conflict.
+        `expect`, each record must exist in that version, else Conflict; with `epoch`, the store
+        must still be in that epoch, else Conflict.
         """
 
     def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
@@ -105,13 +108,16 @@ class Store(Protocol):
         Equal values are ordered by seq (in the same direction).
         """
 
-    def scan(self, where: Where, *, batch: int = 1000) -> Iterator[Record]:
-        """All matching records by rising seq, without holding a lock or all of them in memory."""
+    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
+        """Matching records above a seq, by rising seq; holds no lock, and never all of them in memory."""
 
     def match(self, where: Where) -> list[int]:
         """The seqs of matching records, rising."""
 
     def count(self, where: Where) -> int: ...
+
+    def census(self, where: Where) -> dict[tuple[str, str], int]:
+        """How many records match, by (kind, tier)."""
 
     def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
         """Deletes what matches and what its history says of its content; the ids deleted."""
@@ -120,7 +126,10 @@ class Store(Protocol):
         """Adds to use counts; records that are gone are passed over. Changes no version or seq."""
 
     def history(self, scope: str, id: str) -> list[Event]:
-        """What happened to a record, oldest first; also after it was forgotten."""
+        """What happened to a record, oldest first; also after it was forgotten.
+
+        A creation is by the record's agent; what follows is by whoever the call named.
+        """
 
     def scopes(self, scope: Scope | None = None) -> dict[str, int]:
         """Scopes that hold records, with their counts, by name; all of them or those in `scope`."""
@@ -128,8 +137,12 @@ class Store(Protocol):
     def head(self) -> Head:
         """How far the store has come, other processes' writes included. Must be cheap."""
 
-    def changes(self, scope: str, since: int) -> Changes:
-        """What happened in a scope after seq `since`. Records put and gone since are left out."""
+    def changes(self, scope: str, since: int, limit: int) -> Changes:
+        """What happened in a scope after seq `since`, as of one moment: at most `limit` entries.
+
+        `head` says up to where this tells all; ask again from there until it is the store's head.
+        `gone` names only seqs up to `since`; what came and went in between is left out.
+        """
 
     def witness(self, seq: int) -> str | None:
         """The (time-ordered, unique) id of whatever was written with this seq, if it still knows."""
@@ -141,6 +154,19 @@ class Store(Protocol):
 
     def rewrite(self, derived: Iterable[Derived]) -> None:
         """Replaces derived bytes in place and raises the epoch. Rows that are gone are passed over."""
+
+    def stage(self, name: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        """Keeps vectors (by seq) of the next embedder aside, across restarts; another name starts anew."""
+
+    def staged(self, name: str) -> int:
+        """Up to which seq vectors of this embedder are kept aside; 0 if none."""
+
+    def adopt(self, name: str, settings: Mapping[str, str]) -> int:
+        """Makes the staged vectors those of the records, and writes settings, at once.
+
+        Only if every record with a vector has one staged; else nothing happens. The number that lack
+        one is answered, so 0 means done.
+        """
 
     def size(self) -> int:
         """Bytes the store takes where it lives."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from ..model import Event, Record, Scope
 from ..where import Where
 from . import Changes, Derived, Entry, Head, Uses
-from .rules import UNIQUE_KINDS, check_expected, check_order, said_before, succeed
+from .rules import UNIQUE_KINDS, check_epoch, check_expected, check_order, said_before, succeed
 
 
 @dataclass(slots=True)
@@ -19,7 +21,7 @@ class _Room:
 
     rows: dict[int, Record] = field(default_factory=dict)
     ids: dict[str, int] = field(default_factory=dict)
-    contents: dict[str, int] = field(default_factory=dict)
+    contents: dict[str, list[int]] = field(default_factory=dict)
     gone: list[tuple[int, int]] = field(default_factory=list)
     events: dict[str, list[Event]] = field(default_factory=dict)
 
@@ -31,12 +33,12 @@ class _Room:
         self.rows[record.seq] = record
         self.ids[record.id] = record.seq
         if record.kind in UNIQUE_KINDS:
-            self.contents[record.digest] = record.seq
+            self.contents.setdefault(record.digest, []).append(record.seq)
 
     def remove(self, record: Record, seq: int) -> None:
         del self.rows[record.seq], self.ids[record.id]
-        if self.contents.get(record.digest) == record.seq:
-            del self.contents[record.digest]
+        if record.kind in UNIQUE_KINDS:
+            self.contents[record.digest].remove(record.seq)
         self.gone.append((seq, record.seq))
 
     def log(self, event: Event) -> None:
@@ -44,10 +46,10 @@ class _Room:
 
     def twin(self, record: Record, now: float) -> Record | None:
         """A living fact or document that says the same."""
-        if record.kind not in UNIQUE_KINDS or (seq := self.contents.get(record.digest)) is None:
+        if record.kind not in UNIQUE_KINDS:
             return None
-        found = self.rows[seq]
-        return found if found.expires is None or found.expires > now else None
+        found = (self.rows[seq] for seq in reversed(self.contents.get(record.digest, ())))
+        return next((twin for twin in found if twin.expires is None or twin.expires > now), None)
 
 
 _EMPTY = _Room()  # stands for a scope that was never written; read only
@@ -63,6 +65,7 @@ class RamStore:
         self._lock = threading.RLock()
         self._rooms: dict[str, _Room] = {}
         self._settings: dict[str, str] = {}
+        self._staged: tuple[str, dict[int, bytes]] = ("", {})
         self._head = Head(0, 0)
 
     def put(
@@ -72,9 +75,11 @@ class RamStore:
         now: float,
         unique: bool = True,
         expect: int | None = None,
+        epoch: int | None = None,
         by: str | None = None,
     ) -> list[Record]:
         with self._lock:
+            check_epoch(epoch, self._head.epoch)
             for record in records:
                 check_expected(expect, self._room(record.scope).at(record.id), record.id)
             return [self._put(record, now, unique, by) for record in records]
@@ -86,9 +91,9 @@ class RamStore:
             twin = room.twin(record, now) if unique else None
             if twin is not None:
                 return self._use(room, twin, 1, now)
-            fresh = replace(record, version=1, seq=self._next())
+            fresh = replace(record, seq=self._next())
             room.add(fresh)
-            room.log(Event(what="created", id=fresh.id, scope=fresh.scope, at=fresh.created, by=by))
+            room.log(Event(what="created", id=fresh.id, scope=fresh.scope, at=fresh.created, by=fresh.agent))
             return fresh
         before = said_before(old, record)
         if not before:
@@ -123,15 +128,19 @@ class RamStore:
         absent = [r for r in found if getattr(r, name) is None]
         return (present + absent)[offset : None if limit is None else offset + limit]
 
-    def scan(self, where: Where, *, batch: int = 1000) -> Iterator[Record]:
+    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         del batch
-        yield from sorted(self._matching(where), key=lambda r: r.seq)
+        found = (record for record in self._matching(where) if record.seq > after)
+        yield from sorted(found, key=lambda r: r.seq)
 
     def match(self, where: Where) -> list[int]:
         return sorted(record.seq for record in self._matching(where))
 
     def count(self, where: Where) -> int:
         return len(self._matching(where))
+
+    def census(self, where: Where) -> dict[tuple[str, str], int]:
+        return dict(Counter((str(r.kind), str(r.tier)) for r in self._matching(where)))
 
     def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
         with self._lock:
@@ -174,21 +183,16 @@ class RamStore:
     def head(self) -> Head:
         return self._head
 
-    def changes(self, scope: str, since: int) -> Changes:
+    def changes(self, scope: str, since: int, limit: int) -> Changes:
         with self._lock:
             room = self._rooms.get(scope, _EMPTY)
-            entries = []
-            for seq in reversed(room.rows):
-                if seq <= since:
-                    break
-                entries.append(entry_of(room.rows[seq]))
-            gone = []
-            for at, seq in reversed(room.gone):
-                if at <= since:
-                    break
-                if seq <= since:
-                    gone.append(seq)
-            return Changes(entries[::-1], gone)
+            fresh = list(takewhile(lambda seq: seq > since, reversed(room.rows)))[::-1]
+            seqs, head = fresh[:limit], self._head
+            if len(seqs) == limit:
+                head = Head(head.epoch, seqs[-1])
+            late = takewhile(lambda death: death[0] > since, reversed(room.gone))
+            gone = [seq for at, seq in late if at <= head.seq and seq <= since]
+            return Changes(head, [entry_of(room.rows[seq]) for seq in seqs], gone)
 
     def witness(self, seq: int) -> str | None:
         with self._lock:
@@ -210,6 +214,26 @@ class RamStore:
                     row = wanted[seq]
                     room.rows[seq] = replace(room.rows[seq], vector=row.vector, terms=row.terms)
             self._head = Head(self._head.epoch + 1, self._head.seq)
+
+    def stage(self, name: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        with self._lock:
+            kept = self._staged[1] if self._staged[0] == name else {}
+            self._staged = (name, {**kept, **dict(vectors)})
+
+    def staged(self, name: str) -> int:
+        kept, vectors = self._staged
+        return max(vectors, default=0) if kept == name else 0
+
+    def adopt(self, name: str, settings: Mapping[str, str]) -> int:
+        with self._lock:
+            vectors = self._staged[1] if self._staged[0] == name else {}
+            rows = [row for room in self._rooms.values() for row in room.rows.values() if row.vector]
+            lacking = sum(row.seq not in vectors for row in rows)
+            if not lacking:
+                self.rewrite(Derived(row.seq, vectors[row.seq], row.terms) for row in rows)
+                self._settings.update(settings)
+                self._staged = ("", {})
+            return lacking
 
     def size(self) -> int:
         with self._lock:

@@ -55,6 +55,17 @@ def check_expected(expect: int | None, old: Record | None, id: str) -> None:
         )
 
 
+class StaleEpoch(Conflict):
+    """The store's vectors or terms were replaced since the writer looked."""
+
+
+def check_epoch(epoch: int | None, current: int) -> None:
+    if epoch is not None and epoch != current:
+        raise StaleEpoch(
+            "the store's vectors were replaced meanwhile; open the memory again", current=current
+        )
+
+
 def check_order(order: str) -> tuple[str, bool]:
     """The column and whether it descends."""
     name = order.removeprefix("-")

@@ -1,0 +1,66 @@
+"""From what a user names (a path, a URL, a store) to the store and the index that serve it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from .config import Settings
+from .errors import Misconfigured
+from .index import Index
+from .store import Store
+
+
+def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
+    """None or "ram://": RAM; a path or "sqlite:///path": a file; "name://…": a plugin's store."""
+    if place is None or place == "ram://":
+        from .store.ram import RamStore
+
+        return RamStore()
+    if isinstance(place, Path):
+        return _sqlite(place, settings)
+    if not isinstance(place, str):
+        return place
+    name, colon, rest = place.partition("://")
+    if not colon:
+        return _sqlite(Path(place), settings)
+    if name == "sqlite":
+        return _sqlite(Path(rest.removeprefix("/")), settings)
+    store: Store = _plugin(name)(place, settings=settings)
+    return store
+
+
+def _sqlite(path: Path, settings: Settings) -> Store:
+    from .store.sqlite import SqliteStore
+
+    return SqliteStore(path.expanduser(), durability=settings.durability)
+
+
+def _plugin(name: str) -> Callable[..., Any]:
+    found = entry_points(group="eidet.stores")
+    for entry in found.select(name=name):
+        make: Callable[..., Any] = entry.load()
+        return make
+    raise Misconfigured(
+        f"no store is called {name!r}; there are {', '.join(sorted(found.names)) or 'ram, sqlite'}. "
+        "A path such as 'agent.db' opens a file"
+    )
+
+
+def open_index(store: Store, width: int, settings: Settings) -> Index:
+    """The index a store brings itself (`store.index(width)`), else the embedded one beside it."""
+    own = getattr(store, "index", None)
+    if own is not None:
+        index: Index = own(width)
+        return index
+    from .index.embedded import EmbeddedIndex, EmbeddedSettings
+
+    path = getattr(store, "path", None)
+    return EmbeddedIndex(
+        store,
+        width,
+        folder=None if path is None else Path(f"{path}-index"),
+        settings=EmbeddedSettings(memory_mb=settings.index_memory_mb, sidecar_from=settings.sidecar_from),
+    )

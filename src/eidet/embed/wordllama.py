@@ -1,0 +1,166 @@
+"""The default embedder: static word vectors that come with the `wordllama` wheel. Offline, no torch."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from itertools import pairwise
+from math import sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..clean import clean_text
+from ..errors import Misconfigured
+from . import Vectors
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+WIDTH = 256
+TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+WEIGHTS = "weights/l2_supercat_256.safetensors"
+SPACE = "\u2581"  # how the tokenizer writes a space
+
+SUM_BLOCK = 4_096  # token rows gathered at once: 4 MB
+WORD_RUN = 2_000  # words tokenised at once
+KNOWN_WORDS = 30_000  # remembered words: some 6 MB
+KNOWN_LENGTH = 32
+
+
+class WordLlama:
+    """The normalised sum of a text's token vectors; a text without tokens gives a zero row.
+
+    Made at once; the model is loaded by the first `embed`, once per process (about 0.2 s, 50 MB).
+    Then some 10 µs a text. The vectors are those of `wordllama.WordLlama.load().embed(norm=True)`.
+    """
+
+    name = "wordllama-l2-supercat-256"
+    width = WIDTH
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        model = _model()
+        rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            model.sum_into(row, text)
+            if length := sqrt(row.dot(row)):
+                np.divide(row, length, out=row)
+        return rows
+
+
+@dataclass(slots=True)
+class _Model:
+    """The tokenizer, the token vectors, and the tokens of words met before.
+
+    No token of this vocabulary has a space after its first letter, so the tokens of a text are
+    those of its words. Looking words up is eight times faster than tokenising the text.
+    """
+
+    tokenizer: Tokenizer
+    vectors: Vectors
+    starts: frozenset[int]
+    known: dict[str, list[int]] = field(default_factory=dict)
+
+    def sum_into(self, row: Vectors, text: str) -> None:
+        tokens = self.tokens(text)
+        if len(tokens) <= SUM_BLOCK:
+            np.add.reduce(self.vectors.take(tokens, 0, mode="clip"), 0, out=row)
+            return
+        for start in range(0, len(tokens), SUM_BLOCK):
+            row += np.add.reduce(self.vectors.take(tokens[start : start + SUM_BLOCK], 0, mode="clip"), 0)
+
+    def tokens(self, text: str) -> list[int]:
+        if not _splits_at_spaces(text):
+            return self.tokenise(text)
+        words = text.split(" ")
+        if len(words) <= WORD_RUN:
+            return self.tokens_of(words)
+        runs = (words[start : start + WORD_RUN] for start in range(0, len(words), WORD_RUN))
+        return [token for run in runs for token in self.tokens_of(run)]
+
+    def tokens_of(self, words: list[str]) -> list[int]:
+        known, tokens = self.known, []
+        try:
+            for word in words:
+                tokens += known[word]
+        except KeyError:
+            return self.learn(words)
+        return tokens
+
+    def learn(self, words: list[str]) -> list[int]:
+        tokens = self.tokenise(" ".join(words))
+        if len(self.known) > KNOWN_WORDS:
+            self.known = {}  # a new dict: other threads may be reading the old one
+        cuts = [at for at, token in enumerate(tokens) if token in self.starts]
+        if len(cuts) == len(words):
+            spans = pairwise([*cuts, len(tokens)])
+            found = zip(words, spans, strict=True)
+            self.known.update({word: tokens[a:b] for word, (a, b) in found if len(word) <= KNOWN_LENGTH})
+        return tokens
+
+    def tokenise(self, text: str) -> list[int]:
+        try:
+            return self.tokenizer.encode(text, add_special_tokens=False).ids
+        except TypeError:
+            clean_text(text, "a text to embed")  # says what is wrong: not a string, or a lone surrogate
+            raise
+
+
+def _splits_at_spaces(text: str) -> bool:
+    """Whether single spaces part the words; '<' may begin a special token, which swallows none."""
+    return (
+        isinstance(text, str)
+        and text != ""
+        and "  " not in text
+        and "<" not in text
+        and SPACE not in text
+        and text[0] != " "
+        and text[-1] != " "
+    )
+
+
+_loading = threading.Lock()
+
+
+def _model() -> _Model:
+    with _loading:
+        return _load()
+
+
+@functools.cache
+def _load() -> _Model:
+    # The package itself is not imported: that sets up logging for the whole process and takes 150 ms.
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    folder = _folder()
+    tokenizer = Tokenizer.from_file(str(_file(folder, TOKENIZER)))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    weights = load_file(_file(folder, WEIGHTS))["embedding.weight"]
+    starts = frozenset(token for word, token in tokenizer.get_vocab().items() if word.startswith(SPACE))
+    return _Model(tokenizer, np.ascontiguousarray(weights, dtype=np.float32), starts)
+
+
+def _folder() -> Path:
+    spec = find_spec("wordllama")
+    if spec is None or not spec.submodule_search_locations:
+        raise Misconfigured(
+            "the default embedder needs the wordllama package: pip install wordllama, "
+            "or choose another, such as embedder='hashing'"
+        )
+    return Path(spec.submodule_search_locations[0])
+
+
+def _file(folder: Path, name: str) -> Path:
+    path = folder / name
+    if not path.is_file():
+        raise Misconfigured(
+            f"the wordllama package lacks {name} (looked in {folder}); "
+            "reinstall it: pip install --force-reinstall wordllama"
+        )
+    return path

@@ -1,0 +1,208 @@
+"""What stands behind the verbs: one store, its index, the embedder, and the rules that keep them together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from .config import Settings
+from .connect import open_index, open_store
+from .embed import Embedder, embedder_of
+from .errors import Misconfigured
+from .index import Index
+from .ingest import Ingest
+from .ingest.renew import Progress, batches, reanalyse, reembed
+from .model import Record, Scope
+from .recall import Recall
+from .store import Store
+from .store.rules import StaleEpoch
+from .store.uses import UseBuffer
+from .text import Analyzer, analyzer_of
+from .where import Where
+
+
+class Engine:
+    """The parts of an open memory. Index and embedder are made when first needed."""
+
+    def __init__(self, store: Store, embedder: Embedder, settings: Settings) -> None:
+        self.store = store
+        self.settings = settings
+        self.embedder = embedder
+        self._uses = UseBuffer()
+        self._lock = threading.RLock()
+        self._parts: tuple[Ingest, Recall, Index] | None = None
+        self._epoch: int | None = None
+        self._check_names()
+        self.analyzer: Analyzer = analyzer_of(self._language())
+
+    @classmethod
+    def start(
+        cls,
+        place: str | Path | Store | None,
+        embedder: object,
+        language: str | None,
+        durability: str | None,
+        settings: Settings,
+    ) -> Engine:
+        if language is not None:
+            settings = replace(settings, language=language)
+        if durability is not None:
+            settings = replace(settings, durability=durability)
+        chosen = embedder_of(embedder)
+        store = open_store(place, settings)
+        try:
+            return cls(store, chosen, settings)
+        except BaseException:
+            store.close()
+            raise
+
+    # The three paths.
+
+    @property
+    def ingest(self) -> Ingest:
+        return self._ready()[0]
+
+    @property
+    def recall(self) -> Recall:
+        return self._ready()[1]
+
+    @property
+    def index(self) -> Index:
+        return self._ready()[2]
+
+    def put(self, records: list[Record], *, now: float, **how: Any) -> list[Record]:
+        """Writes records whose vectors are of this memory's embedder, and takes pending uses along."""
+        if self._epoch is None:
+            self._claim()
+        try:
+            stored = self.store.put(records, now=now, epoch=self._epoch, **how)
+        except StaleEpoch:
+            self._check_names()
+            self._epoch = self.store.head().epoch
+            stored = self.store.put(records, now=now, epoch=self._epoch, **how)
+        if len(self._uses) >= self.settings.flush_uses:
+            self.flush()
+        return stored
+
+    def used(self, records: Iterable[Record], now: float) -> None:
+        if self.store.writable:
+            self._uses.add(records, now)
+
+    def flush(self) -> None:
+        if self.store.writable and len(self._uses):
+            self.store.note(self._uses.take())
+
+    # Looking after what is stored.
+
+    def load(self, records: Iterator[Record], manifest: dict[str, Any], *, now: float) -> int:
+        fits = (manifest.get("embedder"), manifest.get("analyzer")) == (
+            self.embedder.name,
+            self.analyzer.name,
+        )
+        count = 0
+        for batch in batches(records, 1000):
+            ready = batch if fits else self.ingest.derived([replace(r, vector=None) for r in batch])
+            count += len(self.put(ready, now=now, unique=False))
+        return count
+
+    def manifest(self, now: float) -> dict[str, Any]:
+        return {"embedder": self.embedder.name, "analyzer": self.analyzer.name, "exported": now}
+
+    def rebuild(self, scope: Scope | None, language: str | None, progress: Progress | None) -> int:
+        with self._lock:
+            if language is not None or self.store.setting("analyzer") != self.analyzer.name:
+                self.analyzer = analyzer_of(language or self._language())
+                reanalyse(self.store, self.analyzer, progress)
+                self.store.configure(self._names(language or self._language()))
+                self._parts = None
+        scopes = list(self.store.scopes(scope))
+        return sum(self.index.rebuild(path) for path in scopes)
+
+    def reembed(self, embedder: object, progress: Progress | None) -> int:
+        chosen = embedder_of(embedder)
+        count = reembed(self.store, chosen, progress)
+        with self._lock:
+            self.embedder, self._parts = chosen, None
+            self._epoch = self.store.head().epoch
+        return count
+
+    def check(self) -> list[str]:
+        return [fault for scope in self.store.scopes() for fault in self.index.check(scope)]
+
+    def stats(self, scope: Scope | None) -> dict[str, Any]:
+        census = self.store.census(Where(scope=scope))
+        kinds: dict[str, int] = {}
+        tiers: dict[str, int] = {}
+        for (kind, tier), count in census.items():
+            kinds[kind] = kinds.get(kind, 0) + count
+            tiers[tier] = tiers.get(tier, 0) + count
+        return {
+            "records": sum(census.values()),
+            "scopes": len(self.store.scopes(scope)),
+            "kinds": kinds,
+            "tiers": tiers,
+            "store_bytes": self.store.size(),
+            "embedder": self.store.setting("embedder") or self.embedder.name,
+            "language": self._language(),
+            "index": self._parts[2].stats() if self._parts else {},
+        }
+
+    def close(self) -> None:
+        with self._lock:
+            try:
+                self.flush()
+            finally:
+                if self._parts is not None:
+                    self._parts[2].close()
+                self.store.close()
+
+    # Keeping store, embedder and language together.
+
+    def _ready(self) -> tuple[Ingest, Recall, Index]:
+        parts = self._parts
+        if parts is None:
+            with self._lock:
+                parts = self._parts = self._parts or self._assemble()
+        return parts
+
+    def _assemble(self) -> tuple[Ingest, Recall, Index]:
+        width = self.store.setting("width")
+        index = open_index(self.store, int(width) if width else self.embedder.width, self.settings)
+        ingest = Ingest(self.embedder, self.analyzer, self.settings.text_chars)
+        return ingest, Recall(self.store, index, self.embedder, self.analyzer), index
+
+    def _language(self) -> str:
+        return self.settings.language or self.store.setting("language") or "en"
+
+    def _names(self, language: str) -> dict[str, str]:
+        return {
+            "embedder": self.embedder.name,
+            "width": str(self.embedder.width),
+            "language": language,
+            "analyzer": self.analyzer.name,
+        }
+
+    def _claim(self) -> None:
+        """Before the first write: says in the store what made its vectors and terms."""
+        with self._lock:
+            if self.store.setting("embedder") is None:
+                self.store.configure(self._names(self._language()))
+            self._check_names()
+            self._epoch = self.store.head().epoch
+
+    def _check_names(self) -> None:
+        name, language = self.store.setting("embedder"), self.store.setting("language")
+        if name is not None and name != self.embedder.name:
+            raise Misconfigured(
+                f"this memory was written with the embedder {name!r}, not {self.embedder.name!r}: open it "
+                f"with embedder={name!r}, or change it for good with `eidet reembed`"
+            )
+        wanted = self.settings.language
+        if language and wanted and analyzer_of(language) is not analyzer_of(wanted):
+            raise Misconfigured(
+                f"this memory's texts were analysed as {language!r}, not {wanted!r}: leave "
+                f"the language out, or change it for good with `eidet rebuild --language`"
+            )

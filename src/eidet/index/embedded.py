@@ -1,0 +1,231 @@
+"""The embedded index: scopes in RAM, loaded when first asked for, dropped when memory runs short."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BadInput
+from ..model import Scope
+from ..store import Head, Store
+from ..store.rules import check_order
+from ..where import Where
+from . import Found, Probe, Span
+from .shard import Shard
+from .sidecar import Sidecars
+
+T = TypeVar("T")
+BATCH: Final = 20_000  # entries read from the store at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedSettings:
+    """How much the index may keep in RAM, and from which size a scope gets a cache file."""
+
+    memory_mb: int = 1024
+    sidecar_from: int = 20_000
+
+
+class _Slot:
+    """A scope's place in the index: its shard, behind a lock, and the bytes it takes."""
+
+    __slots__ = ("lock", "nbytes", "shard")
+
+    def __init__(self, shard: Shard) -> None:
+        self.lock = threading.RLock()
+        self.shard = shard
+        self.nbytes = 0
+
+
+class EmbeddedIndex:
+    """Follows a store by its seq: before each search it reads what it has not seen yet."""
+
+    def __init__(
+        self,
+        store: Store,
+        width: int,
+        *,
+        folder: Path | None = None,
+        settings: EmbeddedSettings | None = None,
+    ) -> None:
+        self._store = store
+        self._width = width
+        self._settings = settings or EmbeddedSettings()
+        self._sidecars = Sidecars(folder, store)
+        self._slots: OrderedDict[str, _Slot] = OrderedDict()
+        self._nbytes = 0
+        self._lock = threading.Lock()
+
+    def search(self, probe: Probe) -> Found:
+        head = self._store.head()
+        parts = [
+            self._ask(path, head, lambda shard: shard.search(probe, self._resolve))
+            for path in self._scopes(probe.scope)
+        ]
+        return parts[0] if len(parts) == 1 else merged(parts)
+
+    def select(
+        self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
+    ) -> list[tuple[str, int]]:
+        name, descending = check_order(order)
+        if name == "uses":
+            raise BadInput("the index does not keep uses; `find` orders by them")
+        head = self._store.head()
+        keys: list[tuple[float, int, str]] = []
+        for path in self._scopes(scope):
+            keys += self._ask(
+                path,
+                head,
+                lambda shard: _first(shard, self._rows(shard, where, now), name, descending, limit),
+            )
+        keys.sort()
+        return [(path, abs(seq)) for _, seq, path in keys[:limit]]
+
+    def rebuild(self, scope: str) -> int:
+        self._sidecars.remove(scope)
+        self._drop(scope)
+        return self._ask(scope, self._store.head(), lambda shard: shard.live)
+
+    def check(self, scope: str) -> list[str]:
+        held = self._ask(scope, self._store.head(), lambda shard: set(shard.seq[shard.alive].tolist()))
+        truth = set(self._store.match(Where(scope=Scope(scope))))
+        faults = (("misses", len(truth - held)), ("still holds", len(held - truth)))
+        return [
+            f"scope {scope}: the index {verb} {count:,} records; run `eidet rebuild`"
+            for verb, count in faults
+            if count
+        ]
+
+    def stats(self) -> dict[str, Any]:
+        with self._lock:
+            slots = list(self._slots.values())
+        return {
+            "loaded_scopes": len(slots),
+            "loaded_records": sum(slot.shard.live for slot in slots),
+            "memory_bytes": sum(slot.nbytes for slot in slots),
+        }
+
+    def close(self) -> None:
+        for scope in list(self._slots):
+            self._drop(scope)
+
+    # Loading and following.
+
+    def _scopes(self, scope: Scope) -> list[str]:
+        return list(self._store.scopes(scope)) if scope.below else [scope.path]
+
+    def _ask(self, scope: str, head: Head, question: Callable[[Shard], T]) -> T:
+        """Answers from a shard that has seen everything up to `head`."""
+        slot = self._slot(scope)
+        with slot.lock:
+            if slot.shard.head != head:
+                self._catch_up(slot, head)
+            answer = question(slot.shard)
+        if self._nbytes > self._settings.memory_mb * 2**20:
+            self._make_room(scope)
+        return answer
+
+    def _slot(self, scope: str) -> _Slot:
+        with self._lock:
+            slot = self._slots.get(scope)
+            if slot is None:
+                slot = self._slots[scope] = _Slot(Shard(scope, self._width))
+            self._slots.move_to_end(scope)
+            return slot
+
+    def _catch_up(self, slot: _Slot, head: Head) -> None:
+        shard = slot.shard
+        if shard.head.seq == 0:
+            shard = self._sidecars.load(shard.scope, self._width, head) or shard
+        elif shard.head.epoch < head.epoch:
+            shard = Shard(shard.scope, self._width)
+        before = shard.count
+        while shard.head.seq < head.seq or shard.head.epoch < head.epoch:
+            shard.apply(self._store.changes(shard.scope, shard.head.seq, BATCH))
+        slot.shard = shard
+        self._weigh(slot)
+        if shard.count - before >= self._settings.sidecar_from:
+            self._sidecars.save(shard)
+
+    def _resolve(self, where: Where) -> NDArray[np.int64]:
+        return np.array(self._store.match(where), np.int64)
+
+    def _rows(self, shard: Shard, where: Where | None, now: float) -> NDArray[np.intp]:
+        keep = shard.passing(where, now, self._resolve)
+        return np.arange(shard.count) if keep is None else np.flatnonzero(keep)
+
+    # Memory.
+
+    def _weigh(self, slot: _Slot) -> None:
+        nbytes = slot.shard.nbytes
+        with self._lock:
+            self._nbytes += nbytes - slot.nbytes
+            slot.nbytes = nbytes
+
+    def _make_room(self, current: str) -> None:
+        """Drops the scopes asked for longest ago until the rest fits; never the one just used."""
+        with self._lock:
+            excess = self._nbytes - self._settings.memory_mb * 2**20
+            victims = []
+            for scope, slot in self._slots.items():
+                if excess <= 0 or scope == current:
+                    break
+                victims.append(scope)
+                excess -= slot.nbytes
+        for scope in victims:
+            self._drop(scope)
+
+    def _drop(self, scope: str) -> None:
+        with self._lock:
+            slot = self._slots.pop(scope, None)
+            self._nbytes -= slot.nbytes if slot else 0
+        if slot is not None and slot.shard.live >= self._settings.sidecar_from:
+            with slot.lock:
+                self._sidecars.save(slot.shard)
+
+
+def _first(
+    shard: Shard, rows: NDArray[np.intp], name: str, descending: bool, limit: int
+) -> list[tuple[float, int, str]]:
+    """Sort keys of the first `limit` rows by a column: (value, seq, scope), absent values last."""
+    sign = -1 if descending else 1
+    values = getattr(shard, name)[rows] * float(sign)
+    values[np.isnan(values)] = np.inf
+    if len(rows) > limit * 4 > 0:
+        near = values <= np.partition(values, limit - 1)[limit - 1]
+        rows, values = rows[near], values[near]
+    seqs = shard.seq[rows] * sign
+    order = np.lexsort((seqs, values))[:limit]
+    return [(float(values[i]), int(seqs[i]), shard.scope) for i in order]
+
+
+def merged(parts: list[Found]) -> Found:
+    """Candidates of several scopes (one to a part) as one answer; scores stay as they are."""
+    arms = ("dense", "words")
+    return Found(
+        scopes=[scope for part in parts for scope in part.scopes],
+        scope=_joined([part.scope + at for at, part in enumerate(parts)], np.int32),
+        seq=_joined([part.seq for part in parts], np.int64),
+        dense=_joined([part.dense for part in parts], np.float32),
+        words=_joined([part.words for part in parts], np.float32),
+        importance=_joined([part.importance for part in parts], np.float64),
+        occurred=_joined([part.occurred for part in parts], np.float64),
+        spans={arm: _widest([part.spans[arm] for part in parts if part.kept]) for arm in arms},
+        searched=sum(part.searched for part in parts),
+        kept=sum(part.kept for part in parts),
+    )
+
+
+def _joined(arrays: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    return np.concatenate(arrays).astype(dtype) if arrays else np.empty(0, dtype)
+
+
+def _widest(spans: list[Span]) -> Span:
+    return Span(min(s.low for s in spans), max(s.high for s in spans)) if spans else Span()

@@ -1,0 +1,223 @@
+"""One scope in RAM: columns to filter by, vectors and postings to score with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..model import Kind, Tier
+from ..store import Changes, Entry, Head
+from ..where import Where
+from . import Floats, Found, Probe, Rows, Span
+from .filters import mask
+from .postings import Postings
+from .vectors import Vectors, extended, grown, normalised
+
+Mask = NDArray[np.bool_]
+Resolve = Callable[[Where], NDArray[np.int64]]
+
+FLOATS: Final = ("occurred", "created", "step", "x", "y", "z", "importance", "expires")
+LABELS: Final = ("agent", "session", "who", "source")
+TYPES: Final[dict[str, Any]] = {
+    "seq": np.int64,
+    "kind": np.uint8,
+    "tier": np.uint8,
+    "alive": np.bool_,
+    **dict.fromkeys(FLOATS, np.float64),
+    **dict.fromkeys(LABELS, np.int32),
+}
+_KINDS: Final = {str(kind): code for code, kind in enumerate(Kind)}
+_TIERS: Final = {str(tier): code for code, tier in enumerate(Tier)}
+NONE: Final = -1
+UNSEEN: Final = -2
+
+
+class Shard:
+    """The index of one scope. Rows are in order of seq; a row that is gone is only marked.
+
+    Not safe by itself: whoever uses it holds a lock.
+    """
+
+    def __init__(self, scope: str, width: int) -> None:
+        self.scope = scope
+        self.head = Head(0, 0)
+        self.count = 0
+        self.live = 0
+        self.total = 0.0  # terms in living rows
+        self.mortal = False  # whether any row ever had an expiry
+        self.columns: dict[str, NDArray[Any]] = {name: np.empty(0, kind) for name, kind in TYPES.items()}
+        self.codes: dict[str, dict[str, int]] = {name: {} for name in LABELS}
+        self.vectors = Vectors(width)
+        self.postings = Postings()
+
+    # What filters read: the columns up to `count`.
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        try:
+            return self.__dict__["columns"][name][: self.__dict__["count"]]  # type: ignore[no-any-return]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def code(self, column: str, label: str) -> int:
+        return self.codes[column].get(label, UNSEEN)
+
+    # Following the store.
+
+    def apply(self, changes: Changes) -> None:
+        if changes.gone:
+            self._mark_gone(np.array(changes.gone, np.int64))
+        if changes.entries:
+            self._append(changes.entries)
+        self.head = changes.head
+        if self.count - self.live > max(1000, self.count // 4):
+            self.compact()
+
+    def _mark_gone(self, seqs: NDArray[np.int64]) -> None:
+        rows = np.searchsorted(self.seq, seqs)
+        rows = rows[rows < self.count]
+        rows = rows[np.isin(self.seq[rows], seqs) & self.alive[rows]]
+        self.alive[rows] = False
+        self.live -= len(rows)
+        self.total -= float(self.postings.lengths[rows].sum(dtype=np.float64))
+
+    def _append(self, entries: Sequence[Entry]) -> None:
+        added = len(entries)
+        rows = slice(self.count, self.count + added)
+        self._reserve(self.count + added)
+        given = Entry(*zip(*entries, strict=True))  # type: ignore[arg-type]
+        for name in FLOATS:
+            self.columns[name][rows] = getattr(given, name)
+        for name in LABELS:
+            self.columns[name][rows] = self._encode(name, getattr(given, name))
+        self.columns["seq"][rows] = given.seq
+        self.columns["kind"][rows] = [_KINDS[kind] for kind in given.kind]
+        self.columns["tier"][rows] = [_TIERS[tier] for tier in given.tier]
+        self.columns["alive"][rows] = True
+        expires = self.columns["expires"][rows]
+        self.mortal = self.mortal or not np.isnan(expires).all()
+        expires[np.isnan(expires)] = np.inf
+        self.vectors.append(given.vector)  # type: ignore[arg-type]
+        self.postings.append(given.terms)  # type: ignore[arg-type]
+        self.count += added
+        self.live += added
+        self.total += float(self.postings.lengths[rows].sum(dtype=np.float64))
+
+    def _encode(self, name: str, labels: Sequence[str | None]) -> list[int]:
+        codes = self.codes[name]
+        return [NONE if label is None else codes.setdefault(label, len(codes)) for label in labels]
+
+    def _reserve(self, count: int) -> None:
+        capacity = len(self.columns["seq"])
+        if count > capacity:
+            capacity = grown(capacity, count)
+            for name, column in self.columns.items():
+                self.columns[name] = extended(column, self.count, capacity)
+
+    def compact(self) -> None:
+        """Drops the rows that are gone."""
+        alive = self.alive.copy()
+        for name in self.columns:
+            self.columns[name] = self.columns[name][: self.count][alive]
+        self.vectors.keep(alive)
+        self.postings.keep(alive)
+        self.count = self.live = int(alive.sum())
+
+    def settle(self) -> None:
+        """Brings everything into its final place, as a cache file wants it."""
+        if self.live < self.count:
+            self.compact()
+        self.postings.merge()
+
+    # Searching.
+
+    def passing(self, where: Where | None, now: float, resolve: Resolve) -> Mask | None:
+        """Which rows may be answered; None when all may."""
+        keep = None if where is None else mask(where, self, resolve)
+        if self.live < self.count:
+            keep = self.alive.copy() if keep is None else np.logical_and(keep, self.alive)
+        if self.mortal:
+            fresh = self.expires > now
+            keep = fresh if keep is None else np.logical_and(keep, fresh)
+        return keep
+
+    def search(self, probe: Probe, resolve: Resolve) -> Found:
+        keep = self.passing(probe.where, probe.now, resolve)
+        kept = self.count if keep is None else int(np.count_nonzero(keep))
+        few = np.flatnonzero(keep) if keep is not None and kept * 4 <= self.count else None
+        query = None if probe.vector is None else normalised(probe.vector[None])[0]
+        coarse = self._scan(query, keep, few)
+        words = self._words(probe.terms, keep, few)
+        best = self._candidates(coarse, words, kept, keep, few, probe.depth)
+        rows = best if few is None else few[best]
+        dense = np.zeros(len(rows), np.float32) if query is None else self.vectors.exact(query, rows)
+        return Found(
+            scopes=[self.scope],
+            scope=np.zeros(len(rows), np.int32),
+            seq=self.seq[rows],
+            dense=dense,
+            words=np.zeros(len(rows), np.float32) if words is None else words[best],
+            importance=self.importance[rows],
+            occurred=self.occurred[rows],
+            spans={"dense": _span(coarse, dense), "words": _span(words, None)},
+            searched=self.live,
+            kept=kept,
+        )
+
+    def _scan(self, query: Floats | None, keep: Mask | None, few: Rows | None) -> Floats | None:
+        if query is None or not self.count:
+            return None
+        scores = self.vectors.scan(query, few)
+        if few is None and keep is not None:
+            scores[~keep] = scores.min()
+        return scores
+
+    def _words(self, terms: Sequence[int], keep: Mask | None, few: Rows | None) -> Floats | None:
+        if not terms or not self.count:
+            return None
+        alive = self.alive if self.live < self.count else None
+        scores = self.postings.bm25(terms, alive=alive, live=self.live, total=self.total, only=keep)
+        return scores if few is None else scores[few]
+
+    def _candidates(
+        self,
+        coarse: Floats | None,
+        words: Floats | None,
+        kept: int,
+        keep: Mask | None,
+        few: Rows | None,
+        depth: int,
+    ) -> Rows:
+        """The best `depth` of each arm, as positions in the arms' scores."""
+        if kept <= depth:
+            return np.arange(kept) if keep is None or few is not None else np.flatnonzero(keep)
+        best = [top(scores, depth) for scores in (coarse, words) if scores is not None]
+        if not best:
+            return np.arange(0)
+        rows = best[0] if len(best) == 1 else np.union1d(*best)
+        return rows if keep is None or few is not None else rows[keep[rows]]
+
+    @property
+    def nbytes(self) -> int:
+        columns = sum(column.nbytes for column in self.columns.values())
+        labels = sum(len(label) + 100 for codes in self.codes.values() for label in codes)
+        return columns + labels + self.vectors.nbytes + self.postings.nbytes
+
+
+def top(scores: Floats, depth: int) -> Rows:
+    """The positions of the `depth` highest scores, in no order; zeros of a sparse arm included."""
+    if len(scores) <= depth:
+        return np.arange(len(scores))
+    return np.argpartition(scores, -depth)[-depth:]
+
+
+def _span(scores: Floats | None, exact: Floats | None) -> Span:
+    if scores is None or not len(scores):
+        return Span()
+    high = scores if exact is None or not len(exact) else exact
+    return Span(float(scores.min()), float(high.max()))

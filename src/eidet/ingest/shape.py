@@ -1,0 +1,203 @@
+"""What a caller may hand to `remember`, checked and brought into one shape before anything is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import timedelta
+from typing import Any, Final
+
+from ..clean import Json, clean_json, clean_text, moment
+from ..errors import BadInput
+from ..model import Draft, Kind, Message, Place, Record, Tier, key_id, kind_of, new_id, tier_of
+from ..where import check_place
+
+Given = str | Message | Draft | Mapping[str, Json]
+
+LABEL_CHARS: Final = 1000
+STEP_LIMIT: Final = 2**53  # beyond, a float column could not tell neighbours apart
+_MESSAGE: Final = {"role", "content", "timestamp", "metadata", "tool_calls", "tool_call_id", "name"}
+
+
+def drafts_of(what: Given | Sequence[Given], said: Draft) -> tuple[list[Draft], bool]:
+    """One draft per thing given, filled up with what was `said` of all; whether it was only one."""
+    single = not isinstance(what, list | tuple)
+    things: Sequence[object] = [what] if single else what  # type: ignore[assignment]
+    if not single and not (said.id is said.key is said.vector is None):
+        raise BadInput("id, key and vector belong to one record; give a list of Draft(id=…) for many")
+    return [_filled(_draft(thing), said) for thing in things], single
+
+
+def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
+    """The texts that `remember` will embed for what is given; bad input is left for it to name."""
+    things = what if isinstance(what, list | tuple) else [what]
+    drafts = [_draft(thing) for thing in things if isinstance(thing, str | Message | Draft | Mapping)]
+    return [d.text if d.text is not None else told(d.data) for d in drafts if d.vector is None]
+
+
+def _draft(thing: object) -> Draft:
+    match thing:
+        case str():
+            return Draft(text=thing)
+        case Draft():
+            return thing
+        case Message():
+            return _from_message(thing)
+        case Mapping() if "role" in thing and thing.keys() <= _MESSAGE:
+            return _from_dict(thing)
+        case Mapping():
+            return Draft(data=thing, kind=Kind.STATE)
+    raise BadInput(f"a memory is a text, a message or a dict, not {type(thing).__name__}")
+
+
+def _filled(draft: Draft, said: Draft) -> Draft:
+    """What a thing says of itself wins over what was said of all."""
+    gaps = {
+        field.name: value
+        for field in fields(Draft)
+        if (value := getattr(said, field.name)) not in (None, ())
+        and (getattr(draft, field.name) in (None, ()) or field.name == "kind")
+    }
+    if draft.meta and said.meta:
+        gaps["meta"] = {**said.meta, **draft.meta}
+    return replace(draft, **gaps) if gaps else draft
+
+
+def _from_dict(given: Mapping[str, Any]) -> Draft:
+    content = given.get("content")
+    if content is None or isinstance(content, str):
+        return _from_message(Message(**given))
+    parts = clean_json(content, "content")
+    texts = [part.get("text", "") for part in parts if isinstance(part, dict)]
+    draft = _from_message(Message(**{**given, "content": "\n".join(filter(None, texts))}))
+    return replace(draft, data={**draft.data, "content": parts})
+
+
+def _from_message(message: Message) -> Draft:
+    data: dict[str, Json] = {"role": clean_text(message.role, "role")}
+    if message.tool_calls:
+        data["tool_calls"] = list(message.tool_calls)
+    if message.tool_call_id is not None:
+        data["tool_call_id"] = message.tool_call_id
+    if message.name is not None:
+        data["name"] = message.name
+    return Draft(
+        text=message.content,
+        data=data,
+        kind=Kind.MESSAGE,
+        who=message.name or message.role,
+        occurred=message.timestamp,
+        meta=message.metadata or None,
+    )
+
+
+def shaped(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
+    """The record a draft describes, without vector and terms; a clear error where it cannot be one."""
+    data = None if draft.data is None else clean_json(draft.data, "data")
+    occurred = now if draft.occurred is None else moment(draft.occurred, "occurred")
+    return Record(
+        id=_id(draft, now),
+        scope=scope,
+        text=_text(draft.text, data, text_chars),
+        kind=Kind.FACT if draft.kind is None else kind_of(draft.kind),
+        tier=Tier.SHORT if draft.tier is None else tier_of(draft.tier),
+        data=data,
+        who=_label(draft.who, "who"),
+        agent=_label(draft.agent, "agent"),
+        session=_label(draft.session, "session"),
+        step=_step(draft.step),
+        place=_place(draft.place),
+        importance=check_importance(draft.importance),
+        created=now,
+        occurred=occurred,
+        expires=_expires(draft.expires, now),
+        source=_label(draft.source, "source"),
+        meta={} if draft.meta is None else _meta(draft.meta),
+        derived_from=tuple(clean_text(id, "derived_from") for id in draft.derived_from),
+    )
+
+
+def _id(draft: Draft, now: float) -> str:
+    if draft.id is not None and draft.key is not None:
+        raise BadInput("give an id or a key, not both")
+    if draft.key is not None:
+        return key_id(clean_text(draft.key, "key"))
+    return new_id(now) if draft.id is None else check_id(draft.id)
+
+
+def check_id(id: str) -> str:
+    if not isinstance(id, str) or not 1 <= len(id) <= 200 or not id.isprintable():
+        raise BadInput(f"an id has 1 to 200 printable characters, not {id!r:.80}; any text can be a `key`")
+    return id
+
+
+def _text(text: str | None, data: Json, text_chars: int) -> str:
+    if text is None and data is not None:
+        text = told(data)
+    if text is None or (not clean_text(text, "text").strip() and data is None):
+        raise BadInput("there is no text to remember: it is empty, and there is no data either")
+    if len(text) > text_chars:
+        raise BadInput(
+            f"the text has {len(text):,} characters, the limit is {text_chars:,}; split it into parts "
+            "(the setting text_chars raises the limit)"
+        )
+    return text
+
+
+def told(data: Json) -> str:
+    """Data as a line of text, for search and for people: `health: 0.85; inventory wood: 5`."""
+    match data:
+        case dict():
+            return "; ".join(
+                f"{key} {told(value)}" if isinstance(value, dict) else f"{key}: {told(value)}"
+                for key, value in data.items()
+            )
+        case list():
+            return ", ".join(told(item) for item in data)
+    return str(data)
+
+
+def _label(value: str | None, what: str) -> str | None:
+    if value is None:
+        return None
+    if not clean_text(value, what) or len(value) > LABEL_CHARS:
+        raise BadInput(f"{what} has 1 to {LABEL_CHARS:,} characters, not {len(value):,}")
+    return value
+
+
+def _step(step: int | None) -> int | None:
+    if step is None:
+        return None
+    if isinstance(step, bool) or not isinstance(step, int) or abs(step) > STEP_LIMIT:
+        raise BadInput(f"step is a whole number up to 2**53, not {step!r}")
+    return step
+
+
+def _place(place: Sequence[float] | None) -> Place | None:
+    return None if place is None else check_place(place)
+
+
+def check_importance(importance: float | None) -> float:
+    if importance is None:
+        return 0.5
+    number = isinstance(importance, int | float) and not isinstance(importance, bool)
+    if not number or not math.isfinite(importance) or not 0 <= importance <= 1:
+        raise BadInput(f"importance is a number from 0 to 1, not {importance!r}")
+    return float(importance)
+
+
+def _expires(expires: Any, now: float) -> float | None:
+    if expires is None:
+        return None
+    end = now + expires.total_seconds() if isinstance(expires, timedelta) else moment(expires, "expires")
+    if end <= now:
+        raise BadInput("expires is in the past: the memory would be gone at once")
+    return moment(end, "expires")
+
+
+def _meta(meta: Mapping[str, Json]) -> dict[str, Json]:
+    if not isinstance(meta, Mapping):
+        raise BadInput(f"meta is a dict, not {type(meta).__name__}")
+    cleaned: dict[str, Json] = clean_json(meta, "meta")
+    return cleaned

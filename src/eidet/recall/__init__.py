@@ -1,0 +1,162 @@
+"""The read path: understand → search per arm under one Where → fuse → fetch → explain."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..embed import Embedder, checked
+from ..embed.bytes import packed, row_of
+from ..index import Floats, Found, Index, Probe
+from ..model import Hit, Hits, Record, Scope, Trace
+from ..store import Store
+from ..text import Analyzer, term_id
+from ..where import Where
+from .fuse import BALANCED, Ranked, Recipe, fuse, with_uses
+
+__all__ = ["BALANCED", "Ask", "Recall", "Recipe"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A question to the memory, as a verb has understood its arguments."""
+
+    text: str
+    scope: Scope
+    now: float
+    limit: int = 10
+    where: Where | None = None
+    vector: object = None
+    recipe: Recipe = BALANCED
+    order: str = "-occurred"
+    explain: bool = False
+
+
+@dataclass(slots=True)
+class _Clock:
+    """Milliseconds per stage."""
+
+    at: float = field(default_factory=time.perf_counter)
+    millis: dict[str, float] = field(default_factory=dict)
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.millis[stage] = (now - self.at) * 1000
+        self.at = now
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Answers questions from an index and its store. Writes nothing."""
+
+    store: Store
+    index: Index
+    embedder: Embedder
+    analyzer: Analyzer
+
+    def answer(self, ask: Ask) -> Hits:
+        clock = _Clock()
+        if not ask.text.strip() and ask.vector is None:
+            return self._listed(ask, clock)
+        terms = tuple(dict.fromkeys(self.analyzer.terms(ask.text)))
+        probe = self._probe(ask, terms)
+        clock.lap("understand")
+        found = self.index.search(probe)
+        clock.lap("search")
+        ranked = fuse(found, ask.recipe, ask.limit, ask.now)
+        clock.lap("fuse")
+        records = self._fetch(found, ranked)
+        hits = self._hits(ranked, records, terms, ask)
+        clock.lap("fetch")
+        return Hits(hits, self._trace(ask, terms, found, ranked, clock) if ask.explain else None)
+
+    def _probe(self, ask: Ask, terms: tuple[str, ...]) -> Probe:
+        return Probe(
+            scope=ask.scope,
+            now=ask.now,
+            where=ask.where,
+            vector=self._vector(ask),
+            terms=tuple(map(term_id, terms)) if ask.recipe.words > 0 else (),
+            depth=max(ask.recipe.depth, 4 * ask.limit),
+        )
+
+    def _vector(self, ask: Ask) -> Floats | None:
+        if ask.recipe.dense <= 0:
+            return None
+        if ask.vector is not None:
+            return row_of(packed(ask.vector, self.embedder.width))
+        row: Floats = checked(self.embedder, [ask.text])[0]
+        return row
+
+    def _fetch(self, found: Found, ranked: Ranked) -> list[Record | None]:
+        """The records of the ranked rows, one round trip per scope."""
+        if len(found.scopes) == 1:
+            return self.store.fetch(found.scopes[0], found.seq[ranked.rows].tolist())
+        records: dict[int, Record | None] = {}
+        for code in np.unique(found.scope[ranked.rows]).tolist():
+            seqs = [int(found.seq[row]) for row in ranked.rows if found.scope[row] == code]
+            records.update(zip(seqs, self.store.fetch(found.scopes[code], seqs), strict=True))
+        return [records[int(found.seq[row])] for row in ranked.rows]
+
+    def _hits(
+        self, ranked: Ranked, records: list[Record | None], terms: tuple[str, ...], ask: Ask
+    ) -> list[Hit]:
+        """Hits, best first. A record that went away since the search is left out."""
+        ids = {term_id(term): term for term in terms}
+        hits = [
+            Hit(
+                record=record,
+                score=ranked.score(at),
+                signals=ranked.signals(at),
+                matched=_matched(record, ids) if ranked.words[at] > 0 else (),
+            )
+            for at, record in enumerate(records)
+            if record is not None
+        ]
+        return (with_uses(hits, ask.recipe) if ask.recipe.uses > 0 else hits)[: ask.limit]
+
+    def _listed(self, ask: Ask, clock: _Clock) -> Hits:
+        """Without words or a vector, the filter alone says what is meant; a column gives the order."""
+        chosen = self.index.select(ask.scope, ask.where, now=ask.now, order=ask.order, limit=ask.limit)
+        clock.lap("search")
+        hits = []
+        for scope, seq in chosen:
+            (record,) = self.store.fetch(scope, [seq])
+            if record is not None:
+                hits.append(Hit(record=record, score=1.0))
+        clock.lap("fetch")
+        trace = Trace(query=ask.text, millis=clock.millis, notes=(f"ordered by {ask.order}",))
+        return Hits(hits, trace if ask.explain else None)
+
+    def _trace(self, ask: Ask, terms: tuple[str, ...], found: Found, ranked: Ranked, clock: _Clock) -> Trace:
+        arms = {name: self._arm(found, name) for name in ("dense", "words")}
+        clock.lap("trace")
+        return Trace(
+            query=ask.text,
+            terms=terms,
+            scopes=tuple(found.scopes),
+            searched=found.searched,
+            filtered=found.searched - found.kept,
+            arms={name: best for name, best in arms.items() if best},
+            weights=ranked.weights,
+            millis=clock.millis,
+        )
+
+    def _arm(self, found: Found, name: str) -> tuple[tuple[str, float], ...]:
+        """The candidates of one arm with their scores, best first."""
+        scores = getattr(found, name)
+        rows = np.flatnonzero(scores > 0)
+        rows = rows[np.argsort(-scores[rows], kind="stable")]
+        ranked = Ranked(rows=rows)
+        records = self._fetch(found, ranked) if len(rows) else []
+        return tuple(
+            (record.id, float(scores[row])) for row, record in zip(rows, records, strict=True) if record
+        )
+
+
+def _matched(record: Record, ids: dict[int, str]) -> tuple[str, ...]:
+    count = len(record.terms) // 5
+    held = set(memoryview(record.terms)[: count * 4].cast("I")) if count else set()
+    return tuple(term for id, term in ids.items() if id in held)

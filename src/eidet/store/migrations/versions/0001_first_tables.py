@@ -1,0 +1,91 @@
+"""The first tables: records, what happened to them, settings, and room for a change of embedder."""
+
+import uuid
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+SEQ = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+
+
+def upgrade() -> None:
+    op.create_table(
+        "records",
+        sa.Column(
+            "seq", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=False
+        ),
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("scope", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("tier", sa.Text, nullable=False),
+        sa.Column("text", sa.Text, nullable=False),
+        sa.Column("data", sa.Text),
+        sa.Column("who", sa.Text),
+        sa.Column("agent", sa.Text),
+        sa.Column("session", sa.Text),
+        sa.Column("step", sa.BigInteger),
+        sa.Column("x", sa.Float),
+        sa.Column("y", sa.Float),
+        sa.Column("z", sa.Float),
+        sa.Column("importance", sa.Float, nullable=False),
+        sa.Column("created", sa.Float, nullable=False),
+        sa.Column("occurred", sa.Float, nullable=False),
+        sa.Column("uses", sa.Integer, nullable=False),
+        sa.Column("last_used", sa.Float),
+        sa.Column("expires", sa.Float),
+        sa.Column("source", sa.Text),
+        sa.Column("meta", sa.Text),
+        sa.Column("level", sa.Integer, nullable=False),
+        sa.Column("derived_from", sa.Text),
+        sa.Column("version", sa.Integer, nullable=False),
+        sa.Column("digest", sa.LargeBinary, nullable=False),
+        sa.Column("terms", sa.LargeBinary, nullable=False),
+        sa.Column("vector", sa.LargeBinary),
+    )
+    op.create_index("records_by_id", "records", ["scope", "id"], unique=True)
+    op.create_index("records_by_seq", "records", ["scope", "seq"])
+    op.create_index("records_by_time", "records", ["scope", "occurred"])
+    unique_kinds = sa.text("kind IN ('fact', 'document')")
+    op.create_index(
+        "records_by_content",
+        "records",
+        ["scope", "digest"],
+        sqlite_where=unique_kinds,
+        postgresql_where=unique_kinds,
+    )
+    op.create_table(
+        "events",
+        sa.Column(
+            "seq", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=False
+        ),
+        sa.Column("scope", sa.Text, nullable=False),
+        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("what", sa.Text, nullable=False),
+        sa.Column("moment", sa.Float, nullable=False),
+        sa.Column("actor", sa.Text),
+        sa.Column("version", sa.Integer, nullable=False),
+        sa.Column("gone", sa.BigInteger),
+        sa.Column("born", sa.Float, nullable=False),
+        sa.Column("author", sa.Text),
+        sa.Column("earlier", sa.Text),
+    )
+    op.create_index("events_by_id", "events", ["scope", "id", "seq"])
+    op.create_index("events_by_seq", "events", ["scope", "seq"])
+    settings = op.create_table(
+        "settings",
+        sa.Column("name", sa.Text, primary_key=True),
+        sa.Column("value", sa.Text, nullable=False),
+    )
+    op.bulk_insert(
+        settings, [{"name": "identity", "value": uuid.uuid4().hex}, {"name": "epoch", "value": "0"}]
+    )
+    op.create_table(
+        "vectors_next",
+        sa.Column(
+            "seq", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=False
+        ),
+        sa.Column("vector", sa.LargeBinary),
+    )

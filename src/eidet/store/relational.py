@@ -1,0 +1,355 @@
+"""The relational store: SQLAlchemy Core for what varies, compiled SQL for what is hot.
+
+The same code serves every SQL database; a database is a `Driver`, see `sqlite.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy import ColumnElement, Dialect, func, select
+from sqlalchemy.sql.elements import ClauseElement
+
+from ..clean import dump_json
+from ..model import Event, Record, Scope, content_digest
+from ..where import Where
+from . import Changes, Derived, Entry, Head, Uses
+from .filters import JsonSql, compile_where
+from .rows import event_of, record_of, row_of
+from .rules import UNIQUE_KINDS, check_epoch, check_expected, check_order, said_before, succeed
+from .schema import records
+from .statements import Statements
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+Row = tuple[Any, ...]
+
+
+class Cursor(Protocol):
+    """What a driver hands out to run statements on: DB-API, reduced to what is used here."""
+
+    @property
+    def rowcount(self) -> int: ...
+    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any: ...
+    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Any: ...
+    def fetchone(self) -> Any: ...
+    def fetchall(self) -> list[Any]: ...
+
+
+class Driver(Protocol):
+    """One SQL database. Raises Eidet's errors, never its own."""
+
+    @property
+    def dialect(self) -> Dialect: ...
+    @property
+    def json(self) -> JsonSql: ...
+    @property
+    def writable(self) -> bool: ...
+
+    def read(self, sql: str, values: Sequence[Any]) -> list[Row]: ...
+
+    def snapshot(self, job: Callable[[Cursor], T]) -> T:
+        """Runs reads as of one moment."""
+
+    def write(self, job: Callable[[Cursor], T]) -> T:
+        """Runs a job alone in a transaction and commits it before it answers."""
+
+    def size(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class RelationalStore:
+    """Keeps records in SQL tables."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self._sql = Statements(driver.dialect)
+        self.writable = driver.writable
+        self.identity = self.setting("identity") or ""
+
+    def put(
+        self,
+        records: Sequence[Record],
+        *,
+        now: float,
+        unique: bool = True,
+        expect: int | None = None,
+        epoch: int | None = None,
+        by: str | None = None,
+    ) -> list[Record]:
+        def job(cursor: Cursor) -> list[Record]:
+            scribe = _Scribe(cursor, self._sql, now, by)
+            check_epoch(epoch, scribe.epoch)
+            return [scribe.put(record, unique, expect) for record in records]
+
+        return self._driver.write(job) if records else []
+
+    def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
+        found = {record.id: record for record in self._among(scope, "id", ids)}
+        return [found.get(id) for id in ids]
+
+    def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
+        found = {record.seq: record for record in self._among(scope, "seq", seqs)}
+        return [found.get(seq) for seq in seqs]
+
+    def find(
+        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0
+    ) -> list[Record]:
+        name, descending = check_order(order)
+        keys = [records.c[name].is_(None)] if records.c[name].nullable else []
+        tail = [records.c[name], records.c.seq]
+        query = (
+            select(records)
+            .where(self._where(where))
+            .order_by(*keys, *(key.desc() if descending else key for key in tail))
+            .limit(2**62 if limit is None else limit)
+            .offset(offset)
+        )
+        return [record_of(row) for row in self._select(query)]
+
+    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
+        at = after
+        query = select(records).where(self._where(where)).order_by(records.c.seq).limit(batch)
+        while rows := self._select(query.where(records.c.seq > at)):
+            yield from map(record_of, rows)
+            at = rows[-1][0]
+
+    def match(self, where: Where) -> list[int]:
+        query = select(records.c.seq).where(self._where(where)).order_by(records.c.seq)
+        return [row[0] for row in self._select(query)]
+
+    def count(self, where: Where) -> int:
+        return int(self._select(select(func.count()).select_from(records).where(self._where(where)))[0][0])
+
+    def census(self, where: Where) -> dict[tuple[str, str], int]:
+        by = (records.c.kind, records.c.tier)
+        query = select(*by, func.count()).where(self._where(where)).group_by(*by)
+        return {(kind, tier): count for kind, tier, count in self._select(query)}
+
+    def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
+        c = records.c
+        doomed = select(c.seq, c.scope, c.id, c.version, c.created, c.agent)
+        sql, values = self._sql.prepare(doomed.where(self._where(where)).order_by(c.seq))
+
+        def job(cursor: Cursor) -> list[str]:
+            cursor.execute(sql, values)
+            rows = cursor.fetchall()
+            _Scribe(cursor, self._sql, now, by).bury(rows)
+            return [row[2] for row in rows]
+
+        return self._driver.write(job)
+
+    def note(self, uses: Uses) -> None:
+        use = self._sql["use"]
+        rows = [use.bind(count=n, when=at, scope=scope, id=id) for (scope, id), (n, at) in uses.items()]
+        if rows:
+            self._driver.write(lambda cursor: cursor.executemany(use.sql, rows))
+
+    def history(self, scope: str, id: str) -> list[Event]:
+        born = self._read("born", scope=scope, id=id)
+        told = [event_of(row) for row in self._read("history", scope=scope, id=id)]
+        return [Event(what="created", id=id, scope=scope, at=at, by=by) for at, by in born[:1]] + told
+
+    def scopes(self, scope: Scope | None = None) -> dict[str, int]:
+        query = select(records.c.scope, func.count()).group_by(records.c.scope).order_by(records.c.scope)
+        if scope is not None:
+            query = query.where(self._where(Where(scope=scope)))
+        return dict(self._select(query))
+
+    def head(self) -> Head:
+        return _head(self._driver.read(self._sql["head"].sql, ())[0])
+
+    def changes(self, scope: str, since: int, limit: int) -> Changes:
+        def job(cursor: Cursor) -> Changes:
+            def rows(name: str, /, **values: Any) -> list[Row]:
+                cursor.execute(self._sql[name].sql, self._sql[name].bind(**values))
+                return cursor.fetchall()
+
+            head = _head(rows("head")[0])
+            entries = list(map(Entry._make, rows("entries", scope=scope, since=since, limit=limit)))
+            if len(entries) == limit:
+                head = Head(head.epoch, entries[-1].seq)
+            gone = rows("gone", scope=scope, since=since, upto=head.seq)
+            return Changes(head, entries, [row[0] for row in gone])
+
+        return self._driver.snapshot(job)
+
+    def witness(self, seq: int) -> str | None:
+        rows = self._read("witness", seq=seq)
+        return rows[0][0] if rows else None
+
+    def setting(self, name: str) -> str | None:
+        rows = self._read("setting", name=name)
+        return rows[0][0] if rows else None
+
+    def configure(self, settings: Mapping[str, str]) -> None:
+        self._driver.write(lambda cursor: self._configure(cursor, settings))
+
+    def rewrite(self, derived: Iterable[Derived]) -> None:
+        one = self._sql["rewrite"]
+        rows = [one.bind(**row._asdict()) for row in derived]
+
+        def job(cursor: Cursor) -> None:
+            cursor.executemany(one.sql, rows)
+            self._raise_epoch(cursor)
+
+        self._driver.write(job)
+
+    def stage(self, name: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        one = self._sql["stage"]
+
+        def job(cursor: Cursor) -> None:
+            if self.setting("staged") != name:
+                cursor.execute(self._sql["unstage"].sql, ())
+                self._configure(cursor, {"staged": name})
+            cursor.executemany(one.sql, [one.bind(seq=seq, vector=vector) for seq, vector in vectors])
+
+        self._driver.write(job)
+
+    def staged(self, name: str) -> int:
+        return (self._read("staged")[0][0] or 0) if self.setting("staged") == name else 0
+
+    def adopt(self, name: str, settings: Mapping[str, str]) -> int:
+        def job(cursor: Cursor) -> int:
+            cursor.execute(self._sql["lacking"].sql, ())
+            lacking = int(cursor.fetchone()[0])
+            if not lacking:
+                cursor.execute(self._sql["adopt"].sql, ())
+                cursor.execute(self._sql["unstage"].sql, ())
+                self._configure(cursor, {**settings, "staged": ""})
+                self._raise_epoch(cursor)
+            return lacking
+
+        if self.setting("staged") != name:
+            self.stage(name, [])
+        return self._driver.write(job)
+
+    def _configure(self, cursor: Cursor, settings: Mapping[str, str]) -> None:
+        one = self._sql["configure"]
+        cursor.executemany(one.sql, [one.bind(name=name, value=value) for name, value in settings.items()])
+
+    def _raise_epoch(self, cursor: Cursor) -> None:
+        cursor.execute(self._sql["head"].sql, ())
+        self._configure(cursor, {"epoch": str(_head(cursor.fetchone()).epoch + 1)})
+
+    def size(self) -> int:
+        return self._driver.size()
+
+    def close(self) -> None:
+        self._driver.close()
+
+    def _among(self, scope: str, column: str, values: Sequence[Any]) -> Iterator[Record]:
+        for start in range(0, len(values), 500):
+            some = values[start : start + 500]
+            yield from map(record_of, self._driver.read(self._sql.among(column, len(some)), (scope, *some)))
+
+    def _where(self, where: Where) -> ColumnElement[bool]:
+        return compile_where(where, self._driver.json)
+
+    def _select(self, query: ClauseElement) -> list[Row]:
+        return self._driver.read(*self._sql.prepare(query))
+
+    def _read(self, name: str, /, **values: Any) -> list[Row]:
+        statement = self._sql[name]
+        return self._driver.read(statement.sql, statement.bind(**values))
+
+
+class _Scribe:
+    """The writing side of one transaction. It holds the write lock, so seqs can be counted here."""
+
+    def __init__(self, cursor: Cursor, sql: Statements, now: float, by: str | None) -> None:
+        self._cursor = cursor
+        self._sql = sql
+        self._now = now
+        self._by = by
+        cursor.execute(sql["head"].sql, ())
+        self.epoch, self._seq = _head(cursor.fetchone())
+
+    def put(self, record: Record, unique: bool, expect: int | None) -> Record:
+        if expect is not None:
+            check_expected(expect, self._one("by_id", scope=record.scope, id=record.id), record.id)
+        elif (fresh := self._create(record, unique)) is not None:
+            return fresh
+        old = self._one("by_id", scope=record.scope, id=record.id)
+        assert old is not None, "an insert that did nothing left a row behind"
+        before = said_before(old, record)
+        return self._revise(old, record, before) if before else old
+
+    def _create(self, record: Record, unique: bool) -> Record | None:
+        """The record as stored, or its twin with a use counted; None if its id is taken."""
+        if unique and record.kind in UNIQUE_KINDS and (twin := self._twin(record)) is not None:
+            return twin
+        self._cursor.execute(self._sql["insert"].sql, row_of(record, self._seq + 1))
+        if self._cursor.rowcount == 0:
+            return None
+        self._seq += 1
+        return replace(record, seq=self._seq)
+
+    def _twin(self, record: Record) -> Record | None:
+        digest = content_digest(record.text, record.data)
+        twin = self._one("twin", scope=record.scope, digest=digest, now=self._now)
+        if twin is None or twin.id == record.id:
+            return None
+        if self._one("by_id", scope=record.scope, id=record.id) is not None:
+            return None
+        self._run("use", count=1, when=self._now, scope=twin.scope, id=twin.id)
+        last = self._now if twin.last_used is None else max(self._now, twin.last_used)
+        return replace(twin, uses=twin.uses + 1, last_used=last)
+
+    def _revise(self, old: Record, record: Record, before: dict[str, Any]) -> Record:
+        new = replace(succeed(old, record), seq=self._seq + 2)
+        self._run("remove", seq=old.seq)
+        self._log("revised", old.seq, new.scope, new.id, new.version, old.created, old.agent, before)
+        self._cursor.execute(self._sql["insert"].sql, row_of(new, new.seq))
+        self._seq = new.seq
+        return new
+
+    def bury(self, rows: Sequence[Row]) -> None:
+        """Deletes rows of (seq, scope, id, version, created, agent) and notes that it happened."""
+        for seq, scope, id, version, created, agent in rows:
+            self._run("remove", seq=seq)
+            self._run("censor", scope=scope, id=id)
+            self._log("forgotten", seq, scope, id, version, created, agent, None)
+
+    def _log(
+        self,
+        what: str,
+        gone: int,
+        scope: str,
+        id: str,
+        version: int,
+        born: float,
+        author: str | None,
+        before: dict[str, Any] | None,
+    ) -> None:
+        self._seq += 1
+        self._run(
+            "log",
+            seq=self._seq,
+            scope=scope,
+            id=id,
+            what=what,
+            moment=self._now,
+            actor=self._by,
+            version=version,
+            gone=gone,
+            born=born,
+            author=author,
+            earlier=None if before is None else dump_json(before),
+        )
+
+    def _run(self, name: str, /, **values: Any) -> None:
+        statement = self._sql[name]
+        self._cursor.execute(statement.sql, statement.bind(**values))
+
+    def _one(self, name: str, /, **values: Any) -> Record | None:
+        self._run(name, **values)
+        row = self._cursor.fetchone()
+        return None if row is None else record_of(row)
+
+
+def _head(row: Row) -> Head:
+    last, told, epoch = row
+    return Head(int(epoch or 0), max(last or 0, told or 0))

@@ -1,0 +1,124 @@
+"""Records as rows and back. The order of values is the order of the columns in `schema`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from ..clean import dump_json
+from ..model import Event, Kind, Record, Tier, content_digest
+from . import Entry
+from .schema import records
+
+COLUMNS: Final = tuple(column.name for column in records.columns)
+ENTRY: Final = tuple(records.c[name] for name in Entry._fields)
+_KINDS: Final = {str(kind): kind for kind in Kind}
+_TIERS: Final = {str(tier): tier for tier in Tier}
+
+
+def row_of(record: Record, seq: int) -> tuple[Any, ...]:
+    x, y, z = (*record.place, None)[:3] if record.place else (None, None, None)
+    return (
+        seq,
+        record.id,
+        record.scope,
+        record.kind.value,
+        record.tier.value,
+        record.text,
+        None if record.data is None else dump_json(record.data),
+        record.who,
+        record.agent,
+        record.session,
+        record.step,
+        x,
+        y,
+        z,
+        record.importance,
+        record.created,
+        record.occurred,
+        record.uses,
+        record.last_used,
+        record.expires,
+        record.source,
+        dump_json(record.meta) if record.meta else None,
+        record.level,
+        dump_json(record.derived_from) if record.derived_from else None,
+        record.version,
+        content_digest(record.text, record.data),
+        record.terms,
+        record.vector,
+    )
+
+
+def record_of(row: Sequence[Any]) -> Record:
+    (
+        seq,
+        id,
+        scope,
+        kind,
+        tier,
+        text,
+        data,
+        who,
+        agent,
+        session,
+        step,
+        x,
+        y,
+        z,
+        importance,
+        created,
+        occurred,
+        uses,
+        last_used,
+        expires,
+        source,
+        meta,
+        level,
+        derived_from,
+        version,
+        _digest,
+        terms,
+        vector,
+    ) = row
+    return Record(
+        id=id,
+        scope=scope,
+        text=text,
+        kind=_KINDS[kind],
+        tier=_TIERS[tier],
+        data=None if data is None else json.loads(data),
+        who=who,
+        agent=agent,
+        session=session,
+        step=step,
+        place=None if x is None else (x, y) if z is None else (x, y, z),
+        importance=importance,
+        created=created,
+        occurred=occurred,
+        uses=uses,
+        last_used=last_used,
+        expires=expires,
+        source=source,
+        meta={} if meta is None else json.loads(meta),
+        vector=vector,
+        terms=terms,
+        level=level,
+        derived_from=() if derived_from is None else tuple(json.loads(derived_from)),
+        version=version,
+        seq=seq,
+    )
+
+
+def event_of(row: Sequence[Any]) -> Event:
+    what, id, scope, at, by, version, before = row
+    return Event(
+        what=what,
+        id=id,
+        scope=scope,
+        at=at,
+        by=by,
+        version=version,
+        before=None if before is None else json.loads(before),
+    )

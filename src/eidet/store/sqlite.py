@@ -1,0 +1,306 @@
+"""SQLite as an engine: WAL, one writer per process with group commit, a reader per thread."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+from sqlalchemy.dialects import sqlite
+
+from ..errors import Corrupt, EidetError, Misconfigured, Refused, Unavailable
+from . import sqlite_json
+from .migrate import migrate
+from .relational import Cursor, RelationalStore, Row
+
+T = TypeVar("T")
+
+APPLICATION_ID: Final = 0x45494445  # "EIDE": tells our files from other SQLite databases
+MAGIC: Final = b"SQLite format 3\x00"
+PAGE_BYTES: Final = 8192  # rows of ~1.4 KB: 5 to a page, against 2 to a page of 4096
+CHECKPOINT_PAGES: Final = 4000
+BUSY_SECONDS: Final = 60.0
+SYNCHRONOUS: Final = {"process": "NORMAL", "power": "FULL"}
+
+
+class SqliteStore(RelationalStore):
+    """Keeps records in one SQLite file, shared by threads and processes.
+
+    `durability="process"`: what returned survives the end of the process, kill -9 included.
+    `durability="power"`: it also survives the loss of power; concurrent writers share a sync.
+    """
+
+    def __init__(self, path: str | Path, *, durability: str = "process") -> None:
+        if durability not in SYNCHRONOUS:
+            raise Misconfigured(f"durability is one of {', '.join(SYNCHRONOUS)}, not {durability!r}")
+        self.path = Path(path)
+        super().__init__(SqliteDriver(self.path, SYNCHRONOUS[durability]))
+
+
+class SqliteDriver:
+    """The connections to one file."""
+
+    json = sqlite_json.SqliteJson()
+
+    def __init__(self, path: Path, synchronous: str) -> None:
+        self.dialect = sqlite.dialect(paramstyle="qmark")
+        self._path = path
+        self._synchronous = synchronous
+        self._local = threading.local()
+        self._open: weakref.WeakSet[_Connection] = weakref.WeakSet()
+        self._closed = False
+        self.writable = _check_file(path)
+        with translated(path):
+            self._writer = _Queue(self._prepare_file())
+
+    def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
+        connection = self._reader()
+        try:
+            return connection.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise meaning(error, self._path) from error
+
+    def snapshot(self, job: Callable[[Cursor], T]) -> T:
+        with translated(self._path):
+            cursor = self._reader().cursor()
+            cursor.execute("BEGIN")
+            try:
+                return job(cursor)
+            finally:
+                cursor.execute("COMMIT")
+
+    def write(self, job: Callable[[Cursor], T]) -> T:
+        if not self.writable:
+            raise Refused(f"{self._path} is open for reading only: the file or its folder is write-protected")
+        self._check_open()
+        if self._writer.pid != os.getpid():
+            self._writer = _Queue(self._connect())
+        try:
+            return self._writer.run(job)
+        except sqlite3.Error as error:
+            raise meaning(error, self._path) from error
+
+    def size(self) -> int:
+        files = (self._path, *(Path(f"{self._path}{end}") for end in ("-wal",)))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._writer.close()
+        for connection in list(self._open):
+            connection.close()
+
+    def _reader(self) -> sqlite3.Connection:
+        mine = getattr(self._local, "connection", None)
+        if mine is None or mine.pid != os.getpid():
+            self._check_open()
+            with translated(self._path):
+                mine = self._local.connection = self._connect()
+        elif self._closed:
+            self._check_open()
+        return mine.raw
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Misconfigured(f"the memory on {self._path} was closed; open it again")
+
+    def _connect(self) -> _Connection:
+        connection = _Connection(self._path, self.writable, self._synchronous)
+        self._open.add(connection)
+        return connection
+
+    def _prepare_file(self) -> _Connection:
+        """Makes the file ours (a new one) or checks that it is, and brings its tables up to date."""
+        connection = self._connect()
+        raw = connection.raw
+        if raw.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            if raw.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise Misconfigured(f"{self._path} is a database of another program; choose another file")
+            if self.writable:
+                raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        migrate(raw, self._path, writable=self.writable)
+        return connection
+
+
+class _Connection:
+    """A connection with the process that made it; closes itself when its thread is gone."""
+
+    def __init__(self, path: Path, writable: bool, synchronous: str) -> None:
+        self.pid = os.getpid()
+        self.raw = sqlite3.connect(
+            _address(path, writable),
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=BUSY_SECONDS,
+            cached_statements=256,
+        )
+        if writable:
+            self.raw.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+            _use_wal(self.raw)
+            self.raw.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+            self.raw.execute(f"PRAGMA synchronous = {synchronous}")
+        sqlite_json.register(self.raw)
+
+    def close(self) -> None:
+        if self.pid == os.getpid():
+            self.raw.close()
+
+    __del__ = close
+
+
+def _use_wal(raw: sqlite3.Connection) -> None:
+    """Changing the journal does not wait for other openers by itself, so wait here."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            raw.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _address(path: Path, writable: bool) -> str:
+    address = path.absolute().as_uri()
+    if writable:
+        return address
+    log = Path(f"{path}-wal")
+    quiet = not log.exists() or log.stat().st_size == 0
+    return address + ("?mode=ro&immutable=1" if quiet else "?mode=ro")
+
+
+def _check_file(path: Path) -> bool:
+    """Whether the file can be written; a clear error where it cannot be used at all."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise Misconfigured(f"the folder {folder} does not exist; create it first")
+    if path.is_dir():
+        raise Misconfigured(f"{path} is a folder; name a file in it, such as {path / 'memory.db'}")
+    if not path.exists():
+        if not os.access(folder, os.W_OK):
+            raise Misconfigured(f"{path} does not exist and its folder {folder} is write-protected")
+        return True
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(MAGIC))
+    except PermissionError as error:
+        raise Misconfigured(f"{path} cannot be read: {error.strerror}") from error
+    if start and start != MAGIC:
+        raise Corrupt(f"{path} is not a database: it does not start as one; choose another file")
+    return os.access(path, os.W_OK) and os.access(folder, os.W_OK)
+
+
+class _Ticket(Generic[T]):
+    """A job in the queue and what came of it."""
+
+    __slots__ = ("done", "error", "job", "result")
+
+    def __init__(self, job: Callable[[Cursor], T]) -> None:
+        self.job = job
+        self.done = False
+        self.result: T | None = None
+        self.error: BaseException | None = None
+
+    def answer(self) -> T:
+        if self.error is not None:
+            raise self.error
+        return self.result  # type: ignore[return-value]
+
+
+class _Queue:
+    """Group commit: whoever gets the turn runs every waiting job in one transaction."""
+
+    def __init__(self, connection: _Connection) -> None:
+        self.pid = connection.pid
+        self._connection = connection
+        self._cursor = connection.raw.cursor()
+        self._turn = threading.Lock()
+        self._waiting: deque[_Ticket[Any]] = deque()
+
+    def run(self, job: Callable[[Cursor], T]) -> T:
+        ticket = _Ticket(job)
+        self._waiting.append(ticket)
+        with self._turn:
+            if not ticket.done:
+                self._work_off()
+        return ticket.answer()
+
+    def close(self) -> None:
+        with self._turn:
+            self._connection.close()
+
+    def _work_off(self) -> None:
+        tickets = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        try:
+            self._commit(tickets)
+        except (sqlite3.Error, EidetError) as error:
+            for ticket in tickets:
+                ticket.error = ticket.error or error
+        finally:
+            for ticket in tickets:
+                ticket.done = True
+
+    def _commit(self, tickets: list[_Ticket[Any]]) -> None:
+        self._cursor.execute("BEGIN IMMEDIATE")
+        try:
+            for ticket in tickets:
+                self._attempt(ticket, alone=len(tickets) == 1)
+            self._cursor.execute("COMMIT")
+        except BaseException:
+            if self._connection.raw.in_transaction:
+                self._cursor.execute("ROLLBACK")
+            raise
+
+    def _attempt(self, ticket: _Ticket[Any], *, alone: bool) -> None:
+        """Runs one job. A refusal of its own undoes only that job; a failing disk undoes them all."""
+        if alone:
+            ticket.result = ticket.job(self._cursor)
+            return
+        self._cursor.execute("SAVEPOINT job")
+        try:
+            ticket.result = ticket.job(self._cursor)
+        except EidetError as error:
+            ticket.error = error
+            self._cursor.execute("ROLLBACK TO job")
+        self._cursor.execute("RELEASE job")
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise meaning(error, path) from error
+
+
+def meaning(error: sqlite3.Error, path: Path) -> EidetError:
+    """What a SQLite error means to a caller, and what to do about it."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR:
+        return Unavailable(
+            f"{path} could not be written ({error}): is the disk full? Nothing of this call was stored; "
+            "free some space and call again"
+        )
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return Unavailable(
+            f"{path} was locked by another writer for {BUSY_SECONDS:.0f} s; call again", retry_after=1.0
+        )
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return Corrupt(f"{path} is damaged ({error}); restore a copy or an export, `eidet doctor` tells more")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return Refused(f"{path} is write-protected ({error})")
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return Misconfigured(f"{path} cannot be opened ({error}); check the folder and its permissions")
+    return Unavailable(f"{path}: {error}")

@@ -1,0 +1,97 @@
+"""The fixed statements of the relational store: plain SQL that every dialect here reads.
+
+`:name` marks a parameter; each statement is compiled once for its dialect and bound by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from sqlalchemy import Dialect, text
+from sqlalchemy.sql.elements import ClauseElement
+
+from . import Entry
+from .rows import COLUMNS
+from .rules import UNIQUE_KINDS
+from .schema import events
+
+_ALL: Final = ", ".join(COLUMNS)
+_EVENT: Final = tuple(column.name for column in events.columns)
+_KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
+
+_SQL: Final = {
+    "insert": f"INSERT INTO records ({_ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)}) "
+    "ON CONFLICT (scope, id) DO NOTHING",
+    "log": f"INSERT INTO events ({', '.join(_EVENT)}) VALUES ({', '.join(':' + c for c in _EVENT)})",
+    "by_id": f"SELECT {_ALL} FROM records WHERE scope = :scope AND id = :id",
+    "twin": f"SELECT {_ALL} FROM records WHERE scope = :scope AND digest = :digest "
+    f"AND kind IN ({_KINDS}) AND (expires IS NULL OR expires > :now) ORDER BY seq DESC LIMIT 1",
+    "remove": "DELETE FROM records WHERE seq = :seq",
+    "use": "UPDATE records SET uses = uses + :count, last_used = "
+    "CASE WHEN last_used > :when THEN last_used ELSE :when END WHERE scope = :scope AND id = :id",
+    "history": "SELECT what, id, scope, moment, actor, version, earlier FROM events "
+    "WHERE scope = :scope AND id = :id ORDER BY seq",
+    "born": "SELECT born, author FROM events WHERE scope = :scope AND id = :id "
+    "UNION ALL SELECT created, agent FROM records WHERE scope = :scope AND id = :id",
+    "censor": "UPDATE events SET earlier = NULL WHERE scope = :scope AND id = :id AND earlier IS NOT NULL",
+    "entries": f"SELECT {', '.join(Entry._fields)} FROM records "
+    "WHERE scope = :scope AND seq > :since ORDER BY seq LIMIT :limit",
+    "gone": "SELECT gone FROM events "
+    "WHERE scope = :scope AND seq > :since AND seq <= :upto AND gone <= :since",
+    "setting": "SELECT value FROM settings WHERE name = :name",
+    "configure": "INSERT INTO settings (name, value) VALUES (:name, :value) "
+    "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    "head": "SELECT (SELECT max(seq) FROM records), (SELECT max(seq) FROM events), "
+    "(SELECT value FROM settings WHERE name = 'epoch')",
+    "witness": "SELECT id FROM records WHERE seq = :seq UNION ALL SELECT id FROM events WHERE seq = :seq",
+    "stage": "INSERT INTO vectors_next (seq, vector) VALUES (:seq, :vector) "
+    "ON CONFLICT (seq) DO UPDATE SET vector = excluded.vector",
+    "staged": "SELECT max(seq) FROM vectors_next",
+    "unstage": "DELETE FROM vectors_next",
+    "lacking": "SELECT count(*) FROM records WHERE vector IS NOT NULL "
+    "AND seq NOT IN (SELECT seq FROM vectors_next)",
+    "adopt": "UPDATE records SET vector = (SELECT vector FROM vectors_next n WHERE n.seq = records.seq) "
+    "WHERE vector IS NOT NULL",
+    "rewrite": "UPDATE records SET vector = :vector, terms = :terms WHERE seq = :seq",
+}
+
+
+class Statement:
+    """SQL text for one driver and the order of its parameters."""
+
+    __slots__ = ("names", "sql")
+
+    def __init__(self, sql: str, names: Sequence[str]) -> None:
+        self.sql = sql
+        self.names = tuple(names)
+
+    def bind(self, **values: Any) -> list[Any]:
+        return [values[name] for name in self.names]
+
+
+class Statements:
+    """The fixed statements, compiled for a dialect."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._fixed = {name: self._compile(sql) for name, sql in _SQL.items()}
+        self.among = lru_cache(maxsize=1024)(self._among)
+
+    def __getitem__(self, name: str) -> Statement:
+        return self._fixed[name]
+
+    def _compile(self, sql: str) -> Statement:
+        compiled: Any = text(sql).compile(dialect=self._dialect)
+        return Statement(str(compiled), compiled.positiontup or ())
+
+    def _among(self, column: str, count: int) -> str:
+        """All of a scope's records whose id or seq is one of `count`: scope first, then those."""
+        marks = ", ".join(f":v{i}" for i in range(count))
+        return self._compile(f"SELECT {_ALL} FROM records WHERE scope = :scope AND {column} IN ({marks})").sql
+
+    def prepare(self, clause: ClauseElement) -> tuple[str, list[Any]]:
+        """Any other statement, as text and values."""
+        compiled: Any = clause.compile(dialect=self._dialect, compile_kwargs={"render_postcompile": True})
+        return str(compiled), [compiled.params[name] for name in compiled.positiontup or ()]

@@ -1,0 +1,110 @@
+"""Every embedder that can run here obeys the laws of `Embedder`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from eidet.embed import Embedder
+from eidet.embed.adapt import adapt
+from eidet.embed.cache import Cached
+from eidet.embed.contract import EmbedderContract
+from eidet.embed.hashing import Hashing
+from eidet.embed.wordllama import WordLlama
+
+_hashing = Hashing(64)
+
+
+def lists(texts: list[str]) -> list[list[float]]:
+    rows: list[list[float]] = _hashing.embed(texts).tolist()
+    return rows
+
+
+def one_text(text: str) -> list[float]:
+    return lists([text])[0] if text.split(" ") else []
+
+
+async def slow_lists(texts: list[str]) -> list[list[float]]:
+    return lists(texts)
+
+
+async def slow_one(text: str) -> list[float]:
+    return one_text(text)
+
+
+class Encoder:
+    def encode_texts(self, texts: Sequence[str]) -> list[list[float]]:
+        return lists(list(texts))
+
+
+class TestWordLlama(EmbedderContract):
+    def make(self) -> Embedder:
+        return WordLlama()
+
+
+class TestHashing(EmbedderContract):
+    def make(self) -> Embedder:
+        return Hashing()
+
+
+class TestFunctionOfLists(EmbedderContract):
+    def make(self) -> Embedder:
+        return adapt(lists)
+
+
+class TestFunctionOfOneText(EmbedderContract):
+    def make(self) -> Embedder:
+        return adapt(one_text)
+
+
+class TestCoroutineOfLists(EmbedderContract):
+    def make(self) -> Embedder:
+        return adapt(slow_lists)
+
+
+class TestCoroutineOfOneText(EmbedderContract):
+    def make(self) -> Embedder:
+        return adapt(slow_one)
+
+
+class TestObjectThatEncodes(EmbedderContract):
+    def make(self) -> Embedder:
+        return adapt(Encoder())
+
+
+class TestCached(EmbedderContract):
+    def make(self) -> Embedder:
+        return Cached(Hashing(64), size=3)
+
+
+class TestCachedInAFile(EmbedderContract):
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path: Path) -> None:
+        self.path = tmp_path / "vectors.db"
+
+    def make(self) -> Embedder:
+        return Cached(WordLlama(), path=self.path)
+
+
+class TestSentenceTransformers(EmbedderContract):
+    closeness = 1e-4
+
+    def make(self) -> Embedder:
+        pytest.importorskip(
+            "sentence_transformers", reason="needs: pip install 'eidet[sentence-transformers]' and its model"
+        )
+        from eidet.embed.sentence_transformers import SentenceTransformers
+
+        return SentenceTransformers()
+
+
+class TestFastEmbed(EmbedderContract):
+    closeness = 1e-4
+
+    def make(self) -> Embedder:
+        pytest.importorskip("fastembed", reason="needs: pip install 'eidet[fastembed]' and its model")
+        from eidet.embed.fastembed import FastEmbed
+
+        return FastEmbed()

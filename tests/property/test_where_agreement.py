@@ -1,0 +1,220 @@
+"""One filter, three answers: the predicate, SQL on SQLite, and the mask on numpy columns."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sqlalchemy import select
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateTable
+from tests.strategies import IDS, SCALARS, records, wheres
+
+from eidet.clean import dump_json
+from eidet.index.filters import mask
+from eidet.model import Kind, Record, Scope, Tier
+from eidet.store import schema
+from eidet.store.filters import compile_where
+from eidet.store.sqlite_json import SqliteJson, register
+from eidet.where import Condition, Where
+
+NAMES = [column.name for column in schema.records.columns]
+
+agreement = settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+
+
+class Shard:
+    """The records of one scope as columns."""
+
+    def __init__(self, scope: str, rows: Sequence[Record]) -> None:
+        self.scope = scope
+        self._labels: dict[str, dict[str, int]] = {}
+        place = [(*(r.place or (np.nan, np.nan)), np.nan)[:3] for r in rows]
+        self.x, self.y, self.z = np.array(place, np.float64).reshape(-1, 3).T
+        self.seq = np.array([r.seq for r in rows], np.int64)
+        self.kind = np.array([list(Kind).index(r.kind) for r in rows], np.uint8)
+        self.tier = np.array([list(Tier).index(r.tier) for r in rows], np.uint8)
+        self.agent = self._coded("agent", [r.agent for r in rows])
+        self.session = self._coded("session", [r.session for r in rows])
+        self.who = self._coded("who", [r.who for r in rows])
+        self.source = self._coded("source", [r.source for r in rows])
+        self.occurred = np.array([r.occurred for r in rows], np.float64)
+        self.created = np.array([r.created for r in rows], np.float64)
+        self.step = np.array([np.nan if r.step is None else r.step for r in rows], np.float64)
+        self.importance = np.array([r.importance for r in rows], np.float64)
+        self.expires = np.array([np.inf if r.expires is None else r.expires for r in rows], np.float64)
+
+    def __len__(self) -> int:
+        return len(self.seq)
+
+    def code(self, column: str, label: str) -> int:
+        return self._labels[column].get(label, -2)
+
+    def _coded(self, column: str, labels: Sequence[str | None]) -> NDArray[np.int32]:
+        codes = self._labels.setdefault(column, {})
+        found = [-1 if label is None else codes.setdefault(label, len(codes)) for label in labels]
+        return np.array(found, np.int32)
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[sqlite3.Connection]:
+    found = sqlite3.connect(":memory:")
+    register(found)
+    for table in schema.metadata.sorted_tables:
+        found.execute(str(CreateTable(table).compile(dialect=sqlite.dialect())))
+    yield found
+    found.close()
+
+
+def fill(connection: sqlite3.Connection, rows: Sequence[Record]) -> None:
+    """Makes the table hold these records, as a store would write them."""
+    connection.execute("DELETE FROM records")
+    marks = ", ".join(f":{name}" for name in NAMES)
+    connection.executemany(f"INSERT INTO records ({', '.join(NAMES)}) VALUES ({marks})", map(row_of, rows))
+
+
+def row_of(record: Record) -> dict[str, object]:
+    x, y, z = (*(record.place or (None, None)), None)[:3]
+    return {
+        **{name: getattr(record, name, None) for name in NAMES},
+        "kind": str(record.kind),
+        "tier": str(record.tier),
+        "data": None if record.data is None else dump_json(record.data),
+        "meta": dump_json(record.meta) if record.meta else None,
+        "derived_from": None,
+        "digest": b"",
+        "x": x,
+        "y": y,
+        "z": z,
+    }
+
+
+def by_sql(connection: sqlite3.Connection, where: Where) -> list[int]:
+    query = select(schema.records.c.seq).where(compile_where(where, SqliteJson()))
+    compiled = query.compile(dialect=sqlite.dialect(), compile_kwargs={"render_postcompile": True})
+    values = [compiled.params[name] for name in compiled.positiontup or ()]
+    return sorted(seq for (seq,) in connection.execute(str(compiled), values))
+
+
+def by_mask(rows: Sequence[Record], where: Where) -> list[int]:
+    found: list[int] = []
+    for scope in {r.scope for r in rows}:
+        shard = Shard(scope, [r for r in rows if r.scope == scope])
+        kept = mask(where, shard, lambda asked: np.array(by_predicate(rows, asked), np.int64))
+        found += shard.seq[kept].tolist()
+    return sorted(found)
+
+
+def by_predicate(rows: Sequence[Record], where: Where) -> list[int]:
+    return [r.seq for r in rows if where.matches(r)]
+
+
+def numbered(rows: Sequence[Record]) -> list[Record]:
+    return [replace(r, seq=3 * n + 1) for n, r in enumerate(rows)]
+
+
+@agreement
+@given(
+    rows=st.lists(records(), min_size=3, max_size=5).map(numbered),
+    asked=st.lists(wheres(), min_size=1, max_size=3),
+)
+def test_sql_and_columns_find_what_the_predicate_finds(
+    connection: sqlite3.Connection, rows: list[Record], asked: list[Where]
+) -> None:
+    fill(connection, rows)
+    for where in asked:
+        expected = by_predicate(rows, where)
+        assert by_sql(connection, where) == expected
+        assert by_mask(rows, where) == expected
+
+
+def test_every_scalar_compares_in_sql_as_in_python(connection: sqlite3.Connection) -> None:
+    rows = numbered([Record(id="x", scope="a", text="", data={"a": value}) for value in SCALARS])
+    fill(connection, rows)
+    for operand in SCALARS:
+        ordered = isinstance(operand, int | float | str) and not isinstance(operand, bool)
+        for op in ("=", "!=", "contains", *(("<", "<=", ">", ">=") if ordered else ())):
+            where = Where(conditions=(Condition("data.a", op, operand),))
+            assert by_sql(connection, where) == by_predicate(rows, where), (op, operand)
+
+
+def test_every_path_leads_in_sql_where_it_leads_in_python(connection: sqlite3.Connection) -> None:
+    inner = ([1, {"a": 1}], {"0": 1, "a": {"a": 1}}, {"a": None}, {"a b": 1, "é": {'"': 1}}, "a", None, 1)
+    rows = numbered(
+        [
+            Record(id="x", scope="a", text="", data=data)
+            for data in (*inner, *({"a": i} for i in inner), *([i] for i in inner))
+        ]
+    )
+    fill(connection, rows)
+    steps: tuple[str | int, ...] = ("a", "0", 0, 1, -1, "a b", "é", '"', "$", "a]", "a.a", "", 10**12)
+    paths: list[tuple[str | int, ...]] = [*((one,) for one in steps), *product(steps, steps)]
+    for path in [*paths, ("a", 0, "a"), (0, "a", "a")]:
+        tests = (("exists", True), ("exists", False), ("=", 1))
+        for found in (Condition(("data", *path), op, value) for op, value in tests):
+            where = Where(conditions=(found,))
+            assert by_sql(connection, where) == by_predicate(rows, where), found
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        Where(ids=(*(f"no{n}" for n in range(40_000)), "id3", "x\0y")),
+        Where(conditions=(Condition("data.a", "in", [*map(str, range(40_000)), "x", 1]),)),
+        Where(some=tuple(Where(agent=f"agent {n}") for n in range(1_500))),
+        Where(every=tuple(Where(step_to=n) for n in range(2, 1_500))),
+        Where(never=tuple(Where(step_from=n) for n in range(2, 1_500))),
+    ],
+    ids=["ids", "in", "some", "every", "never"],
+)
+def test_thousands_of_values_or_parts_stay_within_the_limits_of_sqlite(
+    connection: sqlite3.Connection, where: Where
+) -> None:
+    values = ("x", 1.0, "y", True)
+    rows = numbered(
+        [
+            Record(id=id, scope="a", text="", agent=f"agent {n}", step=n, data={"a": values[n % 4]})
+            for n, id in enumerate(IDS)
+        ]
+    )
+    fill(connection, rows)
+    expected = by_predicate(rows, where)
+    assert expected
+    assert by_sql(connection, where) == expected
+    assert by_mask(rows, where) == expected
+
+
+def test_a_document_that_cannot_be_read_matches_neither_a_test_nor_its_opposite(
+    connection: sqlite3.Connection,
+) -> None:
+    fill(connection, numbered([Record(id="x", scope="a", text="", data={"a": "x"})]))
+    connection.execute("UPDATE records SET data = '{\"a\":'")
+    broken = Where(conditions=(Condition("data.a", "contains", "x"),))
+    assert by_sql(connection, broken) == []
+    assert by_sql(connection, ~broken) == []
+
+
+def test_the_store_is_asked_only_when_columns_left_something_to_ask_about() -> None:
+    shard = Shard("a", numbered([Record(id="x", scope="a", text="", session="now")]))
+    asked: list[Where] = []
+
+    def resolve(where: Where) -> NDArray[np.int64]:
+        asked.append(where)
+        return np.array([1], np.int64)
+
+    assert not mask(Where(ids=("x",), session="then"), shard, resolve).any()
+    assert not asked
+    assert mask(Where(ids=("x",), session="now"), shard, resolve).all()
+    assert asked == [Where(scope=Scope("a"), ids=("x",))]

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eidet.embed import Vectors
+from eidet.embed.cache import Cached
+from eidet.embed.hashing import Hashing
+from eidet.errors import BadInput, Misconfigured
+
+
+class Counting:
+    """Hashing that notes what it was asked."""
+
+    def __init__(self, width: int = 16, name: str = "counting") -> None:
+        self.name = name
+        self.width = width
+        self.asked: list[list[str]] = []
+        self._inner = Hashing(width)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.asked.append(list(texts))
+        return self._inner.embed(texts)
+
+
+class Awaiting(Counting):
+    async def aembed(self, texts: Sequence[str]) -> Vectors:
+        await asyncio.sleep(0)
+        return self.embed(texts)
+
+
+def test_a_text_is_embedded_once() -> None:
+    inner = Counting()
+    cached = Cached(inner)
+    first = cached.embed(["a b", "c"])
+    np.testing.assert_array_equal(cached.embed(["c", "a b"]), first[::-1])
+    assert inner.asked == [["a b", "c"]]
+
+
+def test_only_missing_texts_are_passed_on_each_once_in_one_call() -> None:
+    inner = Counting()
+    cached = Cached(inner)
+    cached.embed(["old"])
+    rows = cached.embed(["new", "old", "new", "newer"])
+    assert inner.asked[1:] == [["new", "newer"]]
+    np.testing.assert_array_equal(rows, Hashing(16).embed(["new", "old", "new", "newer"]))
+
+
+def test_nothing_is_passed_on_for_no_texts() -> None:
+    inner = Counting()
+    assert Cached(inner).embed([]).shape == (0, 16)
+    assert inner.asked == []
+
+
+def test_the_least_recently_used_text_is_forgotten_first() -> None:
+    inner = Counting()
+    cached = Cached(inner, size=2)
+    cached.embed(["a", "b"])
+    cached.embed(["a"])
+    cached.embed(["c"])
+    cached.embed(["a", "b"])
+    assert inner.asked == [["a", "b"], ["c"], ["b"]]
+
+
+def test_one_call_may_have_more_texts_than_fit() -> None:
+    texts = [f"text {number}" for number in range(50)]
+    cached = Cached(Counting(), size=3)
+    np.testing.assert_array_equal(cached.embed(texts), Hashing(16).embed(texts))
+    assert len(cached._rows) == 3
+
+
+def test_a_size_below_one_is_refused() -> None:
+    with pytest.raises(BadInput, match="at least 1"):
+        Cached(Counting(), size=0)
+
+
+def test_name_and_width_are_those_of_the_embedder_inside() -> None:
+    cached = Cached(Counting())
+    assert (cached.name, cached.width) == ("counting", 16)
+
+
+def test_a_bad_answer_is_not_kept() -> None:
+    class Bad(Counting):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            rows = super().embed(texts)
+            return rows * np.float32("nan") if len(self.asked) == 1 else rows
+
+    cached = Cached(Bad())
+    with pytest.raises(Misconfigured, match="NaN"):
+        cached.embed(["a"])
+    assert np.isfinite(cached.embed(["a"])).all()
+
+
+def test_many_threads_may_share_it() -> None:
+    cached = Cached(Counting(), size=5)
+    texts = [f"text {number}" for number in range(20)]
+    expected = Hashing(16).embed(texts)
+    wrong: list[int] = []
+
+    def work(turn: int) -> None:
+        for at in range(200):
+            pick = (at * 7 + turn) % 20
+            if not np.array_equal(cached.embed([texts[pick]])[0], expected[pick]):
+                wrong.append(pick)
+
+    threads = [threading.Thread(target=work, args=(turn,)) for turn in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_warm_awaits_only_what_is_missing_and_embed_then_asks_nothing() -> None:
+    inner = Awaiting()
+    cached = Cached(inner)
+    cached.embed(["old"])
+    asyncio.run(cached.warm(["old", "new", "new"]))
+    cached.embed(["new", "old"])
+    assert inner.asked == [["old"], ["new"]]
+
+
+def test_warm_does_nothing_around_a_synchronous_embedder() -> None:
+    inner = Counting()
+    asyncio.run(Cached(inner).warm(["a"]))
+    assert inner.asked == []
+
+
+def test_a_file_keeps_rows_across_restarts(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.db"
+    texts = [f"text {number}" for number in range(1200)]
+    before = Cached(Counting(), path=path)
+    rows = before.embed(texts)
+    before.close()
+    inner = Counting()
+    after = Cached(inner, path=path)
+    np.testing.assert_array_equal(after.embed(texts), rows)
+    assert inner.asked == []
+    after.close()
+
+
+def test_rows_of_different_embedders_do_not_mix_in_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.db"
+    one, two = Counting(name="one"), Counting(name="two")
+    for inner in (one, two):
+        cached = Cached(inner, path=path)
+        cached.embed(["a"])
+        cached.close()
+    assert one.asked == two.asked == [["a"]]
+
+
+def test_rows_of_another_width_are_embedded_again(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.db"
+    for width in (16, 8, 8):
+        inner = Counting(width)
+        cached = Cached(inner, path=path)
+        assert cached.embed(["a"]).shape == (1, width)
+        cached.close()
+    assert inner.asked == []
+
+
+def test_a_file_of_something_else_is_made_anew_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.db"
+    path.write_bytes(b"this is not a database at all" * 100)
+    cached = Cached(Counting(), path=path)
+    with pytest.warns(UserWarning, match="damaged"):
+        rows = cached.embed(["a"])
+    cached.close()
+    inner = Counting()
+    again = Cached(inner, path=path)
+    np.testing.assert_array_equal(again.embed(["a"]), rows)
+    assert inner.asked == []
+    again.close()
+
+
+def test_a_file_damaged_in_the_middle_is_made_anew_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.db"
+    texts = [f"text {number}" for number in range(500)]
+    cached = Cached(Counting(), path=path)
+    rows = cached.embed(texts)
+    cached.close()
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    path.write_bytes(content)
+    again = Cached(Counting(), path=path)
+    with pytest.warns(UserWarning, match="damaged"):
+        np.testing.assert_array_equal(again.embed(texts), rows)
+    again.close()
+
+
+def test_a_file_that_cannot_be_opened_leaves_the_cache_in_ram(tmp_path: Path) -> None:
+    inner = Counting()
+    cached = Cached(inner, path=tmp_path / "no" / "such" / "folder.db")
+    with pytest.warns(UserWarning, match="cannot be used now"):
+        cached.embed(["a"])
+    cached.embed(["a"])
+    assert inner.asked == [["a"]]
+
+
+def test_a_locked_file_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "vectors.db"
+    cached = Cached(Counting(), path=path)
+    cached.embed(["a"])
+    assert cached._disk is not None
+    cached._disk._open().execute("PRAGMA busy_timeout = 10")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    monkeypatch.setattr("eidet.embed.cache.BUSY_SECONDS", 0.01)
+    with pytest.warns(UserWarning, match="cannot be used now"):
+        cached.embed(["b"])
+    other.execute("ROLLBACK")
+    assert other.execute("SELECT count(*) FROM vectors").fetchone() == (1,)
+    other.close()
+    cached.close()

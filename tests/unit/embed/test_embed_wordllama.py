@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eidet.embed import wordllama
+from eidet.embed.contract import ODD, TEXTS
+from eidet.embed.wordllama import WordLlama
+from eidet.errors import BadInput, Misconfigured
+
+REFERENCE = """
+import json, sys, logging, pathlib, numpy
+from importlib.util import find_spec
+from wordllama import WordLlama
+folder = pathlib.Path(find_spec("wordllama").submodule_search_locations[0])
+model = WordLlama.load(cache_dir=folder, disable_download=True)
+rows = [model.embed([text], norm=True)[0].tolist() for text in json.load(sys.stdin)]
+json.dump(rows, sys.stdout)
+"""
+
+
+def test_rows_equal_those_of_the_wordllama_package() -> None:
+    texts = [*TEXTS, *(text for text in ODD if text), "a  b", " a", "a ", "x <s> y", "a▁b", "word " * 3000]
+    answer = subprocess.run(
+        [sys.executable, "-c", REFERENCE], input=json.dumps(texts), capture_output=True, text=True, check=True
+    )
+    expected = np.array(json.loads(answer.stdout), dtype=np.float32)
+    embedder = WordLlama()
+    cold, warm = embedder.embed(texts), embedder.embed(texts)
+    np.testing.assert_allclose(cold, expected, rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(cold, warm)
+
+
+words = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=12)
+pieces = st.one_of(
+    words, st.sampled_from(["the", "Lisbon,", " ", "<s>", "</s>", "<unk>", "▁", "\n", "a\nb", "x" * 40])
+)
+
+
+@given(st.lists(pieces, max_size=12), st.sampled_from([" ", "  ", ""]))
+@settings(deadline=None)
+def test_words_met_before_give_the_tokens_of_the_tokenizer(parts: list[str], between: str) -> None:
+    text = between.join(parts)
+    model = wordllama._model()
+    expected = model.tokenizer.encode(text, add_special_tokens=False).ids
+    assert model.tokens(text) == expected
+    assert model.tokens(text) == expected
+
+
+def test_no_token_has_a_space_after_its_first_letter() -> None:
+    vocabulary = wordllama._model().tokenizer.get_vocab()
+    assert not [token for token in vocabulary if wordllama.SPACE in token.lstrip(wordllama.SPACE)]
+
+
+def test_remembered_words_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wordllama, "KNOWN_WORDS", 100)
+    model = wordllama._model()
+    before = WordLlama().embed(["the first text"])
+    for start in range(0, 1000, 10):
+        WordLlama().embed([" ".join(f"word{number}" for number in range(start, start + 10))])
+        assert len(model.known) <= 120
+    np.testing.assert_array_equal(WordLlama().embed(["the first text"]), before)
+
+
+def test_rows_are_of_length_one_and_a_text_without_tokens_is_zero() -> None:
+    rows = WordLlama().embed(["Ann lives in Lisbon", ""])
+    assert np.linalg.norm(rows[0]) == pytest.approx(1, abs=1e-6)
+    assert not rows[1].any()
+
+
+def test_a_row_is_the_same_to_the_bit_alone_and_in_company() -> None:
+    embedder = WordLlama()
+    alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
+    np.testing.assert_array_equal(embedder.embed(TEXTS), alone)
+
+
+def test_meaning_is_near() -> None:
+    rows = WordLlama().embed(["a cat sat on a mat", "the kitten is lying on the rug", "quarterly tax filing"])
+    assert rows[0] @ rows[1] > rows[0] @ rows[2] + 0.1
+
+
+@pytest.mark.parametrize("text", ["lorem ipsum dolor " * 60_000, "x" * 1_000_000], ids=["words", "one word"])
+def test_a_text_of_a_million_characters_is_embedded(text: str) -> None:
+    [row] = WordLlama().embed([text])
+    assert np.linalg.norm(row) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_lone_surrogate_is_bad_input_and_says_where() -> None:
+    with pytest.raises(BadInput, match="lone surrogate at character 2"):
+        WordLlama().embed(["ab\ud800"])
+
+
+def test_something_that_is_not_a_text_is_bad_input() -> None:
+    with pytest.raises(BadInput, match="needs a string, not int"):
+        WordLlama().embed([5])  # type: ignore[list-item]
+
+
+def test_the_wordllama_package_is_never_imported() -> None:
+    code = (
+        "import sys, logging; from eidet.embed import embedder_of; embedder_of().embed(['hello there']);"
+        "assert 'wordllama' not in sys.modules and not logging.getLogger().handlers"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_making_one_loads_nothing() -> None:
+    code = (
+        "import sys; from eidet.embed.wordllama import WordLlama; WordLlama();"
+        "assert 'tokenizers' not in sys.modules and 'safetensors' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_missing_file_is_named_with_the_command_that_mends_it(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match=r"lacks weights/.*--force-reinstall wordllama"):
+        wordllama._file(tmp_path, wordllama.WEIGHTS)
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert find_spec("wordllama") is not None
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.delitem(sys.modules, "wordllama", raising=False)
+    with pytest.raises(Misconfigured, match="pip install wordllama"):
+        wordllama._folder()
