@@ -104,7 +104,7 @@ class Engine:
         )
         count = 0
         for batch in batches(records, 1000):
-            ready = batch if fits else self.ingest.derived([replace(r, vector=None) for r in batch])
+            ready = batch if fits else self.ingest.derived(batch)
             count += len(self.put(ready, now=now, unique=False))
         return count
 

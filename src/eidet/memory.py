@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack, overload
@@ -14,7 +14,7 @@ from .engine import Engine
 from .errors import BadInput, Conflict, NotFound, Refused
 from .ingest import Given, drafts_of
 from .ingest.revise import revised
-from .model import Details, Draft, Event, Hits, Record, Scope
+from .model import Details, Event, Hits, Record, Scope
 from .recall import BALANCED, Ask, Recipe
 from .recall.pack import Context, pack
 from .store import Store
@@ -66,7 +66,7 @@ class Memory:
         now = self._clock()
         scope = one(details.pop("scope", "default"))
         keep = details.pop("keep_duplicates", self._engine.settings.keep_duplicates)
-        drafts, single = drafts_of(Draft() if what is None else what, said(details))
+        drafts, single = drafts_of(what, details)
         records = self._engine.ingest.records(drafts, scope=scope, now=now)
         stored = self._engine.put(records, now=now, unique=not keep)
         return stored[0] if single else stored
@@ -309,14 +309,6 @@ def one(scope: str | Scope) -> str:
     if chosen.below:
         raise BadInput(f"this needs one scope, not {chosen}; name it as a string")
     return chosen.path
-
-
-def said(details: Mapping[str, Any]) -> Draft:
-    """What a caller says of all things given; a misspelt name is an error that lists the right ones."""
-    if unknown := details.keys() - Details.__annotations__.keys():
-        names = ", ".join(Details.__annotations__)
-        raise BadInput(f"remember does not know {sorted(unknown)}; there are {names}")
-    return Draft(**details)
 
 
 def confined(where: Where | None, scope: str | Scope, now: float) -> Where:

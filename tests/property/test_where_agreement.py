@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateTable
-from tests.strategies import IDS, SCALARS, records, wheres
+from tests.strategies import IDS, PATTERNS, SCALARS, records, wheres
 
 from eidet.clean import dump_json
 from eidet.index.filters import mask
@@ -143,11 +143,11 @@ def test_sql_and_columns_find_what_the_predicate_finds(
 def test_every_scalar_compares_in_sql_as_in_python(connection: sqlite3.Connection) -> None:
     rows = numbered([Record(id="x", scope="a", text="", data={"a": value}) for value in SCALARS])
     fill(connection, rows)
-    for operand in SCALARS:
-        ordered = isinstance(operand, int | float | str) and not isinstance(operand, bool)
-        for op in ("=", "!=", "contains", *(("<", "<=", ">", ">=") if ordered else ())):
-            where = Where(conditions=(Condition("data.a", op, operand),))
-            assert by_sql(connection, where) == by_predicate(rows, where), (op, operand)
+    orders = [(op, v) for op in ("<", "<=", ">", ">=") for v in SCALARS if type(v) in (int, float, str)]
+    equals = [(op, v) for op in ("=", "!=", "contains") for v in SCALARS]
+    for op, operand in (*orders, *equals, *(("regex", pattern) for pattern in PATTERNS)):
+        where = Where(conditions=(Condition("data.a", op, operand),))
+        assert by_sql(connection, where) == by_predicate(rows, where), (op, operand)
 
 
 def test_every_path_leads_in_sql_where_it_leads_in_python(connection: sqlite3.Connection) -> None:

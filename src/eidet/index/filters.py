@@ -159,7 +159,7 @@ def _within(near: Near, columns: Columns) -> Mask:
 
 def _axis(columns: Columns, axis: str) -> Floats:
     values: Floats = getattr(columns, axis)
-    return np.nan_to_num(values, nan=0.0) if axis == "z" else values
+    return np.where(np.isnan(values), 0.0, values) if axis == "z" else values
 
 
 def _nested(where: Where, columns: Columns, resolve: Resolve) -> Iterator[Mask]:

@@ -7,7 +7,7 @@ never has to sort rows. A term is found by bisection in the base and by comparis
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -83,22 +83,26 @@ class Postings:
         self.base_rows = self.count
         self._tail, self._tail_size = _nothing(), 0
 
-    def lookup(self, term: int) -> tuple[Docs, Counts]:
-        """Rows that hold a term, rising, and how often each does."""
-        terms, docs, counts = self.base
-        key = np.uint32(term)
-        first, last = np.searchsorted(terms, key), np.searchsorted(terms, key, side="right")
-        t, d, c = self._used_tail()
-        at = np.flatnonzero(t == key)
-        if not len(at):
-            return docs[first:last], counts[first:last]
-        if first == last:
-            return d[at], c[at]
-        return np.concatenate((docs[first:last], d[at])), np.concatenate((counts[first:last], c[at]))
+    def lookup(self, terms: Sequence[int]) -> list[tuple[Docs, Counts]]:
+        """For each term, the rows that hold it, rising, and how often each does."""
+        keys = np.array(terms, np.uint32)
+        sorted_terms, docs, counts = self.base
+        first = np.searchsorted(sorted_terms, keys).tolist()
+        last = np.searchsorted(sorted_terms, keys, side="right").tolist()
+        found = [(docs[a:b], counts[a:b]) for a, b in zip(first, last, strict=True)]
+        if self._tail_size:
+            found = [_joined(old, new) for old, new in zip(found, self._in_tail(keys), strict=True)]
+        return found
+
+    def _in_tail(self, keys: Terms) -> Iterator[tuple[Docs, Counts]]:
+        terms, docs, counts = self._used_tail()
+        for key in keys:
+            at = (terms == key).nonzero()[0]
+            yield docs[at], counts[at]
 
     def _used_tail(self) -> tuple[Terms, Docs, Counts]:
-        t, d, c = self._tail
-        return t[: self._tail_size], d[: self._tail_size], c[: self._tail_size]
+        terms, docs, counts = self._tail
+        return terms[: self._tail_size], docs[: self._tail_size], counts[: self._tail_size]
 
     def bm25(
         self,
@@ -114,26 +118,23 @@ class Postings:
         `alive` marks the rows that count for the statistics, `live` how many there are and `total`
         how many terms they have together: exact per scope, so that a rebuilt index scores the same.
         """
-        scores = np.zeros(self.count, np.float32)
+        found = self.lookup(terms)
+        if alive is not None:
+            found = [_among(alive, docs, counts) for docs, counts in found]
+        rarity = [math.log1p((live - len(docs) + 0.5) / (len(docs) + 0.5)) for docs, _ in found]
+        if only is not None:
+            found = [_among(only, docs, counts) for docs, counts in found]
+        docs = np.concatenate([docs for docs, _ in found])
+        counts = np.concatenate([counts for _, counts in found])
+        weight = np.repeat(np.array(rarity, np.float32) * np.float32(K1 + 1), [len(d) for d, _ in found])
         mean = total / live if live and total else 1.0
-        for term in terms:
-            docs, counts = self.lookup(term)
-            if alive is not None:
-                here = alive[docs]
-                docs, counts = docs[here], counts[here]
-            rarity = math.log1p((live - len(docs) + 0.5) / (len(docs) + 0.5))
-            if only is not None:
-                here = only[docs]
-                docs, counts = docs[here], counts[here]
-            if len(docs):
-                norm = self.lengths[docs]
-                norm *= K1 * B / mean
-                norm += K1 * (1 - B)
-                norm += counts
-                np.divide(counts, norm, out=norm)
-                norm *= rarity * (K1 + 1)
-                scores[docs] += norm
-        return scores
+        norm = self.lengths[docs]
+        norm *= K1 * B / mean
+        norm += K1 * (1 - B)
+        norm += counts
+        weight *= counts
+        weight /= norm
+        return np.bincount(docs, weight, self.count).astype(np.float32)
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
         """Forgets the other rows and numbers those that stay anew."""
@@ -148,6 +149,17 @@ class Postings:
     @property
     def nbytes(self) -> int:
         return self.lengths.nbytes + sum(a.nbytes for a in (*self.base, *self._tail))
+
+
+def _among(rows: NDArray[np.bool_], docs: Docs, counts: Counts) -> tuple[Docs, Counts]:
+    here = rows[docs]
+    return docs[here], counts[here]
+
+
+def _joined(old: tuple[Docs, Counts], new: tuple[Docs, Counts]) -> tuple[Docs, Counts]:
+    if not len(old[0]):
+        return new
+    return np.concatenate((old[0], new[0])), np.concatenate((old[1], new[1]))
 
 
 def _nothing() -> tuple[Terms, Docs, Counts]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..embed import Embedder, checked
 from ..embed.bytes import packed, packed_rows
@@ -35,7 +35,7 @@ class Ingest:
         made = self._embed([records[i].text for i in missing])
         own.update(zip(missing, made, strict=True))
         return [
-            replace(record, vector=own[i], terms=self.analyzer.packed(searchable(record)))
+            record.but(vector=own[i], terms=self.analyzer.packed(searchable(record)))
             for i, record in enumerate(records)
         ]
 

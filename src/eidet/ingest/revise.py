@@ -25,7 +25,7 @@ def revised(
     if "data" in changes and "text" not in changes and old.kind != "message":
         draft = replace(draft, text=None if _was_told(old) else draft.text)
     new = shaped(draft, scope=old.scope, now=now, text_chars=ingest.text_chars)
-    new = replace(new, created=old.created, vector=old.vector, terms=old.terms, level=old.level)
+    new = new.but(created=old.created, vector=old.vector, terms=old.terms, level=old.level)
     if draft.vector is not None or any(getattr(new, name) != getattr(old, name) for name in _SEARCHED):
         return ingest.derived([new], [draft.vector])[0]
     return new

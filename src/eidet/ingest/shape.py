@@ -17,16 +17,21 @@ Given = str | Message | Draft | Mapping[str, Json]
 
 LABEL_CHARS: Final = 1000
 STEP_LIMIT: Final = 2**53  # beyond, a float column could not tell neighbours apart
+_SAYABLE: Final = frozenset(field.name for field in fields(Draft))
 _MESSAGE: Final = {"role", "content", "timestamp", "metadata", "tool_calls", "tool_call_id", "name"}
 
 
-def drafts_of(what: Given | Sequence[Given], said: Draft) -> tuple[list[Draft], bool]:
+def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> tuple[list[Draft], bool]:
     """One draft per thing given, filled up with what was `said` of all; whether it was only one."""
+    if unknown := said.keys() - _SAYABLE:
+        raise BadInput(f"remember does not know {sorted(unknown)}; there are {', '.join(sorted(_SAYABLE))}")
+    if what is None:
+        return [Draft(**said)], True
     single = not isinstance(what, list | tuple)
     things: Sequence[object] = [what] if single else what  # type: ignore[assignment]
-    if not single and not (said.id is said.key is said.vector is None):
+    if not single and not said.keys().isdisjoint(("id", "key", "vector")):
         raise BadInput("id, key and vector belong to one record; give a list of Draft(id=…) for many")
-    return [_filled(_draft(thing), said) for thing in things], single
+    return [_filled(_draft(thing), said) if said else _draft(thing) for thing in things], single
 
 
 def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
@@ -51,17 +56,14 @@ def _draft(thing: object) -> Draft:
     raise BadInput(f"a memory is a text, a message or a dict, not {type(thing).__name__}")
 
 
-def _filled(draft: Draft, said: Draft) -> Draft:
-    """What a thing says of itself wins over what was said of all."""
+def _filled(draft: Draft, said: Mapping[str, Any]) -> Draft:
+    """What a thing says of itself wins over what was said of all, but for its kind."""
     gaps = {
-        field.name: value
-        for field in fields(Draft)
-        if (value := getattr(said, field.name)) not in (None, ())
-        and (getattr(draft, field.name) in (None, ()) or field.name == "kind")
+        name: value for name, value in said.items() if name == "kind" or getattr(draft, name) in (None, ())
     }
-    if draft.meta and said.meta:
-        gaps["meta"] = {**said.meta, **draft.meta}
-    return replace(draft, **gaps) if gaps else draft
+    if draft.meta and said.get("meta"):
+        gaps["meta"] = {**said["meta"], **draft.meta}
+    return replace(draft, **gaps)
 
 
 def _from_dict(given: Mapping[str, Any]) -> Draft:

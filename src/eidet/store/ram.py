@@ -91,7 +91,7 @@ class RamStore:
             twin = room.twin(record, now) if unique else None
             if twin is not None:
                 return self._use(room, twin, 1, now)
-            fresh = replace(record, seq=self._next())
+            fresh = record.but(seq=self._next())
             room.add(fresh)
             room.log(Event(what="created", id=fresh.id, scope=fresh.scope, at=fresh.created, by=fresh.agent))
             return fresh
@@ -99,7 +99,7 @@ class RamStore:
         if not before:
             return old
         room.remove(old, self._next())
-        new = replace(succeed(old, record), seq=self._next())
+        new = succeed(old, record).but(seq=self._next())
         room.add(new)
         room.log(
             Event(
@@ -212,7 +212,7 @@ class RamStore:
             for room in self._rooms.values():
                 for seq in wanted.keys() & room.rows.keys():
                     row = wanted[seq]
-                    room.rows[seq] = replace(room.rows[seq], vector=row.vector, terms=row.terms)
+                    room.rows[seq] = room.rows[seq].but(vector=row.vector, terms=row.terms)
             self._head = Head(self._head.epoch + 1, self._head.seq)
 
     def stage(self, name: str, vectors: Sequence[tuple[int, bytes]]) -> None:
@@ -255,7 +255,7 @@ class RamStore:
 
     def _use(self, room: _Room, record: Record, count: int, when: float) -> Record:
         last = when if record.last_used is None else max(when, record.last_used)
-        used = replace(record, uses=record.uses + count, last_used=last)
+        used = record.but(uses=record.uses + count, last_used=last)
         room.rows[record.seq] = used
         return used
 

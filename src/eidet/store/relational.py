@@ -6,7 +6,6 @@ The same code serves every SQL database; a database is a `Driver`, see `sqlite.p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, Dialect, func, select
@@ -285,7 +284,7 @@ class _Scribe:
         if self._cursor.rowcount == 0:
             return None
         self._seq += 1
-        return replace(record, seq=self._seq)
+        return record.but(seq=self._seq)
 
     def _twin(self, record: Record) -> Record | None:
         digest = content_digest(record.text, record.data)
@@ -296,10 +295,10 @@ class _Scribe:
             return None
         self._run("use", count=1, when=self._now, scope=twin.scope, id=twin.id)
         last = self._now if twin.last_used is None else max(self._now, twin.last_used)
-        return replace(twin, uses=twin.uses + 1, last_used=last)
+        return twin.but(uses=twin.uses + 1, last_used=last)
 
     def _revise(self, old: Record, record: Record, before: dict[str, Any]) -> Record:
-        new = replace(succeed(old, record), seq=self._seq + 2)
+        new = succeed(old, record).but(seq=self._seq + 2)
         self._run("remove", seq=old.seq)
         self._log("revised", old.seq, new.scope, new.id, new.version, old.created, old.agent, before)
         self._cursor.execute(self._sql["insert"].sql, row_of(new, new.seq))

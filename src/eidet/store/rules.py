@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Final
 
 from ..clean import Json
@@ -33,8 +33,7 @@ def said_before(old: Record, new: Record) -> dict[str, Json]:
 def succeed(old: Record, new: Record) -> Record:
     """The next version: the new content with the life of the old record."""
     occurred = old.occurred if new.occurred == new.created else new.occurred
-    return replace(
-        new,
+    return new.but(
         created=old.created,
         occurred=occurred,
         uses=old.uses,
