@@ -168,8 +168,10 @@ class Memory:
     ) -> list[Record]:
         """Records that match exactly, ordered by a field; a leading '-' means descending."""
         chosen = narrowed(where, kinds=kinds, session=session, agent=agent, who=who, since=since, until=until)
-        return self._engine.store.find(
-            confined(chosen, scope, self._clock()),
+        return self._engine.recall.listed(
+            chosen,
+            Scope.of(scope),
+            now=self._clock(),
             order=order,
             limit=checked_limit(limit),
             offset=checked_offset(offset),
@@ -309,11 +311,6 @@ def one(scope: str | Scope) -> str:
     if chosen.below:
         raise BadInput(f"this needs one scope, not {chosen}; name it as a string")
     return chosen.path
-
-
-def confined(where: Where | None, scope: str | Scope, now: float) -> Where:
-    parts = () if where is None else (where,)
-    return Where(scope=Scope.of(scope), alive_at=now, every=parts)
 
 
 def narrowed(where: Where | None, **parts: Any) -> Where | None:

@@ -37,7 +37,7 @@ class Span:
 
 @dataclass(slots=True, kw_only=True)
 class Found:
-    """Candidates: the union of the best `depth` of each arm, every one with its score in both.
+    """Candidates by rising seq: the best `depth` of each arm, every one with its score in both.
 
     Cosine in `dense`, BM25 in `words`; `spans` tells the range each arm had over all it searched.
     """

@@ -208,19 +208,33 @@ def _first(
 
 def merged(parts: list[Found]) -> Found:
     """Candidates of several scopes (one to a part) as one answer; scores stay as they are."""
-    arms = ("dense", "words")
+    by_seq = np.argsort(_joined([part.seq for part in parts], np.int64), kind="stable")
+
+    def column(name: str) -> NDArray[Any]:
+        return _joined([getattr(part, name) for part in parts], _DTYPES[name])[by_seq]
+
+    codes = [np.full(len(part), at, np.int32) for at, part in enumerate(parts)]
     return Found(
         scopes=[scope for part in parts for scope in part.scopes],
-        scope=_joined([part.scope + at for at, part in enumerate(parts)], np.int32),
-        seq=_joined([part.seq for part in parts], np.int64),
-        dense=_joined([part.dense for part in parts], np.float32),
-        words=_joined([part.words for part in parts], np.float32),
-        importance=_joined([part.importance for part in parts], np.float64),
-        occurred=_joined([part.occurred for part in parts], np.float64),
-        spans={arm: _widest([part.spans[arm] for part in parts if part.kept]) for arm in arms},
+        scope=_joined(codes, np.int32)[by_seq],
+        seq=column("seq"),
+        dense=column("dense"),
+        words=column("words"),
+        importance=column("importance"),
+        occurred=column("occurred"),
+        spans={arm: _widest([part.spans[arm] for part in parts if part.kept]) for arm in ("dense", "words")},
         searched=sum(part.searched for part in parts),
         kept=sum(part.kept for part in parts),
     )
+
+
+_DTYPES: Final[dict[str, Any]] = {
+    "seq": np.int64,
+    "dense": np.float32,
+    "words": np.float32,
+    "importance": np.float64,
+    "occurred": np.float64,
+}
 
 
 def _joined(arrays: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:

@@ -196,10 +196,11 @@ class Shard:
         """The best `depth` of each arm, as positions in the arms' scores."""
         if kept <= depth:
             return np.arange(kept) if keep is None or few is not None else np.flatnonzero(keep)
-        best = [top(scores, depth) for scores in (coarse, words) if scores is not None]
-        if not best:
-            return np.arange(0)
-        rows = best[0] if len(best) == 1 else np.union1d(*best)
+        best = [] if coarse is None else [top(coarse, depth)]
+        if words is not None:
+            hits = words.nonzero()[0]  # most rows hold none of the words
+            best.append(hits[top(words[hits], depth)])
+        rows = np.unique(np.concatenate(best)) if best else np.arange(0)
         return rows if keep is None or few is not None else rows[keep[rows]]
 
     @property
@@ -210,7 +211,7 @@ class Shard:
 
 
 def top(scores: Floats, depth: int) -> Rows:
-    """The positions of the `depth` highest scores, in no order; zeros of a sparse arm included."""
+    """The positions of the `depth` highest scores, in no order."""
     if len(scores) <= depth:
         return np.arange(len(scores))
     return np.argpartition(scores, -depth)[-depth:]

@@ -72,6 +72,21 @@ class Recall:
         clock.lap("fetch")
         return Hits(hits, self._trace(ask, terms, found, ranked, clock) if ask.explain else None)
 
+    def listed(
+        self, where: Where | None, scope: Scope, *, now: float, order: str, limit: int, offset: int = 0
+    ) -> list[Record]:
+        """Living records that pass a filter, by a column of the index, or by one that only the store has."""
+        if order.removeprefix("-") == "uses":
+            parts = () if where is None else (where,)
+            living = Where(scope=scope, alive_at=now, every=parts)
+            return self.store.find(living, order=order, limit=limit, offset=offset)
+        chosen = self.index.select(scope, where, now=now, order=order, limit=limit + offset)[offset:]
+        found: dict[int, Record | None] = {}
+        for path in dict.fromkeys(path for path, _ in chosen):
+            seqs = [seq for at, seq in chosen if at == path]
+            found.update(zip(seqs, self.store.fetch(path, seqs), strict=True))
+        return [record for _, seq in chosen if (record := found[seq]) is not None]
+
     def _probe(self, ask: Ask, terms: tuple[str, ...]) -> Probe:
         return Probe(
             scope=ask.scope,
@@ -106,27 +121,17 @@ class Recall:
         """Hits, best first. A record that went away since the search is left out."""
         ids = {term_id(term): term for term in terms}
         hits = [
-            Hit(
-                record=record,
-                score=ranked.score(at),
-                signals=ranked.signals(at),
-                matched=_matched(record, ids) if ranked.words[at] > 0 else (),
-            )
-            for at, record in enumerate(records)
+            Hit(record=record, score=score, signals=signals, matched=_matched(record, ids))
+            for record, score, signals in zip(records, ranked.scores, ranked.signals, strict=True)
             if record is not None
         ]
         return (with_uses(hits, ask.recipe) if ask.recipe.uses > 0 else hits)[: ask.limit]
 
     def _listed(self, ask: Ask, clock: _Clock) -> Hits:
         """Without words or a vector, the filter alone says what is meant; a column gives the order."""
-        chosen = self.index.select(ask.scope, ask.where, now=ask.now, order=ask.order, limit=ask.limit)
+        records = self.listed(ask.where, ask.scope, now=ask.now, order=ask.order, limit=ask.limit)
+        hits = [Hit(record=record, score=1.0) for record in records]
         clock.lap("search")
-        hits = []
-        for scope, seq in chosen:
-            (record,) = self.store.fetch(scope, [seq])
-            if record is not None:
-                hits.append(Hit(record=record, score=1.0))
-        clock.lap("fetch")
         trace = Trace(query=ask.text, millis=clock.millis, notes=(f"ordered by {ask.order}",))
         return Hits(hits, trace if ask.explain else None)
 

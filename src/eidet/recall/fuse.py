@@ -18,8 +18,8 @@ DAY: Final = 86_400.0
 class Recipe:
     """How much each signal counts. Weights are relative; a signal of weight 0 is not computed."""
 
-    dense: float = 0.5
-    words: float = 0.5
+    dense: float = 0.4
+    words: float = 0.6
     importance: float = 0.05
     recency: float = 0.0
     uses: float = 0.0
@@ -32,32 +32,12 @@ BALANCED: Final = Recipe()
 
 @dataclass(slots=True, kw_only=True)
 class Ranked:
-    """Rows of the candidates, best first, with what each signal gave."""
+    """Rows of the candidates, best first, with their scores and what each signal gave."""
 
     rows: NDArray[np.intp]
-    scores: NDArray[Any] = field(default_factory=lambda: np.empty(0))
-    shares: dict[str, NDArray[Any]] = field(default_factory=dict)
-    values: dict[str, NDArray[Any]] = field(default_factory=dict)
-    ranks: dict[str, NDArray[Any]] = field(default_factory=dict)
-    words: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+    scores: list[float] = field(default_factory=list)
+    signals: list[tuple[Signal, ...]] = field(default_factory=list)
     weights: dict[str, float] = field(default_factory=dict)
-
-    def score(self, at: int) -> float:
-        return float(self.scores[at])
-
-    def signals(self, at: int) -> tuple[Signal, ...]:
-        """What made the score, largest share first; a signal that gave nothing is left out."""
-        signals = [
-            Signal(
-                name=name,
-                value=float(self.values[name][at]),
-                share=float(share[at]),
-                rank=int(self.ranks[name][at]) if name in self.ranks else None,
-            )
-            for name, share in self.shares.items()
-            if share[at] > 0
-        ]
-        return tuple(sorted(signals, key=lambda signal: -signal.share))
 
 
 def fuse(found: Found, recipe: Recipe, limit: int, now: float) -> Ranked:
@@ -67,17 +47,16 @@ def fuse(found: Found, recipe: Recipe, limit: int, now: float) -> Ranked:
     """
     values = _values(found, recipe, now)
     weights = _weights(values, found, recipe)
-    shares = {name: _normal(name, values[name], found) * weight for name, weight in weights.items()}
-    scores = sum(shares.values(), np.zeros(len(found)))
-    count = limit * 3 if recipe.uses > 0 else limit
-    rows = np.lexsort((-found.seq, -scores))[:count]
+    shares = {name: _normal(name, values[name], found, weight) for name, weight in weights.items()}
+    scores = np.sum(list(shares.values()), axis=0) if shares else np.zeros(len(found))
+    newest_first = np.arange(len(found))[::-1]  # candidates come by rising seq
+    order = newest_first[np.argsort(-scores[::-1], kind="stable")]
+    rows = order[: limit * 3 if recipe.uses > 0 else limit]
+    told = [_told(name, values[name], share, rows) for name, share in shares.items()]
     return Ranked(
         rows=rows,
-        scores=scores[rows],
-        shares={name: share[rows] for name, share in shares.items()},
-        values={name: values[name][rows] for name in weights},
-        ranks={name: _ranks(values[name])[rows] for name in ("dense", "words") if name in weights},
-        words=found.words[rows],
+        scores=scores[rows].tolist(),
+        signals=[_largest_first(signals) for signals in zip(*told, strict=True)],
         weights=weights,
     )
 
@@ -104,17 +83,30 @@ def _weights(values: dict[str, NDArray[Any]], found: Found, recipe: Recipe) -> d
     return {name: weight / total for name, weight in wanted.items() if weight > 0}
 
 
-def _normal(name: str, values: NDArray[Any], found: Found) -> NDArray[Any]:
+def _normal(name: str, values: NDArray[Any], found: Found, weight: float) -> NDArray[Any]:
+    """Values brought to 0-1 over what the arm searched, times the weight."""
     span = found.spans.get(name, Span(0.0, 1.0))
     if span.high <= span.low:
-        return np.where(values >= span.high, 1.0, 0.0)
-    return np.clip((values - span.low) / (span.high - span.low), 0.0, 1.0)
+        return np.where(values >= span.high, weight, 0.0)
+    share = (values - span.low) * (weight / (span.high - span.low))
+    return np.minimum(np.maximum(share, 0.0), weight)
 
 
-def _ranks(values: NDArray[Any]) -> NDArray[np.intp]:
-    ranks = np.empty(len(values), np.intp)
-    ranks[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
-    return ranks
+def _told(name: str, values: NDArray[Any], share: NDArray[Any], rows: NDArray[np.intp]) -> list[Signal]:
+    """The signal of each row, with its rank among all candidates."""
+    chosen = values[rows]
+    ranks: list[int | None] = [None] * len(rows)
+    if name in ("dense", "words"):
+        ranks = (1 + (values > chosen[:, None]).sum(axis=1)).tolist()
+    return [
+        Signal(name=name, value=value, share=part, rank=rank)
+        for value, part, rank in zip(chosen.tolist(), share[rows].tolist(), ranks, strict=True)
+    ]
+
+
+def _largest_first(signals: tuple[Signal, ...]) -> tuple[Signal, ...]:
+    """Signals by their share; one that gave nothing is left out."""
+    return tuple(sorted((s for s in signals if s.share > 0), key=lambda s: -s.share))
 
 
 def with_uses(hits: list[Hit], recipe: Recipe) -> list[Hit]:

@@ -54,7 +54,6 @@ records = Table(
     Column("vector", LargeBinary),
     Index("records_by_id", "scope", "id", unique=True),
     Index("records_by_seq", "scope", "seq"),
-    Index("records_by_time", "scope", "occurred"),
     Index(
         "records_by_content",
         "scope",

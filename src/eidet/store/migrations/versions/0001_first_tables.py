@@ -47,7 +47,6 @@ def upgrade() -> None:
     )
     op.create_index("records_by_id", "records", ["scope", "id"], unique=True)
     op.create_index("records_by_seq", "records", ["scope", "seq"])
-    op.create_index("records_by_time", "records", ["scope", "occurred"])
     unique_kinds = sa.text("kind IN ('fact', 'document')")
     op.create_index(
         "records_by_content",

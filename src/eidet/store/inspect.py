@@ -1,0 +1,81 @@
+"""Looking at a SQLite file from outside, without changing it: for `eidet doctor` and its like."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
+
+from .migrate import revision_of
+from .sqlite import APPLICATION_ID, MAGIC, translated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFacts:
+    """What a database says of itself. `staged`: vectors of a change of embedder that is not finished."""
+
+    ours: bool
+    revision: str | None
+    staged: int
+
+
+def file_of(place: str) -> Path | None:
+    """The file a place names; None where it lives elsewhere, in RAM or on a server."""
+    name, colon, rest = place.partition("://")
+    if not colon:
+        return Path(place).expanduser()
+    return Path(rest.removeprefix("/")).expanduser() if name == "sqlite" else None
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file starts as SQLite files do; an empty one is a database to be."""
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) in (b"", MAGIC)
+
+
+def facts_of(path: Path) -> FileFacts:
+    with _looked_at(path) as database:
+        revision = revision_of(database)
+        return FileFacts(
+            ours=database.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID,
+            revision=revision,
+            staged=0
+            if revision is None
+            else database.execute("SELECT count(*) FROM vectors_next").fetchone()[0],
+        )
+
+
+def damages(path: Path, *, thorough: bool = False) -> list[str]:
+    """What SQLite finds wrong inside a file, at most 100; `thorough` also compares indexes with tables.
+
+    Reads the whole file. One that cannot be read at all is `Corrupt`.
+    """
+    check = "PRAGMA integrity_check(100)" if thorough else "PRAGMA quick_check(100)"
+    with _looked_at(path) as database:
+        found = [str(row[0]) for row in database.execute(check)]
+    return [] if found == ["ok"] else found
+
+
+def leftovers(path: Path) -> list[Path]:
+    """Files beside a database that an upgrade, an export or a cache left behind, by name."""
+    folder, name = path.absolute().parent, escape(path.name)
+    beside = (f"{name}.schema-*", "*.partial", f"{name}-index/*.tmp")
+    return sorted(file for pattern in beside for file in folder.glob(pattern))
+
+
+@contextmanager
+def _looked_at(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that makes no file; where none may be written, the file is read as it lies there."""
+    writable = os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
+    quiet = not Path(f"{path}-wal").exists()
+    mode = "mode=rw" if writable else "mode=ro&immutable=1" if quiet else "mode=ro"
+    with (
+        translated(path),
+        closing(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=60)) as database,
+    ):
+        database.execute("PRAGMA query_only = ON")
+        yield database
