@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from .memory import Memory
     from .model import Draft, Event, Hit, Hits, Kind, Message, Record, Scope, Signal, Tier, Trace
-    from .recall import Recipe
+    from .recall import Query, Recipe
     from .recall.pack import Context
     from .where import Box, Condition, Near, Where
 
@@ -57,7 +57,7 @@ _HOMES = {
         "Tier",
         "Trace",
     ),
-    "recall": ("Recipe",),
+    "recall": ("Query", "Recipe"),
     "recall.pack": ("Context",),
     "where": ("Box", "Condition", "Near", "Where"),
 }
@@ -83,6 +83,7 @@ __all__ = [
     "MissingExtra",
     "Near",
     "NotFound",
+    "Query",
     "Recipe",
     "Record",
     "Refused",

@@ -15,7 +15,7 @@ from .errors import BadInput, Conflict, NotFound, Refused
 from .ingest import Given, drafts_of
 from .ingest.revise import revised
 from .model import Details, Event, Hits, Record, Scope
-from .recall import BALANCED, Ask, Recipe
+from .recall import BALANCED, Query, Recipe
 from .recall.pack import Context, pack
 from .store import Store
 from .store.portable import read_export, verify_export, write_export
@@ -96,7 +96,7 @@ class Memory:
         Without a query (or a vector) the filter alone decides, and `order` gives the order.
         """
         now = self._clock()
-        ask = Ask(
+        asked = Query(
             text=checked_query(query),
             scope=Scope.of(scope),
             now=now,
@@ -117,7 +117,7 @@ class Memory:
             order=order,
             explain=explain,
         )
-        hits = self._engine.recall.answer(ask)
+        hits = self._engine.recall.answer(asked)
         self._engine.used((hit.record for hit in hits), now)
         return hits
 

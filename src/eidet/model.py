@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final, TypedDict, overload
 
@@ -69,7 +70,7 @@ class Scope:
 
     @classmethod
     def of(cls, scope: str | Scope) -> Scope:
-        return scope if isinstance(scope, Scope) else cls(scope)
+        return scope if isinstance(scope, Scope) else _checked_scope(scope)
 
     @classmethod
     def under(cls, path: str) -> Scope:
@@ -80,6 +81,11 @@ class Scope:
 
     def __str__(self) -> str:
         return self.path + ("/**" if self.below else "")
+
+
+@lru_cache(maxsize=4096)
+def _checked_scope(path: str) -> Scope:
+    return Scope(path)
 
 
 def check_scope(path: str) -> None:

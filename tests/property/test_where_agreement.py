@@ -6,6 +6,8 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateTable
-from tests.strategies import IDS, PATTERNS, SCALARS, records, wheres
+from tests.strategies import IDS, LABELS, PATTERNS, SCALARS, SCOPES, STEPS, TIMES, records, wheres
 
 from eidet.clean import dump_json
 from eidet.index.filters import mask
@@ -23,9 +25,26 @@ from eidet.model import Kind, Record, Scope, Tier
 from eidet.store import schema
 from eidet.store.filters import compile_where
 from eidet.store.sqlite_json import SqliteJson, register
-from eidet.where import Condition, Where
+from eidet.where import Box, Condition, Near, Where
 
 NAMES = [column.name for column in schema.records.columns]
+
+POOLS: dict[str, Sequence[Any]] = {
+    "scope": [Scope(path, below) for path in SCOPES for below in (False, True)],
+    "ids": [(), *((id,) for id in IDS), IDS],
+    "kinds": [(), *Kind, tuple(Kind)[:3]],
+    "tiers": [(), *Tier, tuple(Tier)],
+    **dict.fromkeys(("agent", "session", "who", "source"), (*LABELS, "never seen")),
+    **dict.fromkeys(("since", "until", "created_since", "created_until", "alive_at"), TIMES),
+    **dict.fromkeys(("step_from", "step_to"), (*STEPS, 0.5, 10**30, -(10**30))),
+    **dict.fromkeys(("importance_min", "importance_max"), (0.0, 0.3, 0.4)),
+    "box": [Box(low=(0, 0), high=(3, 4)), Box(low=(0, 0, 0), high=(3, 4, 0)), Box(low=(9, 9), high=(0, 0))],
+    "near": [Near(place=(0, 0), radius=5), Near(place=(3, 4, 5), radius=5), Near(place=(0, 1), radius=0)],
+    "conditions": [
+        (Condition("data.a", op, value),)
+        for op, value in (("=", 1), ("!=", 1), ("in", ["x", 1]), ("<", 2), ("exists", False), ("regex", "x"))
+    ],
+}
 
 agreement = settings(
     max_examples=150,
@@ -135,19 +154,57 @@ def test_sql_and_columns_find_what_the_predicate_finds(
 ) -> None:
     fill(connection, rows)
     for where in asked:
-        expected = by_predicate(rows, where)
-        assert by_sql(connection, where) == expected
-        assert by_mask(rows, where) == expected
+        check(connection, rows, where)
+
+
+def check(connection: sqlite3.Connection, rows: Sequence[Record], where: Where) -> None:
+    expected = by_predicate(rows, where)
+    assert by_sql(connection, where) == expected
+    assert by_mask(rows, where) == expected
+
+
+def test_every_part_alone_and_its_opposite_find_what_the_predicate_finds(
+    connection: sqlite3.Connection,
+) -> None:
+    rows = numbered([scattered(Random(n)) for n in range(80)])
+    fill(connection, rows)
+    for name, pool in POOLS.items():
+        for value in pool:
+            where = Where(**{name: value})
+            check(connection, rows, where)
+            check(connection, rows, ~where)
+
+
+def scattered(random: Random) -> Record:
+    places = [None, (0.0, 1.0), (3.0, 4.0, 0.0), (3.0, 4.0, 5.0), (0.5, 0.5, -1.0)]
+    labels = {name: random.choice((None, *LABELS)) for name in ("agent", "session", "who", "source")}
+    return Record(
+        id=random.choice(IDS),
+        scope=random.choice(SCOPES),
+        text="",
+        kind=random.choice(list(Kind)),
+        tier=random.choice(list(Tier)),
+        data=random.choice((None, {}, {"a": 1}, {"a": None}, {"a": "x"}, [1])),
+        step=random.choice((None, *STEPS)),
+        place=random.choice(places),
+        importance=random.choice((0.0, 0.3, 0.5)),
+        created=random.choice(TIMES),
+        occurred=random.choice(TIMES),
+        expires=random.choice((None, *TIMES)),
+        **labels,
+    )
 
 
 def test_every_scalar_compares_in_sql_as_in_python(connection: sqlite3.Connection) -> None:
-    rows = numbered([Record(id="x", scope="a", text="", data={"a": value}) for value in SCALARS])
+    documents = (None, {}, *({"a": value} for value in SCALARS))
+    rows = numbered([Record(id="x", scope="a", text="", data=data) for data in documents])
     fill(connection, rows)
     orders = [(op, v) for op in ("<", "<=", ">", ">=") for v in SCALARS if type(v) in (int, float, str)]
     equals = [(op, v) for op in ("=", "!=", "contains") for v in SCALARS]
     for op, operand in (*orders, *equals, *(("regex", pattern) for pattern in PATTERNS)):
         where = Where(conditions=(Condition("data.a", op, operand),))
         assert by_sql(connection, where) == by_predicate(rows, where), (op, operand)
+        assert by_sql(connection, ~where) == by_predicate(rows, ~where), (op, operand)
 
 
 def test_every_path_leads_in_sql_where_it_leads_in_python(connection: sqlite3.Connection) -> None:
@@ -190,10 +247,8 @@ def test_thousands_of_values_or_parts_stay_within_the_limits_of_sqlite(
         ]
     )
     fill(connection, rows)
-    expected = by_predicate(rows, where)
-    assert expected
-    assert by_sql(connection, where) == expected
-    assert by_mask(rows, where) == expected
+    assert by_predicate(rows, where)
+    check(connection, rows, where)
 
 
 def test_a_document_that_cannot_be_read_matches_neither_a_test_nor_its_opposite(

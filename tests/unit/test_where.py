@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,7 +62,7 @@ def test_ranges_include_both_ends() -> None:
 
 
 def test_a_record_without_a_step_or_place_is_in_no_range_of_them() -> None:
-    bare = ANN.with_(step=None, place=None)
+    bare = replace(ANN, step=None, place=None)
     endless = Where(step_from=-(10**400))
     assert endless.matches(ANN)
     assert not endless.matches(bare)
@@ -72,11 +73,11 @@ def test_a_record_without_a_step_or_place_is_in_no_range_of_them() -> None:
 def test_a_record_is_dead_from_the_moment_it_expires() -> None:
     assert Where(alive_at=299.9).matches(ANN)
     assert not Where(alive_at=300.0).matches(ANN)
-    assert Where(alive_at=300.0).matches(ANN.with_(expires=None))
+    assert Where(alive_at=300.0).matches(replace(ANN, expires=None))
 
 
 def test_a_box_asks_only_for_the_axes_it_has() -> None:
-    high = ANN.with_(place=(1.0, 2.0, 50.0))
+    high = replace(ANN, place=(1.0, 2.0, 50.0))
     assert Where(box=Box(low=(1, 2), high=(1, 2))).matches(high)
     assert not Where(box=Box(low=(0, 0, 0), high=(9, 9, 9))).matches(high)
     assert Where(box=Box(low=(0, 0, 0), high=(9, 9, 9))).matches(ANN)
@@ -144,11 +145,11 @@ def test_what_is_missing_passes_no_test_but_its_absence(op: str) -> None:
 
 
 def test_a_member_of_a_string_enum_equals_its_text() -> None:
-    assert Condition("data.kind", "=", Kind.FACT).holds(ANN.with_(data={"kind": "fact"}))
+    assert Condition("data.kind", "=", Kind.FACT).holds(replace(ANN, data={"kind": "fact"}))
 
 
 def test_numbers_beyond_floats_compare_exactly() -> None:
-    huge = ANN.with_(data={"n": 2**53 + 1})
+    huge = replace(ANN, data={"n": 2**53 + 1})
     assert not Condition("data.n", "=", float(2**53)).holds(huge)
     assert Condition("data.n", ">", float(2**53)).holds(huge)
     assert Condition("data.n", "<", 10**400).holds(huge)

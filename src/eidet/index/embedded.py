@@ -89,8 +89,8 @@ class EmbeddedIndex:
         return [(path, abs(seq)) for _, seq, path in keys[:limit]]
 
     def rebuild(self, scope: str) -> int:
-        self._sidecars.remove(scope)
         self._drop(scope)
+        self._sidecars.remove(scope)  # after the drop, which may save what is to be made anew
         return self._ask(scope, self._store.head(), lambda shard: shard.live)
 
     def check(self, scope: str) -> list[str]:
@@ -144,11 +144,13 @@ class EmbeddedIndex:
         shard = slot.shard
         if shard.head.seq == 0:
             shard = self._sidecars.load(shard.scope, self._width, head) or shard
-        elif shard.head.epoch < head.epoch:
-            shard = Shard(shard.scope, self._width)
         before = shard.count
         while shard.head.seq < head.seq or shard.head.epoch < head.epoch:
-            shard.apply(self._store.changes(shard.scope, shard.head.seq, BATCH))
+            changes = self._store.changes(shard.scope, shard.head.seq, BATCH)
+            if changes.head.epoch != shard.head.epoch and shard.head.seq:  # what it has is of another epoch
+                shard, before = Shard(shard.scope, self._width), 0
+            else:
+                shard.apply(changes)
         slot.shard = shard
         self._weigh(slot)
         if shard.count - before >= self._settings.sidecar_from:

@@ -33,6 +33,7 @@ _KINDS: Final = {str(kind): code for code, kind in enumerate(Kind)}
 _TIERS: Final = {str(tier): code for code, tier in enumerate(Tier)}
 NONE: Final = -1
 UNSEEN: Final = -2
+DEAD_ROWS: Final = 1000  # so many may be marked before they are dropped; in large scopes, a quarter
 
 
 class Shard:
@@ -75,11 +76,11 @@ class Shard:
         if changes.entries:
             self._append(changes.entries)
         self.head = changes.head
-        if self.count - self.live > max(1000, self.count // 4):
+        if self.count - self.live > max(DEAD_ROWS, self.count // 4):
             self.compact()
 
     def _mark_gone(self, seqs: NDArray[np.int64]) -> None:
-        rows = np.searchsorted(self.seq, seqs)
+        rows = np.unique(np.searchsorted(self.seq, seqs))  # once each: not every seq need be one of ours
         rows = rows[rows < self.count]
         rows = rows[np.isin(self.seq[rows], seqs) & self.alive[rows]]
         self.alive[rows] = False
@@ -164,7 +165,7 @@ class Shard:
             words=np.zeros(len(rows), np.float32) if words is None else words[best],
             importance=self.importance[rows],
             occurred=self.occurred[rows],
-            spans={"dense": _span(coarse, dense), "words": _span(words, None)},
+            spans={"dense": _dense_span(coarse, dense), "words": _words_span(words, kept)},
             searched=self.live,
             kept=kept,
         )
@@ -174,7 +175,9 @@ class Shard:
             return None
         scores = self.vectors.scan(query, few)
         if few is None and keep is not None:
-            scores[~keep] = scores.min()
+            out = ~keep
+            scores[out] = np.inf
+            scores[out] = scores.min()  # the lowest of those that pass, so that spans tell of no others
         return scores
 
     def _words(self, terms: Sequence[int], keep: Mask | None, few: Rows | None) -> Floats | None:
@@ -217,8 +220,15 @@ def top(scores: Floats, depth: int) -> Rows:
     return np.argpartition(scores, -depth)[-depth:]
 
 
-def _span(scores: Floats | None, exact: Floats | None) -> Span:
+def _dense_span(scores: Floats | None, exact: Floats) -> Span:
     if scores is None or not len(scores):
         return Span()
-    high = scores if exact is None or not len(exact) else exact
-    return Span(float(scores.min()), float(high.max()))
+    return Span(float(scores.min()), float((exact if len(exact) else scores).max()))
+
+
+def _words_span(scores: Floats | None, kept: int) -> Span:
+    """Rows that do not pass score 0 like those without any of the words, but do not count."""
+    if scores is None or not kept:
+        return Span()
+    hits = scores[scores.nonzero()]
+    return Span(float(hits.min()) if len(hits) == kept else 0.0, float(hits.max(initial=0.0)))

@@ -7,6 +7,7 @@ high plane (a quarter of float32); the candidates it finds are scored again with
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
@@ -21,6 +22,34 @@ A = TypeVar("A", bound=np.generic)
 FINE: Final = 254.0
 THREADED_FROM: Final = 40_000  # rows; below, starting a second thread costs more than it saves
 THREADS: Final = min(2, os.cpu_count() or 1)
+RETRY: Final = 32  # scans after which the other number of threads is tried again
+
+
+class Pace:
+    """Chooses one or two threads for large scans by what they cost lately.
+
+    Two halve the time on an idle machine; on a busy one the slower half waits for its turn and
+    the scan takes several times as long as on one.
+    """
+
+    def __init__(self) -> None:
+        self._cost = {1: 0.0, THREADS: 0.0}  # seconds per row, smoothed; 0 until tried
+        self._scans = 0
+
+    def threads(self, rows: int) -> int:
+        if rows < THREADED_FROM:
+            return 1
+        self._scans += 1
+        best = min(self._cost, key=lambda count: self._cost[count])
+        return 1 + THREADS - best if self._scans % RETRY == 0 else best
+
+    def note(self, threads: int, rows: int, seconds: float) -> None:
+        if rows >= THREADED_FROM:
+            known, cost = self._cost[threads], seconds / rows
+            self._cost[threads] = cost if not known else 0.7 * known + 0.3 * cost
+
+
+PACE: Final = Pace()
 
 
 class Vectors:
@@ -54,14 +83,15 @@ class Vectors:
 
     def scan(self, query: Floats, rows: Rows | None) -> Floats:
         """Cosine with every row (or those given), to about 0.001."""
-        top = float(np.abs(query).max())
-        if top == 0:
-            return np.zeros(self.count if rows is None else len(rows), np.float32)
+        top, count = float(np.abs(query).max()), self.count if rows is None else len(rows)
+        if top == 0 or count == 0:
+            return np.zeros(count, np.float32)
         coarse = np.rint(query * (127 / top)).astype(np.int8)[None]
         matrix = self.high[: self.count] if rows is None else self.high[rows]
         scale = self.scale[: self.count] if rows is None else self.scale[rows]
-        threads = THREADS if len(matrix) >= THREADED_FROM else 1
+        threads, start = PACE.threads(len(matrix)), time.perf_counter()
         dots = simsimd.cdist(coarse, matrix, metric="dot", out_dtype="float32", threads=threads)
+        PACE.note(threads, len(matrix), time.perf_counter() - start)
         scores: Floats = np.asarray(dots, np.float32).reshape(-1)
         scores *= scale
         scores *= top / 127

@@ -8,9 +8,9 @@ from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Any, Final
 
-from ..clean import Json, clean_json, clean_text, moment
+from ..clean import Json, Moment, clean_json, clean_text, moment
 from ..errors import BadInput
-from ..model import Draft, Kind, Message, Place, Record, Tier, key_id, kind_of, new_id, tier_of
+from ..model import Draft, Kind, Message, Record, Tier, key_id, kind_of, new_id, tier_of
 from ..where import check_place
 
 Given = str | Message | Draft | Mapping[str, Json]
@@ -105,16 +105,16 @@ def shaped(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
         kind=Kind.FACT if draft.kind is None else kind_of(draft.kind),
         tier=Tier.SHORT if draft.tier is None else tier_of(draft.tier),
         data=data,
-        who=_label(draft.who, "who"),
-        agent=_label(draft.agent, "agent"),
-        session=_label(draft.session, "session"),
-        step=_step(draft.step),
-        place=_place(draft.place),
-        importance=check_importance(draft.importance),
+        who=None if draft.who is None else _label(draft.who, "who"),
+        agent=None if draft.agent is None else _label(draft.agent, "agent"),
+        session=None if draft.session is None else _label(draft.session, "session"),
+        step=None if draft.step is None else _step(draft.step),
+        place=None if draft.place is None else check_place(draft.place),
+        importance=0.5 if draft.importance is None else check_importance(draft.importance),
         created=now,
         occurred=occurred,
-        expires=_expires(draft.expires, now),
-        source=_label(draft.source, "source"),
+        expires=None if draft.expires is None else _expires(draft.expires, now),
+        source=None if draft.source is None else _label(draft.source, "source"),
         meta={} if draft.meta is None else _meta(draft.meta),
         derived_from=tuple(clean_text(id, "derived_from") for id in draft.derived_from),
     )
@@ -160,38 +160,26 @@ def told(data: Json) -> str:
     return str(data)
 
 
-def _label(value: str | None, what: str) -> str | None:
-    if value is None:
-        return None
+def _label(value: str, what: str) -> str:
     if not clean_text(value, what) or len(value) > LABEL_CHARS:
         raise BadInput(f"{what} has 1 to {LABEL_CHARS:,} characters, not {len(value):,}")
     return value
 
 
-def _step(step: int | None) -> int | None:
-    if step is None:
-        return None
+def _step(step: int) -> int:
     if isinstance(step, bool) or not isinstance(step, int) or abs(step) > STEP_LIMIT:
         raise BadInput(f"step is a whole number up to 2**53, not {step!r}")
     return step
 
 
-def _place(place: Sequence[float] | None) -> Place | None:
-    return None if place is None else check_place(place)
-
-
-def check_importance(importance: float | None) -> float:
-    if importance is None:
-        return 0.5
+def check_importance(importance: float) -> float:
     number = isinstance(importance, int | float) and not isinstance(importance, bool)
     if not number or not math.isfinite(importance) or not 0 <= importance <= 1:
         raise BadInput(f"importance is a number from 0 to 1, not {importance!r}")
     return float(importance)
 
 
-def _expires(expires: Any, now: float) -> float | None:
-    if expires is None:
-        return None
+def _expires(expires: Moment | timedelta, now: float) -> float:
     end = now + expires.total_seconds() if isinstance(expires, timedelta) else moment(expires, "expires")
     if end <= now:
         raise BadInput("expires is in the past: the memory would be gone at once")

@@ -16,11 +16,11 @@ from ..text import Analyzer, term_id
 from ..where import Where
 from .fuse import BALANCED, Ranked, Recipe, fuse, with_uses
 
-__all__ = ["BALANCED", "Ask", "Recall", "Recipe"]
+__all__ = ["BALANCED", "Query", "Recall", "Recipe"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class Query:
     """A question to the memory, as a verb has understood its arguments."""
 
     text: str
@@ -56,21 +56,21 @@ class Recall:
     embedder: Embedder
     analyzer: Analyzer
 
-    def answer(self, ask: Ask) -> Hits:
+    def answer(self, query: Query) -> Hits:
         clock = _Clock()
-        if not ask.text.strip() and ask.vector is None:
-            return self._listed(ask, clock)
-        terms = tuple(dict.fromkeys(self.analyzer.terms(ask.text)))
-        probe = self._probe(ask, terms)
+        if not query.text.strip() and query.vector is None:
+            return self._listed(query, clock)
+        terms = tuple(dict.fromkeys(self.analyzer.terms(query.text)))
+        probe = self._probe(query, terms)
         clock.lap("understand")
         found = self.index.search(probe)
         clock.lap("search")
-        ranked = fuse(found, ask.recipe, ask.limit, ask.now)
+        ranked = fuse(found, query.recipe, query.limit, query.now)
         clock.lap("fuse")
         records = self._fetch(found, ranked)
-        hits = self._hits(ranked, records, terms, ask)
+        hits = self._hits(ranked, records, terms, query)
         clock.lap("fetch")
-        return Hits(hits, self._trace(ask, terms, found, ranked, clock) if ask.explain else None)
+        return Hits(hits, self._trace(query, terms, found, ranked, clock) if query.explain else None)
 
     def listed(
         self, where: Where | None, scope: Scope, *, now: float, order: str, limit: int, offset: int = 0
@@ -87,22 +87,22 @@ class Recall:
             found.update(zip(seqs, self.store.fetch(path, seqs), strict=True))
         return [record for _, seq in chosen if (record := found[seq]) is not None]
 
-    def _probe(self, ask: Ask, terms: tuple[str, ...]) -> Probe:
+    def _probe(self, query: Query, terms: tuple[str, ...]) -> Probe:
         return Probe(
-            scope=ask.scope,
-            now=ask.now,
-            where=ask.where,
-            vector=self._vector(ask),
-            terms=tuple(map(term_id, terms)) if ask.recipe.words > 0 else (),
-            depth=max(ask.recipe.depth, 4 * ask.limit),
+            scope=query.scope,
+            now=query.now,
+            where=query.where,
+            vector=self._vector(query),
+            terms=tuple(map(term_id, terms)) if query.recipe.words > 0 else (),
+            depth=max(query.recipe.depth, 4 * query.limit),
         )
 
-    def _vector(self, ask: Ask) -> Floats | None:
-        if ask.recipe.dense <= 0:
+    def _vector(self, query: Query) -> Floats | None:
+        if query.recipe.dense <= 0:
             return None
-        if ask.vector is not None:
-            return row_of(packed(ask.vector, self.embedder.width))
-        row: Floats = checked(self.embedder, [ask.text])[0]
+        if query.vector is not None:
+            return row_of(packed(query.vector, self.embedder.width))
+        row: Floats = checked(self.embedder, [query.text])[0]
         return row
 
     def _fetch(self, found: Found, ranked: Ranked) -> list[Record | None]:
@@ -116,7 +116,7 @@ class Recall:
         return [records[int(found.seq[row])] for row in ranked.rows]
 
     def _hits(
-        self, ranked: Ranked, records: list[Record | None], terms: tuple[str, ...], ask: Ask
+        self, ranked: Ranked, records: list[Record | None], terms: tuple[str, ...], query: Query
     ) -> list[Hit]:
         """Hits, best first. A record that went away since the search is left out."""
         ids = {term_id(term): term for term in terms}
@@ -125,21 +125,23 @@ class Recall:
             for record, score, signals in zip(records, ranked.scores, ranked.signals, strict=True)
             if record is not None
         ]
-        return (with_uses(hits, ask.recipe) if ask.recipe.uses > 0 else hits)[: ask.limit]
+        return (with_uses(hits, query.recipe) if query.recipe.uses > 0 else hits)[: query.limit]
 
-    def _listed(self, ask: Ask, clock: _Clock) -> Hits:
+    def _listed(self, query: Query, clock: _Clock) -> Hits:
         """Without words or a vector, the filter alone says what is meant; a column gives the order."""
-        records = self.listed(ask.where, ask.scope, now=ask.now, order=ask.order, limit=ask.limit)
+        records = self.listed(query.where, query.scope, now=query.now, order=query.order, limit=query.limit)
         hits = [Hit(record=record, score=1.0) for record in records]
         clock.lap("search")
-        trace = Trace(query=ask.text, millis=clock.millis, notes=(f"ordered by {ask.order}",))
-        return Hits(hits, trace if ask.explain else None)
+        trace = Trace(query=query.text, millis=clock.millis, notes=(f"ordered by {query.order}",))
+        return Hits(hits, trace if query.explain else None)
 
-    def _trace(self, ask: Ask, terms: tuple[str, ...], found: Found, ranked: Ranked, clock: _Clock) -> Trace:
+    def _trace(
+        self, query: Query, terms: tuple[str, ...], found: Found, ranked: Ranked, clock: _Clock
+    ) -> Trace:
         arms = {name: self._arm(found, name) for name in ("dense", "words")}
         clock.lap("trace")
         return Trace(
-            query=ask.text,
+            query=query.text,
             terms=terms,
             scopes=tuple(found.scopes),
             searched=found.searched,

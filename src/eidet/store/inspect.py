@@ -18,7 +18,7 @@ from .sqlite import APPLICATION_ID, MAGIC, translated
 class FileFacts:
     """What a database says of itself. `staged`: vectors of a change of embedder that is not finished."""
 
-    ours: bool
+    foreign: bool
     revision: str | None
     staged: int
 
@@ -39,13 +39,13 @@ def is_database(path: Path) -> bool:
 
 def facts_of(path: Path) -> FileFacts:
     with _looked_at(path) as database:
-        revision = revision_of(database)
+        tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        ours = database.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+        staged = "vectors_next" in tables and database.execute("SELECT count(*) FROM vectors_next")
         return FileFacts(
-            ours=database.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID,
-            revision=revision,
-            staged=0
-            if revision is None
-            else database.execute("SELECT count(*) FROM vectors_next").fetchone()[0],
+            foreign=bool(tables) and not ours,
+            revision=revision_of(database) if ours else None,
+            staged=staged.fetchone()[0] if staged and ours else 0,
         )
 
 

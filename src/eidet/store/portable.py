@@ -33,7 +33,7 @@ def write_export(path: Path, records: Iterable[Record], manifest: dict[str, Any]
                 digest.update(line.encode())
                 file.write(line)
                 count += 1
-            file.write(dump_json({"count": count - 1, "sha256": digest.hexdigest()}) + "\n")
+            file.write(_end(count - 1, digest.hexdigest()))
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
@@ -44,6 +44,10 @@ def _lines(records: Iterable[Record], manifest: dict[str, Any]) -> Iterator[str]
     yield dump_json({"eidet": "export", "format": FORMAT, **manifest}) + "\n"
     for record in records:
         yield dump_json(as_json(record)) + "\n"
+
+
+def _end(count: int, digest: str) -> str:
+    return dump_json({"count": count, "sha256": digest}) + "\n"
 
 
 def verify_export(path: Path) -> dict[str, Any]:
@@ -80,6 +84,8 @@ def _read(path: Path) -> Iterator[str]:
             yield from file
     except FileNotFoundError:
         raise Misconfigured(f"there is no file {path}") from None
+    except OSError as error:
+        raise Misconfigured(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise Corrupt(f"{path} is damaged: {error}; nothing was loaded") from error
 
@@ -97,8 +103,8 @@ def _manifest(line: str, path: Path) -> dict[str, Any]:
 
 
 def _check_end(line: str | None, count: int, digest: str, path: Path) -> None:
-    end = _parsed(line or "", f"{path}, last line")
-    if end.get("count") != count or end.get("sha256") != digest:
+    if line != _end(count, digest):
+        end = _parsed(line or "", f"{path}, last line")
         raise Corrupt(
             f"{path} was cut short or changed: it should hold {end.get('count')} records with checksum "
             f"{end.get('sha256')}, it holds {count} with {digest}; nothing was loaded"

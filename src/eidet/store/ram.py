@@ -227,7 +227,8 @@ class RamStore:
     def adopt(self, name: str, settings: Mapping[str, str]) -> int:
         with self._lock:
             vectors = self._staged[1] if self._staged[0] == name else {}
-            rows = [row for room in self._rooms.values() for row in room.rows.values() if row.vector]
+            rooms = self._rooms.values()
+            rows = [row for room in rooms for row in room.rows.values() if row.vector is not None]
             lacking = sum(row.seq not in vectors for row in rows)
             if not lacking:
                 self.rewrite(Derived(row.seq, vectors[row.seq], row.terms) for row in rows)

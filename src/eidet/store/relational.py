@@ -16,7 +16,7 @@ from ..model import Event, Record, Scope, content_digest
 from ..where import Where
 from . import Changes, Derived, Entry, Head, Uses
 from .filters import JsonSql, compile_where
-from .rows import event_of, record_of, row_of
+from .rows import record_of, row_of, story_of
 from .rules import UNIQUE_KINDS, check_epoch, check_expected, check_order, said_before, succeed
 from .schema import records
 from .statements import Statements
@@ -147,9 +147,12 @@ class RelationalStore:
             self._driver.write(lambda cursor: cursor.executemany(use.sql, rows))
 
     def history(self, scope: str, id: str) -> list[Event]:
-        born = self._read("born", scope=scope, id=id)
-        told = [event_of(row) for row in self._read("history", scope=scope, id=id)]
-        return [Event(what="created", id=id, scope=scope, at=at, by=by) for at, by in born[:1]] + told
+        def job(cursor: Cursor) -> list[Event]:
+            told = self._rows(cursor, "history", scope=scope, id=id)
+            living = self._rows(cursor, "living", scope=scope, id=id)
+            return list(story_of(scope, id, told, living))
+
+        return self._driver.snapshot(job)
 
     def scopes(self, scope: Scope | None = None) -> dict[str, int]:
         query = select(records.c.scope, func.count()).group_by(records.c.scope).order_by(records.c.scope)
@@ -162,15 +165,12 @@ class RelationalStore:
 
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         def job(cursor: Cursor) -> Changes:
-            def rows(name: str, /, **values: Any) -> list[Row]:
-                cursor.execute(self._sql[name].sql, self._sql[name].bind(**values))
-                return cursor.fetchall()
-
-            head = _head(rows("head")[0])
-            entries = list(map(Entry._make, rows("entries", scope=scope, since=since, limit=limit)))
+            head = _head(self._rows(cursor, "head")[0])
+            rows = self._rows(cursor, "entries", scope=scope, since=since, limit=limit)
+            entries = list(map(Entry._make, rows))
             if len(entries) == limit:
                 head = Head(head.epoch, entries[-1].seq)
-            gone = rows("gone", scope=scope, since=since, upto=head.seq)
+            gone = self._rows(cursor, "gone", scope=scope, since=since, upto=head.seq)
             return Changes(head, entries, [row[0] for row in gone])
 
         return self._driver.snapshot(job)
@@ -200,7 +200,7 @@ class RelationalStore:
         one = self._sql["stage"]
 
         def job(cursor: Cursor) -> None:
-            if self.setting("staged") != name:
+            if not self._is_staged(cursor, name):
                 cursor.execute(self._sql["unstage"].sql, ())
                 self._configure(cursor, {"staged": name})
             cursor.executemany(one.sql, [one.bind(seq=seq, vector=vector) for seq, vector in vectors])
@@ -212,8 +212,8 @@ class RelationalStore:
 
     def adopt(self, name: str, settings: Mapping[str, str]) -> int:
         def job(cursor: Cursor) -> int:
-            cursor.execute(self._sql["lacking"].sql, ())
-            lacking = int(cursor.fetchone()[0])
+            staged = self._is_staged(cursor, name)
+            lacking = int(self._rows(cursor, "lacking" if staged else "with_vector")[0][0])
             if not lacking:
                 cursor.execute(self._sql["adopt"].sql, ())
                 cursor.execute(self._sql["unstage"].sql, ())
@@ -221,9 +221,11 @@ class RelationalStore:
                 self._raise_epoch(cursor)
             return lacking
 
-        if self.setting("staged") != name:
-            self.stage(name, [])
         return self._driver.write(job)
+
+    def _is_staged(self, cursor: Cursor, name: str) -> bool:
+        """Asked inside the transaction: another job of the same commit may have begun to stage."""
+        return self._rows(cursor, "setting", name="staged") == [(name,)]
 
     def _configure(self, cursor: Cursor, settings: Mapping[str, str]) -> None:
         one = self._sql["configure"]
@@ -249,6 +251,10 @@ class RelationalStore:
 
     def _select(self, query: ClauseElement) -> list[Row]:
         return self._driver.read(*self._sql.prepare(query))
+
+    def _rows(self, cursor: Cursor, name: str, /, **values: Any) -> list[Row]:
+        cursor.execute(self._sql[name].sql, self._sql[name].bind(**values))
+        return cursor.fetchall()
 
     def _read(self, name: str, /, **values: Any) -> list[Row]:
         statement = self._sql[name]

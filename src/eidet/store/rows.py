@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ..clean import dump_json
@@ -109,6 +109,22 @@ def record_of(row: Sequence[Any]) -> Record:
         version=version,
         seq=seq,
     )
+
+
+def story_of(
+    scope: str, id: str, told: Iterable[Sequence[Any]], living: Iterable[Sequence[Any]]
+) -> Iterator[Event]:
+    """What was written down, and the creation each life began with: a life ends when it is forgotten."""
+    alive = False
+    for *row, born, author in told:
+        if not alive:
+            yield Event(what="created", id=id, scope=scope, at=born, by=author)
+        event = event_of(row)
+        alive = event.what != "forgotten"
+        yield event
+    if not alive:
+        for born, author in living:
+            yield Event(what="created", id=id, scope=scope, at=born, by=author)
 
 
 def event_of(row: Sequence[Any]) -> Event:

@@ -21,10 +21,10 @@ _SAID: Final = tuple(
 
 
 def said_before(old: Record, new: Record) -> dict[str, Json]:
-    """The fields that differ, with their old values. A time that was not given differs from none."""
+    """The fields that differ, with their old values as JSON. A time that was not given differs from none."""
     timeless = new.occurred == new.created
     return {
-        name: getattr(old, name)
+        name: list(value) if isinstance(value := getattr(old, name), tuple) else value
         for name in _SAID
         if getattr(old, name) != getattr(new, name) and not (name == "occurred" and timeless)
     }

@@ -55,87 +55,127 @@ class SqliteDriver:
         self._synchronous = synchronous
         self._local = threading.local()
         self._open: weakref.WeakSet[_Connection] = weakref.WeakSet()
+        self._closing = threading.Lock()
         self._closed = False
         self.writable = _check_file(path)
         with translated(path):
             self._writer = _Queue(self._prepare_file())
+        self._file = _file_at(path)
 
     def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
         connection = self._reader()
         try:
-            return connection.execute(sql, values).fetchall()
+            with connection.busy:
+                return connection.raw.execute(sql, values).fetchall()
         except sqlite3.Error as error:
-            raise meaning(error, self._path) from error
+            raise self._meaning(error) from error
 
     def snapshot(self, job: Callable[[Cursor], T]) -> T:
-        with translated(self._path):
-            cursor = self._reader().cursor()
-            cursor.execute("BEGIN")
-            try:
+        connection = self._reader()
+        try:
+            with connection.busy, _as_of_now(connection.raw) as cursor:
                 return job(cursor)
-            finally:
-                cursor.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self._meaning(error) from error
 
     def write(self, job: Callable[[Cursor], T]) -> T:
         if not self.writable:
             raise Refused(f"{self._path} is open for reading only: the file or its folder is write-protected")
         self._check_open()
+        self._check_there()
         if self._writer.pid != os.getpid():
             self._writer = _Queue(self._connect())
         try:
             return self._writer.run(job)
         except sqlite3.Error as error:
-            raise meaning(error, self._path) from error
+            raise self._meaning(error) from error
 
     def size(self) -> int:
         files = (self._path, *(Path(f"{self._path}{end}") for end in ("-wal",)))
         return sum(file.stat().st_size for file in files if file.exists())
 
     def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+            connections = list(self._open)
         self._writer.close()
-        for connection in list(self._open):
+        for connection in connections:
             connection.close()
 
-    def _reader(self) -> sqlite3.Connection:
-        mine = getattr(self._local, "connection", None)
-        if mine is None or mine.pid != os.getpid():
+    def _reader(self) -> _Connection:
+        mine: _Connection | None = getattr(self._local, "connection", None)
+        if mine is None or mine.pid != os.getpid() or mine.outdated():
             self._check_open()
             with translated(self._path):
                 mine = self._local.connection = self._connect()
         elif self._closed:
             self._check_open()
-        return mine.raw
+        return mine
 
     def _check_open(self) -> None:
         if self._closed:
             raise Misconfigured(f"the memory on {self._path} was closed; open it again")
 
+    def _check_there(self) -> None:
+        """A file that is gone would take writes that nobody could ever read again."""
+        if _file_at(self._path) != self._file:
+            raise Unavailable(
+                f"{self._path} was deleted or replaced while it was open: nothing is written. Put the file "
+                "back, or open it again; `export` may still save what this memory held"
+            )
+
+    def _meaning(self, error: sqlite3.Error) -> EidetError:
+        self._check_open()  # the error of a connection that was closed meanwhile says nothing else
+        return meaning(error, self._path)
+
     def _connect(self) -> _Connection:
-        connection = _Connection(self._path, self.writable, self._synchronous)
-        self._open.add(connection)
+        self._check_there()
+        connection = _Connection(self._path, self.writable)
+        connection.set_up(self._synchronous)
+        self._keep(connection)
         return connection
+
+    def _keep(self, connection: _Connection) -> None:
+        """Notes what has to be closed at the end; after the end, it is closed at once."""
+        with self._closing:
+            if not self._closed:
+                self._open.add(connection)
+                return
+        connection.close()
+        self._check_open()
 
     def _prepare_file(self) -> _Connection:
         """Makes the file ours (a new one) or checks that it is, and brings its tables up to date."""
-        connection = self._connect()
+        connection = _Connection(self._path, self.writable)
         raw = connection.raw
+        tables = raw.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if raw.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-            if raw.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            if tables:  # counted first: whoever makes a file at this moment names it before its tables
                 raise Misconfigured(f"{self._path} is a database of another program; choose another file")
+            connection.set_up(self._synchronous)
             if self.writable:
                 raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        else:
+            connection.set_up(self._synchronous)
         migrate(raw, self._path, writable=self.writable)
+        self._keep(connection)
         return connection
 
 
 class _Connection:
-    """A connection with the process that made it; closes itself when its thread is gone."""
+    """A connection with the process that made it; closes itself when its thread is gone.
 
-    def __init__(self, path: Path, writable: bool, synchronous: str) -> None:
+    Whoever uses `raw` holds `busy`: closing a connection under a running statement is a crash.
+    """
+
+    def __init__(self, path: Path, writable: bool) -> None:
         self.pid = os.getpid()
+        self.busy = threading.RLock()
+        self._path = path
+        self._writable = writable
+        self._still = None if writable else _state_of(path)
         self.raw = sqlite3.connect(
             _address(path, writable),
             uri=True,
@@ -144,18 +184,28 @@ class _Connection:
             timeout=BUSY_SECONDS,
             cached_statements=256,
         )
-        if writable:
+        sqlite_json.register(self.raw)
+
+    def set_up(self, synchronous: str) -> None:
+        """Apart from opening, because it changes the file: not before it is known to be ours."""
+        if self._writable:
             self.raw.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             _use_wal(self.raw)
             self.raw.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
             self.raw.execute(f"PRAGMA synchronous = {synchronous}")
-        sqlite_json.register(self.raw)
+
+    def outdated(self) -> bool:
+        """Whether somebody who may write did so: a file that is only read is read without locks."""
+        return self._still is not None and self._still != _state_of(self._path)
 
     def close(self) -> None:
         if self.pid == os.getpid():
-            self.raw.close()
+            with self.busy:
+                self.raw.close()
 
-    __del__ = close
+    def __del__(self) -> None:
+        if hasattr(self, "raw"):
+            self.close()
 
 
 def _use_wal(raw: sqlite3.Connection) -> None:
@@ -164,8 +214,8 @@ def _use_wal(raw: sqlite3.Connection) -> None:
     while True:
         try:
             raw.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError:
-            if time.monotonic() > deadline:
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
         else:
@@ -179,6 +229,21 @@ def _address(path: Path, writable: bool) -> str:
     log = Path(f"{path}-wal")
     quiet = not log.exists() or log.stat().st_size == 0
     return address + ("?mode=ro&immutable=1" if quiet else "?mode=ro")
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _state_of(path: Path) -> list[tuple[int, int]]:
+    """Size and time of the file and its log."""
+    files = (path, Path(f"{path}-wal"))
+    states = [file.stat() for file in files if file.exists()]
+    return [(state.st_size, state.st_mtime_ns) for state in states]
 
 
 def _check_file(path: Path) -> bool:
@@ -242,12 +307,15 @@ class _Queue:
             self._connection.close()
 
     def _work_off(self) -> None:
-        tickets = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        tickets: list[_Ticket[Any]] = []
         try:
+            while self._waiting:
+                tickets.append(self._waiting.popleft())
             self._commit(tickets)
-        except (sqlite3.Error, EidetError) as error:
+        except BaseException as error:
             for ticket in tickets:
-                ticket.error = ticket.error or error
+                ticket.error = ticket.error or _for_all(error)
+            raise
         finally:
             for ticket in tickets:
                 ticket.done = True
@@ -264,17 +332,37 @@ class _Queue:
             raise
 
     def _attempt(self, ticket: _Ticket[Any], *, alone: bool) -> None:
-        """Runs one job. A refusal of its own undoes only that job; a failing disk undoes them all."""
+        """Runs one job. An error of its own undoes only that job; a failing disk undoes them all."""
         if alone:
             ticket.result = ticket.job(self._cursor)
             return
         self._cursor.execute("SAVEPOINT job")
         try:
             ticket.result = ticket.job(self._cursor)
-        except EidetError as error:
+        except sqlite3.OperationalError:
+            raise
+        except Exception as error:  # noqa: BLE001  its caller gets it, from `answer`
             ticket.error = error
             self._cursor.execute("ROLLBACK TO job")
         self._cursor.execute("RELEASE job")
+
+
+def _for_all(error: BaseException) -> Exception:
+    """What the others of a group are told when their commit failed."""
+    if isinstance(error, Exception):
+        return error
+    return Unavailable("the thread that wrote for this one was interrupted; call again", retry_after=0.0)
+
+
+@contextmanager
+def _as_of_now(raw: sqlite3.Connection) -> Iterator[Cursor]:
+    cursor = raw.cursor()
+    cursor.execute("BEGIN")
+    try:
+        yield cursor
+    finally:
+        if raw.in_transaction:
+            cursor.execute("COMMIT")
 
 
 @contextmanager
@@ -297,7 +385,7 @@ def meaning(error: sqlite3.Error, path: Path) -> EidetError:
         return Unavailable(
             f"{path} was locked by another writer for {BUSY_SECONDS:.0f} s; call again", retry_after=1.0
         )
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "decode to UTF-8" in str(error):
         return Corrupt(f"{path} is damaged ({error}); restore a copy or an export, `eidet doctor` tells more")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return Refused(f"{path} is write-protected ({error})")

@@ -31,10 +31,9 @@ _SQL: Final = {
     "remove": "DELETE FROM records WHERE seq = :seq",
     "use": "UPDATE records SET uses = uses + :count, last_used = "
     "CASE WHEN last_used > :when THEN last_used ELSE :when END WHERE scope = :scope AND id = :id",
-    "history": "SELECT what, id, scope, moment, actor, version, earlier FROM events "
+    "history": "SELECT what, id, scope, moment, actor, version, earlier, born, author FROM events "
     "WHERE scope = :scope AND id = :id ORDER BY seq",
-    "born": "SELECT born, author FROM events WHERE scope = :scope AND id = :id "
-    "UNION ALL SELECT created, agent FROM records WHERE scope = :scope AND id = :id",
+    "living": "SELECT created, agent FROM records WHERE scope = :scope AND id = :id",
     "censor": "UPDATE events SET earlier = NULL WHERE scope = :scope AND id = :id AND earlier IS NOT NULL",
     "entries": f"SELECT {', '.join(Entry._fields)} FROM records "
     "WHERE scope = :scope AND seq > :since ORDER BY seq LIMIT :limit",
@@ -52,6 +51,7 @@ _SQL: Final = {
     "unstage": "DELETE FROM vectors_next",
     "lacking": "SELECT count(*) FROM records WHERE vector IS NOT NULL "
     "AND seq NOT IN (SELECT seq FROM vectors_next)",
+    "with_vector": "SELECT count(*) FROM records WHERE vector IS NOT NULL",
     "adopt": "UPDATE records SET vector = (SELECT vector FROM vectors_next n WHERE n.seq = records.seq) "
     "WHERE vector IS NOT NULL",
     "rewrite": "UPDATE records SET vector = :vector, terms = :terms WHERE seq = :seq",

@@ -1,0 +1,690 @@
+"""The laws of `Store` as tests. Subclass it in a test file and say how yours is made:
+
+class TestMine(StoreContract):
+    def make(self) -> Store:
+        return Mine(self.folder / "mine.db")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, TypeVar
+
+from ..errors import BadInput, Conflict
+from ..model import Kind, Record, Scope, Tier
+from ..where import Condition, Where
+from . import ORDERS, Changes, Derived, Entry, Store
+
+E = TypeVar("E", bound=Exception)
+
+NOW: Final = 1_700_000_000.0
+LATER: Final = NOW + 60
+ALL: Final = Where()
+FULL: Final = Record(
+    id="full",
+    scope="acme/ann b",
+    text="naïve café 🙂 \0 after the NUL\r\n\u2028 e\u0301",
+    kind=Kind.EPISODE,
+    tier=Tier.LONG,
+    data={"big": 2**80, "nul\0key": ["\0", {"deep": [None, True, 1, 1.0, -0.0, 1e-320, ""]}], "": {}},
+    who="Ann",
+    agent="planner",
+    session="s 1",
+    step=2**53,
+    place=(1.5, -2.5, 0.1 + 0.2),
+    importance=0.25,
+    created=NOW + 1e-6,
+    occurred=-5.25,
+    uses=3,
+    last_used=NOW - 1,
+    expires=NOW + 1e9,
+    source="mail",
+    meta={"tags": ["x", "é"], "n": -(2**70)},
+    vector=bytes(range(256)),
+    terms=b"\0\1\2\3\4",
+    level=2,
+    derived_from=("one", "two"),
+    version=4,
+)
+
+
+def fact(id: str, scope: str = "a", **fields: Any) -> Record:
+    """A plain record that says nothing another one says."""
+    return Record(
+        id=id, scope=scope, **{"text": f"{id} of {scope}", "created": NOW, "occurred": NOW, **fields}
+    )
+
+
+def within(scope: str, **parts: Any) -> Where:
+    return Where(scope=Scope(scope), **parts)
+
+
+def caught(kind: type[E], call: Callable[[], object]) -> E:
+    """The error of that kind which the call must raise."""
+    try:
+        call()
+    except kind as error:
+        return error
+    raise AssertionError(f"{kind.__name__} was not raised")
+
+
+def ids(records: list[Record]) -> list[str]:
+    return [record.id for record in records]
+
+
+class StoreContract:
+    """Every store passes these. `make` gives an empty one; `folder` is a place for its files.
+
+    A store that outlives its object also has `reopen`, which opens the same one a second time.
+    """
+
+    def make(self) -> Store:
+        raise NotImplementedError
+
+    def reopen(self, store: Store) -> Store | None:
+        """Another object on the same records; None where records end with their object."""
+        del store
+        return None
+
+    @cached_property
+    def folder(self) -> Path:
+        self._folder = TemporaryDirectory(prefix="eidet-contract-")
+        return Path(self._folder.name)
+
+    @cached_property
+    def store(self) -> Store:
+        return self.make()
+
+    def teardown_method(self) -> None:
+        if "store" in self.__dict__:
+            self.store.close()
+        if "folder" in self.__dict__:
+            self._folder.cleanup()
+
+    def put(self, *records: Record, now: float = NOW, **how: Any) -> list[Record]:
+        return self.store.put(records, now=now, **how)
+
+    # Writing.
+
+    def test_put_answers_in_order_with_rising_seqs(self) -> None:
+        stored = self.put(fact("c"), fact("a"), fact("b", "z"))
+        assert ids(stored) == ["c", "a", "b"]
+        seqs = [record.seq for record in stored]
+        assert seqs == sorted(set(seqs))
+        assert min(seqs) > 0
+        assert self.put(fact("d"))[0].seq > seqs[-1]
+
+    def test_put_of_nothing_writes_nothing(self) -> None:
+        before = self.store.head()
+        assert self.put() == []
+        assert self.store.head() == before
+
+    def test_every_field_comes_back_exactly(self) -> None:
+        (stored,) = self.put(FULL)
+        assert stored == replace(FULL, seq=stored.seq)
+        assert self.store.get(FULL.scope, ["full"]) == [stored]
+        assert self.store.fetch(FULL.scope, [stored.seq]) == [stored]
+        assert self.store.find(ALL) == [stored]
+        assert list(self.store.scan(ALL)) == [stored]
+
+    def test_a_record_of_defaults_comes_back_exactly(self) -> None:
+        (stored,) = self.put(Record(id="x", scope="a", text=""))
+        assert self.store.get("a", ["x"]) == [Record(id="x", scope="a", text="", seq=stored.seq)]
+
+    def test_numbers_and_truth_values_keep_their_types(self) -> None:
+        (stored,) = self.put(fact("x", data=[1, 1.0, True, False, 0, -0.0, None, "1"]))
+        (found,) = self.store.find(within("a"))
+        assert [repr(value) for value in found.data] == [repr(value) for value in stored.data]
+
+    def test_a_place_of_two_coordinates_stays_one_of_two(self) -> None:
+        self.put(fact("flat", place=(0.0, 1.0)), fact("solid", place=(0.0, 1.0, 0.0)))
+        assert [r.place for r in self.store.find(ALL)] == [(0.0, 1.0), (0.0, 1.0, 0.0)]
+
+    def test_the_same_id_becomes_the_next_version(self) -> None:
+        (old,) = self.put(fact("x", uses=2, last_used=NOW))
+        (new,) = self.put(fact("x", text="other", created=LATER, occurred=LATER), now=LATER)
+        assert (new.version, new.text) == (2, "other")
+        assert (new.created, new.uses, new.last_used) == (NOW, 2, NOW)
+        assert new.seq > old.seq
+        assert self.store.get("a", ["x"]) == [new]
+        assert self.store.fetch("a", [old.seq, new.seq]) == [None, new]
+        assert self.store.count(ALL) == 1
+
+    def test_what_a_new_version_does_not_say_of_time_is_kept(self) -> None:
+        self.put(fact("x", occurred=5.0))
+        (new,) = self.put(fact("x", text="other", created=LATER, occurred=LATER), now=LATER)
+        assert new.occurred == 5.0
+        (newer,) = self.put(fact("x", text="other", created=LATER, occurred=7.0), now=LATER)
+        assert newer.occurred == 7.0
+
+    def test_a_record_that_says_the_same_is_left_alone(self) -> None:
+        (old,) = self.put(FULL)
+        before = self.store.head()
+        again = replace(FULL, created=LATER, uses=0, vector=b"other", terms=b"")
+        assert self.put(again, now=LATER) == [old]
+        assert self.store.head() == before
+        assert len(self.store.history(FULL.scope, "full")) == 1
+
+    def test_an_id_twice_in_one_put_is_written_in_order(self) -> None:
+        first, second = self.put(fact("x", text="one"), fact("x", text="two"))
+        assert (first.version, second.version) == (1, 2)
+        assert self.store.get("a", ["x"]) == [second]
+
+    def test_the_same_id_in_another_scope_is_another_record(self) -> None:
+        here, there = self.put(fact("x", "a"), fact("x", "b"))
+        assert (here.version, there.version) == (1, 1)
+        self.put(fact("x", "a", text="new"))
+        assert self.store.get("b", ["x"]) == [there]
+
+    def test_a_fact_or_document_its_scope_has_is_counted_as_used(self) -> None:
+        for kind in (Kind.FACT, Kind.DOCUMENT):
+            (first,) = self.put(fact("x", kind, text="same", data=[1], kind=kind))
+            (twin,) = self.put(fact("y", kind, text="same", data=[1], kind=kind), now=LATER)
+            assert twin == replace(first, uses=1, last_used=LATER)
+            assert self.store.get(kind, ["x", "y"]) == [twin, None]
+
+    def test_twins_in_one_put_are_recognised(self) -> None:
+        first, twin = self.put(fact("x", text="same"), fact("y", text="same"))
+        assert twin == replace(first, uses=1, last_used=NOW)
+
+    def test_a_use_of_a_twin_never_turns_time_back(self) -> None:
+        self.put(fact("x", text="same", last_used=LATER))
+        assert self.put(fact("y", text="same"), now=NOW)[0].last_used == LATER
+
+    def test_other_kinds_data_and_scopes_are_no_twins(self) -> None:
+        self.put(fact("x", text="yes"))
+        stored = self.put(
+            fact("m1", text="yes", kind=Kind.MESSAGE),
+            fact("m2", text="yes", kind=Kind.MESSAGE),
+            fact("data", text="yes", data=1),
+            fact("float", text="yes", data=1.0),
+            fact("away", "b", text="yes"),
+        )
+        assert ids(stored) == ["m1", "m2", "data", "float", "away"]
+        assert self.store.count(ALL) == 6
+
+    def test_twins_are_kept_when_they_need_not_be_unique(self) -> None:
+        self.put(fact("x", text="same"), fact("y", text="same"), unique=False)
+        assert self.store.count(ALL) == 2
+
+    def test_an_expired_twin_does_not_count(self) -> None:
+        self.put(fact("old", text="same", expires=LATER))
+        assert ids(self.put(fact("early", text="same"), now=LATER - 1)) == ["old"]
+        assert ids(self.put(fact("new", text="same"), now=LATER)) == ["new"]
+
+    def test_a_dropped_or_revised_twin_does_not_count(self) -> None:
+        self.put(fact("x", text="same"), fact("y", text="also"))
+        self.store.drop(Where(ids=("x",)), now=NOW)
+        self.put(fact("y", text="changed"))
+        assert ids(self.put(fact("v", text="same"), fact("w", text="also"))) == ["v", "w"]
+
+    def test_an_upsert_may_say_what_another_record_says(self) -> None:
+        self.put(fact("x", text="one"), fact("y", text="two"))
+        (new,) = self.put(fact("y", text="one"))
+        assert (new.id, new.version, new.uses) == ("y", 2, 0)
+
+    def test_an_expected_version_is_written(self) -> None:
+        self.put(fact("x"))
+        assert self.put(fact("x", text="two"), expect=1)[0].version == 2
+
+    def test_another_version_than_expected_is_a_conflict_that_tells_the_current(self) -> None:
+        self.put(fact("x"))
+        self.put(fact("x", text="two"))
+        error = caught(Conflict, lambda: self.put(fact("x", text="three"), expect=1))
+        assert error.current == 2
+        assert self.store.find(ALL)[0].text == "two"
+
+    def test_an_expected_record_that_is_absent_is_a_conflict(self) -> None:
+        self.put(fact("x", "b"))
+        assert caught(Conflict, lambda: self.put(fact("x"), expect=1)).current is None
+        assert self.store.count(within("a")) == 0
+
+    def test_a_put_that_fails_half_way_leaves_no_trace(self) -> None:
+        self.put(fact("x"))
+        before = self.store.head()
+        batch = fact("x", text="two"), fact("missing")
+        caught(Conflict, lambda: self.put(*batch, expect=1))
+        assert self.store.head() == before
+        assert [(r.text, r.version) for r in self.store.find(ALL)] == [("x of a", 1)]
+        assert len(self.store.history("a", "x")) == 1
+
+    def test_a_writer_of_another_epoch_is_refused(self) -> None:
+        epoch = self.store.head().epoch
+        self.put(fact("x"), epoch=epoch)
+        self.store.rewrite([])
+        error = caught(Conflict, lambda: self.put(fact("y"), epoch=epoch))
+        assert error.current == epoch + 1
+        assert self.store.count(ALL) == 1
+        self.put(fact("y"), epoch=epoch + 1)
+
+    def test_many_threads_lose_nothing(self) -> None:
+        def write(worker: int) -> list[int]:
+            return [self.put(fact(f"{worker}-{n}"))[0].seq for n in range(10)]
+
+        with ThreadPoolExecutor(8) as pool:
+            seqs = list(pool.map(write, range(8)))
+        assert all(mine == sorted(mine) for mine in seqs)
+        assert len({seq for mine in seqs for seq in mine}) == self.store.count(ALL) == 80
+
+    # Reading.
+
+    def test_get_and_fetch_answer_in_the_order_asked(self) -> None:
+        a, b = self.put(fact("a"), fact("b"))
+        assert self.store.get("a", ["b", "no", "a", "b"]) == [b, None, a, b]
+        assert self.store.fetch("a", [b.seq, 10**12, a.seq, b.seq]) == [b, None, a, b]
+        assert self.store.get("a", []) == []
+        assert self.store.fetch("a", []) == []
+
+    def test_get_and_fetch_do_not_reach_into_other_scopes(self) -> None:
+        (there,) = self.put(fact("x", "a/b"))
+        for scope in ("a", "b", "a/b/c", "A/b", "nowhere"):
+            assert self.store.get(scope, ["x"]) == [None]
+            assert self.store.fetch(scope, [there.seq]) == [None]
+
+    def test_thousands_are_answered_at_once(self) -> None:
+        stored = self.put(*(fact(f"{n}") for n in range(1500)))
+        assert self.store.get("a", [f"{n}" for n in range(1500)]) == stored
+        assert self.store.fetch("a", [r.seq for r in stored]) == stored
+        assert self.store.count(Where(ids=tuple(f"{n}" for n in range(1500)))) == 1500
+
+    def test_find_orders_by_each_field_both_ways(self) -> None:
+        low: dict[str, Any] = {"occurred": 1.0, "created": 1.0, "importance": 0.1, "step": -1, "uses": 1}
+        high: dict[str, Any] = {"occurred": 2.0, "created": 2.0, "importance": 0.2, "step": 5, "uses": 2}
+        self.put(fact("high", **high), fact("low", **low))
+        for order in set(ORDERS) - {"seq"}:
+            assert ids(self.store.find(ALL, order=order)) == ["low", "high"], order
+            assert ids(self.store.find(ALL, order=f"-{order}")) == ["high", "low"], order
+        assert ids(self.store.find(ALL)) == ["high", "low"]
+        assert ids(self.store.find(ALL, order="-seq")) == ["low", "high"]
+
+    def test_absent_values_come_last_both_ways(self) -> None:
+        self.put(fact("none1"), fact("two", step=2), fact("none2"), fact("one", step=1))
+        assert ids(self.store.find(ALL, order="step")) == ["one", "two", "none1", "none2"]
+        assert ids(self.store.find(ALL, order="-step")) == ["two", "one", "none2", "none1"]
+
+    def test_equal_values_are_ordered_by_seq_in_the_same_direction(self) -> None:
+        self.put(fact("a"), fact("b", importance=0.9), fact("c"), fact("d", "b"))
+        assert ids(self.store.find(ALL, order="importance")) == ["a", "c", "d", "b"]
+        assert ids(self.store.find(ALL, order="-importance")) == ["b", "d", "c", "a"]
+
+    def test_an_unknown_order_is_bad_input(self) -> None:
+        for order in ("text", "", "-", "--seq", "seq desc"):
+            caught(BadInput, lambda order=order: self.store.find(ALL, order=order))  # type: ignore[misc]
+
+    def test_limit_and_offset_cut_pages(self) -> None:
+        self.put(*(fact(f"{n}") for n in range(5)))
+        pages = [ids(self.store.find(ALL, limit=2, offset=at)) for at in (0, 2, 4, 6)]
+        assert pages == [["0", "1"], ["2", "3"], ["4"], []]
+        assert ids(self.store.find(ALL, offset=3)) == ["3", "4"]
+
+    def test_scan_gives_each_match_once_by_rising_seq(self) -> None:
+        stored = self.put(*(fact(f"{n}", "ab"[n % 2]) for n in range(7)))
+        for batch in (1, 2, 3, 100):
+            assert list(self.store.scan(ALL, batch=batch)) == stored
+            assert list(self.store.scan(within("a"), batch=batch)) == stored[::2]
+            assert list(self.store.scan(ALL, after=stored[3].seq, batch=batch)) == stored[4:]
+
+    def test_match_count_and_census_agree_with_find(self) -> None:
+        self.put(fact("a"), fact("b", kind=Kind.MESSAGE), fact("c", tier=Tier.LONG), fact("d", "b"))
+        for where in (ALL, within("a"), within("a", kinds=(Kind.FACT,)), within("none")):
+            found = self.store.find(where)
+            assert self.store.match(where) == [record.seq for record in found]
+            assert self.store.count(where) == len(found)
+            assert sum(self.store.census(where).values()) == len(found)
+        assert self.store.census(within("a")) == {
+            ("fact", "short"): 1,
+            ("message", "short"): 1,
+            ("fact", "long"): 1,
+        }
+
+    def test_filters_reach_every_part_of_a_record(self) -> None:
+        self.put(FULL, fact("other"))
+        for where in (
+            Where(kinds="episode"),  # type: ignore[arg-type]
+            Where(tiers=(Tier.LONG,)),
+            Where(agent="planner", session="s 1", who="Ann", source="mail"),
+            Where(until=0.0, step_from=1, importance_max=0.3),
+            Where(conditions=(Condition(("data", "nul\0key", 1, "deep", 2), "=", 1),)),
+            Where(conditions=(Condition("meta.n", "<", -(2**69)),)),
+        ):
+            assert ids(self.store.find(where)) == ["full"], where
+            assert ids(self.store.find(~where)) == ["other"], where
+
+    def test_scopes_are_told_with_their_counts_by_name(self) -> None:
+        paths = ("b", "a", "a/x", "a/x/y", "a0", "a-b", "A", "a%", "a_", "é/ü", "日本")
+        self.put(*(fact(f"{n}", path) for n, path in enumerate(paths)), fact("more", "a"))
+        assert list(self.store.scopes()) == sorted(paths)
+        assert self.store.scopes()["a"] == 2
+        assert self.store.scopes(Scope("a")) == {"a": 2}
+        assert self.store.scopes(Scope.under("a")) == {"a": 2, "a/x": 1, "a/x/y": 1}
+        assert self.store.scopes(Scope.under("nowhere")) == {}
+
+    def test_below_a_scope_is_only_what_lies_below_its_slash(self) -> None:
+        inside = ("a%/b", "a%/b/c", "a%/🙂")
+        outside = ("a%", "a%/b0", "ax/b", "a%/B", "a%0", "a")
+        self.put(*(fact(f"{n}", path) for n, path in enumerate((*inside, *outside))))
+        assert set(self.store.scopes(Scope.under("a%/b"))) == {"a%/b", "a%/b/c"}
+        assert self.store.count(Where(scope=Scope.under("a%"))) == 6
+
+    # Forgetting and using.
+
+    def test_drop_tells_only_what_existed(self) -> None:
+        self.put(fact("a"), fact("b"), fact("c", "b"))
+        assert self.store.drop(within("a", ids=("b", "no", "c")), now=LATER) == ["b"]
+        assert self.store.drop(within("a", ids=("b",)), now=LATER) == []
+        assert self.store.match(ALL) == [r.seq for r in self.store.find(ALL)]
+        assert ids(self.store.find(ALL)) == ["a", "c"]
+
+    def test_drop_of_nothing_leaves_no_trace(self) -> None:
+        self.put(fact("a"))
+        before = self.store.head()
+        assert self.store.drop(within("a", ids=("no",)), now=LATER) == []
+        assert self.store.head() == before
+        assert self.store.history("a", "no") == []
+
+    def test_what_was_dropped_is_found_in_no_way(self) -> None:
+        (gone,) = self.put(FULL)
+        self.store.drop(Where(ids=("full",)), now=LATER)
+        assert self.store.get(FULL.scope, ["full"]) == [None]
+        assert self.store.fetch(FULL.scope, [gone.seq]) == [None]
+        assert self.store.find(ALL) == list(self.store.scan(ALL)) == []
+        assert self.store.match(ALL) == []
+        assert self.store.census(ALL) == {}
+        assert self.store.scopes() == {}
+        assert self.store.changes(FULL.scope, 0, 10).entries == []
+
+    def test_drop_of_a_scope_leaves_all_others(self) -> None:
+        self.put(fact("x", "a"), fact("x", "a/b"), fact("x", "a0"), fact("x", "b"))
+        assert self.store.drop(Where(scope=Scope.under("a")), now=LATER) == ["x", "x"]
+        assert self.store.scopes() == {"a0": 1, "b": 1}
+
+    def test_an_id_that_was_dropped_begins_anew(self) -> None:
+        (old,) = self.put(fact("x", uses=5))
+        self.put(fact("x", text="two", uses=5))
+        self.store.drop(within("a"), now=LATER)
+        (new,) = self.put(fact("x", text="three", created=LATER, occurred=LATER), now=LATER)
+        assert (new.version, new.created, new.uses) == (1, LATER, 0)
+        assert new.seq > old.seq
+
+    def test_uses_add_up_and_change_neither_version_nor_seq(self) -> None:
+        (x, other) = self.put(fact("x", expires=NOW + 1), fact("x", "b"))
+        before = self.store.head()
+        self.store.note({("a", "x"): (2, LATER), ("a", "gone"): (9, LATER)})
+        self.store.note({("a", "x"): (3, NOW)})
+        assert self.store.get("a", ["x"]) == [replace(x, uses=5, last_used=LATER)]
+        assert self.store.get("b", ["x"]) == [other]
+        assert self.store.head() == before
+        self.store.note({})
+
+    # History.
+
+    def test_history_tells_what_happened_oldest_first(self) -> None:
+        self.put(fact("x", agent="ann", place=(1.0, 2.0), data={"n": [1]}))
+        self.put(fact("x", text="new", agent="bob"), now=NOW + 1, by="bob")
+        self.put(fact("x", text="new", agent="bob", importance=0.9), now=NOW + 2)
+        created, revised, again = self.store.history("a", "x")
+        assert (created.what, created.at, created.by, created.version) == ("created", NOW, "ann", 1)
+        assert (revised.what, revised.at, revised.by, revised.version) == ("revised", NOW + 1, "bob", 2)
+        assert revised.before == {
+            "text": "x of a",
+            "agent": "ann",
+            "place": [1.0, 2.0],
+            "data": {"n": [1]},
+        }
+        assert (again.what, again.at, again.by, again.version) == ("revised", NOW + 2, None, 3)
+        assert again.before == {"importance": 0.5}
+        assert {(e.id, e.scope) for e in (created, revised, again)} == {("x", "a")}
+
+    def test_history_of_the_forgotten_keeps_the_facts_but_no_content(self) -> None:
+        self.put(fact("x", agent="ann"))
+        self.put(fact("x", text="secret", agent="ann"), now=NOW + 1)
+        self.store.drop(within("a"), now=LATER, by="bob")
+        events = self.store.history("a", "x")
+        assert [(e.what, e.at, e.by) for e in events] == [
+            ("created", NOW, "ann"),
+            ("revised", NOW + 1, None),
+            ("forgotten", LATER, "bob"),
+        ]
+        assert all(event.before is None for event in events)
+
+    def test_history_tells_each_life_of_an_id(self) -> None:
+        self.put(fact("x", agent="ann"))
+        self.store.drop(within("a"), now=NOW + 1)
+        self.put(fact("x", created=NOW + 2, occurred=NOW + 2, agent="bob"), now=NOW + 2)
+        told = [(e.what, e.at, e.by) for e in self.store.history("a", "x")]
+        lives = [("created", NOW, "ann"), ("forgotten", NOW + 1, None), ("created", NOW + 2, "bob")]
+        assert told == lives
+        self.put(fact("x", text="new", agent="bob"), now=NOW + 3)
+        told = [(e.what, e.at, e.by) for e in self.store.history("a", "x")]
+        assert told == [*lives, ("revised", NOW + 3, None)]
+
+    def test_history_keeps_to_its_scope(self) -> None:
+        self.put(fact("x"))
+        assert self.store.history("b", "x") == []
+        assert self.store.history("a", "y") == []
+        self.put(fact("x", "b"))
+        self.store.drop(within("b"), now=LATER)
+        assert [event.what for event in self.store.history("a", "x")] == ["created"]
+
+    # Following.
+
+    def test_head_rises_with_every_write(self) -> None:
+        heads = [self.store.head()]
+        for write in (
+            lambda: self.put(fact("x")),
+            lambda: self.put(fact("x", text="new")),
+            lambda: self.store.drop(within("a"), now=NOW),
+            lambda: self.put(fact("x")),
+            lambda: self.store.rewrite([]),
+        ):
+            write()
+            heads.append(self.store.head())
+        assert heads == sorted(set(heads))
+
+    def test_changes_tell_new_entries_by_rising_seq(self) -> None:
+        stored = self.put(FULL, fact("x", FULL.scope), fact("y", FULL.scope))
+        told = self.store.changes(FULL.scope, 0, 10)
+        assert told.head == self.store.head()
+        assert [entry.seq for entry in told.entries] == [record.seq for record in stored]
+        assert list(told.gone) == []
+        first = told.entries[0]
+        assert isinstance(first, Entry)
+        assert (first.x, first.y, first.z) == FULL.place
+        for name in set(Entry._fields) - {"x", "y", "z"}:
+            assert getattr(first, name) == getattr(stored[0], name), name
+        assert (told.entries[1].x, told.entries[1].step) == (None, None)
+
+    def test_changes_of_one_scope_do_not_tell_of_others(self) -> None:
+        self.put(fact("x", "a"), fact("y", "b"), fact("z", "a/b"))
+        told = self.store.changes("a", 0, 10)
+        assert len(told.entries) == 1
+        assert told.head == self.store.head()
+        self.store.drop(within("b"), now=NOW)
+        assert self.store.changes("a", told.head.seq, 10)[1:] == ([], [])
+
+    def test_changes_tell_what_is_gone(self) -> None:
+        x, y, z = self.put(fact("x"), fact("y"), fact("z"))
+        since = self.store.head().seq
+        self.store.drop(within("a", ids=("x",)), now=NOW)
+        (new,) = self.put(fact("y", text="new"))
+        told = self.store.changes("a", since, 10)
+        assert [entry.seq for entry in told.entries] == [new.seq]
+        assert sorted(told.gone) == [x.seq, y.seq]
+        assert self.store.changes("a", told.head.seq, 10) == Changes(told.head, [], [])
+        assert z.seq not in told.gone
+
+    def test_what_came_and_went_in_between_is_left_out(self) -> None:
+        self.put(fact("stays"))
+        since = self.store.head().seq
+        self.put(fact("brief"))
+        self.put(fact("brief", text="still brief"))
+        self.store.drop(within("a", ids=("brief",)), now=NOW)
+        told = self.store.changes("a", since, 10)
+        assert (list(told.entries), list(told.gone)) == ([], [])
+        assert told.head.seq > since
+
+    def test_changes_come_in_pages_that_miss_nothing(self) -> None:
+        for n in range(9):
+            self.put(fact(f"{n}"), fact(f"{n}", "b"))
+        self.store.drop(within("a", ids=("2", "5")), now=NOW)
+        self.put(fact("7", text="new"), fact("0", text="new"))
+        for limit in (1, 2, 3, 7, 8, 100):
+            assert self.followed("a", limit) == self.store.match(within("a")), limit
+
+    def test_a_follower_that_comes_back_misses_nothing(self) -> None:
+        held: set[int] = set()
+        at = 0
+        for n in range(12):
+            self.put(fact(f"{n}"), fact(f"{n}", "b"))
+            self.put(fact(f"{n // 2}", text=f"again {n}"))
+            self.store.drop(within("a", ids=(f"{n // 3}",)), now=NOW)
+            told = self.store.changes("a", at, 2)
+            held = (held - set(told.gone)) | {entry.seq for entry in told.entries}
+            at = told.head.seq
+        assert sorted(self.follow("a", 2, held, at)) == self.store.match(within("a"))
+
+    def followed(self, scope: str, limit: int) -> list[int]:
+        return sorted(self.follow(scope, limit, set(), 0))
+
+    def follow(self, scope: str, limit: int, held: set[int], at: int) -> set[int]:
+        """The seqs of someone who holds some and reads on, page by page, to the head."""
+        while at < self.store.head().seq:
+            told = self.store.changes(scope, at, limit)
+            assert len(told.entries) <= limit
+            assert told.head.seq > at
+            assert all(seq <= at for seq in told.gone)
+            held = (held - set(told.gone)) | {entry.seq for entry in told.entries}
+            at = told.head.seq
+        return held
+
+    def test_a_witness_is_the_id_that_was_written(self) -> None:
+        x, y = self.put(fact("x"), fact("y", "b"))
+        assert (self.store.witness(x.seq), self.store.witness(y.seq)) == ("x", "y")
+        assert self.store.witness(y.seq + 1) is None
+
+    # Settings and derived bytes.
+
+    def test_settings_are_kept_by_name(self) -> None:
+        assert self.store.setting("some") is None
+        self.store.configure({"some": "thing", "other": ""})
+        self.store.configure({"some": "é\0"})
+        assert (self.store.setting("some"), self.store.setting("other")) == ("é\0", "")
+
+    def test_rewriting_replaces_derived_bytes_in_place(self) -> None:
+        x, y = self.put(fact("x", vector=b"old", terms=b"old"), fact("y", "b"))
+        before = self.store.head()
+        self.store.rewrite(
+            [Derived(x.seq, b"new", b"terms"), Derived(10**12, b"", b""), Derived(y.seq, None, b"t")]
+        )
+        assert self.store.head() == (before.epoch + 1, before.seq)
+        assert self.store.get("a", ["x"]) == [replace(x, vector=b"new", terms=b"terms")]
+        assert self.store.get("b", ["y"]) == [replace(y, terms=b"t")]
+        assert self.store.changes("a", 0, 10).head.epoch == before.epoch + 1
+        assert len(self.store.history("a", "x")) == 1
+
+    def test_staged_vectors_are_adopted_at_once(self) -> None:
+        x, y, bare = self.put(fact("x", vector=b"1"), fact("y", "b", vector=b"2"), fact("bare"))
+        before = self.store.head()
+        assert self.store.staged("new") == 0
+        self.store.stage("new", [(x.seq, b"one")])
+        assert self.store.staged("new") == x.seq
+        assert self.store.adopt("new", {"embedder": "new"}) == 1
+        assert self.store.setting("embedder") is None
+        assert self.store.head() == before
+        self.store.stage("new", [(y.seq, b"two")])
+        assert self.store.staged("new") == y.seq
+        assert self.store.adopt("new", {"embedder": "new"}) == 0
+        assert [r.vector for r in self.store.find(ALL)] == [b"one", b"two", None]
+        assert self.store.find(ALL)[2] == bare
+        assert self.store.setting("embedder") == "new"
+        assert self.store.head() == (before.epoch + 1, before.seq)
+        assert self.store.staged("new") == 0
+
+    def test_staging_under_another_name_starts_anew(self) -> None:
+        (x,) = self.put(fact("x", vector=b"1"))
+        self.store.stage("first", [(x.seq, b"one")])
+        assert self.store.staged("second") == 0
+        self.store.stage("second", [])
+        assert (self.store.staged("first"), self.store.staged("second")) == (0, 0)
+        assert self.store.adopt("first", {}) == self.store.adopt("second", {}) == 1
+
+    def test_adopting_what_was_not_staged_changes_nothing(self) -> None:
+        (x,) = self.put(fact("x", vector=b"1"))
+        self.store.stage("first", [(x.seq, b"one")])
+        assert self.store.adopt("second", {"embedder": "second"}) == 1
+        assert self.store.staged("first") == x.seq
+        assert self.store.find(ALL) == [x]
+
+    def test_a_record_that_changed_since_it_was_staged_lacks_a_vector(self) -> None:
+        (x,) = self.put(fact("x", vector=b"1"))
+        self.store.stage("new", [(x.seq, b"one")])
+        (revised,) = self.put(fact("x", text="other", vector=b"2"))
+        assert self.store.adopt("new", {}) == 1
+        self.store.stage("new", [(revised.seq, b"two")])
+        assert self.store.adopt("new", {}) == 0
+        assert self.store.find(ALL)[0].vector == b"two"
+
+    def test_adopting_without_records_only_writes_the_settings(self) -> None:
+        assert self.store.adopt("new", {"embedder": "new"}) == 0
+        assert self.store.setting("embedder") == "new"
+
+    # Life.
+
+    def test_it_says_who_it_is_and_how_large(self) -> None:
+        assert self.store.identity
+        assert self.store.writable is True
+        self.put(FULL)
+        assert self.store.size() > 0
+
+    def test_closing_twice_is_fine(self) -> None:
+        self.put(fact("x"))
+        self.store.close()
+        self.store.close()
+
+    def test_a_second_opening_sees_every_write_at_once(self) -> None:
+        other = self.reopen(self.store)
+        if other is None:
+            return
+        (x,) = self.put(FULL)
+        assert other.identity == self.store.identity
+        assert other.head() == self.store.head()
+        assert other.find(ALL) == [x]
+        (y,) = other.put([fact("y")], now=NOW)
+        assert y.seq > x.seq
+        assert self.store.head() == other.head()
+        assert self.store.get("a", ["y"]) == [y]
+        assert [e.seq for e in self.store.changes("a", x.seq, 10).entries] == [y.seq]
+        other.close()
+        assert self.store.count(ALL) == 2
+
+    def test_everything_is_there_after_reopening(self) -> None:
+        self.put(FULL, fact("gone"), fact("used", vector=b"1"))
+        self.put(fact("used", text="new", vector=b"2"), by="bob")
+        self.store.drop(Where(ids=("gone",)), now=LATER)
+        self.store.note({("a", "used"): (1, LATER)})
+        self.store.configure({"some": "thing"})
+        self.store.stage("next", [(10, b"v")])
+        before = self.seen(self.store)
+        self.store.close()
+        again = self.reopen(self.store)
+        if again is None:
+            return
+        assert self.seen(again) == before
+        assert again.put([fact("later")], now=LATER)[0].seq > before[1].seq
+        again.close()
+
+    def seen(self, store: Store) -> Any:
+        """All that a store tells of the scopes used here."""
+        return (
+            store.identity,
+            store.head(),
+            store.find(ALL),
+            [store.history("a", id) for id in ("gone", "used")],
+            store.changes("a", 0, 100),
+            (store.setting("some"), store.staged("next")),
+        )

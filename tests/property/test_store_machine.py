@@ -1,0 +1,137 @@
+"""Every store behaves like `RamStore`, whatever is asked of it and in whatever order."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.strategies import records, wheres
+
+from eidet.errors import Conflict
+from eidet.model import Record, Scope
+from eidet.store import ORDERS, Derived, Store
+from eidet.store.ram import RamStore
+from eidet.store.sqlite import SqliteStore
+from eidet.where import Where
+
+IDS = ("one", "two", "x\0y", "é")
+SCOPES = ("a", "a/b", "a0")
+TIMES = (5.0, 10.0, 1.7e9)
+
+ids = st.sampled_from(IDS)
+scopes = st.sampled_from(SCOPES)
+moments = st.sampled_from(TIMES)
+actors = st.none() | st.sampled_from(("ann", "bob"))
+blobs = st.none() | st.binary(max_size=4)
+
+
+def placed(record: Record, id: str, scope: str, text: str, vector: bytes | None) -> Record:
+    return record.but(id=id, scope=scope, text=text, vector=vector, terms=vector or b"")
+
+
+some = st.builds(placed, records(), ids, scopes, st.sampled_from(("yes", "no", "")), blobs)
+plain = st.builds(Record, id=ids, scope=scopes, text=st.sampled_from(("yes", "no")))
+orders = st.builds("".join, st.tuples(st.sampled_from(("", "-")), st.sampled_from(ORDERS)))
+
+
+@cache
+def empty_file() -> Path:
+    """A file that is made once and copied: making its tables takes longer than an example."""
+    path = Path(mkdtemp(prefix="eidet-machine-")) / "empty.db"
+    SqliteStore(path).close()
+    return path
+
+
+class Twins(RuleBasedStateMachine):
+    """Does the same to the reference and to the store under test, and compares every answer."""
+
+    @initialize()
+    def open(self) -> None:
+        self.folder = TemporaryDirectory(prefix="eidet-machine-")
+        path = Path(self.folder.name) / "memory.db"
+        shutil.copy(empty_file(), path)
+        self.stores: tuple[Store, Store] = (RamStore(), SqliteStore(path))
+
+    def teardown(self) -> None:
+        self.stores[1].close()
+        self.folder.cleanup()
+
+    def same(self, ask: Callable[[Store], Any]) -> Any:
+        one, other = (answer(ask, store) for store in self.stores)
+        assert one == other
+        return one
+
+    @rule(batch=st.lists(some | plain, min_size=1, max_size=4), now=moments, unique=st.booleans(), by=actors)
+    def put(self, batch: list[Record], now: float, unique: bool, by: str | None) -> None:
+        self.same(lambda store: store.put(batch, now=now, unique=unique, by=by))
+
+    @rule(record=some | plain, now=moments, version=st.integers(1, 4), by=actors)
+    def put_what_is_expected(self, record: Record, now: float, version: int, by: str | None) -> None:
+        self.same(lambda store: store.put([record], now=now, expect=version, by=by))
+
+    @rule(record=some, epoch=st.integers(0, 2))
+    def put_in_an_epoch(self, record: Record, epoch: int) -> None:
+        self.same(lambda store: store.put([record], now=10.0, epoch=epoch))
+
+    @rule(id=ids, scope=scopes, now=moments, by=actors)
+    def drop_one(self, id: str, scope: str, now: float, by: str | None) -> None:
+        self.same(lambda store: store.drop(Where(scope=Scope(scope), ids=(id,)), now=now, by=by))
+
+    @rule(where=wheres(), now=moments)
+    def drop_some(self, where: Where, now: float) -> None:
+        self.same(lambda store: store.drop(where, now=now))
+
+    @rule(uses=st.dictionaries(st.tuples(scopes, ids), st.tuples(st.integers(1, 3), moments), max_size=3))
+    def note(self, uses: dict[tuple[str, str], tuple[int, float]]) -> None:
+        self.same(lambda store: store.note(uses))
+
+    @rule(bytes_=blobs)
+    def rewrite(self, bytes_: bytes | None) -> None:
+        seqs = self.stores[0].match(Where())[:2]
+        self.same(lambda store: store.rewrite([Derived(seq, bytes_, bytes_ or b"") for seq in (*seqs, 999)]))
+
+    @rule(name=st.sampled_from(("new", "newer")), share=st.integers(0, 8))
+    def stage_and_adopt(self, name: str, share: int) -> None:
+        seqs = self.stores[0].match(Where())[:share]
+        self.same(lambda store: store.stage(name, [(seq, b"v%d" % seq) for seq in seqs]))
+        self.same(lambda store: (store.staged("new"), store.staged("newer")))
+        self.same(lambda store: store.adopt(name, {"embedder": name}))
+        self.same(lambda store: (store.staged("new"), store.setting("embedder")))
+
+    @rule(where=wheres(), order=orders, limit=st.none() | st.integers(0, 5), offset=st.integers(0, 3))
+    def find(self, where: Where, order: str, limit: int | None, offset: int) -> None:
+        self.same(lambda store: store.find(where, order=order, limit=limit, offset=offset))
+        self.same(lambda store: (store.match(where), store.count(where), store.census(where)))
+
+    @rule(since=st.integers(0, 30), limit=st.integers(1, 4))
+    def follow(self, since: int, limit: int) -> None:
+        for scope in SCOPES:
+            told = [store.changes(scope, since, limit) for store in self.stores]
+            assert told[0][:2] == told[1][:2]
+            assert sorted(told[0].gone) == sorted(told[1].gone)
+
+    @invariant()
+    def all_that_is_told_is_the_same(self) -> None:
+        self.same(lambda store: (store.head(), list(store.scan(Where(), batch=2)), store.scopes()))
+        self.same(lambda store: [store.history(scope, id) for scope in SCOPES for id in IDS])
+
+
+def answer(ask: Callable[[Store], Any], store: Store) -> Any:
+    """What a store says, or which version it objects with."""
+    try:
+        return ask(store)
+    except Conflict as conflict:
+        return ("conflict", conflict.current)
+
+
+TestSqliteBehavesLikeRam = Twins.TestCase
+TestSqliteBehavesLikeRam.settings = settings(
+    derandomize=True, deadline=None, max_examples=50, stateful_step_count=20
+)
