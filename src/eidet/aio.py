@@ -223,6 +223,9 @@ class AsyncMemory:
     async def scopes(self, under: str | None = None) -> dict[str, int]:
         return await self._run(self._memory.scopes, under)
 
+    async def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
+        return await self._run(self._memory.count, where, scope=scope)
+
     async def stats(self, scope: str | Scope | None = None) -> dict[str, Any]:
         return await self._run(self._memory.stats, scope)
 

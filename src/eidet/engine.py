@@ -6,11 +6,11 @@ import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from .config import Settings
 from .connect import open_index, open_store
-from .embed import Embedder, embedder_of
+from .embed import Embedder, embedder_named, embedder_of
 from .errors import Misconfigured
 from .index import Index
 from .ingest import Ingest
@@ -22,6 +22,8 @@ from .store.rules import StaleEpoch
 from .store.uses import UseBuffer
 from .text import Analyzer, analyzer_of
 from .where import Where
+
+UNFINISHED: Final = "an analysis that was interrupted"
 
 
 class Engine:
@@ -51,9 +53,10 @@ class Engine:
             settings = replace(settings, language=language)
         if durability is not None:
             settings = replace(settings, durability=durability)
-        chosen = embedder_of(embedder)
         store = open_store(place, settings)
         try:
+            name = store.setting("embedder") if embedder is None else None
+            chosen = embedder_named(name, int(store.setting("width") or 0)) if name else embedder_of(embedder)
             return cls(store, chosen, settings)
         except BaseException:
             store.close()
@@ -81,6 +84,8 @@ class Engine:
             stored = self.store.put(records, now=now, epoch=self._epoch, **how)
         except StaleEpoch:
             self._check_names()
+            if self.store.setting("analyzer") != self.analyzer.name:
+                raise  # the terms of these records are of another language
             self._epoch = self.store.head().epoch
             stored = self.store.put(records, now=now, epoch=self._epoch, **how)
         if len(self._uses) >= self.settings.flush_uses:
@@ -98,14 +103,13 @@ class Engine:
     # Looking after what is stored.
 
     def load(self, records: Iterator[Record], manifest: dict[str, Any], *, now: float) -> int:
-        fits = (manifest.get("embedder"), manifest.get("analyzer")) == (
-            self.embedder.name,
-            self.analyzer.name,
-        )
+        embedded = manifest.get("embedder") == self.embedder.name
+        analysed = manifest.get("analyzer") == self.analyzer.name
         count = 0
         for batch in batches(records, 1000):
-            ready = batch if fits else self.ingest.derived(batch)
-            count += len(self.put(ready, now=now, unique=False))
+            if not (embedded and analysed):
+                batch = self.ingest.derived(batch, [r.vector for r in batch] if embedded else None)
+            count += len(self.put(batch, now=now, unique=False))
         return count
 
     def manifest(self, now: float) -> dict[str, Any]:
@@ -113,11 +117,13 @@ class Engine:
 
     def rebuild(self, scope: Scope | None, language: str | None, progress: Progress | None) -> int:
         with self._lock:
+            chosen = language or self._language()
             if language is not None or self.store.setting("analyzer") != self.analyzer.name:
-                self.analyzer = analyzer_of(language or self._language())
+                self.analyzer = analyzer_of(chosen)
+                self.store.configure({"language": chosen, "analyzer": UNFINISHED})
                 reanalyse(self.store, self.analyzer, progress)
-                self.store.configure(self._names(language or self._language()))
-                self._parts = None
+                self.store.configure({"analyzer": self.analyzer.name})
+                self._parts, self.settings = None, replace(self.settings, language=chosen)
         scopes = list(self.store.scopes(scope))
         return sum(self.index.rebuild(path) for path in scopes)
 
@@ -130,7 +136,11 @@ class Engine:
         return count
 
     def check(self) -> list[str]:
-        return [fault for scope in self.store.scopes() for fault in self.index.check(scope)]
+        analyzer = self.store.setting("analyzer")
+        faults = [fault for scope in self.store.scopes() for fault in self.index.check(scope)]
+        if analyzer is not None and analyzer != self.analyzer.name:
+            faults.append(f"words were analysed by {analyzer}, not {self.analyzer.name}: `eidet rebuild`")
+        return faults
 
     def stats(self, scope: Scope | None) -> dict[str, Any]:
         census = self.store.census(Where(scope=scope))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack, overload
@@ -66,7 +67,8 @@ class Memory:
         now = self._clock()
         scope = one(details.pop("scope", "default"))
         keep = details.pop("keep_duplicates", self._engine.settings.keep_duplicates)
-        drafts, single = drafts_of(what, details)
+        said = {name: value for name, value in details.items() if value is not None}
+        drafts, single = drafts_of(what, said)
         records = self._engine.ingest.records(drafts, scope=scope, now=now)
         stored = self._engine.put(records, now=now, unique=not keep)
         return stored[0] if single else stored
@@ -236,6 +238,10 @@ class Memory:
         """The scopes that hold records, with how many."""
         return self._engine.store.scopes(None if under is None else Scope.under(under))
 
+    def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
+        """How many records match, expired ones that still wait for their removal included."""
+        return self._engine.store.count((where or Where()).within(Scope.of(scope)))
+
     def stats(self, scope: str | Scope | None = None) -> dict[str, Any]:
         """Counts by kind and tier (of a scope, or of all), sizes, and what made the vectors."""
         return self._engine.stats(None if scope is None else Scope.of(scope))
@@ -362,9 +368,19 @@ def _doomed(
         return Where(ids=(ids,) if isinstance(ids, str) else tuple(ids))
     if where is None or ids is not None:
         raise Refused("say what to forget: ids, or where=…, or a scope with everything=True")
-    if not where.narrows:
+    if not _narrows(where):
         raise Refused("the filter is empty and would match everything; use everything=True with a scope")
     return where
+
+
+def _narrows(where: Where) -> bool:
+    """Whether a filter asks for anything but scopes and being alive, however deep it is nested."""
+    own = replace(where, scope=None, alive_at=None, every=(), some=(), never=()) != Where()
+    return (
+        own
+        or any(map(_narrows, (*where.every, *where.never)))
+        or (bool(where.some) and all(map(_narrows, where.some)))
+    )
 
 
 def _told(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:

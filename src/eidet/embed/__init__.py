@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from operator import attrgetter
 from typing import Any, Protocol, TypeGuard
@@ -25,7 +26,10 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Says which vectors these are: two embedders of one name give the same row for the same text."""
+        """Says which vectors these are: two embedders of one name give the same row for the same text.
+
+        Where it can, the name is one that `embedder_of` understands, so that a file can be opened by it.
+        """
 
     @property
     def width(self) -> int:
@@ -97,6 +101,31 @@ def embedder_of(spec: object = None) -> Embedder:
     from .adapt import adapt
 
     return _kept(adapt(spec))
+
+
+def embedder_named(name: str, width: int) -> Embedder:
+    """The embedder a store was written with; one that only knows its name if it cannot be had."""
+    try:
+        return embedder_of(name)
+    except Misconfigured as error:
+        return Recorded(name, width, str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Stands for the embedder a memory was written with, as long as nothing has to be embedded."""
+
+    name: str
+    width: int
+    why: str
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if not texts:
+            return np.zeros((0, self.width), np.float32)
+        raise Misconfigured(
+            f"this memory was written with the embedder {self.name!r}, which cannot be had by that name "
+            f"({self.why}): open it with embedder=…, or change it for good with `eidet reembed`"
+        )
 
 
 def _kept(embedder: Embedder) -> Embedder:

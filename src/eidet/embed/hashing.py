@@ -24,7 +24,7 @@ class Hashing:
 
     def __init__(self, width: int | str = 256) -> None:
         self.width = _positive(width)
-        self.name = f"hashing-{self.width}"
+        self.name = f"hashing:{self.width}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = np.zeros((len(texts), self.width), dtype=np.float32)

@@ -62,7 +62,7 @@ class HttpEmbedder:
         timeout: float = 30.0,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        self.name = model if width is None else f"{model}@{width}"
+        self.name = f"openai:{model}" if width is None else f"openai:{model}@{width}"
         self._model = model
         self._endpoint = _endpoint(url or OPENAI)
         self._key = key
@@ -74,14 +74,15 @@ class HttpEmbedder:
 
     @classmethod
     def from_env(cls, model: str = "text-embedding-3-small") -> HttpEmbedder:
-        """With the key and the address of OPENAI_API_KEY and OPENAI_BASE_URL."""
+        """With the key and address of OPENAI_API_KEY and OPENAI_BASE_URL; `model@256` asks for a width."""
         url, key = os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
         if not url and not key:
             raise Misconfigured(
                 "the openai embedder needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own "
                 "(Ollama: http://localhost:11434/v1)"
             )
-        return cls(model, url=url, key=key)
+        name, _, width = model.partition("@")
+        return cls(name, url=url, key=key, width=int(width) if width.isdigit() else None)
 
     @property
     def width(self) -> int:

@@ -27,6 +27,7 @@ WEIGHTS = "weights/l2_supercat_256.safetensors"
 SPACE = "\u2581"  # how the tokenizer writes a space
 
 SUM_BLOCK = 4_096  # token rows gathered at once: 4 MB
+MODEL = "l2-supercat-256"
 WORD_RUN = 2_000  # words tokenised at once
 KNOWN_WORDS = 50_000  # remembered words: some 10 MB
 KNOWN_LENGTH = 24
@@ -39,8 +40,12 @@ class WordLlama:
     Then some 20 µs for a chat turn. The vectors are those of `wordllama.WordLlama.load().embed(norm=True)`.
     """
 
-    name = "wordllama-l2-supercat-256"
     width = WIDTH
+
+    def __init__(self, model: str = MODEL) -> None:
+        if model != MODEL:
+            raise Misconfigured(f"the wordllama package carries the model {MODEL!r}, not {model!r}")
+        self.name = f"wordllama:{model}"
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         model = _model()

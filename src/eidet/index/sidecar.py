@@ -46,6 +46,7 @@ class Sidecars:
                 return self._read(file, scope, width, head)
         except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
             log.warning("index cache %s is unusable (%s); it will be made anew", path, error)
+            self.remove(scope)
             return None
 
     def _read(self, file: BinaryIO, scope: str, width: int, head: Head) -> Shard | None:
@@ -77,18 +78,24 @@ class Sidecars:
 
     def remove(self, scope: str) -> None:
         path = self.path(scope)
-        if path is not None:
+        if path is None or not self._store.writable:
+            return
+        try:
             path.unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("index cache %s was not removed: %s", path, error)
 
     def _saved(self, path: Path, shard: Shard) -> bool:
         """Whether the file on disk already tells (nearly) all: then a catch-up is cheaper than a write."""
         try:
             with path.open("rb") as file:
                 header = _read_header(file)
-        except (OSError, ValueError, struct.error):
+            (epoch, seq), live, witness = header["head"], header["live"], header["witness"]
+        except (OSError, ValueError, KeyError, TypeError, struct.error):
             return False
-        same = header["identity"] == self._store.identity and header["head"][0] == shard.head.epoch
-        return bool(same and abs(header["live"] - shard.live) * 50 < shard.live and shard.live == shard.count)
+        same = header.get("identity") == self._store.identity and epoch == shard.head.epoch
+        known = same and witness is not None and self._store.witness(seq) == witness
+        return bool(known and abs(live - shard.live) * 50 < shard.live and shard.live == shard.count)
 
     def _header(self, shard: Shard) -> dict[str, Any]:
         return {

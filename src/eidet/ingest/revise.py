@@ -21,11 +21,12 @@ def revised(
     """The record with its changes checked, and with vector and terms that fit them."""
     if unknown := (changes.keys() | set(clear)) - _CHANGEABLE:
         raise BadInput(f"cannot revise {sorted(unknown)}; there are {', '.join(sorted(_CHANGEABLE))}")
-    draft = replace(_draft_of(old), **{name: _blank(name) for name in clear}, **changes)
+    cleared = {name: old.created if name == "occurred" else getattr(Draft(), name) for name in clear}
+    draft = replace(_draft_of(old), **{**cleared, **changes})
     if "data" in changes and "text" not in changes and old.kind != "message":
         draft = replace(draft, text=None if _was_told(old) else draft.text)
     new = shaped(draft, scope=old.scope, now=now, text_chars=ingest.text_chars)
-    new = new.but(created=old.created, vector=old.vector, terms=old.terms, level=old.level)
+    new = new.but(vector=old.vector, terms=old.terms, level=old.level)
     if draft.vector is not None or any(getattr(new, name) != getattr(old, name) for name in _SEARCHED):
         return ingest.derived([new], [draft.vector])[0]
     return new
@@ -34,10 +35,6 @@ def revised(
 def _draft_of(record: Record) -> Draft:
     kept = {name: getattr(record, name) for name in _CHANGEABLE - {"vector"}}
     return Draft(id=record.id, **kept)
-
-
-def _blank(name: str) -> Any:
-    return getattr(Draft(), name)
 
 
 def _was_told(record: Record) -> bool:

@@ -49,7 +49,7 @@ def _draft(thing: object) -> Draft:
             return thing
         case Message():
             return _from_message(thing)
-        case Mapping() if "role" in thing and thing.keys() <= _MESSAGE:
+        case Mapping() if "role" in thing and not thing.keys().isdisjoint(("content", "tool_calls")):
             return _from_dict(thing)
         case Mapping():
             return Draft(data=thing, kind=Kind.STATE)
@@ -67,13 +67,16 @@ def _filled(draft: Draft, said: Mapping[str, Any]) -> Draft:
 
 
 def _from_dict(given: Mapping[str, Any]) -> Draft:
+    """A message as providers write it: parts of content and further keys are kept in its data."""
+    known = {name: value for name, value in given.items() if name in _MESSAGE}
+    kept = {name: value for name, value in given.items() if name not in _MESSAGE}
     content = given.get("content")
-    if content is None or isinstance(content, str):
-        return _from_message(Message(**given))
-    parts = clean_json(content, "content")
-    texts = [part.get("text", "") for part in parts if isinstance(part, dict)]
-    draft = _from_message(Message(**{**given, "content": "\n".join(filter(None, texts))}))
-    return replace(draft, data={**draft.data, "content": parts})
+    if isinstance(content, list | tuple):
+        kept["content"] = content
+        texts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        known["content"] = "\n".join(text for text in texts if isinstance(text, str))
+    draft = _from_message(Message(**known))
+    return replace(draft, data={**draft.data, **kept}) if kept else draft
 
 
 def _from_message(message: Message) -> Draft:

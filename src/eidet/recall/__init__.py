@@ -16,6 +16,8 @@ from ..text import Analyzer, term_id
 from ..where import Where
 from .fuse import BALANCED, Ranked, Recipe, fuse, with_uses
 
+_MARKS = ".,;:!?()[]'\"“”‘’…"
+
 __all__ = ["BALANCED", "Query", "Recall", "Recipe"]
 
 
@@ -119,7 +121,7 @@ class Recall:
         self, ranked: Ranked, records: list[Record | None], terms: tuple[str, ...], query: Query
     ) -> list[Hit]:
         """Hits, best first. A record that went away since the search is left out."""
-        ids = {term_id(term): term for term in terms}
+        ids = _spoken(query.text, terms)
         hits = [
             Hit(record=record, score=score, signals=signals, matched=_matched(record, ids))
             for record, score, signals in zip(records, ranked.scores, ranked.signals, strict=True)
@@ -161,6 +163,16 @@ class Recall:
         return tuple(
             (record.id, float(scores[row])) for row, record in zip(rows, records, strict=True) if record
         )
+
+
+def _spoken(text: str, terms: tuple[str, ...]) -> dict[int, str]:
+    """Term ids with the word of the query each stands for, as it was typed."""
+    words = [word.strip(_MARKS) for word in text.casefold().split()]
+    starts = {term: term[: max(3, len(term) - 1)] for term in terms}
+    return {
+        term_id(term): next((word for word in words if word.startswith(start)), term)
+        for term, start in starts.items()
+    }
 
 
 def _matched(record: Record, ids: dict[int, str]) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def fuse(found: Found, recipe: Recipe, limit: int, now: float) -> Ranked:
     return Ranked(
         rows=rows,
         scores=scores[rows].tolist(),
-        signals=[_largest_first(signals) for signals in zip(*told, strict=True)],
+        signals=[_largest_first(signals) for signals in zip(*told, strict=True)] or [()] * len(rows),
         weights=weights,
     )
 

@@ -24,9 +24,9 @@ class Context:
 
 
 def line_of(record: Record) -> str:
-    """`[2026-05-08] Ann: …`, on one line."""
+    """`[2026-05-08] Ann: …`, on one line; the day is the local one."""
     said = " ".join(record.text.split())
-    return f"[{record.when:%Y-%m-%d}] " + (f"{record.who}: {said}" if record.who else said)
+    return f"[{record.when.astimezone():%Y-%m-%d}] " + (f"{record.who}: {said}" if record.who else said)
 
 
 def pack(hits: Sequence[Hit], budget: int, counter: TokenCounter) -> Context:

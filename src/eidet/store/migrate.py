@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import Misconfigured
 from .schema import REVISION
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 SCRIPTS = Path(__file__).parent / "migrations"
 
@@ -33,20 +39,13 @@ def migrate(
         return
     if not writable:
         raise Misconfigured(f"{path} has an older schema and is write-protected; open it writable once")
-    connection.execute("BEGIN IMMEDIATE")  # of several processes that open a new file, one migrates
-    try:
+    with _transaction(connection) as wrapped:  # of several processes that open a new file, one migrates
         current = revision_of(connection)
         if current != target:
             _check_known(current, path, scripts)
             if current is not None:
                 _copy(path, current)
-            _upgrade(connection, scripts, target)
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    if connection.in_transaction:
-        connection.execute("COMMIT")
+            _upgrade(wrapped, scripts, target)
 
 
 def _check_known(current: str | None, path: Path, scripts: Path) -> None:
@@ -69,16 +68,27 @@ def _copy(path: Path, revision: str) -> None:
         source.close()
 
 
-def _upgrade(connection: sqlite3.Connection, scripts: Path, target: str) -> None:
-    from alembic import command
-    from alembic.config import Config
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[Connection]:
+    """All or nothing, alone. Begun after SQLAlchemy has connected, which ends any transaction there is."""
     from sqlalchemy import create_engine
+    from sqlalchemy.exc import DBAPIError
     from sqlalchemy.pool import StaticPool
 
     engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+    try:
+        with engine.begin() as wrapped:
+            connection.execute("BEGIN IMMEDIATE")
+            yield wrapped
+    except DBAPIError as error:
+        raise (error.orig or error) from error
+
+
+def _upgrade(wrapped: Connection, scripts: Path, target: str) -> None:
+    from alembic import command
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(scripts).replace("%", "%%"))
-    with engine.connect() as wrapped:
-        config.attributes["connection"] = wrapped
-        command.upgrade(config, target)
-        wrapped.commit()
+    config.attributes["connection"] = wrapped
+    command.upgrade(config, target)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..clean import dump_json
-from ..errors import BadInput, Corrupt, Misconfigured
+from ..errors import BadInput, Corrupt, Misconfigured, Unavailable
 from ..model import Record, check_scope, kind_of, tier_of
 
 FORMAT: Final = 1
@@ -35,6 +35,8 @@ def write_export(path: Path, records: Iterable[Record], manifest: dict[str, Any]
                 count += 1
             file.write(_end(count - 1, digest.hexdigest()))
         partial.replace(path)
+    except OSError as error:
+        raise Unavailable(f"{path} could not be written: {error.strerror}; nothing was left there") from error
     finally:
         partial.unlink(missing_ok=True)
     return count - 1
@@ -82,8 +84,6 @@ def _read(path: Path) -> Iterator[str]:
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
             yield from file
-    except FileNotFoundError:
-        raise Misconfigured(f"there is no file {path}") from None
     except OSError as error:
         raise Misconfigured(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

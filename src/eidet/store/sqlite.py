@@ -151,14 +151,12 @@ class SqliteDriver:
         connection = _Connection(self._path, self.writable)
         raw = connection.raw
         tables = raw.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if raw.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-            if tables:  # counted first: whoever makes a file at this moment names it before its tables
-                raise Misconfigured(f"{self._path} is a database of another program; choose another file")
-            connection.set_up(self._synchronous)
-            if self.writable:
-                raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        else:
-            connection.set_up(self._synchronous)
+        ours = raw.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+        if tables and not ours:  # counted first: whoever makes a file now names it before its tables
+            raise Misconfigured(f"{self._path} is a database of another program; choose another file")
+        connection.set_up(self._synchronous)
+        if self.writable and not ours:
+            raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         migrate(raw, self._path, writable=self.writable)
         self._keep(connection)
         return connection

@@ -8,7 +8,7 @@ from eidet.errors import BadInput
 
 
 def test_the_width_may_be_a_string() -> None:
-    assert (Hashing("128").width, Hashing("128").name) == (128, "hashing-128")
+    assert (Hashing("128").width, Hashing("128").name) == (128, "hashing:128")
 
 
 @pytest.mark.parametrize("width", ["", "wide", 0, -3])

@@ -170,7 +170,7 @@ def test_many_texts_go_in_batches(server: Server) -> None:
 
 def test_dimensions_are_asked_for_only_when_given(server: Server) -> None:
     embedder = HttpEmbedder("m", url=server.url, width=5)
-    assert (embedder.name, embedder.width) == ("m@5", 5)
+    assert (embedder.name, embedder.width) == ("openai:m@5", 5)
     assert embedder.embed(["a"]).shape == (1, 5)
     assert server.asked == [{"model": "m", "input": ["a"], "dimensions": 5}]
 

@@ -88,7 +88,7 @@ def test_an_embedder_is_itself_and_is_not_asked_anything() -> None:
 
 def test_a_name_may_carry_a_setting() -> None:
     assert embedder_of("hashing").width == 256
-    assert embedder_of("hashing:128").name == "hashing-128"
+    assert embedder_of("hashing:128").name == "hashing:128"
 
 
 def test_local_and_quick_embedders_are_not_cached() -> None:
@@ -100,7 +100,7 @@ def test_http_embedders_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     found = embedder_of("openai:text-embedding-3-large")
     assert isinstance(found, Cached)
-    assert found.name == "text-embedding-3-large"
+    assert found.name == "openai:text-embedding-3-large"
     assert isinstance(embedder_of(HttpEmbedder(url="http://localhost:1")), Cached)
 
 

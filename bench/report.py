@@ -1,0 +1,114 @@
+"""Turns the results of the benchmarks into docs/benchmarks.md, its plot, and the table in the README."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from common import RESULTS
+
+ROOT = Path(__file__).parents[1]
+COMMAND = "for name in add recall scopes neighbours start report; do python bench/$name.py; done"
+
+
+def main() -> None:
+    results = json.loads(RESULTS.read_text())
+    plot(results)
+    table = summary(results)
+    page = ["# Benchmarks", "", measured(results), "", table, "", "![cost against size](cost.png)", ""]
+    for name, values in results.items():
+        if name != "machine":
+            page += [f"## {name}", "", "| | |", "|---|---|"]
+            page += [f"| {key} | {shown(value)} |" for key, value in values.items()]
+            page.append("")
+    notes = ROOT / "docs" / "benchmarks-notes.md"
+    page += [notes.read_text() if notes.exists() else ""]
+    (ROOT / "docs" / "benchmarks.md").write_text("\n".join(page).rstrip() + "\n")
+    readme = ROOT / "README.md"
+    block = f"<!-- bench -->\n{table}\n\n{measured(results)}\n<!-- /bench -->"
+    text = re.sub(r"<!-- bench -->.*<!-- /bench -->", lambda _: block, readme.read_text(), flags=re.DOTALL)
+    readme.write_text(text)
+
+
+def measured(results: dict[str, Any]) -> str:
+    machine = results["machine"]
+    return (
+        f"Measured on an otherwise idle machine with {machine['cores']} cores, Python {machine['python']}, "
+        f"made-up texts of 30 words, the default embedder; reproduce with `{COMMAND}`."
+    )
+
+
+def summary(results: dict[str, Any]) -> str:
+    rows = [("what", "measured", "floor in the same run", "ratio")]
+    add = results["add one by one"]
+    floor = 1 / (1 / add["floor: embedding per second"] + 1 / add["floor: bare insert+commit per second"])
+    rows.append(
+        (
+            "`remember`, one by one, survives kill -9",
+            f"{add['remember per second']:,.0f}/s",
+            f"{floor:,.0f}/s one embedding + one bare SQLite insert",
+            f"{floor / add['remember per second']:.1f}x the time",
+        )
+    )
+    bulk = results["add in bulk"]["remember 10,000 in one call, per second"]
+    rows.append(("`remember`, 10,000 in one call", f"{bulk:,.0f}/s", "", ""))
+    for name, values in results.items():
+        if name.startswith("recall at"):
+            rows.append(
+                (
+                    f"hybrid `{name.replace('recall at ', 'recall` at ')}, top 10",
+                    f"{values['recall p50 ms']:.2f} ms p50, {values['recall p95 ms']:.2f} ms p95",
+                    f"{values['floor: numpy float32 scan with top 10, ms']:.2f} ms numpy scan",
+                    f"{values['recall / scan']:.2f}",
+                )
+            )
+    scopes = results["10,000 scopes of 100"]
+    rows.append(
+        (
+            "`recall` in one of 10,000 scopes of 100",
+            f"{scopes['warm p50 ms (goal 0.4)']:.2f} ms, first touch {scopes['first touch p50 ms (goal 2)']:.2f} ms",
+            "",
+            "",
+        )
+    )
+    start = results["start"]
+    first = "first recall at 100,000 with cache file, s (goal 1.5)"
+    rows.append(("new process to first answer at 100,000", f"{start[first]:.2f} s", "", ""))
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], "|---|---|---|---|", *lines[1:]])
+
+
+def shown(value: Any) -> str:
+    return f"{value:,.3f}" if isinstance(value, float) else str(value)
+
+
+def plot(results: dict[str, Any]) -> None:
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    sizes = sorted(
+        (int(name.removeprefix("recall at ").replace(",", "")), values)
+        for name, values in results.items()
+        if name.startswith("recall at")
+    )
+    at = [size for size, _ in sizes]
+    figure, axes = plt.subplots(figsize=(7, 4.2))
+    for key, label, style in (
+        ("recall p50 ms", "hybrid recall, top 10", "o-"),
+        ("with a 1 % filter, p50 ms", "the same with a 1 % filter", "s-"),
+        ("floor: numpy float32 scan with top 10, ms", "numpy float32 scan alone", "x--"),
+    ):
+        axes.plot(at, [values[key] for _, values in sizes], style, label=label)
+    axes.set(xscale="log", yscale="log", xlabel="records in the scope", ylabel="milliseconds, p50")
+    axes.grid(True, which="both", alpha=0.25)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(ROOT / "docs" / "cost.png", dpi=130)
+
+
+if __name__ == "__main__":
+    main()

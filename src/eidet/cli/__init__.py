@@ -1,0 +1,82 @@
+"""The command line: words of a shell become the verbs of `Memory`, and what they answer becomes text.
+
+    which.py     which memory is meant, and opening it         machine.py   answers as JSON
+    write.py     remember, forget                              show.py      answers for people
+    read.py      recall, context, find, show, history, scopes, stats
+    care.py      export, load, rebuild, reembed, doctor        bench.py, demo.py
+
+Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refused`; 3 `NotFound`;
+4 `Conflict`; 5 `Unavailable`; 6 `Corrupt`; 7 `Misconfigured`. Answers go to stdout, all else to stderr.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any, Final, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from .. import __version__
+from ..errors import Conflict, Corrupt, EidetError, Misconfigured, NotFound, Unavailable
+from . import bench, care, demo, read, write
+
+__all__ = ["app", "main"]
+
+EXIT_CODES: Final = {NotFound: 3, Conflict: 4, Unavailable: 5, Corrupt: 6, Misconfigured: 7}
+
+
+class Commands(TyperGroup):
+    """The commands, whose errors end in one line and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except EidetError as error:
+            fail(error, exit_code(error))
+        except BrokenPipeError:
+            raise  # typer ends quietly: whoever was reading has seen enough
+        except OSError as error:
+            fail(error, EXIT_CODES[Unavailable])
+
+
+def exit_code(error: EidetError) -> int:
+    return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 2)
+
+
+def fail(error: Exception, code: int) -> NoReturn:
+    if os.environ.get("EIDET_TRACEBACK") == "1":
+        raise error
+    typer.echo(f"error: {error}", err=True)
+    raise typer.Exit(code) from error
+
+
+app = typer.Typer(
+    name="eidet",
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for part in (demo, write, read, care, bench):
+    part.add_to(app)
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"eidet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def eidet(
+    _: Annotated[
+        bool,
+        typer.Option("--version", callback=_tell_version, is_eager=True, help="Tell the version and end."),
+    ] = False,
+) -> None:
+    """A memory for AI agents: remembers across turns, tasks and restarts; works at once, offline."""
+
+
+def main() -> None:
+    app(prog_name="eidet")

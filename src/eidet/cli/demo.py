@@ -1,0 +1,141 @@
+"""`eidet demo`: a process remembers three conversations and ends; another one answers from the file."""
+
+from __future__ import annotations
+
+import json as json_lines
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ..errors import BadInput
+from . import story
+from .machine import context_json, emit, hits_json
+from .show import console, grid, styled
+
+if TYPE_CHECKING:
+    from ..model import Hits
+
+BUDGET: Final = 150
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What the first process did."""
+
+    process: int
+    file: str
+    records: int
+    millis: float
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(rich_help_panel="Start here")(demo)
+
+
+def demo(
+    at: Annotated[Path | None, typer.Option("--at", "-m", help="Keep the memory in this new file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    ask: Annotated[bool, typer.Option("--ask", hidden=True)] = False,
+) -> None:
+    """See it work: conversations are remembered, and another process answers from the file."""
+    if ask and at is not None:
+        answer(at, json=json)
+    elif at is not None:
+        check_new(at)
+        run(at, json=json)
+    else:
+        with tempfile.TemporaryDirectory(prefix="eidet-demo-") as folder:
+            run(Path(folder, "demo.db"), json=json)
+    if at is not None and not json and not ask:
+        console().print(
+            f'\nAsk it yourself: eidet recall "…" --at {at} --scope {story.SCOPE}', soft_wrap=True
+        )
+
+
+def check_new(file: Path) -> None:
+    if file.exists():
+        raise BadInput(f"{file} exists already: the demo makes a new file, name another")
+
+
+def run(file: Path, *, json: bool) -> None:
+    first = remember(file)
+    if not json:
+        tell_remembered(first)
+    other = [sys.executable, "-m", "eidet.cli", "demo", "--ask", "--at", str(file)]
+    if json:
+        said = subprocess.run([*other, "--json"], check=True, stdout=subprocess.PIPE).stdout  # noqa: S603
+        emit({"remembered": asdict(first), **json_lines.loads(said)})
+    else:
+        subprocess.run(other, check=True)  # noqa: S603
+
+
+def remember(file: Path) -> Remembered:
+    from ..memory import Memory
+
+    start = time.perf_counter()
+    with Memory(file) as memory:
+        memory.remember(story.facts(), scope=story.SCOPE)
+        for session in story.SESSIONS:
+            memory.remember(story.messages(session), scope=story.SCOPE, session=session)
+        count = memory.stats(story.SCOPE)["records"]
+    millis = (time.perf_counter() - start) * 1000
+    return Remembered(process=os.getpid(), file=str(file), records=count, millis=millis)
+
+
+def answer(file: Path, *, json: bool) -> None:
+    """What the other process does: it has the file and nothing else."""
+    from ..memory import Memory
+
+    with Memory(file) as memory:
+        answers = {q: memory.recall(q, scope=story.SCOPE, limit=2) for q in story.QUESTIONS}
+        packed = memory.context(story.PROMPT, scope=story.SCOPE, budget=BUDGET)
+    if json:
+        told = [hits_json(question, hits) for question, hits in answers.items()]
+        emit({"process": os.getpid(), "answers": told, "context": context_json(packed)})
+        return
+    heading(f"Process {os.getpid()} opens the file and answers; it has seen no conversation")
+    for question, hits in answers.items():
+        tell_answer(question, hits)
+    heading(f"A block for a prompt: {packed.tokens} of at most {packed.budget} tokens")
+    console().print(styled((f"\n{story.PROMPT}", "bold cyan")))
+    block = grid("dim", "")
+    for line in packed.text.splitlines():
+        date, _, said = line.partition(" ")
+        block.add_row(styled(date), styled(said))
+    console().print(block)
+
+
+def tell_remembered(first: Remembered) -> None:
+    heading(f"Process {first.process} remembers, and ends")
+    out = console()
+    kept = f"{len(story.SESSIONS)} conversations and {len(story.FACTS)} facts: {first.records} records"
+    out.print(f"\n{kept} in {first.millis:.0f} ms. Two of them:")
+    some = grid("dim", "")
+    for turn in story.messages("walk")[4:7:2]:
+        some.add_row(f"{turn.timestamp:%Y-%m-%d}", styled((f"{turn.name}: ", "bold"), turn.content or ""))
+    out.print(some)
+    out.print(f"The file: {first.file}", soft_wrap=True)
+
+
+def tell_answer(question: str, hits: Hits) -> None:
+    console().print(styled((f"\n{question}", "bold cyan")))
+    rows = grid("", "dim", "")
+    for hit in hits:
+        who = (f"{hit.record.who}: ", "bold") if hit.record.who else ""
+        why = (f"\n{hit.why()}", "green")
+        rows.add_row(f"{hit.score:.2f}", f"{hit.record.when:%Y-%m-%d}", styled(who, hit.text, why))
+    console().print(rows)
+
+
+def heading(text: str) -> None:
+    from rich.rule import Rule
+
+    console().print()
+    console().print(Rule(styled((text, "bold")), align="left", style="dim"))

@@ -1,0 +1,248 @@
+"""What `eidet doctor` looks at: each check yields findings, and says what to do about them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+from ..connect import open_store
+from ..embed import checked, embedder_named, embedder_of
+from ..errors import Corrupt, EidetError
+from ..index.sidecar import Sidecars
+from ..memory import Memory
+from ..store import Store
+from ..store.inspect import damages, facts_of, file_of, is_database, leftovers
+from ..store.schema import REVISION
+from ..text import analyzer_of
+from .show import size_text
+from .which import Which
+
+LITTLE_SPACE: Final = 100_000_000  # bytes
+RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of the report."""
+
+    check: str
+    level: Literal["ok", "warning", "fault"]
+    message: str
+    todo: str = ""
+
+
+def ok(check: str, message: str) -> Finding:
+    return Finding(check=check, level="ok", message=message)
+
+
+def warning(check: str, message: str, todo: str) -> Finding:
+    return Finding(check=check, level="warning", message=message, todo=todo)
+
+
+def fault(check: str, message: str, todo: str) -> Finding:
+    return Finding(check=check, level="fault", message=message, todo=todo)
+
+
+def examined(on: Which, *, thorough: bool) -> Iterator[Finding]:
+    """The findings, from the outside in; what lies behind a fault is not looked at."""
+    file = file_of(on.at)
+    checks = (_memory,) if file is None else (_file, _surroundings, _integrity, _schema, _memory)
+    for check in checks:
+        found = list(_checked(check, Case(on, file, thorough)))
+        yield from found
+        if any(finding.level == "fault" for finding in found):
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is examined: `file` is None for a memory that is not a file."""
+
+    on: Which
+    file: Path | None
+    thorough: bool
+
+    @property
+    def path(self) -> Path:
+        assert self.file is not None
+        return self.file
+
+
+def _checked(check: Callable[[Case], Iterator[Finding]], case: Case) -> Iterator[Finding]:
+    try:
+        yield from check(case)
+    except Corrupt as error:
+        yield fault("damage", str(error), RESTORE)
+    except EidetError as error:
+        yield fault("opening", str(error), "do what the message says, then run `eidet doctor` again")
+
+
+# The file, from outside.
+
+
+def _file(case: Case) -> Iterator[Finding]:
+    path = case.path
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "does not exist"
+        yield fault("file", f"{path} {what}", "name the memory's file with --at or EIDET_MEMORY")
+    elif not os.access(path, os.R_OK):
+        yield fault("file", f"{path} cannot be read", "check its permissions")
+    elif not is_database(path):
+        yield fault("file", f"{path} is not a database", "name another file; this one is not touched")
+    elif not os.access(path, os.W_OK) or not os.access(path.absolute().parent, os.W_OK):
+        yield warning("file", f"{path} can only be read", "make the file and its folder writable to remember")
+    else:
+        yield ok("file", f"{path}, {size_text(path.stat().st_size)}")
+
+
+def _surroundings(case: Case) -> Iterator[Finding]:
+    free = shutil.disk_usage(case.path.absolute().parent).free
+    wanted = max(LITTLE_SPACE, case.path.stat().st_size)
+    if free < wanted:
+        yield warning("disk", f"only {size_text(free)} free", f"free at least {size_text(wanted)}")
+    else:
+        yield ok("disk", f"{size_text(free)} free")
+    for file in leftovers(case.path):
+        yield warning("leftover", f"{file}, {size_text(file.stat().st_size)}", _advice(file))
+
+
+def _advice(file: Path) -> str:
+    if file.suffix in (".partial", ".tmp"):
+        return "delete it, unless it is being written right now"
+    return "a copy from before an upgrade; delete it once all is well"
+
+
+def _integrity(case: Case) -> Iterator[Finding]:
+    found = damages(case.path, thorough=case.thorough)
+    for damage in found:
+        yield fault("damage", damage, RESTORE)
+    if not found:
+        yield ok("damage", "none" if case.thorough else "none (--thorough looks deeper)")
+
+
+def _schema(case: Case) -> Iterator[Finding]:
+    facts = facts_of(case.path)
+    if facts.foreign:
+        yield fault("schema", "the tables of another program", "name another file; this one is not touched")
+    elif facts.revision == REVISION:
+        yield ok("schema", f"{REVISION}, the one of this version")
+    elif facts.revision is None:
+        yield ok("schema", "none yet: the file is empty")
+    elif facts.revision > REVISION:
+        yield fault("schema", f"{facts.revision} is newer than {REVISION}", "pip install --upgrade eidet")
+    else:
+        yield warning(
+            "schema",
+            f"{facts.revision} is older than {REVISION}; what needs the new one was not checked",
+            "any other command brings it up to date and keeps a copy, such as `eidet stats`",
+        )
+    if facts.staged:
+        yield warning(
+            "embedder",
+            f"a change of the embedder stopped after {facts.staged:,} records",
+            "run the same `eidet reembed` again: it goes on from there",
+        )
+
+
+# The memory, from inside.
+
+
+def _memory(case: Case) -> Iterator[Finding]:
+    if case.file is not None and facts_of(case.file).revision != REVISION:
+        return
+    settings = replace(case.on.settings(), language=None)
+    store = open_store(case.on.at, settings)
+    with Memory(store, settings=settings) as memory:
+        yield from _embedder(case.on, store)
+        yield from _language(case.on, store)
+        yield from _caches(store)
+        yield from _index(memory)
+
+
+def _embedder(on: Which, store: Store) -> Iterator[Finding]:
+    name, width = store.setting("embedder"), store.setting("width")
+    try:
+        own = None if name is None or width is None else embedder_named(name, int(width))
+        chosen = own if own is not None and on.embedder is None else embedder_of(on.embedder)
+        made = checked(chosen, ["Is anybody there?"]).shape[1]
+    except EidetError as error:
+        yield fault("embedder", str(error), "repair it, or name another with --embedder")
+        return
+    if name is None:
+        yield ok("embedder", f"{chosen.name} works; nothing was written yet")
+    elif chosen.name != name:
+        yield fault(
+            "embedder",
+            f"the memory was written with {name}, asked for is {chosen.name}",
+            "name its own with --embedder or EIDET_EMBEDDER, or change it for good with `eidet reembed`",
+        )
+    elif str(made) != width:
+        yield fault("embedder", f"{name} gives {made} numbers, recorded are {width}", "run `eidet reembed`")
+    else:
+        yield ok("embedder", f"{name} works and gives {width} numbers")
+
+
+def _language(on: Which, store: Store) -> Iterator[Finding]:
+    language, analyzer = store.setting("language"), store.setting("analyzer")
+    wanted = on.language or on.settings().language
+    if language is None:
+        yield ok("language", "nothing was written yet")
+    elif wanted and analyzer_of(wanted) is not analyzer_of(language):
+        yield fault(
+            "language",
+            f"the texts were analysed as {language}, asked for is {wanted}",
+            f"leave the language out, or change it for good with `eidet rebuild --language {wanted}`",
+        )
+    elif analyzer != (current := analyzer_of(language).name):
+        yield fault("language", f"analysed by {analyzer}, this version has {current}", "run `eidet rebuild`")
+    else:
+        yield ok("language", f"{language}, analysed by {analyzer}")
+
+
+def _caches(store: Store) -> Iterator[Finding]:
+    path = getattr(store, "path", None)
+    if path is None:
+        return
+    folder = Path(f"{path}-index")
+    sidecars = Sidecars(folder, store)
+    wanted = {sidecars.path(scope) for scope in store.scopes()}
+    for file in sorted(set(folder.glob("*.eix")) - wanted):
+        yield warning("cache", f"{file} belongs to no scope", "delete it")
+
+
+def _index(memory: Memory) -> Iterator[Finding]:
+    with _overheard("eidet.index") as warnings:
+        faults = memory.check()
+    for message in warnings:
+        yield warning("cache", message, "nothing: it is only a cache")
+    for message in faults:
+        yield fault("index", message, "run `eidet rebuild`")
+    if not faults:
+        yield ok("index", f"agrees with the store (scopes: {len(memory.scopes()):,})")
+
+
+class _Listener(logging.Handler):
+    """Keeps what is logged, instead of lines on the terminal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.heard.append(record.getMessage())
+
+
+@contextmanager
+def _overheard(name: str) -> Iterator[list[str]]:
+    log, listener = logging.getLogger(name), _Listener()
+    log.addHandler(listener)
+    try:
+        yield listener.heard
+    finally:
+        log.removeHandler(listener)

@@ -1,0 +1,171 @@
+"""`eidet recall`, `context`, `find`, `show`, `history`, `scopes` and `stats`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import typer
+
+from . import show as shown
+from .machine import context_json, emit, emit_each, event_json, hits_json, record_json
+from .which import Below, Vectors, Which, command
+
+PANEL: Final = "Read"
+
+Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Of this kind; several add up.")]
+Session = Annotated[str | None, typer.Option(help="Of this session.")]
+Agent = Annotated[str | None, typer.Option(help="Of this agent.")]
+Who = Annotated[str | None, typer.Option(help="Said by this person or role.")]
+Since = Annotated[str | None, typer.Option(metavar="DATE", help="Happened then or later, ISO 8601.")]
+Until = Annotated[str | None, typer.Option(metavar="DATE", help="Happened then or earlier, ISO 8601.")]
+Id = Annotated[str, typer.Argument(metavar="ID")]
+
+
+def add_to(app: typer.Typer) -> None:
+    for run in (recall, context, find, show, history, scopes, stats):
+        command(app, PANEL)(run)
+
+
+def recall(
+    on: Which,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What you want to know.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many hits at most.")] = 10,
+    kind: Kinds = None,
+    session: Session = None,
+    agent: Agent = None,
+    who: Who = None,
+    since: Since = None,
+    until: Until = None,
+    below: Below = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Also how the answer came about.")] = False,
+    vectors: Vectors = False,
+) -> None:
+    """What matters for a query, best first, each hit with its reasons."""
+    with on.opened() as memory:
+        hits = memory.recall(
+            query,
+            scope=on.reach(below),
+            limit=limit,
+            kinds=kind or None,
+            session=session,
+            agent=agent,
+            who=who,
+            since=since,
+            until=until,
+            explain=explain,
+        )
+    if on.json:
+        emit(hits_json(query, hits, vectors=vectors))
+    else:
+        shown.tell_hits(hits)
+
+
+def context(
+    on: Which,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What the prompt is about.")],
+    budget: Annotated[int, typer.Option("--budget", "-b", help="Tokens at most.")] = 1000,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many hits to choose from.")] = 50,
+    below: Below = False,
+) -> None:
+    """A prompt-ready block of what matters for a query, never over its budget."""
+    with on.opened() as memory:
+        packed = memory.context(query, budget=budget, limit=limit, scope=on.reach(below))
+    if on.json:
+        emit(context_json(packed))
+    else:
+        shown.tell_context(packed)
+
+
+def find(
+    on: Which,
+    kind: Kinds = None,
+    session: Session = None,
+    agent: Agent = None,
+    who: Who = None,
+    since: Since = None,
+    until: Until = None,
+    order: Annotated[
+        str, typer.Option(help="seq, occurred, created, importance, step or uses; - before it reverses.")
+    ] = "-occurred",
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 20,
+    offset: Annotated[int, typer.Option(help="How many to pass over.")] = 0,
+    below: Below = False,
+    vectors: Vectors = False,
+) -> None:
+    """Records that match exactly; with --json one a line."""
+    with on.opened() as memory:
+        records = memory.find(
+            scope=on.reach(below),
+            kinds=kind or None,
+            session=session,
+            agent=agent,
+            who=who,
+            since=since,
+            until=until,
+            order=order,
+            limit=limit,
+            offset=offset,
+        )
+    if on.json:
+        emit_each(record_json(record, vectors=vectors) for record in records)
+    else:
+        shown.tell_records(records)
+
+
+def show(
+    on: Which,
+    id: Id,
+    with_history: Annotated[bool, typer.Option("--history", help="Also what happened to it.")] = False,
+    vectors: Vectors = False,
+) -> None:
+    """Everything about one record; exit code 1 if there is none."""
+    with on.opened() as memory:
+        record = memory.get(id, scope=on.one_scope)
+        events = memory.history(id, scope=on.one_scope) if with_history else []
+    if record is None:
+        _nothing(f"there is no record {id!r} in scope {on.one_scope}")
+    elif on.json:
+        answer: dict[str, Any] = record_json(record, vectors=vectors)
+        emit(answer | {"history": list(map(event_json, events))} if with_history else answer)
+    else:
+        shown.tell_record(record)
+        if with_history:
+            typer.echo()
+            shown.tell_events(events)
+
+
+def history(on: Which, id: Id) -> None:
+    """What happened to a record, oldest first; exit code 1 if nothing is known of it."""
+    with on.opened() as memory:
+        events = memory.history(id, scope=on.one_scope)
+    if not events:
+        _nothing(f"nothing is known of {id!r} in scope {on.one_scope}")
+    elif on.json:
+        emit(list(map(event_json, events)))
+    else:
+        shown.tell_events(events)
+
+
+def scopes(on: Which) -> None:
+    """The scopes that hold records, with how many; with --scope, that one and those below it."""
+    with on.opened() as memory:
+        counts = memory.scopes(on.scope)
+    if on.json:
+        emit(counts)
+    else:
+        shown.tell_scopes(counts)
+
+
+def stats(on: Which, below: Below = False) -> None:
+    """Counts and sizes, of the scope named or of all."""
+    with on.opened() as memory:
+        answer = memory.stats(on.reach_or_all(below))
+    if on.json:
+        emit(answer)
+    else:
+        shown.tell_stats(answer)
+
+
+def _nothing(message: str) -> None:
+    typer.echo(message, err=True)
+    raise typer.Exit(1)

@@ -1,0 +1,224 @@
+"""Answers for people: tables and lines of rich, which leaves colours out where they do not belong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from ..clean import dump_json
+from ..model import Event, Hit, Hits, Record, Trace
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from ..recall.pack import Context
+
+BAR: Final = 24
+_CONTROLS: Final = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\N{REPLACEMENT CHARACTER}")
+
+
+def console(*, stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+def plain(text: str) -> str:
+    """Without control characters: what was remembered must not steer a terminal."""
+    return text.translate(_CONTROLS)
+
+
+def styled(*parts: str | tuple[str, str]) -> Text:
+    from rich.text import Text
+
+    return Text.assemble(
+        *(plain(part) if isinstance(part, str) else (plain(part[0]), part[1]) for part in parts)
+    )
+
+
+def local_time(moment: float | None) -> str:
+    return "" if moment is None else f"{datetime.fromtimestamp(moment).astimezone():%Y-%m-%d %H:%M}"
+
+
+def table(*columns: str) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(*columns, box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+
+
+def said(record: Record) -> Text:
+    """What a record says, by whom, and under it how to name it."""
+    who = f"{record.who}: " if record.who else ""
+    return styled((who, "bold"), record.text, (f"\n{record.id}", "dim"))
+
+
+def tell_hits(hits: Hits) -> None:
+    out = console()
+    if not hits:
+        console(stderr=True).print("nothing found")
+    else:
+        out.print(hits_table(hits))
+    if hits.trace is not None:
+        out.print()
+        out.print(trace_table(hits.trace))
+
+
+def hits_table(hits: Iterable[Hit]) -> Table:
+    made = table("score")
+    made.add_column("what", ratio=5)
+    made.add_column("when", width=10)
+    made.add_column("why", ratio=3, style="cyan")
+    for hit in hits:
+        made.add_row(
+            styled((f"{hit.score:.2f}", "bold")),
+            said(hit.record),
+            local_time(hit.record.occurred),
+            hit.why().replace(" + ", "\n"),
+        )
+    return made
+
+
+def trace_table(trace: Trace) -> Table:
+    made = grid("bold", "")
+    made.add_row("terms", ", ".join(trace.terms) or "none")
+    made.add_row("scopes", plain(", ".join(trace.scopes)))
+    made.add_row("searched", f"{trace.searched:,} records, {trace.filtered:,} of them filtered out")
+    for arm, found in trace.arms.items():
+        weight = trace.weights.get(arm, 0.0)
+        best = f", the best {found[0][1]:.2f}" if found else ""
+        made.add_row(f"by {arm}", f"{len(found):,} found{best}, weight {weight:.2f}")
+    spent = ", ".join(f"{stage} {millis:.2f}" for stage, millis in trace.millis.items())
+    made.add_row("time", f"{sum(trace.millis.values()):.2f} ms ({spent})")
+    for note in trace.notes:
+        made.add_row("note", plain(note))
+    return made
+
+
+def tell_context(context: Context) -> None:
+    console().print(plain(context.text), soft_wrap=True)
+    used = f"{context.tokens:,} of {context.budget:,} tokens, {len(context.hits):,} memories"
+    console(stderr=True).print(f"({used}; {len(context.left_out):,} left out)", style="dim")
+
+
+def tell_records(records: Sequence[Record]) -> None:
+    if not records:
+        console(stderr=True).print("nothing found")
+        return
+    made = table()
+    made.add_column("when", width=10)
+    made.add_column("kind")
+    made.add_column("what", ratio=1)
+    for record in records:
+        made.add_row(local_time(record.occurred), record.kind, said(record))
+    console().print(made)
+
+
+def tell_record(record: Record) -> None:
+    made = _pairs()
+    for name, value in _fields(record):
+        made.add_row(name, plain(value))
+    console().print(made)
+
+
+def _fields(record: Record) -> Iterator[tuple[str, str]]:
+    times = ("created", "occurred", "last_used", "expires")
+    names = ("id", "scope", "kind", "tier", "text", "who", "agent", "session", "step", "source")
+    for name in names:
+        yield name, _value(getattr(record, name))
+    for name in times:
+        yield name.replace("_", " "), local_time(getattr(record, name)) or "-"
+    yield "place", ", ".join(f"{axis:g}" for axis in record.place) if record.place else "-"
+    yield "data", "-" if record.data is None else dump_json(record.data)
+    yield "meta", dump_json(record.meta) if record.meta else "-"
+    yield "derived from", ", ".join(record.derived_from) or "-"
+    for name in ("importance", "uses", "level", "version", "seq", "digest"):
+        yield name, _value(getattr(record, name))
+    yield "vector", "none" if record.vector is None else f"{len(record.vector) // 4} numbers"
+
+
+def _value(value: object) -> str:
+    return "-" if value is None else str(value)
+
+
+def _pairs() -> Table:
+    return grid("bold", "")
+
+
+def grid(*styles: str) -> Table:
+    """Columns without lines; long text hangs in its own."""
+    from rich.table import Table
+
+    made = Table.grid(padding=(0, 2))
+    for style in styles:
+        made.add_column(style=style, overflow="fold")
+    return made
+
+
+def tell_events(events: Sequence[Event]) -> None:
+    made = table("when", "what", "version", "by")
+    made.add_column("before", ratio=1)
+    for event in events:
+        before = "" if event.before is None else dump_json(event.before)
+        made.add_row(
+            local_time(event.at), event.what, str(event.version), plain(event.by or ""), plain(before)
+        )
+    console().print(made)
+
+
+def tell_scopes(counts: Mapping[str, int]) -> None:
+    made = table("scope")
+    made.add_column("records", justify="right")
+    for scope, count in counts.items():
+        made.add_row(plain(scope), f"{count:,}")
+    console().print(made)
+
+
+def tell_stats(stats: Mapping[str, Any]) -> None:
+    made = _pairs()
+    made.add_row("records", f"{stats['records']:,}")
+    made.add_row("scopes", f"{stats['scopes']:,}")
+    made.add_row("size", size_text(stats["store_bytes"]))
+    made.add_row("embedder", stats["embedder"])
+    made.add_row("language", stats["language"])
+    console().print(made)
+    for name, counts in (("kind", stats["kinds"]), ("tier", stats["tiers"])):
+        if counts:
+            console().print()
+            console().print(shares_table(name, counts))
+
+
+def shares_table(name: str, counts: Mapping[str, int]) -> Table:
+    made = table(name)
+    made.add_column("records", justify="right")
+    made.add_column("", style="cyan")
+    most = max(counts.values(), default=1)
+    for label, count in sorted(counts.items(), key=lambda item: -item[1]):
+        made.add_row(label, f"{count:,}", "█" * max(1, round(BAR * count / most)))
+    return made
+
+
+def size_text(count: float) -> str:
+    for unit in ("bytes", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+@contextmanager
+def progress_bar(label: str, *, shown: bool = True) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr, told (done, of how many); None where stderr is no terminal."""
+    err = console(stderr=True)
+    if not (shown and err.is_terminal):
+        yield None
+        return
+    from rich.progress import Progress
+
+    with Progress(console=err, transient=True) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

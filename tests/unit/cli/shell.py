@@ -1,0 +1,73 @@
+"""The command line as tests use it: in this process, or as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from eidet.cli import app
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command answered."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def ids(self) -> list[str]:
+        return self.out.split()
+
+
+@dataclass(frozen=True)
+class Shell:
+    """Runs `eidet` in a folder, on its `eidet.db`, with the hashing embedder."""
+
+    folder: Path
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "eidet.db"
+
+    def environment(self, **more: str) -> dict[str, str]:
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("EIDET_", "NO_COL"))
+        }
+        own = {"EIDET_MEMORY": str(self.file), "EIDET_EMBEDDER": "hashing", "TZ": "UTC", "COLUMNS": "90"}
+        return kept | own | more
+
+    def __call__(self, *words: str, input: str | None = None, **more: str) -> Said:
+        result = CliRunner(env=self.environment(**more)).invoke(app, list(words), input=input)
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Said(result.exit_code, result.stdout, result.stderr)
+
+    def process(self, *words: str, **more: str) -> Said:
+        done = subprocess.run(
+            [sys.executable, "-m", "eidet.cli", *words],
+            env=self.environment(**more),
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        return Said(done.returncode, done.stdout, done.stderr)

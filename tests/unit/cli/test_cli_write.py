@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.unit.cli.shell import Shell
+
+
+def test_remember_prints_one_id_per_text(eidet: Shell) -> None:
+    ids = eidet("remember", "Ann lives in Lisbon", "Bob likes tea").ids
+    texts = [eidet("show", id, "--json").json["text"] for id in ids]
+    assert texts == ["Ann lives in Lisbon", "Bob likes tea"]
+
+
+def test_remember_takes_every_detail(eidet: Shell) -> None:
+    (id,) = eidet(
+        *("remember", "The lamp is on", "--kind", "state", "--importance", "0.9", "--session", "s1"),
+        *("--agent", "a1", "--who", "Ann", "--occurred", "2026-05-08T10:00:00+00:00", "--expires", "30d"),
+        *("--meta", "floor=3", "--meta", "room=hall", "--meta", 'tags=["x"]', "--data", '{"lamp": true}'),
+        *("--step", "7", "--place", "1,2.5", "--id", "lamp", "--scope", "house/hall"),
+    ).ids
+    record = eidet("show", id, "--scope", "house/hall", "--json").json
+    assert record["meta"] == {"floor": 3, "room": "hall", "tags": ["x"]}
+    assert record["data"] == {"lamp": True}
+    assert (record["id"], record["kind"], record["importance"], record["step"]) == ("lamp", "state", 0.9, 7)
+    assert (record["session"], record["agent"], record["who"]) == ("s1", "a1", "Ann")
+    assert record["occurred"] == "2026-05-08T10:00:00+00:00"
+    assert record["place"] == [1.0, 2.5]
+    assert record["expires"] > record["created"]
+
+
+def test_remember_takes_data_alone(eidet: Shell) -> None:
+    (id,) = eidet("remember", "--data", '{"health": 0.5}').ids
+    assert eidet("show", id, "--json").json["text"] == "health: 0.5"
+
+
+def test_a_key_that_exists_gets_its_next_version(eidet: Shell) -> None:
+    first = eidet("remember", "Ann lives in Lisbon", "--key", "home", "--json").json
+    second = eidet("remember", "Ann lives in Porto", "--key", "home", "--json").json
+    assert (first["id"], first["version"] + 1) == (second["id"], second["version"])
+
+
+def test_each_line_of_a_file_is_a_memory(eidet: Shell) -> None:
+    notes = eidet.folder / "notes.txt"
+    notes.write_text("first\n\n  \nsecond\n", encoding="utf-8-sig")
+    assert len(eidet("remember", "--file", str(notes)).ids) == 2
+    assert {record["text"] for record in eidet("find", "--json").lines} == {"first", "second"}
+
+
+def test_a_file_of_several_batches_is_remembered_whole(eidet: Shell) -> None:
+    said = eidet("remember", "--file", "-", "--json", input="\n".join(f"note {n}" for n in range(2500)))
+    assert len({line["id"] for line in said.lines}) == 2500
+    assert eidet("stats", "--json").json["records"] == 2500
+
+
+def test_messages_keep_their_role_and_what_else_they_say(eidet: Shell) -> None:
+    chat = [
+        {"role": "user", "content": "Where is the kiln?", "timestamp": "2026-03-02T10:00:00+00:00"},
+        {"role": "assistant", "content": "In the shed.", "model": "m1", "metadata": {"cost": 2}},
+    ]
+    lines = "\n".join(map(json.dumps, chat))
+    eidet("remember", "--messages", "-", "--session", "s1", input=lines)
+    user, assistant = eidet("find", "--order", "seq", "--session", "s1", "--json").lines
+    assert (user["kind"], user["who"], user["occurred"]) == ("message", "user", "2026-03-02T10:00:00+00:00")
+    assert assistant["meta"] == {"model": "m1", "cost": 2}
+
+
+def test_a_bad_message_is_named_and_nothing_is_stored(eidet: Shell) -> None:
+    said = eidet("remember", "--messages", "-", input='{"role": "user", "content": "hi"}\n{"text": "no"}\n')
+    assert (said.code, said.out) == (2, "")
+    assert "line 2" in said.err
+    assert not eidet.file.exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("a text", "--file", "notes.txt"),
+        ("",),
+        ("a text", "--data", "{"),
+        ("a text", "--meta", "no sign"),
+        ("a text", "--place", "here"),
+        ("a text", "--kind", "poem"),
+        ("a text", "--importance", "3"),
+        ("a text", "--expires", "soon"),
+        ("a text", "--expires", "99999999999w"),
+        ("one", "two", "--id", "same"),
+        ("--file", "no-such-file.txt"),
+    ],
+)
+def test_what_cannot_be_remembered_ends_with_one_line_and_code_2(
+    eidet: Shell, words: tuple[str, ...]
+) -> None:
+    said = eidet("remember", *words)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("error: ")
+    assert said.err.count("\n") == 1
+
+
+def test_forget_by_id_counts_only_what_existed(eidet: Shell) -> None:
+    (id,) = eidet("remember", "gone soon").ids
+    assert eidet("forget", id, "unknown", "--yes").out == "forgot 1 of 2\n"
+    assert eidet("show", id).code == 1
+
+
+def test_forget_by_filters_needs_all_of_them_to_hold(eidet: Shell) -> None:
+    eidet("remember", "old one", "--kind", "episode", "--session", "s1", "--occurred", "2026-01-01")
+    eidet("remember", "new one", "--kind", "episode", "--session", "s1", "--occurred", "2026-03-01")
+    eidet("remember", "other", "--kind", "episode", "--session", "s2", "--occurred", "2026-01-01")
+    filters = ("--where-kind", "episode", "--where-session", "s1", "--where-before", "2026-02-01")
+    assert eidet("forget", *filters, "--yes", "--json").json == {"forgotten": 1}
+    assert {record["text"] for record in eidet("find", "--json").lines} == {"new one", "other"}
+
+
+def test_forget_by_agent(eidet: Shell) -> None:
+    eidet("remember", "his", "--agent", "a1")
+    eidet("remember", "hers", "--agent", "a2")
+    eidet("forget", "--where-agent", "a1", "--yes")
+    assert [record["text"] for record in eidet("find", "--json").lines] == ["hers"]
+
+
+def test_forget_everything_empties_the_scope_that_is_named(eidet: Shell) -> None:
+    eidet("remember", "one", "two", "--scope", "a")
+    eidet("remember", "three", "--scope", "b")
+    assert eidet("forget", "--everything", "--scope", "a", "--yes").out == "forgot 2\n"
+    assert eidet("scopes", "--json").json == {"b": 1}
+
+
+@pytest.mark.parametrize(
+    "words", [("--everything", "--yes"), ("--yes",), ("some-id",), ("id", "--everything", "-s", "a", "--yes")]
+)
+def test_forget_refuses_what_is_unclear_or_unconfirmed(eidet: Shell, words: tuple[str, ...]) -> None:
+    eidet("remember", "stays", "--id", "some-id")
+    said = eidet("forget", *words)
+    assert (said.code, said.out) == (2, "")
+    assert eidet("stats", "--json").json["records"] == 1
