@@ -107,9 +107,9 @@ class Engine:
         analysed = manifest.get("analyzer") == self.analyzer.name
         count = 0
         for batch in batches(records, 1000):
-            if not (embedded and analysed):
-                batch = self.ingest.derived(batch, [r.vector for r in batch] if embedded else None)
-            count += len(self.put(batch, now=now, unique=False))
+            vectors = [record.vector for record in batch] if embedded else None
+            ready = batch if embedded and analysed else self.ingest.derived(batch, vectors)
+            count += len(self.put(ready, now=now, unique=False))
         return count
 
     def manifest(self, now: float) -> dict[str, Any]:

@@ -149,13 +149,14 @@ class Shard:
 
     def search(self, probe: Probe, resolve: Resolve) -> Found:
         keep = self.passing(probe.where, probe.now, resolve)
-        kept = self.count if keep is None else int(np.count_nonzero(keep))
-        few = np.flatnonzero(keep) if keep is not None and kept * 4 <= self.count else None
+        passed = None if keep is None else np.flatnonzero(keep)
+        kept = self.count if passed is None else len(passed)
         query = None if probe.vector is None else normalised(probe.vector[None])[0]
-        coarse = self._scan(query, keep, few)
-        words = self._words(probe.terms, keep, few)
-        best = self._candidates(coarse, words, kept, keep, few, probe.depth)
-        rows = best if few is None else few[best]
+        coarse = self._scan(query, passed)
+        words = self._words(probe.terms, keep, passed)
+        hits = None if words is None else words.nonzero()[0]  # most rows hold none of the words
+        best = _candidates(coarse, words, hits, kept, probe.depth)
+        rows = best if passed is None else passed[best]
         dense = np.zeros(len(rows), np.float32) if query is None else self.vectors.exact(query, rows)
         return Found(
             scopes=[self.scope],
@@ -165,52 +166,43 @@ class Shard:
             words=np.zeros(len(rows), np.float32) if words is None else words[best],
             importance=self.importance[rows],
             occurred=self.occurred[rows],
-            spans={"dense": _dense_span(coarse, dense), "words": _words_span(words, kept)},
+            spans={"dense": _dense_span(coarse, dense), "words": _words_span(words, hits)},
             searched=self.live,
             kept=kept,
         )
 
-    def _scan(self, query: Floats | None, keep: Mask | None, few: Rows | None) -> Floats | None:
+    def _scan(self, query: Floats | None, passed: Rows | None) -> Floats | None:
+        """A score for each row that passed; picking rows out first pays when they are few."""
         if query is None or not self.count:
             return None
-        scores = self.vectors.scan(query, few)
-        if few is None and keep is not None:
-            out = ~keep
-            scores[out] = np.inf
-            scores[out] = scores.min()  # the lowest of those that pass, so that spans tell of no others
-        return scores
+        if passed is None or len(passed) * 4 <= self.count:
+            return self.vectors.scan(query, passed)
+        return self.vectors.scan(query, None)[passed]
 
-    def _words(self, terms: Sequence[int], keep: Mask | None, few: Rows | None) -> Floats | None:
+    def _words(self, terms: Sequence[int], keep: Mask | None, passed: Rows | None) -> Floats | None:
         if not terms or not self.count:
             return None
         alive = self.alive if self.live < self.count else None
         scores = self.postings.bm25(terms, alive=alive, live=self.live, total=self.total, only=keep)
-        return scores if few is None else scores[few]
-
-    def _candidates(
-        self,
-        coarse: Floats | None,
-        words: Floats | None,
-        kept: int,
-        keep: Mask | None,
-        few: Rows | None,
-        depth: int,
-    ) -> Rows:
-        """The best `depth` of each arm, as positions in the arms' scores."""
-        if kept <= depth:
-            return np.arange(kept) if keep is None or few is not None else np.flatnonzero(keep)
-        best = [] if coarse is None else [top(coarse, depth)]
-        if words is not None:
-            hits = words.nonzero()[0]  # most rows hold none of the words
-            best.append(hits[top(words[hits], depth)])
-        rows = np.unique(np.concatenate(best)) if best else np.arange(0)
-        return rows if keep is None or few is not None else rows[keep[rows]]
+        return scores if passed is None else scores[passed]
 
     @property
     def nbytes(self) -> int:
         columns = sum(column.nbytes for column in self.columns.values())
         labels = sum(len(label) + 100 for codes in self.codes.values() for label in codes)
         return columns + labels + self.vectors.nbytes + self.postings.nbytes
+
+
+def _candidates(
+    coarse: Floats | None, words: Floats | None, hits: Rows | None, kept: int, depth: int
+) -> Rows:
+    """The best `depth` of each arm, as rising positions in the arms' scores."""
+    if kept <= depth:
+        return np.arange(kept)
+    best = [] if coarse is None else [top(coarse, depth)]
+    if words is not None and hits is not None:
+        best.append(hits[top(words[hits], depth)])
+    return np.unique(np.concatenate(best)) if best else np.arange(0)
 
 
 def top(scores: Floats, depth: int) -> Rows:
@@ -226,9 +218,8 @@ def _dense_span(scores: Floats | None, exact: Floats) -> Span:
     return Span(float(scores.min()), float((exact if len(exact) else scores).max()))
 
 
-def _words_span(scores: Floats | None, kept: int) -> Span:
-    """Rows that do not pass score 0 like those without any of the words, but do not count."""
-    if scores is None or not kept:
+def _words_span(scores: Floats | None, hits: Rows | None) -> Span:
+    if scores is None or hits is None or not len(hits):
         return Span()
-    hits = scores[scores.nonzero()]
-    return Span(float(hits.min()) if len(hits) == kept else 0.0, float(hits.max(initial=0.0)))
+    found = scores[hits]
+    return Span(float(found.min()) if len(hits) == len(scores) else 0.0, float(found.max()))
