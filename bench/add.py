@@ -14,9 +14,9 @@ def main() -> None:
     corpus = texts(20_000)
     with folder() as home:
         embedder = embedder_of(None)
-        embedder.embed(corpus[:2000])
-        embed = rate(lambda text: embedder.embed([text]), corpus[:3000])
-        bare = rate(BareSqlite(home / "bare.db", "NORMAL").insert, corpus[:3000])
+        embedder.embed(corpus[-5000:])  # the words of the language are known, the texts are new
+        embed = rate(lambda text: embedder.embed([text]), corpus[5000:8000])
+        bare = rate(BareSqlite(home / "bare.db", "NORMAL").insert, corpus[:5000])
         with Memory(home / "one.db") as memory:
             memory.remember(corpus[-1])
             one = rate(memory.remember, corpus[:5000])

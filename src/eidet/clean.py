@@ -42,8 +42,10 @@ def clean_json(value: Json, what: str) -> Json:
 
 
 def _clean(value: Json, what: str, inside: tuple[int, ...]) -> Json:
-    if value is None or isinstance(value, bool | int):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        return _clean_int(value, what)
     if isinstance(value, str):
         return clean_text(value, what)
     if isinstance(value, float):
@@ -61,6 +63,12 @@ def _clean(value: Json, what: str, inside: tuple[int, ...]) -> Json:
     if isinstance(value, Mapping):
         return {_clean_key(key, what): _clean(item, what, inside) for key, item in value.items()}
     return [_clean(item, what, inside) for item in value]
+
+
+def _clean_int(value: int, what: str) -> int:
+    if value.bit_length() > 4096:
+        raise BadInput(f"{what} holds a whole number of {value.bit_length():,} bits; the limit is 4,096")
+    return value
 
 
 def _clean_float(value: float, what: str) -> float:

@@ -28,7 +28,7 @@ def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
         return _sqlite(Path(place), settings)
     if name == "sqlite":
         return _sqlite(Path(rest.removeprefix("/")), settings)
-    store: Store = _plugin(name)(place, settings=settings)
+    store: Store = _plugin("eidet.stores", name)(place, settings=settings)
     return store
 
 
@@ -38,22 +38,10 @@ def _sqlite(path: Path, settings: Settings) -> Store:
     return SqliteStore(path.expanduser(), durability=settings.durability)
 
 
-def _plugin(name: str) -> Callable[..., Any]:
-    found = entry_points(group="eidet.stores")
-    for entry in found.select(name=name):
-        make: Callable[..., Any] = entry.load()
-        return make
-    raise Misconfigured(
-        f"no store is called {name!r}; there are {', '.join(sorted(found.names)) or 'ram, sqlite'}. "
-        "A path such as 'agent.db' opens a file"
-    )
-
-
 def open_index(store: Store, width: int, settings: Settings) -> Index:
-    """The index a store brings itself (`store.index(width)`), else the embedded one beside it."""
-    own = getattr(store, "index", None)
-    if own is not None:
-        index: Index = own(width)
+    """The embedded index beside the store, or the plugin that the setting `index` names."""
+    if settings.index != "embedded":
+        index: Index = _plugin("eidet.indexes", settings.index)(store, width, settings=settings)
         return index
     from .index.embedded import EmbeddedIndex, EmbeddedSettings
 
@@ -64,3 +52,12 @@ def open_index(store: Store, width: int, settings: Settings) -> Index:
         folder=None if path is None else Path(f"{path}-index"),
         settings=EmbeddedSettings(memory_mb=settings.index_memory_mb, sidecar_from=settings.sidecar_from),
     )
+
+
+def _plugin(group: str, name: str) -> Callable[..., Any]:
+    """What an installed package offers under a name."""
+    found = entry_points(group=group)
+    for entry in found.select(name=name):
+        make: Callable[..., Any] = entry.load()
+        return make
+    raise Misconfigured(f"no entry point of {group} is called {name!r}; there are {', '.join(found.names)}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack, overload
 
-from .clean import Moment
+from .clean import Moment, clean_text
 from .config import Settings
 from .engine import Engine
 from .errors import BadInput, Conflict, NotFound, Refused
@@ -135,8 +135,8 @@ class Memory:
         recipe: Recipe = BALANCED,
     ) -> Context:
         """A prompt-ready block of what matters for a query, never over `budget` tokens."""
-        if budget < 1:
-            raise BadInput(f"a budget is at least one token, not {budget!r}")
+        if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+            raise BadInput(f"a budget is a whole number of tokens, at least one token, not {budget!r}")
         hits = self.recall(query, scope=scope, limit=limit, where=where, recipe=recipe)
         return pack(tuple(hits), budget, counter_of(counter))
 
@@ -148,7 +148,7 @@ class Memory:
         self, ids: str | Sequence[str], *, scope: str | Scope = "default"
     ) -> Record | list[Record | None] | None:
         """The record with an id, or None; a list gives a list, in the order asked."""
-        wanted = [ids] if isinstance(ids, str) else list(ids)
+        wanted = [clean_text(id, "an id") for id in ([ids] if isinstance(ids, str) else ids)]
         now = self._clock()
         found = [_alive(record, now) for record in self._engine.store.get(one(scope), wanted)]
         return found[0] if isinstance(ids, str) else found
@@ -204,7 +204,7 @@ class Memory:
             _check_unchanged(old, version, digest)
             new = revised(old, changes, clear, self._engine.ingest, now)
             try:
-                return self._engine.put([new], now=now, unique=False, expect=old.version, by=by)[0]
+                return self._engine.put([new], now=now, unique=False, expect=old.version, by=actor(by))[0]
             except Conflict:
                 if version is not None or digest is not None:
                     raise
@@ -223,16 +223,14 @@ class Memory:
 
         A whole scope is deleted only when it is named and `everything=True` says so.
         """
-        chosen = _doomed(ids, where, everything, scope)
+        place = Scope.of("default" if scope is None else scope)
+        chosen, who = _doomed(ids, where, everything, scope).within(place), actor(by)
         self._engine.flush()
-        dropped = self._engine.store.drop(
-            chosen.within(Scope.of(scope or "default")), now=self._clock(), by=by
-        )
-        return len(dropped)
+        return len(self._engine.store.drop(chosen, now=self._clock(), by=who))
 
     def history(self, id: str, *, scope: str | Scope = "default") -> list[Event]:
         """What happened to a record, oldest first: created, revised, forgotten, when and by whom."""
-        return self._engine.store.history(one(scope), id)
+        return self._engine.store.history(one(scope), clean_text(id, "an id"))
 
     def scopes(self, under: str | None = None) -> dict[str, int]:
         """The scopes that hold records, with how many."""
@@ -240,6 +238,7 @@ class Memory:
 
     def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
         """How many records match, expired ones that still wait for their removal included."""
+        check_filter(where)
         return self._engine.store.count((where or Where()).within(Scope.of(scope)))
 
     def stats(self, scope: str | Scope | None = None) -> dict[str, Any]:
@@ -319,8 +318,18 @@ def one(scope: str | Scope) -> str:
     return chosen.path
 
 
+def actor(by: str | None) -> str | None:
+    return None if by is None else clean_text(by, "by")
+
+
+def check_filter(where: object) -> None:
+    if where is not None and not isinstance(where, Where):
+        raise BadInput(f"a filter is a Where(…), not {type(where).__name__}")
+
+
 def narrowed(where: Where | None, **parts: Any) -> Where | None:
     """One filter from a filter and the parts given beside it; None when nothing is asked."""
+    check_filter(where)
     given = {name: value for name, value in parts.items() if value is not None}
     if not given:
         return where
@@ -360,6 +369,7 @@ def _check_unchanged(old: Record, version: int | None, digest: str | None) -> No
 def _doomed(
     ids: str | Sequence[str] | None, where: Where | None, everything: bool, scope: str | Scope | None
 ) -> Where:
+    check_filter(where)
     if everything:
         if scope is None or ids is not None or where is not None:
             raise Refused("everything=True deletes a whole scope: name the scope, and nothing else")

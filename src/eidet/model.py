@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -142,6 +142,14 @@ class Record:
         """When it happened, as an aware UTC datetime."""
         return datetime.fromtimestamp(self.occurred, UTC)
 
+    @staticmethod
+    def of(values: Iterable[Any]) -> Record:
+        """A record from the values of its fields, in their order; for reading many."""
+        new = object.__new__(Record)
+        for write, value in zip(_WRITE.values(), values, strict=True):
+            write(new, value)
+        return new
+
     def but(self, **changes: Any) -> Record:
         """The same record with some fields changed: `dataclasses.replace`, three times as fast."""
         new = object.__new__(Record)
@@ -241,13 +249,30 @@ class Signal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reasons:
+    """Why a hit is where it is: what each signal gave, and which words of the query it has."""
+
+    signals: tuple[Signal, ...] = ()
+    matched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A record with its score in 0-1 and why it has it."""
+    """A record with its score in 0-1 and why it has it. The reasons are told when asked for."""
 
     record: Record
     score: float
-    signals: tuple[Signal, ...] = ()
-    matched: tuple[str, ...] = ()
+    reasons: Callable[[], Reasons] = field(default=Reasons, repr=False, compare=False)
+
+    @property
+    def signals(self) -> tuple[Signal, ...]:
+        """What made the score, largest share first."""
+        return self.reasons().signals
+
+    @property
+    def matched(self) -> tuple[str, ...]:
+        """The words of the query that the record has, as they were asked."""
+        return self.reasons().matched
 
     @property
     def text(self) -> str:
@@ -259,11 +284,11 @@ class Hit:
 
     def why(self) -> str:
         """The explanation as one line: `dense 0.61 (#1) + words 0.34 (#2: lives, lisbon)`."""
-        parts = []
-        for signal in self.signals:
+        parts, reasons = [], self.reasons()
+        for signal in reasons.signals:
             note = f"#{signal.rank}" if signal.rank else ""
-            if signal.name == "words" and self.matched:
-                note = f"{note}: {', '.join(self.matched)}".lstrip(": ")
+            if signal.name == "words" and reasons.matched:
+                note = f"{note}: {', '.join(reasons.matched)}".lstrip(": ")
             parts.append(f"{signal.name} {signal.share:.2f}" + (f" ({note})" if note else ""))
         return " + ".join(parts) or "matches the filter"
 

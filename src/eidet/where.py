@@ -20,6 +20,7 @@ from .model import Kind, Place, Record, Scope, Tier, kind_of, tier_of
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
 MISSING: Final = object()
+DEEPEST: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +246,14 @@ class Where:
             value = getattr(self, name)
             if value is not None and value != ():
                 object.__setattr__(self, name, tidy(value))
+        if self.every or self.some or self.never:
+            _check_depth(self)
 
     def __and__(self, other: Where) -> Where:
-        return Where(every=(self, other))
+        return Where(every=(*_flat(self, "every"), *_flat(other, "every")))
 
     def __or__(self, other: Where) -> Where:
-        return Where(some=(self, other))
+        return Where(some=(*_flat(self, "some"), *_flat(other, "some")))
 
     def __invert__(self) -> Where:
         return Where(never=(self,))
@@ -370,6 +373,20 @@ _TIDY: Final[dict[str, Callable[[Any], Any]]] = {
     "some": _tidy_parts,
     "never": _tidy_parts,
 }
+
+
+def _flat(where: Where, join: str) -> tuple[Where, ...]:
+    """The parts of a filter that does nothing but join them: a & b & c is one level, not two."""
+    parts: tuple[Where, ...] = getattr(where, join)
+    alone = Where(every=parts) if join == "every" else Where(some=parts)
+    return parts if parts and where == alone else (where,)
+
+
+def _check_depth(where: Where, left: int = DEEPEST) -> None:
+    if not left:
+        raise BadInput(f"filters nest at most {DEEPEST} levels deep")
+    for part in (*where.every, *where.some, *where.never):
+        _check_depth(part, left - 1)
 
 
 def _between(low: float | None, value: float | None, high: float | None) -> bool:

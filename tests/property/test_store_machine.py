@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -16,7 +17,7 @@ from tests.strategies import records, wheres
 
 from eidet.errors import Conflict
 from eidet.model import Record, Scope
-from eidet.store import ORDERS, Derived, Store
+from eidet.store import ORDERS, Derived, Store, relational
 from eidet.store.ram import RamStore
 from eidet.store.sqlite import SqliteStore
 from eidet.where import Where
@@ -58,8 +59,11 @@ class Twins(RuleBasedStateMachine):
         path = Path(self.folder.name) / "memory.db"
         shutil.copy(empty_file(), path)
         self.stores: tuple[Store, Store] = (RamStore(), SqliteStore(path))
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(relational, "SHORT_SPAN", 3, raising=False)  # so that both ways are walked
 
     def teardown(self) -> None:
+        self.patch.undo()
         self.stores[1].close()
         self.folder.cleanup()
 

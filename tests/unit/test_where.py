@@ -240,3 +240,14 @@ def test_lists_and_single_values_are_taken_as_tuples() -> None:
     assert where.matches(ANN)
     assert where.matches(ANN)
     assert hash(where) == hash(Where(**{**loose, "some": where.some}, conditions=where.conditions))
+
+
+def test_chained_filters_stay_flat_and_deep_ones_are_refused() -> None:
+    chain = Where(agent="a0")
+    for n in range(1, 500):
+        chain = chain | Where(agent=f"a{n}")
+    assert len(chain.some) == 500
+    deep = Where(agent="a")
+    with pytest.raises(BadInput, match="30 levels"):
+        for _ in range(40):
+            deep = ~deep

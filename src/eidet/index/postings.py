@@ -6,8 +6,7 @@ never has to sort rows. A term is found by bisection in the base and by comparis
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -83,22 +82,37 @@ class Postings:
         self.base_rows = self.count
         self._tail, self._tail_size = _nothing(), 0
 
-    def lookup(self, terms: Sequence[int]) -> list[tuple[Docs, Counts]]:
-        """For each term, the rows that hold it, rising, and how often each does."""
-        keys = np.array(terms, np.uint32)
-        sorted_terms, docs, counts = self.base
-        first = np.searchsorted(sorted_terms, keys).tolist()
-        last = np.searchsorted(sorted_terms, keys, side="right").tolist()
-        found = [(docs[a:b], counts[a:b]) for a, b in zip(first, last, strict=True)]
-        if self._tail_size:
-            found = [_joined(old, new) for old, new in zip(found, self._in_tail(keys), strict=True)]
-        return found
+    def lookup(self, terms: Sequence[int]) -> tuple[NDArray[np.intp], Docs, Counts]:
+        """Where the terms occur: which term (its position in `terms`), in which row, how often.
 
-    def _in_tail(self, keys: Terms) -> Iterator[tuple[Docs, Counts]]:
+        Term by term with rising rows, for the base and then for the tail, whose rows are others.
+        """
+        keys = np.array(terms, np.uint32)
+        which, docs, counts = self._in_tail(keys)
+        if not self.base_rows:
+            return which, docs, counts
+        base = self._in_base(keys)
+        return (
+            np.concatenate((base[0], which)),
+            np.concatenate((base[1], docs)),
+            np.concatenate((base[2], counts)),
+        )
+
+    def _in_base(self, keys: Terms) -> tuple[NDArray[np.intp], Docs, Counts]:
+        terms, docs, counts = self.base
+        first, last = np.searchsorted(terms, keys), np.searchsorted(terms, keys, side="right")
+        runs = [slice(a, b) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        return (
+            np.repeat(np.arange(len(keys)), last - first),
+            np.concatenate([docs[run] for run in runs]),
+            np.concatenate([counts[run] for run in runs]),
+        )
+
+    def _in_tail(self, keys: Terms) -> tuple[NDArray[np.intp], Docs, Counts]:
         terms, docs, counts = self._used_tail()
-        for key in keys:
-            at = (terms == key).nonzero()[0]
-            yield docs[at], counts[at]
+        flat = (terms == keys[:, None]).ravel().nonzero()[0]  # much faster than in two dimensions
+        which, at = np.divmod(flat, max(self._tail_size, 1))
+        return which, docs[at], counts[at]
 
     def _used_tail(self) -> tuple[Terms, Docs, Counts]:
         terms, docs, counts = self._tail
@@ -118,20 +132,19 @@ class Postings:
         `alive` marks the rows that count for the statistics, `live` how many there are and `total`
         how many terms they have together: exact per scope, so that a rebuilt index scores the same.
         """
-        found = self.lookup(terms)
+        which, docs, counts = self.lookup(terms)
         if alive is not None:
-            found = [_among(alive, docs, counts) for docs, counts in found]
-        rarity = [math.log1p((live - len(docs) + 0.5) / (len(docs) + 0.5)) for docs, _ in found]
+            which, docs, counts = _among(alive, which, docs, counts)
+        held = np.bincount(which, minlength=len(terms))
+        rarity = np.log1p((live - held + 0.5) / (held + 0.5))
         if only is not None:
-            found = [_among(only, docs, counts) for docs, counts in found]
-        docs = np.concatenate([docs for docs, _ in found])
-        counts = np.concatenate([counts for _, counts in found])
-        weight = np.repeat(np.array(rarity, np.float32) * np.float32(K1 + 1), [len(d) for d, _ in found])
+            which, docs, counts = _among(only, which, docs, counts)
         mean = total / live if live and total else 1.0
         norm = self.lengths[docs]
         norm *= K1 * B / mean
         norm += K1 * (1 - B)
         norm += counts
+        weight = (rarity * (K1 + 1)).astype(np.float32)[which]
         weight *= counts
         weight /= norm
         return np.bincount(docs, weight, self.count).astype(np.float32)
@@ -151,15 +164,11 @@ class Postings:
         return self.lengths.nbytes + sum(a.nbytes for a in (*self.base, *self._tail))
 
 
-def _among(rows: NDArray[np.bool_], docs: Docs, counts: Counts) -> tuple[Docs, Counts]:
+def _among(
+    rows: NDArray[np.bool_], which: NDArray[np.intp], docs: Docs, counts: Counts
+) -> tuple[NDArray[np.intp], Docs, Counts]:
     here = rows[docs]
-    return docs[here], counts[here]
-
-
-def _joined(old: tuple[Docs, Counts], new: tuple[Docs, Counts]) -> tuple[Docs, Counts]:
-    if not len(old[0]):
-        return new
-    return np.concatenate((old[0], new[0])), np.concatenate((old[1], new[1]))
+    return which[here], docs[here], counts[here]
 
 
 def _nothing() -> tuple[Terms, Docs, Counts]:

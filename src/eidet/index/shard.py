@@ -14,7 +14,7 @@ from ..where import Where
 from . import Floats, Found, Probe, Rows, Span
 from .filters import mask
 from .postings import Postings
-from .vectors import Vectors, extended, grown, normalised
+from .vectors import Vectors, extended, grown, unit
 
 Mask = NDArray[np.bool_]
 Resolve = Callable[[Where], NDArray[np.int64]]
@@ -151,7 +151,7 @@ class Shard:
         keep = self.passing(probe.where, probe.now, resolve)
         passed = None if keep is None else np.flatnonzero(keep)
         kept = self.count if passed is None else len(passed)
-        query = None if probe.vector is None else normalised(probe.vector[None])[0]
+        query = None if probe.vector is None else unit(probe.vector)
         coarse = self._scan(query, passed)
         words = self._words(probe.terms, keep, passed)
         hits = None if words is None else words.nonzero()[0]  # most rows hold none of the words

@@ -6,6 +6,7 @@ high plane (a quarter of float32); the candidates it finds are scored again with
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -127,6 +128,12 @@ def normalised(matrix: Floats) -> Floats:
     lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
     unit: Floats = (matrix / np.where(lengths > 0, lengths, 1)[:, None]).astype(np.float32)
     return unit
+
+
+def unit(vector: Floats) -> Floats:
+    """The same direction with length one; a zero vector stays zero."""
+    length = math.sqrt(float(vector.dot(vector)))
+    return vector / np.float32(length) if 0 < length < math.inf else normalised(vector[None])[0]
 
 
 def grown(capacity: int, needed: int) -> int:

@@ -38,7 +38,9 @@ def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
     """The texts that `remember` will embed for what is given; bad input is left for it to name."""
     things = what if isinstance(what, list | tuple) else [what]
     drafts = [_draft(thing) for thing in things if isinstance(thing, str | Message | Draft | Mapping)]
-    return [d.text if d.text is not None else told(d.data) for d in drafts if d.vector is None]
+    return [
+        d.text if d.text is not None else told(clean_json(d.data, "data")) for d in drafts if d.vector is None
+    ]
 
 
 def _draft(thing: object) -> Draft:
@@ -119,7 +121,7 @@ def shaped(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
         expires=None if draft.expires is None else _expires(draft.expires, now),
         source=None if draft.source is None else _label(draft.source, "source"),
         meta={} if draft.meta is None else _meta(draft.meta),
-        derived_from=tuple(clean_text(id, "derived_from") for id in draft.derived_from),
+        derived_from=_ids(draft.derived_from, "derived_from") if draft.derived_from else (),
     )
 
 
@@ -161,6 +163,12 @@ def told(data: Json) -> str:
         case list():
             return ", ".join(told(item) for item in data)
     return str(data)
+
+
+def _ids(ids: Sequence[str], what: str) -> tuple[str, ...]:
+    if not isinstance(ids, list | tuple):
+        raise BadInput(f"{what} is a list of ids, not {type(ids).__name__}")
+    return tuple(clean_text(id, what) for id in ids)
 
 
 def _label(value: str, what: str) -> str:

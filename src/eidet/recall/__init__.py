@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from ..embed import Embedder, checked
 from ..embed.bytes import packed, row_of
 from ..index import Floats, Found, Index, Probe
-from ..model import Hit, Hits, Record, Scope, Trace
+from ..model import Hit, Hits, Reasons, Record, Scope, Trace
 from ..store import Store
-from ..text import Analyzer, term_id
+from ..text import Analyzer, term_id, unpack
 from ..where import Where
 from .fuse import BALANCED, Ranked, Recipe, fuse, with_uses
 
@@ -78,11 +79,16 @@ class Recall:
         self, where: Where | None, scope: Scope, *, now: float, order: str, limit: int, offset: int = 0
     ) -> list[Record]:
         """Living records that pass a filter, by a column of the index, or by one that only the store has."""
-        if order.removeprefix("-") == "uses":
-            parts = () if where is None else (where,)
-            living = Where(scope=scope, alive_at=now, every=parts)
-            return self.store.find(living, order=order, limit=limit, offset=offset)
-        chosen = self.index.select(scope, where, now=now, order=order, limit=limit + offset)[offset:]
+        if order.removeprefix("-") != "uses":
+            chosen = self.index.select(scope, where, now=now, order=order, limit=limit + offset)[offset:]
+            records = self._chosen(chosen)
+            if len(records) == len(chosen):  # else somebody wrote meanwhile; the store tells of one moment
+                return records
+        living = Where(scope=scope, alive_at=now, every=() if where is None else (where,))
+        return self.store.find(living, order=order, limit=limit, offset=offset)
+
+    def _chosen(self, chosen: list[tuple[str, int]]) -> list[Record]:
+        """The records that still are where the index says, one round trip per scope."""
         found: dict[int, Record | None] = {}
         for path in dict.fromkeys(path for path, _ in chosen):
             seqs = [seq for at, seq in chosen if at == path]
@@ -121,10 +127,9 @@ class Recall:
         self, ranked: Ranked, records: list[Record | None], terms: tuple[str, ...], query: Query
     ) -> list[Hit]:
         """Hits, best first. A record that went away since the search is left out."""
-        ids = _spoken(query.text, terms)
         hits = [
-            Hit(record=record, score=score, signals=signals, matched=_matched(record, ids))
-            for record, score, signals in zip(records, ranked.scores, ranked.signals, strict=True)
+            Hit(record=record, score=score, reasons=partial(_reasons, ranked, at, record, query.text, terms))
+            for at, (record, score) in enumerate(zip(records, ranked.scores, strict=True))
             if record is not None
         ]
         return (with_uses(hits, query.recipe) if query.recipe.uses > 0 else hits)[: query.limit]
@@ -165,17 +170,13 @@ class Recall:
         )
 
 
-def _spoken(text: str, terms: tuple[str, ...]) -> dict[int, str]:
-    """Term ids with the word of the query each stands for, as it was typed."""
-    words = [word.strip(_MARKS) for word in text.casefold().split()]
-    starts = {term: term[: max(3, len(term) - 1)] for term in terms}
-    return {
-        term_id(term): next((word for word in words if word.startswith(start)), term)
-        for term, start in starts.items()
-    }
+def _reasons(ranked: Ranked, at: int, record: Record, text: str, terms: tuple[str, ...]) -> Reasons:
+    held = unpack(record.terms).keys()
+    matched = (term for term in terms if term_id(term) in held)
+    return Reasons(signals=ranked.signals(at), matched=tuple(_spoken(text, term) for term in matched))
 
 
-def _matched(record: Record, ids: dict[int, str]) -> tuple[str, ...]:
-    count = len(record.terms) // 5
-    held = set(memoryview(record.terms)[: count * 4].cast("I")) if count else set()
-    return tuple(term for id, term in ids.items() if id in held)
+def _spoken(text: str, term: str) -> str:
+    """The word of the query that a term stands for, as it was typed."""
+    words = (word.strip(_MARKS) for word in text.casefold().split())
+    return next((word for word in words if word.startswith(term[: max(3, len(term) - 1)])), term)

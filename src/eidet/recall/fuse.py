@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -9,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index import Found, Span
-from ..model import Hit, Signal
+from ..model import Hit, Reasons, Signal
 
 DAY: Final = 86_400.0
+UNIT: Final = Span(0.0, 1.0)  # of signals that are 0-1 by themselves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +34,24 @@ BALANCED: Final = Recipe()
 
 @dataclass(slots=True, kw_only=True)
 class Ranked:
-    """Rows of the candidates, best first, with their scores and what each signal gave."""
+    """Rows of the candidates, best first, their scores, and what it takes to explain them."""
 
     rows: NDArray[np.intp]
     scores: list[float] = field(default_factory=list)
-    signals: list[tuple[Signal, ...]] = field(default_factory=list)
+    values: dict[str, NDArray[Any]] = field(default_factory=dict)
+    shares: dict[str, NDArray[Any]] = field(default_factory=dict)
     weights: dict[str, float] = field(default_factory=dict)
+
+    def signals(self, at: int) -> tuple[Signal, ...]:
+        """What made the score of the hit at a place, largest share first; what gave nothing is left out."""
+        row = self.rows[at]
+        signals = [self._signal(name, row) for name, share in self.shares.items() if share[row] > 0]
+        return tuple(sorted(signals, key=lambda signal: -signal.share))
+
+    def _signal(self, name: str, row: np.intp) -> Signal:
+        values = self.values[name]
+        rank = 1 + int((values > values[row]).sum()) if name in ("dense", "words") else None
+        return Signal(name=name, value=float(values[row]), share=float(self.shares[name][row]), rank=rank)
 
 
 def fuse(found: Found, recipe: Recipe, limit: int, now: float) -> Ranked:
@@ -47,18 +61,12 @@ def fuse(found: Found, recipe: Recipe, limit: int, now: float) -> Ranked:
     """
     values = _values(found, recipe, now)
     weights = _weights(values, found, recipe)
-    shares = {name: _normal(name, values[name], found, weight) for name, weight in weights.items()}
-    scores = np.sum(list(shares.values()), axis=0) if shares else np.zeros(len(found))
-    newest_first = np.arange(len(found))[::-1]  # candidates come by rising seq
-    order = newest_first[np.argsort(-scores[::-1], kind="stable")]
+    shares = {name: _share(values[name], found.spans.get(name, UNIT), weights[name]) for name in weights}
+    scores = sum(shares.values(), np.zeros(len(found)))
+    last = len(found) - 1  # candidates come by rising seq: turned round, a stable sort puts newer ones first
+    order = last - np.argsort(-scores[::-1], kind="stable")
     rows = order[: limit * 3 if recipe.uses > 0 else limit]
-    told = [_told(name, values[name], share, rows) for name, share in shares.items()]
-    return Ranked(
-        rows=rows,
-        scores=scores[rows].tolist(),
-        signals=[_largest_first(signals) for signals in zip(*told, strict=True)] or [()] * len(rows),
-        weights=weights,
-    )
+    return Ranked(rows=rows, scores=scores[rows].tolist(), values=values, shares=shares, weights=weights)
 
 
 def _values(found: Found, recipe: Recipe, now: float) -> dict[str, NDArray[Any]]:
@@ -83,30 +91,13 @@ def _weights(values: dict[str, NDArray[Any]], found: Found, recipe: Recipe) -> d
     return {name: weight / total for name, weight in wanted.items() if weight > 0}
 
 
-def _normal(name: str, values: NDArray[Any], found: Found, weight: float) -> NDArray[Any]:
+def _share(values: NDArray[Any], span: Span, weight: float) -> NDArray[Any]:
     """Values brought to 0-1 over what the arm searched, times the weight."""
-    span = found.spans.get(name, Span(0.0, 1.0))
+    if span is UNIT:
+        return values * weight
     if span.high <= span.low:
         return np.where(values >= span.high, weight, 0.0)
-    share = (values - span.low) * (weight / (span.high - span.low))
-    return np.minimum(np.maximum(share, 0.0), weight)
-
-
-def _told(name: str, values: NDArray[Any], share: NDArray[Any], rows: NDArray[np.intp]) -> list[Signal]:
-    """The signal of each row, with its rank among all candidates."""
-    chosen = values[rows]
-    ranks: list[int | None] = [None] * len(rows)
-    if name in ("dense", "words"):
-        ranks = (1 + (values > chosen[:, None]).sum(axis=1)).tolist()
-    return [
-        Signal(name=name, value=value, share=part, rank=rank)
-        for value, part, rank in zip(chosen.tolist(), share[rows].tolist(), ranks, strict=True)
-    ]
-
-
-def _largest_first(signals: tuple[Signal, ...]) -> tuple[Signal, ...]:
-    """Signals by their share; one that gave nothing is left out."""
-    return tuple(sorted((s for s in signals if s.share > 0), key=lambda s: -s.share))
+    return np.maximum((values - span.low) * (weight / (span.high - span.low)), 0.0)
 
 
 def with_uses(hits: list[Hit], recipe: Recipe) -> list[Hit]:
@@ -116,10 +107,11 @@ def with_uses(hits: list[Hit], recipe: Recipe) -> list[Hit]:
     if not most:
         return hits
     weight = recipe.uses / total
-    again = [_used(hit, weight * np.log1p(hit.record.uses) / np.log1p(most)) for hit in hits]
+    again = [_used(hit, weight * math.log1p(hit.record.uses) / math.log1p(most)) for hit in hits]
     return sorted(again, key=lambda hit: -hit.score)
 
 
 def _used(hit: Hit, share: float) -> Hit:
-    signal = Signal(name="uses", value=float(hit.record.uses), share=float(share))
-    return replace(hit, score=hit.score + float(share), signals=(*hit.signals, signal))
+    signal = Signal(name="uses", value=float(hit.record.uses), share=share)
+    told = Reasons(signals=(*hit.signals, signal), matched=hit.matched)
+    return replace(hit, score=hit.score + share, reasons=lambda: told)

@@ -536,6 +536,16 @@ class StoreContract:
         for limit in (1, 2, 3, 7, 8, 100):
             assert self.followed("a", limit) == self.store.match(within("a")), limit
 
+    def test_few_changes_among_many_of_others_are_found(self) -> None:
+        for n in range(4):
+            self.put(*(fact(f"{n}-{i}", "b") for i in range(300)))
+            self.put(fact(f"{n}"), fact(f"again {n}"))
+            self.put(fact("0", text=f"new {n}"))
+        self.store.drop(within("a", ids=("again 1",)), now=NOW)
+        for limit in (1, 2, 3, 100):
+            assert self.followed("a", limit) == self.store.match(within("a")), limit
+            assert self.followed("b", 100 * limit) == self.store.match(within("b")), limit
+
     def test_a_follower_that_comes_back_misses_nothing(self) -> None:
         held: set[int] = set()
         at = 0

@@ -24,6 +24,7 @@ from .statements import Statements
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Row = tuple[Any, ...]
+SHORT_SPAN = 500  # writes that are looked through one by one rather than by an index
 
 
 class Cursor(Protocol):
@@ -166,7 +167,8 @@ class RelationalStore:
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         def job(cursor: Cursor) -> Changes:
             head = _head(self._rows(cursor, "head")[0])
-            rows = self._rows(cursor, "entries", scope=scope, since=since, limit=limit)
+            way = self._way(cursor, scope, head.seq - since)
+            rows = self._rows(cursor, way, scope=scope, since=since, limit=limit)
             entries = list(map(Entry._make, rows))
             if len(entries) == limit:
                 head = Head(head.epoch, entries[-1].seq)
@@ -174,6 +176,12 @@ class RelationalStore:
             return Changes(head, entries, [row[0] for row in gone])
 
         return self._driver.snapshot(job)
+
+    def _way(self, cursor: Cursor, scope: str, span: int) -> str:
+        """Along the table when little was written since, or mostly in this scope; else by its index."""
+        if span > SHORT_SPAN and self._rows(cursor, "held", scope=scope)[0][0] * 8 < span:
+            return "entries_along_scope"
+        return "entries_along_table"
 
     def witness(self, seq: int) -> str | None:
         rows = self._read("witness", seq=seq)
@@ -294,10 +302,11 @@ class _Scribe:
 
     def _twin(self, record: Record) -> Record | None:
         digest = content_digest(record.text, record.data)
-        twin = self._one("twin", scope=record.scope, digest=digest, now=self._now)
-        if twin is None or twin.id == record.id:
+        self._run("twin", scope=record.scope, digest=digest, now=self._now)
+        if (row := self._cursor.fetchone()) is None:
             return None
-        if self._one("by_id", scope=record.scope, id=record.id) is not None:
+        twin = self._one("by_seq", seq=row[0])
+        if twin is None or self._one("by_id", scope=record.scope, id=record.id) is not None:
             return None
         self._run("use", count=1, when=self._now, scope=twin.scope, id=twin.id)
         last = self._now if twin.last_used is None else max(self._now, twin.last_used)

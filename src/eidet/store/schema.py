@@ -53,7 +53,6 @@ records = Table(
     Column("terms", LargeBinary, nullable=False),
     Column("vector", LargeBinary),
     Index("records_by_id", "scope", "id", unique=True),
-    Index("records_by_seq", "scope", "seq"),
     Index(
         "records_by_content",
         "scope",

@@ -19,6 +19,7 @@ from .schema import events
 
 _ALL: Final = ", ".join(COLUMNS)
 _EVENT: Final = tuple(column.name for column in events.columns)
+_ENTRY: Final = ", ".join(Entry._fields)
 _KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
 
 _SQL: Final = {
@@ -26,7 +27,7 @@ _SQL: Final = {
     "ON CONFLICT (scope, id) DO NOTHING",
     "log": f"INSERT INTO events ({', '.join(_EVENT)}) VALUES ({', '.join(':' + c for c in _EVENT)})",
     "by_id": f"SELECT {_ALL} FROM records WHERE scope = :scope AND id = :id",
-    "twin": f"SELECT {_ALL} FROM records WHERE scope = :scope AND digest = :digest "
+    "twin": "SELECT seq FROM records WHERE scope = :scope AND digest = :digest "
     f"AND kind IN ({_KINDS}) AND (expires IS NULL OR expires > :now) ORDER BY seq DESC LIMIT 1",
     "remove": "DELETE FROM records WHERE seq = :seq",
     "use": "UPDATE records SET uses = uses + :count, last_used = "
@@ -35,8 +36,14 @@ _SQL: Final = {
     "WHERE scope = :scope AND id = :id ORDER BY seq",
     "living": "SELECT created, agent FROM records WHERE scope = :scope AND id = :id",
     "censor": "UPDATE events SET earlier = NULL WHERE scope = :scope AND id = :id AND earlier IS NOT NULL",
-    "entries": f"SELECT {', '.join(Entry._fields)} FROM records "
-    "WHERE scope = :scope AND seq > :since ORDER BY seq LIMIT :limit",
+    "by_seq": f"SELECT {_ALL} FROM records WHERE seq = :seq",
+    "held": "SELECT count(*) FROM records WHERE scope = :scope",
+    # The same rows by two ways: along the table, or along the scope's index. What is not a plain
+    # column cannot be looked up in an index, which keeps each statement on its way.
+    "entries_along_table": f"SELECT {_ENTRY} FROM records "
+    "WHERE scope || '' = :scope AND seq > :since ORDER BY seq LIMIT :limit",
+    "entries_along_scope": f"SELECT {_ENTRY} FROM records WHERE seq IN (SELECT seq FROM records "
+    "WHERE scope = :scope AND +seq > :since ORDER BY +seq LIMIT :limit) ORDER BY seq",
     "gone": "SELECT gone FROM events "
     "WHERE scope = :scope AND seq > :since AND seq <= :upto AND gone <= :since",
     "setting": "SELECT value FROM settings WHERE name = :name",
@@ -87,9 +94,12 @@ class Statements:
         return Statement(str(compiled), compiled.positiontup or ())
 
     def _among(self, column: str, count: int) -> str:
-        """All of a scope's records whose id or seq is one of `count`: scope first, then those."""
+        """A scope's records whose id or seq is one of `count`. Parameters: the scope, then those."""
         marks = ", ".join(f":v{i}" for i in range(count))
-        return self._compile(f"SELECT {_ALL} FROM records WHERE scope = :scope AND {column} IN ({marks})").sql
+        scope = "scope || ''" if column == "seq" else "scope"  # by seq, the scope is only checked
+        return self._compile(
+            f"SELECT {_ALL} FROM records WHERE {scope} = :scope AND {column} IN ({marks})"
+        ).sql
 
     def prepare(self, clause: ClauseElement) -> tuple[str, list[Any]]:
         """Any other statement, as text and values."""

@@ -46,7 +46,6 @@ def upgrade() -> None:
         sa.Column("vector", sa.LargeBinary),
     )
     op.create_index("records_by_id", "records", ["scope", "id"], unique=True)
-    op.create_index("records_by_seq", "records", ["scope", "seq"])
     unique_kinds = sa.text("kind IN ('fact', 'document')")
     op.create_index(
         "records_by_content",
