@@ -38,10 +38,15 @@ def _sqlite(path: Path, settings: Settings) -> Store:
     return SqliteStore(path.expanduser(), durability=settings.durability)
 
 
-def open_index(store: Store, width: int, settings: Settings) -> Index:
-    """The embedded index beside the store, or the plugin that the setting `index` names."""
+def open_index(store: Store, width: int, settings: Settings, renewed: Callable[[], None]) -> Index:
+    """The embedded index beside the store, or the plugin that the setting `index` names.
+
+    `renewed` is called before an answer from vectors or terms that were replaced, and may refuse it.
+    """
     if settings.index != "embedded":
-        index: Index = _plugin("eidet.indexes", settings.index)(store, width, settings=settings)
+        index: Index = _plugin("eidet.indexes", settings.index)(
+            store, width, settings=settings, renewed=renewed
+        )
         return index
     from .index.embedded import EmbeddedIndex, EmbeddedSettings
 
@@ -50,6 +55,7 @@ def open_index(store: Store, width: int, settings: Settings) -> Index:
         store,
         width,
         folder=None if path is None else Path(f"{path}-index"),
+        renewed=renewed,
         settings=EmbeddedSettings(memory_mb=settings.index_memory_mb, sidecar_from=settings.sidecar_from),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -11,7 +12,7 @@ from typing import Any, Final
 from .config import Settings
 from .connect import open_index, open_store
 from .embed import Embedder, embedder_named, embedder_of
-from .errors import Misconfigured
+from .errors import EidetError, Misconfigured
 from .index import Index
 from .ingest import Ingest
 from .ingest.renew import Progress, batches, reanalyse, reembed
@@ -22,6 +23,8 @@ from .store.rules import StaleEpoch
 from .store.uses import UseBuffer
 from .text import Analyzer, analyzer_of
 from .where import Where
+
+log = logging.getLogger("eidet")
 
 UNFINISHED: Final = "an analysis that was interrupted"
 
@@ -37,8 +40,9 @@ class Engine:
         self._lock = threading.RLock()
         self._parts: tuple[Ingest, Recall, Index] | None = None
         self._epoch: int | None = None
-        self._check_names()
+        self._closed = False
         self.analyzer: Analyzer = analyzer_of(self._language())
+        self._check_names()
 
     @classmethod
     def start(
@@ -84,12 +88,10 @@ class Engine:
             stored = self.store.put(records, now=now, epoch=self._epoch, **how)
         except StaleEpoch:
             self._check_names()
-            if self.store.setting("analyzer") != self.analyzer.name:
-                raise  # the terms of these records are of another language
             self._epoch = self.store.head().epoch
             stored = self.store.put(records, now=now, epoch=self._epoch, **how)
         if len(self._uses) >= self.settings.flush_uses:
-            self.flush()
+            self._flush_if_possible()
         return stored
 
     def used(self, records: Iterable[Record], now: float) -> None:
@@ -97,8 +99,22 @@ class Engine:
             self._uses.add(records, now)
 
     def flush(self) -> None:
-        if self.store.writable and len(self._uses):
-            self.store.note(self._uses.take())
+        """Writes use counts down; they are kept if that fails."""
+        if not self.store.writable or not len(self._uses):
+            return
+        uses = self._uses.take()
+        try:
+            self.store.note(uses)
+        except EidetError:
+            self._uses.give_back(uses)
+            raise
+
+    def _flush_if_possible(self) -> None:
+        """For verbs whose own work is done: counts that must wait are no reason to fail."""
+        try:
+            self.flush()
+        except EidetError as error:
+            log.warning("use counts were not written: %s", error)
 
     # Looking after what is stored.
 
@@ -162,12 +178,13 @@ class Engine:
 
     def close(self) -> None:
         with self._lock:
-            try:
-                self.flush()
-            finally:
-                if self._parts is not None:
-                    self._parts[2].close()
-                self.store.close()
+            if self._closed:
+                return
+            self._closed = True
+            self._flush_if_possible()
+            if self._parts is not None:
+                self._parts[2].close()
+            self.store.close()
 
     # Keeping store, embedder and language together.
 
@@ -180,7 +197,9 @@ class Engine:
 
     def _assemble(self) -> tuple[Ingest, Recall, Index]:
         width = self.store.setting("width")
-        index = open_index(self.store, int(width) if width else self.embedder.width, self.settings)
+        index = open_index(
+            self.store, int(width) if width else self.embedder.width, self.settings, self._check_names
+        )
         ingest = Ingest(self.embedder, self.analyzer, self.settings.text_chars)
         return ingest, Recall(self.store, index, self.embedder, self.analyzer), index
 
@@ -204,15 +223,15 @@ class Engine:
             self._epoch = self.store.head().epoch
 
     def _check_names(self) -> None:
+        """Whether the store's vectors and terms are still of this memory's embedder and language."""
         name, language = self.store.setting("embedder"), self.store.setting("language")
         if name is not None and name != self.embedder.name:
             raise Misconfigured(
                 f"this memory was written with the embedder {name!r}, not {self.embedder.name!r}: open it "
                 f"with embedder={name!r}, or change it for good with `eidet reembed`"
             )
-        wanted = self.settings.language
-        if language and wanted and analyzer_of(language) is not analyzer_of(wanted):
+        if language and analyzer_of(language) is not self.analyzer:
             raise Misconfigured(
-                f"this memory's texts were analysed as {language!r}, not {wanted!r}: leave "
-                f"the language out, or change it for good with `eidet rebuild --language`"
+                f"this memory's texts were analysed as {language!r}, which is not what it was opened with: "
+                "leave the language out, or change it for good with `eidet rebuild --language`"
             )

@@ -12,9 +12,9 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadInput
+from ..errors import BadInput, Corrupt
 from ..model import Scope
-from ..store import Head, Store
+from ..store import Changes, Head, Store
 from ..store.rules import check_order
 from ..where import Where
 from . import Found, Probe, Span
@@ -54,7 +54,10 @@ class EmbeddedIndex:
         *,
         folder: Path | None = None,
         settings: EmbeddedSettings | None = None,
+        renewed: Callable[[], None] | None = None,
     ) -> None:
+        self._renewed = renewed
+        self._epoch = store.head().epoch
         self._store = store
         self._width = width
         self._settings = settings or EmbeddedSettings()
@@ -64,7 +67,7 @@ class EmbeddedIndex:
         self._lock = threading.Lock()
 
     def search(self, probe: Probe) -> Found:
-        head = self._store.head()
+        head = self._head()
         parts = [
             self._ask(path, head, lambda shard: shard.search(probe, self._resolve))
             for path in self._scopes(probe.scope)
@@ -77,7 +80,7 @@ class EmbeddedIndex:
         name, descending = check_order(order)
         if name == "uses":
             raise BadInput("the index does not keep uses; `find` orders by them")
-        head = self._store.head()
+        head = self._head()
         keys: list[tuple[float, int, str]] = []
         for path in self._scopes(scope):
             keys += self._ask(
@@ -118,6 +121,14 @@ class EmbeddedIndex:
 
     # Loading and following.
 
+    def _head(self) -> Head:
+        head = self._store.head()
+        if head.epoch != self._epoch:
+            if self._renewed is not None:
+                self._renewed()
+            self._epoch = head.epoch
+        return head
+
     def _scopes(self, scope: Scope) -> list[str]:
         return list(self._store.scopes(scope)) if scope.below else [scope.path]
 
@@ -150,7 +161,7 @@ class EmbeddedIndex:
             if changes.head.epoch != shard.head.epoch and shard.head.seq:  # what it has is of another epoch
                 shard, before = Shard(shard.scope, self._width), 0
             else:
-                shard.apply(changes)
+                _apply(shard, changes)
         slot.shard = shard
         self._weigh(slot)
         if shard.count - before >= self._settings.sidecar_from:
@@ -191,6 +202,15 @@ class EmbeddedIndex:
         if slot is not None and slot.shard.live >= self._settings.sidecar_from:
             with slot.lock:
                 self._sidecars.save(slot.shard)
+
+
+def _apply(shard: Shard, changes: Changes) -> None:
+    try:
+        shard.apply(changes)
+    except (KeyError, ValueError, TypeError) as error:
+        raise Corrupt(
+            f"a stored row of scope {shard.scope} is damaged ({error!r}); restore a copy"
+        ) from error
 
 
 def _first(

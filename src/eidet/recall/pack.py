@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from ..model import Hit, Record
 from ..text.tokens import TokenCounter, cut
@@ -26,7 +27,14 @@ class Context:
 def line_of(record: Record) -> str:
     """`[2026-05-08] Ann: …`, on one line; the day is the local one."""
     said = " ".join(record.text.split())
-    return f"[{record.when.astimezone():%Y-%m-%d}] " + (f"{record.who}: {said}" if record.who else said)
+    return f"[{_day(record.when)}] " + (f"{record.who}: {said}" if record.who else said)
+
+
+def _day(when: datetime) -> str:
+    try:
+        return f"{when.astimezone():%Y-%m-%d}"
+    except OverflowError:  # the first and the last day that there is have no other zone
+        return f"{when:%Y-%m-%d}"
 
 
 def pack(hits: Sequence[Hit], budget: int, counter: TokenCounter) -> Context:

@@ -145,7 +145,7 @@ class Store(Protocol):
         """
 
     def witness(self, seq: int) -> str | None:
-        """The (time-ordered, unique) id of whatever was written with this seq, if it still knows."""
+        """What tells the write with this seq from any other, if it still knows; the same each time."""
 
     def setting(self, name: str) -> str | None: ...
 

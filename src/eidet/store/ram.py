@@ -197,7 +197,7 @@ class RamStore:
     def witness(self, seq: int) -> str | None:
         with self._lock:
             found = (room.rows.get(seq) for room in self._rooms.values())
-            return next((record.id for record in found if record), None)
+            return next((f"{record.id} {record.created}" for record in found if record), None)
 
     def setting(self, name: str) -> str | None:
         return self._settings.get(name)

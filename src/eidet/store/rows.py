@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ..clean import dump_json
+from ..errors import Corrupt
 from ..model import Event, Kind, Record, Tier, content_digest
 from . import Entry
 from .schema import records
@@ -52,6 +53,15 @@ def row_of(record: Record, seq: int) -> tuple[Any, ...]:
 
 
 def record_of(row: Sequence[Any]) -> Record:
+    try:
+        return _record_of(row)
+    except (KeyError, ValueError, TypeError) as error:
+        raise Corrupt(
+            f"the stored row {row[0]} is damaged ({error!r}); restore a copy or an export"
+        ) from error
+
+
+def _record_of(row: Sequence[Any]) -> Record:
     (
         seq,
         id,

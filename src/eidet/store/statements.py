@@ -51,7 +51,8 @@ _SQL: Final = {
     "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
     "head": "SELECT (SELECT max(seq) FROM records), (SELECT max(seq) FROM events), "
     "(SELECT value FROM settings WHERE name = 'epoch')",
-    "witness": "SELECT id FROM records WHERE seq = :seq UNION ALL SELECT id FROM events WHERE seq = :seq",
+    "witness": "SELECT id || ' ' || created FROM records WHERE seq = :seq "
+    "UNION ALL SELECT id || ' ' || moment FROM events WHERE seq = :seq",
     "stage": "INSERT INTO vectors_next (seq, vector) VALUES (:seq, :vector) "
     "ON CONFLICT (seq) DO UPDATE SET vector = excluded.vector",
     "staged": "SELECT max(seq) FROM vectors_next",

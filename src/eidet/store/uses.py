@@ -25,6 +25,13 @@ class UseBuffer:
     def __len__(self) -> int:
         return len(self._uses)
 
+    def give_back(self, uses: Uses) -> None:
+        """Keeps what could not be written for another time."""
+        with self._lock:
+            for key, (count, last) in uses.items():
+                more, later = self._uses.get(key, (0, last))
+                self._uses[key] = (count + more, max(last, later))
+
     def take(self) -> Uses:
         """What has gathered; the buffer is empty after it."""
         with self._lock:
