@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar, Unpack, overload
 
 from .clean import Moment
 from .config import Settings
-from .ingest import Given, texts_of
+from .ingest import Given, text_said, texts_of
 from .memory import Memory, Progress
 from .model import Details, Event, Hits, Record, Scope
 from .recall import BALANCED, Recipe
@@ -53,10 +53,11 @@ class AsyncMemory:
         engine = self._memory._engine  # noqa: SLF001  the façade is the other half of Memory
         self._warm = getattr(engine.embedder, "warm", None)
         self._waits = not isinstance(engine.store, RamStore) or self._warm is not None
+        self._closed = False
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="eidet")
 
     async def _run(self, verb: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        if not self._waits:
+        if not self._waits or self._closed:
             return verb(*args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._pool, partial(verb, *args, **kwargs))
 
@@ -73,7 +74,7 @@ class AsyncMemory:
     async def remember(
         self, what: Given | Sequence[Given] | None = None, **details: Unpack[Details]
     ) -> Record | list[Record]:
-        await self._embed(texts_of(what))
+        await self._embed(text_said(details) if what is None else texts_of(what))
         return await self._run(self._memory.remember, what, **details)
 
     async def recall(
@@ -192,7 +193,7 @@ class AsyncMemory:
         clear: Sequence[str] = (),
         **changes: Any,
     ) -> Record:
-        await self._embed([changes["text"]] if isinstance(changes.get("text"), str) else [])
+        await self._embed(text_said(changes))
         return await self._run(
             self._memory.revise,
             id,
@@ -261,6 +262,7 @@ class AsyncMemory:
 
     async def close(self) -> None:
         await self._run(self._memory.close)
+        self._closed = True
         self._pool.shutdown()
 
     async def __aenter__(self) -> Self:

@@ -24,12 +24,19 @@ def moment(value: Moment, what: str = "time") -> float:
         except ValueError:
             raise BadInput(f"{what} {value!r} is not an ISO 8601 date or time") from None
     if isinstance(value, datetime):
-        value = value.timestamp()
+        value = _seconds(value, what)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadInput(f"{what} needs a number, a datetime or an ISO string, not {type(value).__name__}")
     if not EARLIEST <= value <= LATEST:
         raise BadInput(f"{what} {value!r} is outside the years 1 to 9999")
     return float(value)
+
+
+def _seconds(value: datetime, what: str) -> float:
+    try:
+        return value.timestamp()
+    except (ValueError, OverflowError):
+        raise BadInput(f"{what} {value} is outside what the clock of this machine can tell") from None
 
 
 def dump_json(value: Json, *, sort_keys: bool = False) -> str:

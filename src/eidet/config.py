@@ -45,9 +45,11 @@ def read_settings(environment: Mapping[str, str], file: Path | None = None) -> S
 
 def _table(file: Path) -> dict[str, Any]:
     try:
-        table = tomllib.loads(file.read_text()).get("eidet", {})
-    except (OSError, tomllib.TOMLDecodeError) as error:
+        table = tomllib.loads(file.read_text(encoding="utf-8")).get("eidet", {})
+    except (OSError, ValueError) as error:
         raise Misconfigured(f"settings file {file} cannot be used: {error}") from error
+    if not isinstance(table, dict):
+        raise Misconfigured(f"settings file {file} needs a table [eidet]")
     return dict(table)
 
 

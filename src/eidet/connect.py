@@ -22,6 +22,8 @@ def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
     if isinstance(place, Path):
         return _sqlite(place, settings)
     if not isinstance(place, str):
+        if not hasattr(place, "changes"):
+            raise Misconfigured(f"a memory is opened by a path, a URL or a store, not {type(place).__name__}")
         return place
     name, colon, rest = place.partition("://")
     if not colon:
@@ -38,7 +40,9 @@ def _sqlite(path: Path, settings: Settings) -> Store:
     return SqliteStore(path.expanduser(), durability=settings.durability)
 
 
-def open_index(store: Store, width: int, settings: Settings, renewed: Callable[[], None]) -> Index:
+def open_index(
+    store: Store, width: int, settings: Settings, renewed: Callable[[], None] | None = None
+) -> Index:
     """The embedded index beside the store, or the plugin that the setting `index` names.
 
     `renewed` is called before an answer from vectors or terms that were replaced, and may refuse it.
@@ -66,4 +70,5 @@ def _plugin(group: str, name: str) -> Callable[..., Any]:
     for entry in found.select(name=name):
         make: Callable[..., Any] = entry.load()
         return make
-    raise Misconfigured(f"no entry point of {group} is called {name!r}; there are {', '.join(found.names)}")
+    known = ", ".join(sorted(found.names))
+    raise Misconfigured(f"no entry point of {group} is called {name!r}; there are {known}")

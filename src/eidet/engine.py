@@ -33,15 +33,16 @@ class Engine:
     """The parts of an open memory. Index and embedder are made when first needed."""
 
     def __init__(self, store: Store, embedder: Embedder, settings: Settings) -> None:
-        self.store = store
+        self._store = store
+        self._closed = False
         self.settings = settings
         self.embedder = embedder
         self._uses = UseBuffer()
         self._lock = threading.RLock()
         self._parts: tuple[Ingest, Recall, Index] | None = None
         self._epoch: int | None = None
-        self._closed = False
-        self.analyzer: Analyzer = analyzer_of(self._language())
+        self._opened_as = self._language()
+        self.analyzer: Analyzer = analyzer_of(self._opened_as)
         self._check_names()
 
     @classmethod
@@ -65,6 +66,13 @@ class Engine:
         except BaseException:
             store.close()
             raise
+
+    @property
+    def store(self) -> Store:
+        if self._closed:
+            place = getattr(self._store, "path", "RAM")
+            raise Misconfigured(f"the memory on {place} was closed; open it again")
+        return self._store
 
     # The three paths.
 
@@ -139,7 +147,8 @@ class Engine:
                 self.store.configure({"language": chosen, "analyzer": UNFINISHED})
                 reanalyse(self.store, self.analyzer, progress)
                 self.store.configure({"analyzer": self.analyzer.name})
-                self._parts, self.settings = None, replace(self.settings, language=chosen)
+                self._parts, self._opened_as = None, chosen
+                self.settings = replace(self.settings, language=chosen)
         scopes = list(self.store.scopes(scope))
         return sum(self.index.rebuild(path) for path in scopes)
 
@@ -180,16 +189,16 @@ class Engine:
         with self._lock:
             if self._closed:
                 return
-            self._closed = True
             self._flush_if_possible()
             if self._parts is not None:
                 self._parts[2].close()
-            self.store.close()
+            self._closed = True
+            self._store.close()
 
     # Keeping store, embedder and language together.
 
     def _ready(self) -> tuple[Ingest, Recall, Index]:
-        parts = self._parts
+        parts = self._parts if self.store else None
         if parts is None:
             with self._lock:
                 parts = self._parts = self._parts or self._assemble()
@@ -218,7 +227,7 @@ class Engine:
         """Before the first write: says in the store what made its vectors and terms."""
         with self._lock:
             if self.store.setting("embedder") is None:
-                self.store.configure(self._names(self._language()))
+                self.store.configure(self._names(self._language()), fresh=True)
             self._check_names()
             self._epoch = self.store.head().epoch
 
@@ -232,6 +241,6 @@ class Engine:
             )
         if language and analyzer_of(language) is not self.analyzer:
             raise Misconfigured(
-                f"this memory's texts were analysed as {language!r}, which is not what it was opened with: "
-                "leave the language out, or change it for good with `eidet rebuild --language`"
+                f"this memory's texts were analysed as {language!r}, not {self._opened_as!r}: open it without "
+                "a language, or change it for good with `eidet rebuild --language`"
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack, overload
@@ -375,22 +374,14 @@ def _doomed(
             raise Refused("everything=True deletes a whole scope: name the scope, and nothing else")
         return Where()
     if ids is not None and where is None:
+        if not isinstance(ids, str | list | tuple | set | frozenset):
+            raise BadInput(f"forget takes an id or a list of ids, not {type(ids).__name__}")
         return Where(ids=(ids,) if isinstance(ids, str) else tuple(ids))
     if where is None or ids is not None:
         raise Refused("say what to forget: ids, or where=…, or a scope with everything=True")
-    if not _narrows(where):
+    if not where.narrows:
         raise Refused("the filter is empty and would match everything; use everything=True with a scope")
     return where
-
-
-def _narrows(where: Where) -> bool:
-    """Whether a filter asks for anything but scopes and being alive, however deep it is nested."""
-    own = replace(where, scope=None, alive_at=None, every=(), some=(), never=()) != Where()
-    return (
-        own
-        or any(map(_narrows, (*where.every, *where.never)))
-        or (bool(where.some) and all(map(_narrows, where.some)))
-    )
 
 
 def _told(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:

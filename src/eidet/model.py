@@ -70,7 +70,9 @@ class Scope:
 
     @classmethod
     def of(cls, scope: str | Scope) -> Scope:
-        return scope if isinstance(scope, Scope) else _checked_scope(scope)
+        if isinstance(scope, str):
+            return _checked_scope(scope)
+        return scope if isinstance(scope, Scope) else cls(scope)
 
     @classmethod
     def under(cls, path: str) -> Scope:

@@ -200,6 +200,8 @@ class Near:
 
 
 def check_place(place: Sequence[float]) -> Place:
+    if isinstance(place, str | bytes):
+        raise BadInput(f"a place is two or three numbers, not {place!r}")
     try:
         found = tuple(float(value) for value in place)
     except (TypeError, ValueError, OverflowError):
@@ -264,8 +266,12 @@ class Where:
 
     @property
     def narrows(self) -> bool:
-        """Whether anything but the scope (and being alive) is asked for."""
-        return replace(self, scope=None, alive_at=None) != Where()
+        """Whether anything but scopes and being alive is asked for, however deep it is nested."""
+        return (
+            replace(self, scope=None, alive_at=None, every=(), some=(), never=()) != Where()
+            or any(part.narrows for part in (*self.every, *self.never))
+            or (bool(self.some) and all(part.narrows for part in self.some))
+        )
 
     def matches(self, record: Record) -> bool:
         return (
@@ -350,6 +356,18 @@ def _tidy_parts(value: Any) -> tuple[Where, ...]:
     return found
 
 
+def _tidy_box(value: Any) -> Box:
+    if not isinstance(value, Box):
+        raise BadInput(f"a box is Box(low=(x, y), high=(x, y)), not {value!r}")
+    return value
+
+
+def _tidy_near(value: Any) -> Near:
+    if not isinstance(value, Near):
+        raise BadInput(f"near is Near(place=(x, y), radius=r), not {value!r}")
+    return value
+
+
 _TIDY: Final[dict[str, Callable[[Any], Any]]] = {
     "scope": _tidy_scope,
     "ids": _tidy_labels,
@@ -369,6 +387,8 @@ _TIDY: Final[dict[str, Callable[[Any], Any]]] = {
     "importance_min": _tidy_number,
     "importance_max": _tidy_number,
     "conditions": _tidy_conditions,
+    "box": _tidy_box,
+    "near": _tidy_near,
     "every": _tidy_parts,
     "some": _tidy_parts,
     "never": _tidy_parts,

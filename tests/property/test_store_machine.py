@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -46,6 +47,7 @@ orders = st.builds("".join, st.tuples(st.sampled_from(("", "-")), st.sampled_fro
 def empty_file() -> Path:
     """A file that is made once and copied: making its tables takes longer than an example."""
     path = Path(mkdtemp(prefix="eidet-machine-")) / "empty.db"
+    atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
     SqliteStore(path).close()
     return path
 

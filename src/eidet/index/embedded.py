@@ -179,8 +179,9 @@ class EmbeddedIndex:
     def _weigh(self, slot: _Slot) -> None:
         nbytes = slot.shard.nbytes
         with self._lock:
-            self._nbytes += nbytes - slot.nbytes
-            slot.nbytes = nbytes
+            if self._slots.get(slot.shard.scope) is slot:  # else it was dropped while it was loading
+                self._nbytes += nbytes - slot.nbytes
+                slot.nbytes = nbytes
 
     def _make_room(self, current: str) -> None:
         """Drops the scopes asked for longest ago until the rest fits; never the one just used."""

@@ -9,9 +9,9 @@ from ..embed import Embedder, checked
 from ..embed.bytes import packed, packed_rows
 from ..model import Draft, Record
 from ..text import Analyzer
-from .shape import Given, drafts_of, shaped, texts_of
+from .shape import Given, drafts_of, shaped, text_said, texts_of
 
-__all__ = ["Given", "Ingest", "drafts_of", "texts_of"]
+__all__ = ["Given", "Ingest", "drafts_of", "text_said", "texts_of"]
 
 
 @dataclass(frozen=True, slots=True)

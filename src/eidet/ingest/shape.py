@@ -43,6 +43,13 @@ def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
     ]
 
 
+def text_said(details: Mapping[str, Any]) -> list[str]:
+    """The text that details alone will be embedded as: their own, or the one their data tells."""
+    if isinstance(details.get("text"), str):
+        return [details["text"]]
+    return [] if details.get("data") is None else [told(clean_json(details["data"], "data"))]
+
+
 def _draft(thing: object) -> Draft:
     match thing:
         case str():

@@ -17,6 +17,7 @@ from ..text import Analyzer, term_id, unpack
 from ..where import Where
 from .fuse import BALANCED, Ranked, Recipe, fuse, with_uses
 
+LOOKS = 3  # at most, when what was found has changed before it could be read
 _MARKS = ".,;:!?()[]'\"“”‘’…"
 
 __all__ = ["BALANCED", "Query", "Recall", "Recipe"]
@@ -66,11 +67,14 @@ class Recall:
         terms = tuple(dict.fromkeys(self.analyzer.terms(query.text)))
         probe = self._probe(query, terms)
         clock.lap("understand")
-        found = self.index.search(probe)
-        clock.lap("search")
-        ranked = fuse(found, query.recipe, query.limit, query.now)
-        clock.lap("fuse")
-        records = self._fetch(found, ranked)
+        for _ in range(LOOKS):
+            found = self.index.search(probe)
+            clock.lap("search")
+            ranked = fuse(found, query.recipe, query.limit, query.now)
+            clock.lap("fuse")
+            records = self._fetch(found, ranked)
+            if None not in records:
+                break  # else somebody wrote between the search and the fetch: look again
         hits = self._hits(ranked, records, terms, query)
         clock.lap("fetch")
         return Hits(hits, self._trace(query, terms, found, ranked, clock) if query.explain else None)

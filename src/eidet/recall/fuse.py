@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import BadInput
 from ..index import Found, Span
 from ..model import Hit, Reasons, Signal
 
@@ -27,6 +28,14 @@ class Recipe:
     uses: float = 0.0
     half_life_days: float = 30.0
     depth: int = 100
+
+    def __post_init__(self) -> None:
+        for name in ("dense", "words", "importance", "recency", "uses"):
+            weight = getattr(self, name)
+            if not (math.isfinite(weight) and weight >= 0):
+                raise BadInput(f"the weight {name} is a number from 0 up, not {weight!r}")
+        if not self.half_life_days > 0 or self.depth < 1:
+            raise BadInput("half_life_days and depth are above 0")
 
 
 BALANCED: Final = Recipe()
@@ -65,6 +74,8 @@ def fuse(found: Found, recipe: Recipe, limit: int, now: float) -> Ranked:
     scores = sum(shares.values(), np.zeros(len(found)))
     last = len(found) - 1  # candidates come by rising seq: turned round, a stable sort puts newer ones first
     order = last - np.argsort(-scores[::-1], kind="stable")
+    if "dense" not in weights and "words" in weights:  # asked by words alone: what has none is no answer
+        order = order[found.words[order] > 0]
     rows = order[: limit * 3 if recipe.uses > 0 else limit]
     return Ranked(rows=rows, scores=scores[rows].tolist(), values=values, shares=shares, weights=weights)
 

@@ -149,8 +149,8 @@ class Store(Protocol):
 
     def setting(self, name: str) -> str | None: ...
 
-    def configure(self, settings: Mapping[str, str]) -> None:
-        """Writes settings, all or none."""
+    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
+        """Writes settings, all or none; with `fresh`, those that are set already are left alone."""
 
     def rewrite(self, derived: Iterable[Derived]) -> None:
         """Replaces derived bytes in place and raises the epoch. Rows that are gone are passed over."""

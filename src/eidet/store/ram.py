@@ -6,13 +6,16 @@ import threading
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from typing import TypeVar
 
+from ..errors import Conflict
 from ..model import Event, Record, Scope
 from ..where import Where
 from . import Changes, Derived, Entry, Head, Uses
-from .rules import UNIQUE_KINDS, check_epoch, check_expected, check_order, said_before, succeed
+from .rules import UNIQUE_KINDS, check_epoch, check_expected, check_order, said_before, says_the_same, succeed
 
 
 @dataclass(slots=True)
@@ -80,11 +83,13 @@ class RamStore:
     ) -> list[Record]:
         with self._lock:
             check_epoch(epoch, self._head.epoch)
+            if expect is not None and len({(r.scope, r.id) for r in records}) < len(records):
+                raise Conflict("a record cannot be changed twice from one version")
             for record in records:
                 check_expected(expect, self._room(record.scope).at(record.id), record.id)
-            return [self._put(record, now, unique, by) for record in records]
+            return [_copy(self._put(_copy(record), now, unique, expect, by)) for record in records]
 
-    def _put(self, record: Record, now: float, unique: bool, by: str | None) -> Record:
+    def _put(self, record: Record, now: float, unique: bool, expect: int | None, by: str | None) -> Record:
         room = self._room(record.scope)
         old = room.at(record.id)
         if old is None:
@@ -96,7 +101,7 @@ class RamStore:
             room.log(Event(what="created", id=fresh.id, scope=fresh.scope, at=fresh.created, by=fresh.agent))
             return fresh
         before = said_before(old, record)
-        if not before:
+        if says_the_same(old, record, before, expect):
             return old
         room.remove(old, self._next())
         new = succeed(old, record).but(seq=self._next())
@@ -111,12 +116,12 @@ class RamStore:
     def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
         with self._lock:
             room = self._rooms.get(scope, _EMPTY)
-            return [room.at(id) for id in ids]
+            return [_copy(room.at(id)) for id in ids]
 
     def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
         with self._lock:
             rows = self._rooms.get(scope, _EMPTY).rows
-            return [rows.get(seq) for seq in seqs]
+            return [_copy(rows.get(seq)) for seq in seqs]
 
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0
@@ -126,12 +131,13 @@ class RamStore:
         present = [r for r in found if getattr(r, name) is not None]
         present.sort(key=lambda r: getattr(r, name), reverse=descending)
         absent = [r for r in found if getattr(r, name) is None]
-        return (present + absent)[offset : None if limit is None else offset + limit]
+        chosen = (present + absent)[offset : None if limit is None else offset + limit]
+        return [_copy(record) for record in chosen]
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         del batch
         found = (record for record in self._matching(where) if record.seq > after)
-        yield from sorted(found, key=lambda r: r.seq)
+        yield from map(_copy, sorted(found, key=lambda r: r.seq))
 
     def match(self, where: Where) -> list[int]:
         return sorted(record.seq for record in self._matching(where))
@@ -202,9 +208,9 @@ class RamStore:
     def setting(self, name: str) -> str | None:
         return self._settings.get(name)
 
-    def configure(self, settings: Mapping[str, str]) -> None:
+    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
         with self._lock:
-            self._settings.update(settings)
+            self._settings = {**settings, **self._settings} if fresh else {**self._settings, **settings}
 
     def rewrite(self, derived: Iterable[Derived]) -> None:
         with self._lock:
@@ -269,6 +275,16 @@ class RamStore:
                 for record in room.rows.values()
                 if where.matches(record)
             ]
+
+
+R = TypeVar("R", Record, Record | None)
+
+
+def _copy(record: R) -> R:
+    """The same record with data and meta of its own: what a caller does to them stays with the caller."""
+    if record is None or (record.data is None and not record.meta):
+        return record
+    return record.but(data=deepcopy(record.data), meta=deepcopy(record.meta))
 
 
 def entry_of(record: Record) -> Entry:

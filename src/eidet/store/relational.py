@@ -17,7 +17,7 @@ from ..where import Where
 from . import Changes, Derived, Entry, Head, Uses
 from .filters import JsonSql, compile_where
 from .rows import record_of, row_of, story_of
-from .rules import UNIQUE_KINDS, check_epoch, check_expected, check_order, said_before, succeed
+from .rules import UNIQUE_KINDS, check_epoch, check_expected, check_order, said_before, says_the_same, succeed
 from .schema import records
 from .statements import Statements
 
@@ -191,8 +191,10 @@ class RelationalStore:
         rows = self._read("setting", name=name)
         return rows[0][0] if rows else None
 
-    def configure(self, settings: Mapping[str, str]) -> None:
-        self._driver.write(lambda cursor: self._configure(cursor, settings))
+    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
+        self._driver.write(
+            lambda cursor: self._configure(cursor, settings, "claim" if fresh else "configure")
+        )
 
     def rewrite(self, derived: Iterable[Derived]) -> None:
         one = self._sql["rewrite"]
@@ -235,8 +237,8 @@ class RelationalStore:
         """Asked inside the transaction: another job of the same commit may have begun to stage."""
         return self._rows(cursor, "setting", name="staged") == [(name,)]
 
-    def _configure(self, cursor: Cursor, settings: Mapping[str, str]) -> None:
-        one = self._sql["configure"]
+    def _configure(self, cursor: Cursor, settings: Mapping[str, str], how: str = "configure") -> None:
+        one = self._sql[how]
         cursor.executemany(one.sql, [one.bind(name=name, value=value) for name, value in settings.items()])
 
     def _raise_epoch(self, cursor: Cursor) -> None:
@@ -288,7 +290,7 @@ class _Scribe:
         old = self._one("by_id", scope=record.scope, id=record.id)
         assert old is not None, "an insert that did nothing left a row behind"
         before = said_before(old, record)
-        return self._revise(old, record, before) if before else old
+        return old if says_the_same(old, record, before, expect) else self._revise(old, record, before)
 
     def _create(self, record: Record, unique: bool) -> Record | None:
         """The record as stored, or its twin with a use counted; None if its id is taken."""

@@ -30,6 +30,11 @@ def said_before(old: Record, new: Record) -> dict[str, Json]:
     }
 
 
+def says_the_same(old: Record, new: Record, before: dict[str, Json], expect: int | None) -> bool:
+    """Whether nothing is to be written: for a change of an expected version, a new vector counts too."""
+    return not before and (expect is None or old.vector == new.vector)
+
+
 def succeed(old: Record, new: Record) -> Record:
     """The next version: the new content with the life of the old record."""
     occurred = old.occurred if new.occurred == new.created else new.occurred

@@ -49,6 +49,7 @@ _SQL: Final = {
     "setting": "SELECT value FROM settings WHERE name = :name",
     "configure": "INSERT INTO settings (name, value) VALUES (:name, :value) "
     "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    "claim": "INSERT INTO settings (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING",
     "head": "SELECT (SELECT max(seq) FROM records), (SELECT max(seq) FROM events), "
     "(SELECT value FROM settings WHERE name = 'epoch')",
     "witness": "SELECT id || ' ' || created FROM records WHERE seq = :seq "

@@ -1,0 +1,173 @@
+"""What a caller gives is stored exactly or refused with the reason."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import OrderedDict
+from datetime import UTC, datetime, timedelta, timezone
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eidet.clean import EARLIEST, LATEST, clean_json, clean_text, dump_json, moment
+from eidet.errors import BadInput
+from eidet.model import Kind
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (0, 0.0),
+        (1.5, 1.5),
+        (-1, -1.0),
+        ("1970-01-01T00:00:01+00:00", 1.0),
+        ("1970-01-01T01:00:00+01:00", 0.0),
+        (datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC), 1.7e9),
+        (datetime(2023, 11, 14, 23, 13, 20, tzinfo=timezone(timedelta(hours=1))), 1.7e9),
+        (np.float64(1.5), 1.5),
+        (EARLIEST, EARLIEST),
+        (LATEST, LATEST),
+    ],
+)
+def test_a_moment_is_a_number_a_datetime_or_an_iso_string(given: Any, wanted: float) -> None:
+    assert moment(given) == wanted
+    assert type(moment(given)) is float
+
+
+def test_a_time_without_a_zone_is_local_time() -> None:
+    naive = datetime(2024, 5, 1, 12)  # noqa: DTZ001
+    assert moment(naive) == naive.timestamp() == moment("2024-05-01T12:00:00")
+    assert moment("2024-05-01") == datetime(2024, 5, 1).timestamp()  # noqa: DTZ001
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "yesterday",
+        "2024-13-01",
+        math.nan,
+        math.inf,
+        -math.inf,
+        1e300,
+        10**20,
+        True,
+        None,
+        [1],
+        b"1",
+        "1.5",
+    ],
+)
+def test_what_is_no_moment_is_refused(given: Any) -> None:
+    with pytest.raises(BadInput, match=r"^occurred "):
+        moment(given, "occurred")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(
+            None,
+            True,
+            False,
+            0,
+            -0.0,
+            1.0,
+            1e-320,
+            2**80,
+            -(10**400),
+            "",
+            "\0",
+            "e\u0301",
+            "🙂",
+            [],
+            {},
+            [[]],
+        ),
+        {"": {"\0": [None, {"a": 1}]}, "ключ": "\u2028"},
+    ],
+)
+def test_json_comes_back_as_it_was(given: Any) -> None:
+    cleaned = clean_json(given, "data")
+    assert repr(cleaned) == repr(given)
+    assert repr(json.loads(dump_json(cleaned))) == repr(given)
+
+
+def test_json_is_copied() -> None:
+    inner = [1]
+    given = {"a": inner}
+    cleaned = clean_json(given, "data")
+    inner.append(2)
+    assert cleaned == {"a": [1]}
+
+
+def test_what_json_can_carry_becomes_plain() -> None:
+    given = OrderedDict(a=(1, 2), b=MappingProxyType({"c": np.float64(0.5)}), d=Kind.FACT)
+    cleaned = clean_json(given, "data")
+    assert cleaned == {"a": [1, 2], "b": {"c": 0.5}, "d": "fact"}
+    assert type(cleaned["b"]) is dict
+    assert type(cleaned["b"]["c"]) is float
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (math.nan, "holds nan"),
+        ([math.inf], "holds inf"),
+        ({1: 2}, "has the key 1; JSON keys are strings"),
+        ({None: 2}, "has the key None"),
+        ({"a": {1, 2}}, "holds a set, which JSON cannot carry"),
+        (b"bytes", "holds a bytes"),
+        (object(), "holds a object"),
+        (np.int64(1), "holds a int64"),
+        (np.zeros(2), "holds a ndarray"),
+        (datetime(2024, 1, 1, tzinfo=UTC), "holds a datetime"),
+        ("\ud800", "lone surrogate at character 0"),
+        ({"a\udfff": 1}, "lone surrogate at character 1"),
+    ],
+)
+def test_what_json_would_change_is_refused(given: Any, reason: str) -> None:
+    with pytest.raises(BadInput, match=f"^data .*{reason}"):
+        clean_json(given, "data")
+
+
+def test_a_cycle_is_refused_but_a_value_twice_is_not() -> None:
+    cycle: dict[str, Any] = {"a": []}
+    cycle["a"].append(cycle)
+    with pytest.raises(BadInput, match="meta contains itself"):
+        clean_json(cycle, "meta")
+    shared = [1]
+    assert clean_json([shared, {"again": shared}], "meta") == [[1], {"again": [1]}]
+
+
+def test_nesting_has_an_end() -> None:
+    def nested(depth: int) -> Any:
+        value: Any = 1
+        for _ in range(depth):
+            value = [value]
+        return value
+
+    assert clean_json(nested(200), "data") == nested(200)
+    with pytest.raises(BadInput, match="nested more than 200 levels deep"):
+        clean_json(nested(201), "data")
+    with pytest.raises(BadInput, match="nested more than 200 levels deep"):
+        clean_json(nested(100_000), "data")
+
+
+def test_a_text_is_itself_or_refused() -> None:
+    for text in ("", "\0", "é", "\U0010ffff", "a" * 10**6):
+        assert clean_text(text, "text") is text
+    with pytest.raises(BadInput, match="text has a lone surrogate at character 3"):
+        clean_text("abc\ud83d", "text")
+    with pytest.raises(BadInput, match="text needs a string, not int"):
+        clean_text(5, "text")  # type: ignore[arg-type]
+
+
+def test_json_is_written_compactly_and_without_escapes() -> None:
+    assert dump_json({"b": "é", "a": [1, None]}) == '{"b":"é","a":[1,null]}'
+    assert dump_json({"b": 1, "a": 2}, sort_keys=True) == '{"a":2,"b":1}'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        dump_json(math.nan)

@@ -1,0 +1,72 @@
+"""Settings: good defaults, one reader, no silent typos."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eidet.config import Settings, read_settings
+from eidet.errors import Misconfigured
+
+
+def test_nothing_given_means_the_defaults() -> None:
+    assert read_settings({}) == Settings()
+    assert read_settings({"PATH": "/bin", "EIDET": "x", "eidet_language": "de"}) == Settings()
+
+
+def test_the_environment_is_read_by_name_and_type() -> None:
+    given = {
+        "EIDET_DURABILITY": "power",
+        "EIDET_LANGUAGE": "de",
+        "EIDET_KEEP_DUPLICATES": "Yes",
+        "EIDET_TEXT_CHARS": "500",
+    }
+    wanted = Settings(durability="power", language="de", keep_duplicates=True, text_chars=500)
+    assert read_settings(given) == wanted
+    assert read_settings({"EIDET_KEEP_DUPLICATES": "0"}).keep_duplicates is False
+
+
+def test_a_file_is_read_and_the_environment_wins(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('[eidet]\nlanguage = "fr"\ntext_chars = 9\nkeep_duplicates = true\n[other]\nx = 1\n')
+    assert read_settings({}, file) == Settings(language="fr", text_chars=9, keep_duplicates=True)
+    assert read_settings({"EIDET_LANGUAGE": "de"}, file).language == "de"
+
+
+def test_a_file_without_our_table_changes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text("[other]\nx = 1\n")
+    assert read_settings({}, file) == Settings()
+
+
+def test_unknown_names_are_refused_with_the_known_ones(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text("[eidet]\nlangauge = 'de'\n")
+    with pytest.raises(Misconfigured, match=r"unknown settings \['langauge'\]; there are durability"):
+        read_settings({}, file)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("TEXT_CHARS", "many"), ("TEXT_CHARS", "1.5"), ("TEXT_CHARS", ""), ("KEEP_DUPLICATES", "maybe")],
+)
+def test_values_of_the_wrong_type_are_refused(name: str, value: str) -> None:
+    with pytest.raises(Misconfigured, match=f"setting {name.lower()} cannot be '{value}'"):
+        read_settings({f"EIDET_{name}": value})
+
+
+@pytest.mark.parametrize("name", ["text_chars", "index_memory_mb", "sidecar_from", "flush_uses"])
+def test_sizes_are_at_least_one(name: str) -> None:
+    with pytest.raises(Misconfigured, match=f"setting {name} must be at least 1, not 0"):
+        Settings(**{name: 0})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("content", ["[eidet", "= 1", "[eidet]\nlanguage = \n"])
+def test_a_broken_or_missing_file_is_named(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "settings.toml"
+    with pytest.raises(Misconfigured, match=r"settings file .*settings\.toml cannot be used"):
+        read_settings({}, file)
+    file.write_text(content)
+    with pytest.raises(Misconfigured, match=r"settings file .*settings\.toml cannot be used"):
+        read_settings({}, file)
