@@ -50,8 +50,8 @@ def queries(of: list[str], count: int, *, seed: int = 2) -> list[str]:
     return [" ".join(pick.sample(pick.choice(of).split(), 4)) for _ in range(count)]
 
 
-def real_texts(count: int) -> list[str]:
-    """Sentences of real conversations where the development data is at hand, else made-up texts."""
+def real_texts(count: int) -> tuple[list[str], int]:
+    """Real sentences as far as the development data goes, then made-up ones; how many are real."""
     found: dict[str, None] = {}
     path = DATA / "longmemeval-dev.json.gz"
     if path.exists():
@@ -61,7 +61,7 @@ def real_texts(count: int) -> list[str]:
                     if len(sentence) > 20:
                         found[sentence] = None
     made = texts(max(0, count - len(found)))
-    return (list(found) + made)[:count]
+    return (list(found) + made)[:count], min(count, len(found))
 
 
 def median_ms(run: Callable[[Any], object], items: list[Any]) -> float:

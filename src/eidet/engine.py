@@ -241,6 +241,6 @@ class Engine:
             )
         if language and analyzer_of(language) is not self.analyzer:
             raise Misconfigured(
-                f"this memory's texts were analysed as {language!r}, not {self._opened_as!r}: open it without "
+                f"this memory was analysed as {language!r}, not {self._opened_as!r}: open it without "
                 "a language, or change it for good with `eidet rebuild --language`"
             )

@@ -22,7 +22,7 @@ from .shard import Shard
 from .sidecar import Sidecars
 
 T = TypeVar("T")
-BATCH: Final = 20_000  # entries read from the store at once
+BATCH: Final = 5_000  # entries read from the store at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,11 +161,17 @@ class EmbeddedIndex:
             if changes.head.epoch != shard.head.epoch and shard.head.seq:  # what it has is of another epoch
                 shard, before = Shard(shard.scope, self._width), 0
             else:
+                self._make_ready(shard, changes)
                 _apply(shard, changes)
         slot.shard = shard
         self._weigh(slot)
         if shard.count - before >= self._settings.sidecar_from:
             self._sidecars.save(shard)
+
+    def _make_ready(self, shard: Shard, changes: Changes) -> None:
+        """Before the first of many pages: room for all of them, instead of growing and copying on the way."""
+        if not shard.count and len(changes.entries) == BATCH:
+            shard.reserve(self._store.count(Where(scope=Scope(shard.scope))))
 
     def _resolve(self, where: Where) -> NDArray[np.int64]:
         return np.array(self._store.match(where), np.int64)

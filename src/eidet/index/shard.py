@@ -113,6 +113,11 @@ class Shard:
         codes = self.codes[name]
         return [NONE if label is None else codes.setdefault(label, len(codes)) for label in labels]
 
+    def reserve(self, count: int) -> None:
+        """Makes room for so many rows in all."""
+        self.vectors.reserve(count)
+        self._reserve(count)
+
     def _reserve(self, count: int) -> None:
         capacity = len(self.columns["seq"])
         if count > capacity:

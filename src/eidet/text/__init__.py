@@ -74,8 +74,8 @@ def pack_ids(ids: Sequence[int]) -> bytes:
 def _tally(ids: Sequence[int], rising: Sequence[int]) -> bytes:
     if len(rising) == len(ids):  # most short texts repeat nothing: counting them costs more than the rest
         return b"\x01" * len(ids)
-    counts = Counter(ids)
-    return bytes([min(counts[id], MOST) for id in rising])
+    counts = list(map(Counter(ids).__getitem__, rising))
+    return bytes(counts if max(counts) <= MOST else [min(count, MOST) for count in counts])
 
 
 def unpack(packed: bytes) -> dict[int, int]:
