@@ -51,15 +51,17 @@ def queries(of: list[str], count: int, *, seed: int = 2) -> list[str]:
 
 
 def real_texts(count: int) -> tuple[list[str], int]:
-    """Real sentences as far as the development data goes, then made-up ones; how many are real."""
+    """Real sentences and pairs of them as far as the data goes, then made-up texts; how many are real."""
     found: dict[str, None] = {}
+    pairs: dict[str, None] = {}
     path = DATA / "longmemeval-dev.json.gz"
     if path.exists():
         for question in json.loads(gzip.decompress(path.read_bytes())):
             for turn in itertools.chain.from_iterable(question["haystack_sessions"]):
-                for sentence in re.split(r"(?<=[.!?])\s+|\n+", turn["content"]):
-                    if len(sentence) > 20:
-                        found[sentence] = None
+                said = [s for s in re.split(r"(?<=[.!?])\s+|\n+", turn["content"]) if len(s) > 20]
+                found.update(dict.fromkeys(said))
+                pairs.update(dict.fromkeys(map(" ".join, itertools.pairwise(said))))
+    found.update(pairs)
     made = texts(max(0, count - len(found)))
     return (list(found) + made)[:count], min(count, len(found))
 

@@ -29,7 +29,7 @@ def main() -> None:
     record(
         "nearest neighbours",
         {
-            "texts": f"{len(corpus):,}, of which {real:,} sentences of real conversations",
+            "texts": f"{len(corpus):,}, of which {real:,} real (one or two sentences)",
             "recall@10 against exact": shared / (10 * len(asked)),
         },
     )

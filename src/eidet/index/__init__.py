@@ -39,7 +39,8 @@ class Span:
 class Found:
     """Candidates by rising seq: the best `depth` of each arm, every one with its score in both.
 
-    Cosine in `dense`, BM25 in `words`; `spans` tells the range each arm had over all it searched.
+    Cosine in `dense` (exact for the better half), BM25 in `words`; `spans` tells the range each arm
+    had over all it searched.
     """
 
     scopes: list[str] = field(default_factory=list)

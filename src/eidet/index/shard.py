@@ -162,7 +162,7 @@ class Shard:
         hits = None if words is None else words.nonzero()[0]  # most rows hold none of the words
         best = _candidates(coarse, words, hits, kept, probe.depth)
         rows = best if passed is None else passed[best]
-        dense = np.zeros(len(rows), np.float32) if query is None else self.vectors.exact(query, rows)
+        dense = self._sharpened(query, coarse, best, rows, probe.depth // 2)
         return Found(
             scopes=[self.scope],
             scope=np.zeros(len(rows), np.int32),
@@ -183,6 +183,17 @@ class Shard:
         if passed is None or len(passed) * 4 <= self.count:
             return self.vectors.scan(query, passed)
         return self.vectors.scan(query, None)[passed]
+
+    def _sharpened(
+        self, query: Floats | None, coarse: Floats | None, best: Rows, rows: Rows, count: int
+    ) -> Floats:
+        """The candidates' cosines: exact for the best `count`, as the scan gave them for the rest."""
+        if query is None or coarse is None:
+            return np.zeros(len(rows), np.float32)
+        dense = coarse[best]
+        near = top(dense, count)
+        dense[near] = self.vectors.exact(query, rows[near])
+        return dense
 
     def _words(self, terms: Sequence[int], keep: Mask | None, passed: Rows | None) -> Floats | None:
         if not terms or not self.count:

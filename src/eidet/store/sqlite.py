@@ -26,6 +26,7 @@ APPLICATION_ID: Final = 0x45494445  # "EIDE": tells our files from other SQLite 
 MAGIC: Final = b"SQLite format 3\x00"
 PAGE_BYTES: Final = 8192  # rows of ~1.4 KB: 5 to a page, against 2 to a page of 4096
 CHECKPOINT_PAGES: Final = 4000
+CACHE_KIB: Final = 16_384  # of pages, for each reading thread
 BUSY_SECONDS: Final = 60.0
 SYNCHRONOUS: Final = {"process": "NORMAL", "power": "FULL"}
 
@@ -191,6 +192,7 @@ class _Connection:
             _use_wal(self.raw)
             self.raw.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
             self.raw.execute(f"PRAGMA synchronous = {synchronous}")
+        self.raw.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
 
     def outdated(self) -> bool:
         """Whether somebody who may write did so: a file that is only read is read without locks."""
