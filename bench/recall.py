@@ -16,7 +16,7 @@ from eidet import Draft, Memory
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000, 1_000_000])
     sizes = parser.parse_args().sizes
     with folder() as home:
         for size in sizes:

@@ -23,8 +23,7 @@ def main() -> None:
             page += [f"## {name}", "", "| | |", "|---|---|"]
             page += [f"| {key} | {shown(value)} |" for key, value in values.items()]
             page.append("")
-    notes = ROOT / "docs" / "benchmarks-notes.md"
-    page += [notes.read_text() if notes.exists() else ""]
+    page.append((ROOT / "bench" / "notes.md").read_text())
     (ROOT / "docs" / "benchmarks.md").write_text("\n".join(page).rstrip() + "\n")
     readme = ROOT / "README.md"
     block = f"<!-- bench -->\n{table}\n\n{measured(results)}\n<!-- /bench -->"
@@ -54,16 +53,15 @@ def summary(results: dict[str, Any]) -> str:
     )
     bulk = results["add in bulk"]["remember 10,000 in one call, per second"]
     rows.append(("`remember`, 10,000 in one call", f"{bulk:,.0f}/s", "", ""))
-    for name, values in results.items():
-        if name.startswith("recall at"):
-            rows.append(
-                (
-                    f"hybrid `{name.replace('recall at ', 'recall` at ')}, top 10",
-                    f"{values['recall p50 ms']:.2f} ms p50, {values['recall p95 ms']:.2f} ms p95",
-                    f"{values['floor: numpy float32 scan with top 10, ms']:.2f} ms numpy scan",
-                    f"{values['recall / scan']:.2f}",
-                )
-            )
+    rows += [
+        (
+            f"hybrid `recall` at {size:,}, top 10",
+            f"{values['recall p50 ms']:.2f} ms p50, {values['recall p95 ms']:.2f} ms p95",
+            f"{values['floor: numpy float32 scan with top 10, ms']:.2f} ms numpy scan",
+            f"{values['recall / scan']:.2f}",
+        )
+        for size, values in by_size(results)
+    ]
     scopes = results["10,000 scopes of 100"]
     rows.append(
         (
@@ -84,17 +82,23 @@ def shown(value: Any) -> str:
     return f"{value:,.3f}" if isinstance(value, float) else str(value)
 
 
+def by_size(results: dict[str, Any]) -> list[tuple[int, dict[str, float]]]:
+    found = {name.removeprefix("recall at "): values for name, values in results.items()}
+    sizes = {
+        int(name.replace(",", "")): found[name]
+        for name in found
+        if name[0].isdigit() and "scopes" not in name
+    }
+    return sorted(sizes.items())
+
+
 def plot(results: dict[str, Any]) -> None:
     import matplotlib as mpl
 
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
-    sizes = sorted(
-        (int(name.removeprefix("recall at ").replace(",", "")), values)
-        for name, values in results.items()
-        if name.startswith("recall at")
-    )
+    sizes = by_size(results)
     at = [size for size, _ in sizes]
     figure, axes = plt.subplots(figsize=(7, 4.2))
     for key, label, style in (

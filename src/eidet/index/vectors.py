@@ -23,7 +23,7 @@ A = TypeVar("A", bound=np.generic)
 FINE: Final = 254.0
 THREADED_FROM: Final = 40_000  # rows; below, starting a second thread costs more than it saves
 THREADS: Final = min(2, os.cpu_count() or 1)
-RETRY: Final = 32  # scans after which the other number of threads is tried again
+RETRY: Final = 16  # scans after which the other number of threads is tried again
 
 
 class Pace:
@@ -47,7 +47,7 @@ class Pace:
     def note(self, threads: int, rows: int, seconds: float) -> None:
         if rows >= THREADED_FROM:
             known, cost = self._cost[threads], seconds / rows
-            self._cost[threads] = cost if not known else 0.7 * known + 0.3 * cost
+            self._cost[threads] = cost if not known else 0.5 * known + 0.5 * cost
 
 
 PACE: Final = Pace()
