@@ -67,9 +67,12 @@ def write(path: str, turn: str) -> None:
 def warm_up() -> None:
     """Makes a file elsewhere, so that everything is imported when it counts."""
     with TemporaryDirectory() as folder, opened(f"{folder}/m.db") as memory:
-        memory.remember("something")
+        memory.remember([f"something {n}" for n in range(200)])
         memory.recall("something")
-        memory.find()
+        memory.revise(memory.find(limit=1)[0].id, text="else")
+        memory.recall("else", session="none")
+        memory.forget(memory.find(limit=1)[0].id)
+        memory.recall("something")
 
 
 def create(folder: str) -> None:

@@ -122,7 +122,7 @@ class Recall:
         if len(found.scopes) == 1:
             return self.store.fetch(found.scopes[0], found.seq[ranked.rows].tolist())
         records: dict[int, Record | None] = {}
-        for code in np.unique(found.scope[ranked.rows]).tolist():
+        for code in set(found.scope[ranked.rows].tolist()):
             seqs = [int(found.seq[row]) for row in ranked.rows if found.scope[row] == code]
             records.update(zip(seqs, self.store.fetch(found.scopes[code], seqs), strict=True))
         return [records[int(found.seq[row])] for row in ranked.rows]
