@@ -195,3 +195,5 @@ class _Disk:
         if self._connection is not None and self._owner == os.getpid():
             self._connection.close()
         self._connection = None
+
+    __del__ = _drop_connection

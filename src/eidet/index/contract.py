@@ -406,6 +406,7 @@ class IndexContract:
         def read(_: int) -> int:
             return len(self.found("word", depth=10**6))
 
+        read(0)  # makes store and index, once, before the threads ask for them
         with ThreadPoolExecutor(4) as pool:
             counts = [pool.submit(read, n) for n in range(20)]
             for n in range(40):

@@ -266,6 +266,7 @@ class StoreContract:
         def write(worker: int) -> list[int]:
             return [self.put(fact(f"{worker}-{n}"))[0].seq for n in range(10)]
 
+        assert self.store.count(ALL) == 0  # makes the store, once, before the threads ask for it
         with ThreadPoolExecutor(8) as pool:
             seqs = list(pool.map(write, range(8)))
         assert all(mine == sorted(mine) for mine in seqs)
