@@ -23,7 +23,7 @@ _OPEN = _words("""
 _NUMBERED = _words("no nos nr vol fig figs eq sec ch art par p pp")
 _END = re.compile(
     r"""
-      (?<![.!?\u2026]) [.!?\u2026]++ ["'\u201d\u2019\u00bb)\]*_]*+ (?=\s)  # marks, closed, before white space
+      (?<![.!?\u2026]) [.!?\u2026]+ ["'\u201d\u2019\u00bb)\]*_]* (?=\s)  # marks, closed, before white space
     | [\u3002\uff01\uff1f]+ [\u300d\u300f\u201d\uff09]*                   # full-width ones need no space
     | (?= [\n\r\u2028\u2029] )                                            # the end of a line
     """,

@@ -80,7 +80,7 @@ _UNIT = re.compile(rf"[{SPACELESS}]|[^\s{SPACELESS}]+")
 
 # Each kind of run is found by its characters alone, and the cost of a run grows with its length but
 # not faster than by parts: the laws of `TokenCounter` follow.
-_PIECE = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|[0-9]++|[!-/:-@\[-`{-~]++| {2,}+|[\t-\r]++|[^\t-\r -~]")
+_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[!-/:-@\[-`{-~]+| {2,}|[\t-\r]+|[^\t-\r -~]")
 
 
 def _cost(piece: str) -> int:

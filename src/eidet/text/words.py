@@ -89,17 +89,17 @@ _NOISE = (
 )
 _EMOJI = "\u231a\u231b\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f1e5\U0001f200-\U0001faff"
 _LETTER = rf"[^\W_{SPACELESS}]"
-_WORD = rf"{_LETTER}++(?:[{_SIGNS}]++{_LETTER}*+)*+"
+_WORD = rf"{_LETTER}+(?:[{_SIGNS}]+{_LETTER}*)*"
 
 
 def _words_of(letter: str, word: str) -> str:
     """A word, what hyphens, dots or thousands commas tie to it, and an English clitic."""
-    more = rf"(?:[-._]{word}|(?<=[0-9]),[0-9]{{3}}(?![0-9]))*+"
+    more = rf"(?:[-._]{word}|(?<=[0-9]),[0-9]{{3}}(?![0-9]))*"
     return rf"{word}{more}(?:'(?:[stdm]|ll|re|ve)(?!{letter}))?"
 
 
-_ASCII = re.compile(_words_of("[a-z0-9]", "[a-z0-9]++"))
-_TOKEN = re.compile(rf"{_words_of(_LETTER, _WORD)}|[{SPACELESS}]++|[\U0001f1e6-\U0001f1ff]{{2}}|[{_EMOJI}]")
+_ASCII = re.compile(_words_of("[a-z0-9]", "[a-z0-9]+"))
+_TOKEN = re.compile(rf"{_words_of(_LETTER, _WORD)}|[{SPACELESS}]+|[\U0001f1e6-\U0001f1ff]{{2}}|[{_EMOJI}]")
 _SPACELESS = re.compile(rf"[{SPACELESS}]")
 _DROPPED = re.compile(rf"[{_NOISE}]")
 _APOSTROPHE = re.compile("[\u2018\u02bc]")
