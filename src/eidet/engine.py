@@ -69,10 +69,13 @@ class Engine:
 
     @property
     def store(self) -> Store:
+        self._check_open()
+        return self._store
+
+    def _check_open(self) -> None:
         if self._closed:
             place = getattr(self._store, "path", "RAM")
             raise Misconfigured(f"the memory on {place} was closed; open it again")
-        return self._store
 
     # The three paths.
 
@@ -198,7 +201,8 @@ class Engine:
     # Keeping store, embedder and language together.
 
     def _ready(self) -> tuple[Ingest, Recall, Index]:
-        parts = self._parts if self.store else None
+        self._check_open()
+        parts = self._parts
         if parts is None:
             with self._lock:
                 parts = self._parts = self._parts or self._assemble()
