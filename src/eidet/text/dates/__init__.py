@@ -1,0 +1,112 @@
+"""Time expressions in a text as intervals of calendar days, against a reference time.
+
+English is read by a grammar of our own; other languages by their words for months, weekdays and relative
+days; dates in digits in any language. Nothing is ever raised for a text, and reading is linear in its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ..words import code_of
+from .days import Days, clipped
+from .lexicon import TIMES, TRIGGERS
+from .numeric import MAYBE
+from .phrases import STARTS, expression
+from .tokens import Tokens, folded, read
+
+_LETTERS = bytes(
+    ord(chr(code).lower()) if chr(code).isalpha() and code < 128 else 48 if 48 <= code < 58 else 32
+    for code in range(256)
+)
+_CLOCK = re.compile(r"\b[0-2]?[0-9](?::[0-5][0-9]\b|\s?(?:am|pm|a\.m\.|p\.m\.|uhr|h)(?!\w))", re.IGNORECASE)
+_EVERY = re.compile(
+    r"\b(?:every|each|all|per|whole|in the|at|one|[0-9]+|half a)\s"
+    r"(?:spring|summer|fall|winter|march|april|may|june|august|day|night|morning|afternoon|evening)\b",
+    re.IGNORECASE,
+)
+_SOME_DAY = datetime(2000, 6, 15, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dated:
+    """A time expression, where it stands, and the days it means (ordinals, both ends included).
+
+    `confidence` is 1 for a full date and less for a vague, ambiguous or yearless one. `grain` is "day",
+    "weekend", "week", "month", "season", "year" or "span". `yearless`: day and month are certain, the year
+    was guessed.
+    """
+
+    text: str
+    start: int
+    end: int
+    first: int
+    last: int
+    confidence: float
+    grain: str
+    yearless: bool = False
+
+
+def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = True) -> tuple[Dated, ...]:
+    """The time expressions of a text, in order, not overlapping; days are those of `now`'s zone.
+
+    With `past` an expression without a year means the latest not after `now`, as in questions about
+    memories. Without it the words around tell, else the nearest is taken, with less confidence.
+    """
+    if language != "en" and (code := code_of(language)) != "en":
+        from .foreign import found_in
+
+        found = found_in(folded(text), now, code, past)
+        return tuple(dated(text, start, end, days) for start, end, days in found)
+    letters = _letters(text)
+    if TRIGGERS.isdisjoint(letters.split()) and (b"0" not in letters or not MAYBE.search(text)):
+        return ()
+    return tuple(_english(read(text, folded(text), now, past)))
+
+
+def has_time(text: str, language: str = "en") -> bool:
+    """Is there any time expression, durations, hours and recurrences ("every summer") included?"""
+    if language != "en" and (code := code_of(language)) != "en":
+        from .foreign import found_in
+
+        low = folded(text)
+        return bool(found_in(low, _SOME_DAY, code, past=True)) or _CLOCK.search(low) is not None
+    letters = _letters(text)
+    words, digits = letters.split(), b"0" in letters
+    if not TIMES.isdisjoint(words) or (digits and _CLOCK.search(text)):
+        return True
+    if not digits and TRIGGERS.isdisjoint(words):
+        return False
+    return _EVERY.search(text) is not None or bool(dates_in(text, _SOME_DAY))
+
+
+def _letters(text: str) -> bytes:
+    """The ASCII letters, small, with zeros for digits and spaces for all else: the cheapest way to words."""
+    return text.encode("ascii", "replace").translate(_LETTERS)
+
+
+def _english(tokens: Tokens) -> Iterator[Dated]:
+    at, words = 0, tokens.words
+    for here in range(len(tokens.places)):
+        word = words[here]
+        if here < at or not (word in STARTS or word[0].isdecimal()):
+            continue
+        if found := expression(tokens, here):
+            days, at = found
+            yield dated(tokens.text, tokens.start(here), tokens.end(at - 1), days)
+
+
+def dated(text: str, start: int, end: int, days: Days) -> Dated:
+    return Dated(
+        text=text[start:end],
+        start=start,
+        end=end,
+        first=clipped(days.first),
+        last=clipped(days.last),
+        confidence=round(min(max(days.confidence, 0.05), 1.0), 3),
+        grain=days.grain,
+        yearless=days.yearless,
+    )

@@ -1,0 +1,103 @@
+"""Counted stretches of time ("two or three weeks", "a couple of days"), and moving by them."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import NamedTuple
+
+from .days import Days, around, clipped, day, months_later, moved, span, year_of
+from .lexicon import NUMBERS, TENS, VAGUE
+
+_NUMBER = re.compile(r"[0-9]{1,4}")
+_RANGE = re.compile(r"([0-9]{1,3})[-\u2013]([0-9]{1,3})")
+_REACH = {"week": 3, "month": 15}
+_WHOLE = {"fortnight": ("week", 2), "decade": ("year", 10)}
+
+
+class Count(NamedTuple):
+    """From how many to how many, and the place after the words that say it."""
+
+    low: int
+    high: int
+    after: int
+    vague: bool = False
+
+
+def count_read(words: list[str], at: int) -> Count | None:
+    """Two · 12 · 2-3 · a · a couple of · a few · several · two or three · twenty-five."""
+    if match := _RANGE.fullmatch(words[at]):
+        low, high = sorted((int(match[1]), int(match[2])))
+        return Count(low, high, at + 1, True)
+    if words[at] in ("a", "an", "the") and words[at + 1] in ("couple", "few", "dozen"):
+        at += 1
+    if words[at] in VAGUE and not (at and words[at - 1] == "how"):
+        low, high = VAGUE[words[at]]
+        return Count(low, high, at + 1 + (words[at + 1] == "of"), True)
+    if words[at] == "dozen":
+        return Count(12, 12, at + 1, True)
+    one = _number(words, at)
+    if one and words[one[1]] in ("or", "to") and (two := _number(words, one[1] + 1)) and two[0] > one[0]:
+        return Count(one[0], two[0], two[1], True)
+    return Count(one[0], one[0], one[1]) if one else None
+
+
+def _number(words: list[str], at: int) -> tuple[int, int] | None:
+    """A number and the place after it."""
+    word = words[at]
+    if word in ("a", "an"):
+        return 1, at + 1
+    if word in NUMBERS:
+        return NUMBERS[word], at + 1
+    if word in TENS:
+        ones = at + 1 + (words[at + 1] == "-")
+        more = NUMBERS.get(words[ones], 10)
+        return (TENS[word] + more, ones + 1) if more < 10 else (TENS[word], at + 1)
+    return (int(word), at + 1) if _NUMBER.fullmatch(word) else None
+
+
+def offset(base: int, count: Count, unit: str, sign: int, *, exact: bool = False) -> Days:
+    """So many units before (-1) or after (1) a day: that day, or the time around it that the unit allows.
+
+    `exact` asks for the day itself.
+    """
+    if unit in _WHOLE:
+        unit, times = _WHOLE[unit]
+        count = count._replace(low=count.low * times, high=count.high * times)
+    low, high = moved(base, sign * count.low, unit), moved(base, sign * count.high, unit)
+    if exact:
+        return day(high)
+    if count.low != count.high:
+        return _stretched(low, high, unit)
+    return _pointed(low, count, unit)
+
+
+def _stretched(low: int, high: int, unit: str) -> Days:
+    if unit == "year":
+        first, last = sorted((date.fromordinal(low).year, date.fromordinal(high).year))
+        return span(year_of(first).first, year_of(last).last, 0.5)
+    return span(low, high, 0.55)
+
+
+def _pointed(at: int, count: Count, unit: str) -> Days:
+    sure = 0.7 if count.vague or (count.low % 10 == 0 and count.low) else 0.85
+    if unit == "day":
+        loose = count.vague or count.low >= 20
+        return around(at, 1, "span", 0.65) if loose else day(at, 0.95)
+    if unit == "year":
+        return year_of(date.fromordinal(at).year, sure - 0.05)
+    return around(at, _REACH[unit] * (2 if count.vague else 1), unit, sure - 0.05 * (unit == "month"))
+
+
+def and_a_half(base: int, unit: str, count: Count, sign: int) -> Days | None:
+    """A year and a half before or after a day."""
+    if unit not in ("year", "month"):
+        return None
+    if unit == "year":
+        at = months_later(base, sign * (12 * count.high + 6))
+        return around(at, 45, "span", 0.7)
+    return around(clipped(moved(base, sign * count.high, "month") + sign * 15), 10, "span", 0.7)
+
+
+def half_a_year(base: int, sign: int) -> Days:
+    return around(months_later(base, sign * 6), 30, "span", 0.7)

@@ -1,0 +1,146 @@
+"""Intervals of calendar days and the arithmetic on them; every answer lies in years 1-9999.
+
+Days are ordinals. An ordinal minus one, modulo seven, is the weekday (Monday is 0). Winter begins in
+December of its year.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import date
+from typing import NamedTuple
+
+LAST_DAY = date.max.toordinal()
+FAR = 3652  # days, ten years: how far an open interval reaches
+UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
+
+
+class Days(NamedTuple):
+    """An interval with what `Dated` says of it; both ends belong to it."""
+
+    first: int
+    last: int
+    grain: str
+    confidence: float
+    yearless: bool = False
+
+
+def clipped(ordinal: int) -> int:
+    return min(max(ordinal, 1), LAST_DAY)
+
+
+def ordinal_of(year: int, month: int, day: int) -> int:
+    """Clipped to the calendar where the year is not in it; the day must exist."""
+    if year < 1:
+        return 1
+    return date(year, month, day).toordinal() if year <= 9999 else LAST_DAY
+
+
+def month_length(year: int, month: int) -> int:
+    if month == 2:
+        return 29 if year % 4 == 0 and (year % 100 or year % 400 == 0) else 28
+    return 30 if month in (4, 6, 9, 11) else 31
+
+
+def day(ordinal: int, confidence: float = 1.0) -> Days:
+    return Days(clipped(ordinal), clipped(ordinal), "day", confidence)
+
+
+def day_of(year: int, month: int, number: int, confidence: float = 1.0) -> Days | None:
+    """None where the month has no such day."""
+    if not (1 <= month <= 12 and 1 <= number <= month_length(year, month)):
+        return None
+    return day(ordinal_of(year, month, number), confidence)
+
+
+def months(year: int, month: int, count: int, grain: str, confidence: float = 1.0) -> Days:
+    """`count` whole months from a month, which may be counted beyond its year (13 is January of the next)."""
+    start, end = year * 12 + month - 1, year * 12 + month - 2 + count
+    last_year, last_month = end // 12, end % 12 + 1
+    last = ordinal_of(last_year, last_month, month_length(last_year, last_month))
+    return Days(ordinal_of(start // 12, start % 12 + 1, 1), last, grain, confidence)
+
+
+def month_of(year: int, month: int, confidence: float = 1.0) -> Days:
+    return months(year, month, 1, "month", confidence)
+
+
+def year_of(year: int, confidence: float = 1.0) -> Days:
+    return months(year, 1, 12, "year", confidence)
+
+
+def season_of(year: int, first_month: int, confidence: float = 0.9) -> Days:
+    return months(year, first_month, 3, "season", confidence)
+
+
+def week_at(ordinal: int, confidence: float = 0.9) -> Days:
+    """The week from Monday to Sunday that has the day."""
+    monday = ordinal - (ordinal - 1) % 7
+    return Days(clipped(monday), clipped(monday + 6), "week", confidence)
+
+
+def weekend_at(ordinal: int, confidence: float = 0.9) -> Days:
+    """Saturday and Sunday of the week that has the day."""
+    saturday = ordinal - (ordinal - 1) % 7 + 5
+    return Days(clipped(saturday), clipped(saturday + 1), "weekend", confidence)
+
+
+def around(ordinal: int, reach: int, grain: str, confidence: float) -> Days:
+    return Days(clipped(ordinal - reach), clipped(ordinal + reach), grain, confidence)
+
+
+def span(first: int, last: int, confidence: float, grain: str = "span") -> Days:
+    """From the earlier to the later of two days."""
+    low, high = sorted((clipped(first), clipped(last)))
+    return Days(low, high, grain, confidence)
+
+
+def weekday_before(ordinal: int, weekday: int) -> int:
+    """The last such weekday strictly before a day."""
+    return ordinal - 1 - (ordinal - 2 - weekday) % 7
+
+
+def weekday_after(ordinal: int, weekday: int) -> int:
+    """The first such weekday strictly after a day."""
+    return ordinal + 1 + (weekday - ordinal) % 7
+
+
+def months_later(ordinal: int, count: int) -> int:
+    """The same day of the month some months on, or the month's last day."""
+    at = date.fromordinal(clipped(ordinal))
+    index = at.year * 12 + at.month - 1 + count
+    year, month = index // 12, index % 12 + 1
+    return ordinal_of(year, month, min(at.day, month_length(year, month)))
+
+
+def moved(ordinal: int, count: int, unit: str) -> int:
+    """A day moved by so many days, weeks, months or years."""
+    if unit in ("month", "year"):
+        return months_later(ordinal, count * (12 if unit == "year" else 1))
+    return clipped(ordinal + count * UNIT_DAYS[unit])
+
+
+def distance(days: Days, ordinal: int) -> int:
+    return max(days.first - ordinal, ordinal - days.last, 0)
+
+
+def chosen(candidates: Iterable[Days | None], today: int, lean: int) -> Days | None:
+    """Of the same expression in several years, the one meant.
+
+    Leaning back (-1) it is the latest that has begun, leaning forward (1) the earliest that has not
+    ended, and with no leaning (0) the nearest, the earlier of two as near.
+    """
+    there = [days for days in candidates if days is not None]
+    if lean < 0:
+        return max((days for days in there if days.first <= today), default=None)
+    if lean > 0:
+        return min((days for days in there if days.last >= today), default=None)
+    return min(there, key=lambda days: (distance(days, today), days.first), default=None)
+
+
+def yearly(of_year: Callable[[int], Days | None], today: int, lean: int, reach: int = 2) -> Days | None:
+    """The one meant of what comes once a year; its year is a guess, and says so."""
+    year = date.fromordinal(clipped(today)).year
+    candidates = (of_year(year + shift) for shift in range(-reach, reach + 1))
+    days = chosen(candidates, today, lean)
+    return days and days._replace(yearless=True)

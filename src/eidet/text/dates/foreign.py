@@ -1,0 +1,254 @@
+"""Time expressions of languages other than English, found by the words of their locale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from itertools import chain
+
+from .away import Now, date_in, unit_away, weekday_away, year_away
+from .counts import Count, offset
+from .days import Days, chosen, day, day_of, month_of, season_of, year_of
+from .locales import NUMBER, Locale, locale_of
+from .numeric import months_and_days, number_read, written_out
+
+Found = tuple[int, int, Days]
+_NUMERIC = re.compile(r"(?<![\w./:$€£#-])[0-9][0-9a-z]*(?:[-/.:\u2013](?=[0-9])[0-9a-z]+)*")
+_WORD = re.compile(r"[^\W\d_]+")
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
+_YEAR = r"(?:1[5-9]|20)[0-9]{2}"
+_BARE_YEAR = re.compile(_YEAR)
+_DAY = r"[0-3]?[0-9]"
+
+
+Reader = Callable[[re.Match[str], Now], Days | None]
+Readers = dict[str, Reader]
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """What a language's expressions look like, and the words without which there is none."""
+
+    locale: Locale
+    pattern: re.Pattern[str]
+    readers: Readers
+    vocabulary: frozenset[str]
+
+    def may_be_in(self, low: str) -> bool:
+        if not self.locale.spaced or _BARE_YEAR.search(low):
+            return True
+        return not self.vocabulary.isdisjoint([word[:3] for word in _WORD.findall(low)])
+
+
+def found_in(low: str, now: datetime, language: str, past: bool) -> list[Found]:
+    """The expressions of a folded text in order, those in digits included; the longer of two that overlap."""
+    grammar = grammar_of(language)
+    here = Now(now, now.toordinal(), -1 if past else 0)
+    found = [*_in_digits(low, grammar), *written_out(low)]
+    if grammar and grammar.may_be_in(low):
+        found += [*_in_words(low, grammar, here), *_in_characters(low, here)]
+    return list(_apart(found))
+
+
+def _apart(found: list[Found]) -> Iterator[Found]:
+    end = 0
+    for one in sorted(found, key=lambda one: (one[0], -one[1])):
+        if one[0] >= end:
+            yield one
+            end = one[1]
+
+
+def _in_digits(low: str, grammar: Grammar | None) -> Iterator[Found]:
+    month_first = grammar.locale.month_first if grammar else None
+    for match in _NUMERIC.finditer(low):
+        if days := number_read(match[0], "", month_first):
+            yield match.start(), match.end(), days
+
+
+def _in_characters(low: str, now: Now) -> Iterator[Found]:
+    for start, end, month, number in months_and_days(low):
+        if days := date_in(month, number, None, None, now):
+            yield start, end, days
+
+
+def _in_words(low: str, grammar: Grammar, now: Now) -> Iterator[Found]:
+    for match in grammar.pattern.finditer(low):
+        if match.lastgroup and (days := grammar.readers[match.lastgroup](match, now)):
+            yield match.start(), match.end(), days
+
+
+@cache
+def grammar_of(language: str) -> Grammar | None:
+    locale = locale_of(language)
+    if locale is None or not locale.months:
+        return None
+    readers: Readers = {}
+    parts = [
+        *_dates(locale, readers),
+        *_counted(locale, readers),
+        *_relative(locale, readers),
+        *_which(locale, readers),
+    ]
+    parts += [*_weekdays(locale, readers), *_years(locale, readers)]
+    edges = (r"(?<!\w)", r"(?!\w)") if locale.spaced else ("", "")
+    pattern = re.compile(f"{edges[0]}(?:{'|'.join(parts)}){edges[1]}")
+    return Grammar(locale, pattern, readers, _vocabulary(locale))
+
+
+def _any(words: Iterable[str]) -> str:
+    """The words as one pattern, the longest first; single spaces stand for any."""
+    ordered = sorted({re.escape(word).replace(r"\ ", r"\s{1,3}") for word in words}, key=len, reverse=True)
+    return "|".join(ordered)
+
+
+def _vocabulary(locale: Locale) -> frozenset[str]:
+    """Beginnings of words, one of which every expression has: of its longest word."""
+    phrases = [
+        *locale.months,
+        *locale.weekdays,
+        *locale.relative,
+        *chain.from_iterable(locale.counted.values()),
+    ]
+    words = [max(_WORD.findall(phrase), key=len, default="") for phrase in phrases]
+    nouns = "|".join(locale.more.nouns.values()).split("|") if locale.more else []
+    return frozenset(word[:3] for word in [*words, *nouns] if word)
+
+
+def _dates(locale: Locale, readers: Readers) -> Iterator[str]:
+    names, short = _any(locale.months), _shortened(locale.months)
+    of = r"(?:(?:de|di|del|of|d')\s{1,3})?"
+    year = rf"(?:[.,]?\s{{1,3}}(?:(?:de|del|do|του)\s{{1,3}})?({_YEAR})(?!\d))?"
+    gap = r"\s{1,3}" if locale.spaced else r"\s?"
+
+    def read(match: re.Match[str], now: Now) -> Days | None:
+        got = inner.fullmatch(match[0])
+        if not got:
+            return None
+        first, last, name, written = got.groups()
+        if first is written is None and _spaced(name) in short:
+            return None
+        return date_in(locale.months[_spaced(name)], first, last, written, now)
+
+    until = rf"(?:\s?(?:[-\u2013]|bis|au|al|a|tot|по)\s?({_DAY})(?:\.|er|º)?)?"
+    text = rf"(?:({_DAY})(?:\.|er|º|°|ª|-?го)?{until}{gap}{of})?({names}){year}"
+    inner = re.compile(text)
+    readers["dates"] = read
+    yield from _year_first(locale, readers, names)
+    yield rf"(?P<dates>{_ungrouped(text)})"
+
+
+def _shortened(names: dict[str, int]) -> set[str]:
+    """Abbreviations, which are other words where no day or year stands by them (French "sept" is seven)."""
+    longest = {number: max(len(name) for name in names if names[name] == number) for number in names.values()}
+    return {name for name, number in names.items() if longest[number] - len(name) > 2}
+
+
+def _year_first(locale: Locale, readers: Readers, names: str) -> Iterator[str]:
+    """2023. május 8."""
+    text = rf"({_YEAR})\.?\s{{1,3}}({names})\s{{1,3}}({_DAY})"
+    inner = re.compile(text)
+
+    def read(match: re.Match[str], _now: Now) -> Days | None:
+        got = inner.fullmatch(match[0])
+        return day_of(int(got[1]), locale.months[_spaced(got[2])], int(got[3])) if got else None
+
+    readers["year_first"] = read
+    yield rf"(?P<year_first>{_ungrouped(text)})"
+
+
+def _spaced(name: str) -> str:
+    return " ".join(name.split())
+
+
+def _ungrouped(text: str) -> str:
+    """A pattern with its numbered groups made silent, to stand inside another."""
+    return re.sub(r"\((?!\?)", "(?:", text)
+
+
+def _counted(locale: Locale, readers: Readers) -> Iterator[str]:
+    words = "|".join(sorted(locale.numbers, key=len, reverse=True))
+    number = re.compile(rf"(?<!\w)(?:([0-9]{{1,4}})|{words or '(?!)'})" if locale.spaced else r"([0-9]{1,4})")
+    for place, ((sign, unit), phrases) in enumerate(locale.counted.items()):
+        if not phrases:
+            continue
+        name = f"counted{place}"
+        readers[name] = _counter(locale, number, sign, unit)
+        slot = f"(?:[0-9]{{1,4}}|{_ungrouped(words)})" if words else "[0-9]{1,4}"
+        choices = "|".join(_any([phrase]).replace(re.escape(NUMBER), slot) for phrase in phrases)
+        yield f"(?P<{name}>{choices})"
+
+
+def _counter(locale: Locale, number: re.Pattern[str], sign: int, unit: str) -> Reader:
+    def read(match: re.Match[str], now: Now) -> Days | None:
+        for got in number.finditer(match[0]):
+            count = int(got[1]) if got[1] else _value(locale, got[0])
+            if count is not None:
+                return offset(now.today, Count(count, count, 0), unit, sign)
+        return None
+
+    return read
+
+
+def _value(locale: Locale, word: str) -> int | None:
+    return next((value for pattern, value in locale.numbers.items() if re.fullmatch(pattern, word)), None)
+
+
+def _relative(locale: Locale, readers: Readers) -> Iterator[str]:
+    def read(match: re.Match[str], now: Now) -> Days | None:
+        shift, unit = locale.relative[_spaced(match[0])]
+        return unit_away(now, unit, shift)
+
+    if locale.relative:
+        readers["relative"] = read
+        yield f"(?P<relative>{_any(locale.relative)})"
+
+
+def _which(locale: Locale, readers: Readers) -> Iterator[str]:
+    more = locale.more
+    if not more:
+        return
+    nouns = "|".join(more.nouns.values()) + "|" + _any(locale.weekdays) + "|" + _any(locale.months)
+    shifts = ((-1, re.compile(more.last)), (1, re.compile(more.next)), (0, re.compile(more.this)))
+    noun = re.compile(rf"(?<!\w)(?:{nouns})(?!\w)")
+
+    def read(match: re.Match[str], now: Now) -> Days | None:
+        shift = next(shift for shift, word in shifts if word.search(match[0]))
+        named = noun.search(match[0])
+        return _which_one(locale, named[0], shift, now) if named else None
+
+    readers["which"] = read
+    before = f"(?:{more.last}|{more.next}|{more.this})\\s{{1,3}}(?:{nouns})"
+    yield rf"(?P<which>{before}|(?:{nouns})\s{{1,3}}(?:{more.last}|{more.next}))"
+
+
+def _which_one(locale: Locale, noun: str, shift: int, now: Now) -> Days | None:
+    assert locale.more
+    if noun in locale.weekdays:
+        return weekday_away(locale.weekdays[noun], shift, now)
+    if noun in locale.months:
+        return year_away(lambda y: month_of(y, locale.months[noun], 0.85), shift, now)
+    unit = next(unit for unit, pattern in locale.more.nouns.items() if re.fullmatch(pattern, noun))
+    if unit in _SEASONS:
+        return year_away(lambda y: season_of(y, _SEASONS[unit], 0.85), shift, now)
+    return unit_away(now, unit, shift)
+
+
+def _weekdays(locale: Locale, readers: Readers) -> Iterator[str]:
+    def read(match: re.Match[str], now: Now) -> Days | None:
+        monday = now.today - (now.today - 1) % 7
+        near = [day(monday + locale.weekdays[_spaced(match[0])] + shift) for shift in (-7, 0, 7)]
+        days = chosen(near, now.today, now.lean)
+        return days and days._replace(confidence=now.sure(0.65))
+
+    if locale.weekdays:
+        readers["weekdays"] = read
+        yield f"(?P<weekdays>{_any(locale.weekdays)})"
+
+
+def _years(locale: Locale, readers: Readers) -> Iterator[str]:
+    if locale.more:
+        readers["years"] = lambda match, _now: year_of(int(match[0][-4:]), 0.85)
+        yield rf"(?P<years>(?:{locale.more.years})\s{{1,3}}{_YEAR}(?![\d.,]\d))"

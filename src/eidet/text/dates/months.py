@@ -1,0 +1,195 @@
+"""English dates that a month's name or digits give.
+
+A reader takes the tokens and a place, and answers the days and the place after them, or None.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .days import Days, day_of, distance, month_of, span, yearly
+from .lexicon import ALL_MONTHS, BEFORE_TIMES, COUNTED, DOUBTFUL, MONTHS, SHORT_MONTHS
+from .numeric import YEAR, number_read
+from .tokens import Tokens
+
+Read = tuple[Days, int] | None
+
+DAY = re.compile(r"([0-9]{1,2})(st|nd|rd|th)?")
+_DAYS = re.compile(r"([0-9]{1,2})(?:st|nd|rd|th)?[-\u2013]([0-9]{1,2})(?:st|nd|rd|th)?")
+_SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})")
+DAY_BEFORE = frozenset({"on", "by", "since", "until", "from", "before", "after"})
+_COMMAS = frozenset({",", "/", "&", "and", "or"})
+_TO = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
+
+
+def guessed(tokens: Tokens, days: Days | None, lean: int, best: float = 0.7) -> Days | None:
+    """With its confidence; in a message, what lies far off would rather have been said with its year."""
+    if days is None:
+        return None
+    far = not tokens.past and distance(days, tokens.today) > 200
+    return days._replace(confidence=_sure(tokens, lean, best) - (0.15 if far else 0.0))
+
+
+def _sure(tokens: Tokens, lean: int, best: float = 0.7) -> float:
+    """How sure a guessed year or week can be: less when nothing tells past from future."""
+    if tokens.past:
+        return best
+    return best + 0.05 if lean else best - 0.15
+
+
+def month_read(tokens: Tokens, at: int) -> Read:
+    """May 8th, 2023 · May 3-7 · May 2023 · May."""
+    words, month = tokens.words, ALL_MONTHS[tokens.words[at]]
+    after = at + 1
+    if words[after] == "." and words[at] not in MONTHS:
+        after += 1
+    first = after + 1 if words[after] == "the" else after
+    if pair := day_numbers(words, first):
+        return dates_read(tokens, at, month, pair)
+    if known := year_after(tokens, after):
+        return month_of(known[0], month), known[1]
+    if not _is_month(tokens, at):
+        return None
+    return _bare_month(tokens, at, month), at + 1
+
+
+def _bare_month(tokens: Tokens, at: int, month: int) -> Days:
+    if tokens.year is not None:
+        return month_of(tokens.year, month, 0.9)
+    lean = tokens.lean(at)
+    days = guessed(tokens, yearly(lambda y: month_of(y, month), tokens.today, lean), lean)
+    return days or month_of(tokens.now.year, month, 0.5)
+
+
+def day_first_read(tokens: Tokens, at: int) -> Read:
+    """8 May 2023 · the 8th of May · 3 to 7 May."""
+    words = tokens.words
+    pair = day_numbers(words, at)
+    if not pair:
+        return None
+    after = pair[2]
+    named = after + (words[after] == "of")
+    month = ALL_MONTHS.get(words[named])
+    if month is None or not _follows_a_day(tokens, at, named):
+        return None
+    if words[named + 1] == "." and words[named] not in MONTHS and year_after(tokens, named + 2):
+        named += 1
+    return dates_read(tokens, at, month, (pair[0], pair[1], named + 1))
+
+
+def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
+    """Is "3 may" a date? Only with an ordinal, a capital or a year."""
+    if tokens.words[named] not in ("may", "march", "mar", "dec", "sep"):
+        return True
+    ordinal = not tokens.words[at].isdigit()
+    return ordinal or named > at + 1 or tokens.capital(named) or year_after(tokens, named + 1) is not None
+
+
+def dates_read(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) -> Read:
+    """A day or a run of days of a month, with the year that follows or the likely one."""
+    first, last, after = pair
+    year = tokens.year
+    known = year_after(tokens, after)
+    if known:
+        year, after = known
+    if year is not None:
+        days = _run(year, month, first, last)
+        return (days, after) if days else None
+    lean = tokens.lean(at)
+    reach = 8 if month == 2 and last == 29 else 2
+    days = yearly(lambda y: _run(y, month, first, last), tokens.today, lean, reach)
+    days = guessed(tokens, days, lean, 0.75)
+    return (days, after) if days else None
+
+
+def _run(year: int, month: int, first: int, last: int) -> Days | None:
+    start, end = day_of(year, month, first), day_of(year, month, last)
+    if start is None or end is None or first > last:
+        return None
+    return start if first == last else span(start.first, end.first, 1.0)
+
+
+def day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
+    """The first and last day of "8", "8th", "3-7" or "3 to 7", and the place after."""
+    if match := _DAYS.fullmatch(words[at]):
+        return int(match[1]), int(match[2]), at + 1
+    match = DAY.fullmatch(words[at])
+    if not match or not 1 <= int(match[1]) <= 31:
+        return None
+    other = DAY.fullmatch(words[at + 2]) if words[at + 1] in _TO else None
+    if other and int(match[1]) < int(other[1]) <= 31:
+        return int(match[1]), int(other[1]), at + 3
+    return int(match[1]), int(match[1]), at + 1
+
+
+def _is_month(tokens: Tokens, at: int) -> bool:
+    """Is a month's name alone a month here, not a verb, a given name or a surname?"""
+    word, before = tokens.words[at], tokens.before(at)
+    if before in BEFORE_TIMES:
+        return _after_preposition(tokens, at, word, before)
+    if word not in MONTHS or not tokens.capital(at) or tokens.words[at + 1] == "'s":
+        return word in SHORT_MONTHS and _is_listed(tokens, at)
+    if word in DOUBTFUL:
+        return _is_listed(tokens, at)
+    return not (at and tokens.capital(at - 1) and before not in ("and", "or")) or tokens.opens(at)
+
+
+def _is_listed(tokens: Tokens, at: int) -> bool:
+    """In February, March, and April: after another month of a list that surely has months."""
+    for _ in range(6):
+        mark = at - 2 if tokens.words[at - 2 : at] == [",", "and"] else at - 1
+        if mark < 1 or tokens.words[mark] not in _COMMAS or tokens.words[mark - 1] not in ALL_MONTHS:
+            return False
+        at = mark - 1
+        if tokens.before(at) in BEFORE_TIMES or (
+            tokens.words[at] in MONTHS and tokens.words[at] not in DOUBTFUL
+        ):
+            return True
+    return False
+
+
+def _after_preposition(tokens: Tokens, at: int, word: str, before: str) -> bool:
+    if word in ("may", "march", "mar", "dec", "sep", "jan") and not tokens.capital(at):
+        return before in ("in", "since", "last", "next", "during", "early", "mid", "late", "until")
+    return (
+        word not in DOUBTFUL
+        or before not in ("is", "was", "'s", "for", "to", "like", "about", "at")
+        or (before in ("for", "to", "at") and tokens.capital(at) and word in ("march", "august", "may"))
+    )
+
+
+def year_after(tokens: Tokens, at: int) -> tuple[int, int] | None:
+    """The year that follows a month, a season or a holiday: 2023 · , 2023 · of 2023 · '23 · last year."""
+    words = tokens.words
+    if words[at] == "'" and len(words[at + 1]) == 2 and words[at + 1].isdecimal():
+        return 2000 + int(words[at + 1]) - (100 if int(words[at + 1]) >= 70 else 0), at + 2
+    at += words[at] in (",", "of", "in")
+    if YEAR.fullmatch(words[at]) and words[at + 1] not in COUNTED and not words[at + 1].startswith("%"):
+        return int(words[at]), at + 1
+    at += words[at] == "of"
+    shift = {"last": -1, "this": 0, "next": 1}.get(words[at])
+    if shift is None or words[at + 1] != "year" or words[at + 2] == "'s":
+        return None
+    return tokens.now.year + shift, at + 2
+
+
+def numeric_read(tokens: Tokens, at: int) -> Read:
+    """2023-05-08 · 8/5/2023 · (on) 5/8."""
+    if match := _SLASHED.fullmatch(tokens.words[at]):
+        return _slashed(tokens, at, int(match[1]), int(match[2]))
+    number = number_read(tokens.words[at], tokens.before(at), True)
+    return (number, at + 1) if number else None
+
+
+def _slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
+    """Month and day where a preposition says so: "3/4" is rather a fraction, "10/10" a praise."""
+    if tokens.before(at) not in DAY_BEFORE or one == two or tokens.words[at + 1] in COUNTED:
+        return None
+    month, number = (one, two) if one <= 12 else (two, one)
+    if month > 12 or month < 1:
+        return None
+    found = dates_read(tokens, at, month, (number, number, at + 1))
+    return found and (
+        found[0]._replace(confidence=found[0].confidence * (0.7 if two <= 12 else 0.9)),
+        found[1],
+    )

@@ -1,0 +1,226 @@
+"""English times that count from today: yesterday, last week, next Friday, the past month."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from .counts import Count, count_read, offset
+from .days import (
+    Days,
+    chosen,
+    day,
+    month_of,
+    months,
+    moved,
+    season_of,
+    span,
+    week_at,
+    weekday_after,
+    weekday_before,
+    weekend_at,
+    year_of,
+)
+from .feasts import feast
+from .lexicon import ALL_MONTHS, ALL_WEEKDAYS, BACK, HOURS, ON, PARTS_OF_DAY, SEASONS, UNITS, words_of
+from .months import Read, guessed
+from .named import feast_name
+from .tokens import Tokens
+
+DAY_WORDS = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
+_ALONE = frozenset({"week", "month", "year", "decade"})
+_ROLLING = words_of("in over during within for throughout across")
+
+
+def day_word_read(tokens: Tokens, at: int) -> Read:
+    """Today · yesterday evening."""
+    after = at + 2 if tokens.words[at + 1] in PARTS_OF_DAY else at + 1
+    return day(tokens.today + DAY_WORDS[tokens.words[at]], 0.98), after
+
+
+def vague_read(tokens: Tokens, at: int) -> Read:
+    """Recently · lately."""
+    return span(tokens.today - 30, tokens.today, 0.3), at + 1
+
+
+def which_read(tokens: Tokens, at: int) -> Read:
+    """Last week · this past Friday · next summer · the last three months."""
+    word, named = tokens.words[at], at + 1
+    if word == "this" and tokens.words[named] in ("past", "coming", "last", "next"):
+        word, named = tokens.words[named], named + 1
+    if word == "past":
+        return _just_past(tokens, at, named) or _stretch(tokens, at, named, -1)
+    shift = -1 if word in BACK else 1 if word in ON else 0
+    return _named(tokens, at, named, shift) or _stretch(tokens, at, named, shift)
+
+
+def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
+    """The last three weeks, the past month: up to today, or on from it."""
+    words = tokens.words
+    count = count_read(words, named)
+    if not count and words[named] in _ALONE and (words[named - 1] == "past" or _is_rolling(tokens, at)):
+        count = Count(1, 1, named)
+    if count is None or not sign:
+        return None
+    unit = UNITS.get(words[count.after])
+    if unit is None:
+        return _hours_long(tokens, count, sign)
+    far = offset(tokens.today, count._replace(low=count.high), unit, sign, exact=True)
+    return span(far.first, tokens.today, 0.6 if count.vague else 0.8), count.after + 1
+
+
+def _hours_long(tokens: Tokens, count: Count, sign: int) -> Read:
+    """The last 48 hours."""
+    far = hours_read(tokens, count, sign) if tokens.words[count.after] in HOURS else None
+    return (span(far.first, tokens.today, 0.8), count.after + 1) if far else None
+
+
+def _just_past(tokens: Tokens, at: int, named: int) -> Read:
+    """This past Friday, weekend or summer: as with "last"; but "half past" is an hour."""
+    word = tokens.words[named]
+    known = word in ALL_WEEKDAYS or word in SEASONS or word in ALL_MONTHS or word in ("weekend", "christmas")
+    return _named(tokens, at, named, -1) if known and tokens.before(at) not in ("half", "quarter") else None
+
+
+def _named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
+    """Last, this or next week, Friday, March, summer, Christmas, night."""
+    word = tokens.words[named]
+    if word in ALL_WEEKDAYS and (
+        len(word) > 4 or tokens.capital(named) or word not in ("sun", "sat", "wed", "mon")
+    ):
+        after = named + 1 + (tokens.words[named + 1] in PARTS_OF_DAY)
+        return _weekday(tokens, at, ALL_WEEKDAYS[word], shift), after
+    if word in PARTS_OF_DAY:
+        return (day(tokens.today + shift, 0.95), named + 1) if shift < 1 else None
+    if word in ALL_MONTHS or word in SEASONS:
+        if shift == 0 and word in ("may", "march") and not tokens.capital(named):
+            return None  # "this may help"
+        days = _once_a_year(tokens, word, shift)
+        return (days, named + 1) if days else None
+    if name := feast_name(tokens.words, named):
+        days = _yearly(tokens, lambda y: feast(name[0], y), shift)
+        return (days._replace(confidence=0.85), name[1]) if days else None
+    if shift == -1 and word in ("week", "month", "year") and _is_rolling(tokens, at):
+        return None
+    days = calendar_unit(tokens, at, word, shift)
+    return (days, named + 1) if days else None
+
+
+def _is_rolling(tokens: Tokens, at: int) -> bool:
+    """Over the last month: thirty days back, not the calendar month."""
+    return tokens.before(at) == "the" and tokens.before(at - 1) in _ROLLING
+
+
+def _weekday(tokens: Tokens, at: int, weekday: int, shift: int) -> Days:
+    today = tokens.today
+    if shift < 0:
+        return day(weekday_before(today, weekday), 0.85)
+    if shift > 0:
+        coming = weekday_after(today, weekday)
+        return day(coming, 0.6 if (coming - 1) // 7 == (today - 1) // 7 else 0.85)
+    here = today - (today - 1) % 7 + weekday
+    tense = tokens.tense(at)
+    if tense > 0 or (tense == 0 and not tokens.past):
+        return day(here if here >= today else here + 7, 0.85)
+    return day(here if here <= today or (tokens.past and tense == 0) else here - 7, 0.75)
+
+
+def _once_a_year(tokens: Tokens, word: str, shift: int) -> Days | None:
+    month = ALL_MONTHS.get(word)
+    if month:
+        days = _yearly(tokens, lambda y: month_of(y, month), shift)
+    else:
+        days = _yearly(tokens, lambda y: season_of(y, SEASONS[word]), shift)
+    return days and days._replace(confidence=0.85)
+
+
+def _yearly(tokens: Tokens, of_year: Callable[[int], Days], shift: int) -> Days | None:
+    """Last: the latest that has ended; next: the earliest still to begin; this: the one of this year."""
+    year, today = tokens.now.year, tokens.today
+    near = [of_year(y) for y in range(max(year - 2, 1), min(year + 2, 9999) + 1)]
+    if shift < 0:
+        return max((days for days in near if days.last < today), default=None)
+    if shift > 0:
+        return min((days for days in near if days.first > today), default=None)
+    running = [days for days in near if days.first <= today <= days.last]
+    return running[0] if running else of_year(year)
+
+
+def calendar_unit(tokens: Tokens, at: int, word: str, shift: int) -> Days | None:
+    """The whole week, weekend, month, quarter, year or decade so many away from the present one."""
+    today, year, month = tokens.today, tokens.now.year, tokens.now.month
+    if word == "week":
+        return week_at(today + 7 * shift)
+    if word == "weekend":
+        return _weekend(tokens, at, shift)
+    if word == "month":
+        return month_of(year, month + shift, 0.95)
+    if word == "year":
+        return year_of(year + shift, 0.95)
+    if word == "quarter":
+        return months(year, (month - 1) // 3 * 3 + 1 + 3 * shift, 3, "span", 0.9)
+    if word == "decade":
+        return months(year // 10 * 10 + 10 * shift, 1, 120, "span", 0.7)
+    return None
+
+
+def _weekend(tokens: Tokens, at: int, shift: int) -> Days:
+    """This weekend is the running or coming one, the one just over when the talk is of the past."""
+    if shift == 0 and (tokens.today - 1) % 7 < 5 and tokens.tense(at) < 0:
+        return weekend_at(tokens.today - 7, 0.75)
+    return weekend_at(tokens.today + 7 * shift)
+
+
+def the_weekend_read(tokens: Tokens, at: int) -> Read:
+    """(over, at, on) the weekend."""
+    if tokens.before(at) != "the" or tokens.before(at - 1) not in (
+        "over",
+        "at",
+        "on",
+        "during",
+        "for",
+        "since",
+        "until",
+    ):
+        return None
+    lean = tokens.lean(at)
+    near = [weekend_at(tokens.today + 7 * shift) for shift in (-1, 0, 1)]
+    days = guessed(tokens, chosen(near, tokens.today, lean), lean, 0.7)
+    return (days, at + 1) if days else None
+
+
+def hours_read(tokens: Tokens, count: Count, sign: int) -> Days | None:
+    """Some hours ago fall on a day too."""
+    seconds = HOURS[tokens.words[count.after]] * count.high
+    try:
+        return day((tokens.now + timedelta(seconds=sign * seconds)).toordinal(), 0.9)
+    except OverflowError:
+        return None
+
+
+def repeated_ago(tokens: Tokens, word: str, count: Count) -> Days | None:
+    """Two Tuesdays, weekends, summers or Christmases ago."""
+    back = count.high - 1
+    single = word if word in ALL_WEEKDAYS or word in SEASONS else word.removesuffix("s")
+    if single in ALL_WEEKDAYS:
+        return day(weekday_before(tokens.today, ALL_WEEKDAYS[single]) - 7 * back, 0.85)
+    if single == "weekend":
+        return _weekends(tokens.today, count)
+    if single in SEASONS:
+        last = _yearly(tokens, lambda y: season_of(y, SEASONS[single]), -1)
+        return last and yearly_back(last, back)
+    return None
+
+
+def _weekends(today: int, count: Count) -> Days:
+    first, last = weekend_at(today - 7 * count.high), weekend_at(today - 7 * count.low)
+    if first == last:
+        return first
+    return span(first.first, last.last, 0.5)
+
+
+def yearly_back(days: Days, years: int) -> Days:
+    """The same season some years before."""
+    first = moved(days.first, -years, "year")
+    last = moved(days.last + 1, -years, "year") - 1
+    return Days(first, max(first, last), days.grain, 0.8)

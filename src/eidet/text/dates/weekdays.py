@@ -1,0 +1,113 @@
+"""English weekdays, alone or before a date, and days of the month without one."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from .days import Days, chosen, day, day_of
+from .lexicon import ALL_MONTHS, ALL_WEEKDAYS, BEFORE_TIMES, ORDINALS, PARTS_OF_DAY, WEEKDAYS, words_of
+from .months import DAY, DAY_BEFORE, Read, day_first_read, guessed, month_read
+from .numeric import number_read
+from .tokens import Tokens
+
+_SOFT_ENDS = words_of(
+    ", . ! ? ; : ) of at and in to for with we i it was is so but or because when from after before "
+    "that the my this until our he she they you by as then there while where"
+) | {""}
+
+
+def weekday_read(tokens: Tokens, at: int) -> Read:
+    """Friday · Friday night · Friday, May 8."""
+    words, weekday = tokens.words, ALL_WEEKDAYS[tokens.words[at]]
+    after = at + 1 + (words[at + 1] == "." and words[at] not in WEEKDAYS)
+    if dated := _dated(tokens, after + (words[after] == ",")):
+        return _of_weekday(tokens, dated, weekday)
+    if not _is_weekday(tokens, at):
+        return None
+    after = at + 2 if words[at + 1] in PARTS_OF_DAY else at + 1
+    lean = tokens.lean(at)
+    days = chosen(_weekdays(tokens.today, weekday), tokens.today, lean)
+    days = guessed(tokens, days, lean, 0.7)
+    return (days, after) if days else None
+
+
+def _weekdays(today: int, weekday: int) -> list[Days]:
+    at = today - (today - 1) % 7 + weekday
+    return [day(at + shift) for shift in (-7, 0, 7)]
+
+
+def _dated(tokens: Tokens, at: int) -> Read:
+    word = tokens.words[at + (tokens.words[at] == "the")]
+    if word in ALL_MONTHS:
+        days = month_read(tokens, at)
+        return days if days and days[0].grain == "day" else None
+    if word[:1].isdecimal():
+        number = number_read(word, "", True)
+        return (number, at + 1) if number else day_first_read(tokens, at + (tokens.words[at] == "the"))
+    return None
+
+
+def _of_weekday(tokens: Tokens, dated: tuple[Days, int], weekday: int) -> Read:
+    """The weekday tells the year of a yearless date, and casts doubt on one that it does not fit."""
+    days, after = dated
+    if (days.first - 1) % 7 == weekday or not days.yearless:
+        fits = (days.first - 1) % 7 == weekday
+        return days._replace(confidence=min(1.0, days.confidence + 0.15) if fits else 0.6), after
+    at = date.fromordinal(days.first)
+    near = [
+        day_of(at.year + shift, at.month, at.day) for shift in range(-6, 7) if 1 <= at.year + shift <= 9999
+    ]
+    fitting = [one for one in near if one and (one.first - 1) % 7 == weekday]
+    found = chosen(fitting, tokens.today, -1 if tokens.past else 0)
+    return (found._replace(confidence=0.8, yearless=True), after) if found else dated
+
+
+def _is_weekday(tokens: Tokens, at: int) -> bool:
+    word = tokens.words[at]
+    if word in WEEKDAYS:
+        return (
+            tokens.before(at) not in ("every", "each", "a", "one", "any")
+            and not _is_tied(tokens, at)
+            and not _is_name(tokens, at)
+        )
+    return tokens.before(at) in ("on", "last", "next", "this", "since", "until", "by", "from") and (
+        tokens.capital(at) or word not in ("sun", "sat", "wed", "mon")
+    )
+
+
+def _is_tied(tokens: Tokens, at: int) -> bool:
+    """A part of "Monday.com" or "Friday-night-lights"."""
+    mark, after = tokens.words[at + 1], tokens.words[at + 2]
+    return mark in (".", "-", "_") and after.isalpha() and tokens.start(at + 2) == tokens.end(at) + 1
+
+
+def _is_name(tokens: Tokens, at: int) -> bool:
+    """Sunday Riley, Tip Tuesday: a capital beside a capital, and no preposition."""
+    if tokens.before(at) in BEFORE_TIMES or not tokens.capital(at):
+        return False
+    after = at + 1
+    follows = tokens.words[after].isalpha() and tokens.words[after] != "i" and tokens.capital(after)
+    leads = not tokens.opens(at) and tokens.before(at).isalpha() and tokens.capital(at - 1)
+    return (follows and not tokens.opens(at)) or (leads and not tokens.opens(at - 1))
+
+
+def day_of_month_read(tokens: Tokens, at: int) -> Read:
+    """(on) the 8th, without a month; "the 8th floor" is no date."""
+    match = DAY.fullmatch(tokens.words[at])
+    if not match or not match[2] or not 1 <= int(match[1]) <= 31 or tokens.words[at + 1] not in _SOFT_ENDS:
+        return None
+    if tokens.before(at - 1) not in DAY_BEFORE or tokens.words[at + 1] == "of":
+        return None
+    lean, here = tokens.lean(at), tokens.now.year * 12 + tokens.now.month - 1
+    places = [divmod(here + shift, 12) for shift in (-2, -1, 0, 1, 2)]
+    near = [day_of(y, m + 1, int(match[1])) for y, m in places if 1 <= y <= 9999]
+    days = guessed(tokens, chosen(near, tokens.today, lean), lean, 0.55)
+    return (days, at + 1) if days else None
+
+
+def ordinal_number(word: str) -> int | None:
+    """First, 1st, last (-1)."""
+    match = DAY.fullmatch(word)
+    if match and match[2]:
+        return int(match[1])
+    return ORDINALS.get(word)
