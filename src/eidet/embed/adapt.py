@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import os
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..background import BackgroundLoop
 from ..errors import Misconfigured
 from . import Vectors
 
@@ -239,42 +238,9 @@ def _name_of(thing: Any) -> str:
     return f"{type(thing).__module__}.{type(thing).__qualname__}{model}"
 
 
-class _BackgroundLoop:
-    """One event loop in a daemon thread, started when first needed."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-
-    def wait_for(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        loop = self._started()
-        if threading.current_thread() is self._thread:
-            coroutine.close()
-            raise Misconfigured("an asynchronous embedder called embed() of another; await aembed() there")
-        return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
-
-    def _started(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="eidet-embed", daemon=True
-                )
-                self._thread.start()
-            return self._loop
-
-
-_background = _BackgroundLoop()
-
-
-def _forget_background() -> None:
-    global _background  # noqa: PLW0603 - threads do not survive a fork; the child starts its own
-    _background = _BackgroundLoop()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_background)
+_background = BackgroundLoop(
+    "eidet-embed", inside="an asynchronous embedder called embed() of another; await aembed() there"
+)
 
 
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:

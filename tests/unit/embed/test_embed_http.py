@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eidet.embed import checked, embedder_of, http
+from eidet import wire
+from eidet.embed import checked, embedder_of
 from eidet.embed.http import HttpEmbedder
 from eidet.errors import BadInput, Misconfigured, Unavailable
 
@@ -74,7 +75,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(wire, "FIRST_PAUSE", 0.01)
 
 
 def items(body: Any) -> list[dict[str, Any]]:
@@ -224,9 +225,12 @@ def test_a_retry_after_beyond_the_deadline_is_reported_at_once(server: Server) -
 
 def test_retry_after_may_be_a_date() -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert 25 < (http._retry_after(soon) or 0) <= 30
-    assert http._retry_after("Thu, 01 Jan 1970 00:00:00 GMT") == 0
-    assert http._retry_after("soon") is None
+    assert 25 < (wire.retry_after(soon) or 0) <= 30
+    assert wire.retry_after("Thu, 01 Jan 1970 00:00:00 GMT") == 0
+    assert wire.retry_after("soon") is None
+    assert wire.retry_after("0.5") == 0.5
+    assert wire.retry_after("inf") is None
+    assert wire.retry_after("-1") is None
 
 
 @pytest.mark.parametrize("fault", [silent, drop_by_drop, status(500)], ids=["silent", "drop by drop", "500"])

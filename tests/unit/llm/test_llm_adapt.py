@@ -1,0 +1,270 @@
+"""Callables as LLMs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from eidet.errors import Misconfigured, Refused, Unavailable
+from eidet.llm import Answer, Request, Turn, llm_of
+from eidet.llm import adapt as module
+from eidet.llm.adapt import adapt
+from eidet.llm.consult import consult
+from eidet.wire import TooSlow
+
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+ASK = Request(prompt="Three?", system="Be kind.", before=(Turn("user", "One?"), Turn("assistant", "Two.")))
+
+
+def echo(prompt: str) -> str:
+    return prompt
+
+
+async def later(prompt: str) -> str:
+    await asyncio.sleep(0)
+    return prompt
+
+
+class Talks:
+    def __call__(self, prompt: str) -> str:
+        return prompt
+
+
+class TalksLater:
+    async def __call__(self, prompt: str) -> str:
+        return prompt
+
+
+@pytest.mark.parametrize(
+    "function",
+    [echo, later, Talks(), TalksLater(), functools.partial(later), lambda text: later(text + "")],
+    ids=["function", "coroutine", "object", "async object", "partial", "lambda of a coroutine"],
+)
+def test_any_callable_gets_the_whole_prompt(function: Any) -> None:
+    answer = adapt(function).ask(ASK)
+    assert answer.text == "Be kind.\n\nuser: One?\n\nassistant: Two.\n\nThree?"
+    assert (answer.tokens_in, answer.tokens_out, answer.stop) == (None, None, "end")
+
+
+def by_name(messages: Any) -> str:
+    return repr(messages)
+
+
+def by_list(talk: list[dict[str, str]]) -> str:
+    return repr(talk)
+
+
+async def by_sequence(talk: Sequence[dict[str, str]]) -> str:
+    return repr(talk)
+
+
+@pytest.mark.parametrize("function", [by_name, by_list, by_sequence])
+def test_a_callable_for_messages_gets_messages(function: Any) -> None:
+    assert adapt(function).ask(ASK).text == repr(
+        [
+            {"role": "system", "content": "Be kind."},
+            {"role": "user", "content": "One?"},
+            {"role": "assistant", "content": "Two."},
+            {"role": "user", "content": "Three?"},
+        ]
+    )
+
+
+def by_annotation(asked: Request) -> Answer:
+    return Answer(text=asked.purpose, tokens_in=3, tokens_out=4, model="mine", stop="length")
+
+
+def test_a_callable_for_requests_gets_the_request_and_may_give_an_answer() -> None:
+    answer = adapt(by_annotation).ask(ASK)
+    assert (answer.text, answer.tokens_in, answer.tokens_out) == ("ask", 3, 4)
+    assert (answer.model, answer.stop) == ("mine", "length")
+    assert adapt(lambda request: request.prompt).ask(ASK).text == "Three?"
+
+
+def test_takes_says_it_when_the_signature_does_not() -> None:
+    assert adapt(lambda x: str(len(x)), takes="messages").ask(ASK).text == "4"
+    assert adapt(str, takes="prompt").ask(Request(prompt="hi")).text == "hi"
+
+
+def test_a_schema_is_written_into_the_prompt_and_a_dict_is_an_answer() -> None:
+    asked: list[str] = []
+
+    def ask(prompt: str) -> dict[str, int]:
+        asked.append(prompt)
+        return {"n": 3}
+
+    assert consult(adapt(ask), Request(prompt="How many?", schema=SCHEMA)).value == {"n": 3}
+    assert '"required":["n"]' in asked[0]
+
+
+def test_an_asynchronous_callable_may_be_asked_inside_a_running_loop() -> None:
+    async def outside() -> str:
+        return adapt(later).ask(Request(prompt="hi")).text
+
+    assert asyncio.run(outside()) == "hi"
+
+
+def test_an_asynchronous_callable_that_waits_for_another_is_refused_instead_of_hanging() -> None:
+    inner = adapt(later)
+
+    async def outer(prompt: str) -> str:
+        return inner.ask(Request(prompt=prompt)).text
+
+    with pytest.raises(Misconfigured, match="await that one"):
+        adapt(outer, timeout=5).ask(Request(prompt="hi"))
+
+
+def test_a_coroutine_that_takes_too_long_is_cancelled() -> None:
+    ended = threading.Event()
+
+    async def slow(prompt: str) -> str:
+        try:
+            await asyncio.sleep(30)
+        finally:
+            ended.set()
+        return prompt
+
+    started = time.monotonic()
+    with pytest.raises(TooSlow, match=r"slow did not answer within 0\.1 s"):
+        adapt(slow, timeout=0.1).ask(Request(prompt="hi"))
+    assert time.monotonic() - started < 2
+    assert ended.wait(2)
+
+
+def test_a_function_that_takes_too_long_is_not_waited_for() -> None:
+    let_go = threading.Event()
+
+    def hangs(prompt: str) -> str:
+        let_go.wait(10)
+        return prompt
+
+    started = time.monotonic()
+    with pytest.raises(TooSlow, match=r"within 0\.1 s"):
+        adapt(hangs, timeout=0.1).ask(Request(prompt="hi"))
+    assert time.monotonic() - started < 2
+    let_go.set()
+
+
+def test_functions_that_hang_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "AT_ONCE", 2)
+    let_go, begun = threading.Event(), []
+
+    def hangs(prompt: str) -> str:
+        begun.append(prompt)
+        let_go.wait(10)
+        return prompt
+
+    llm = adapt(hangs, timeout=0.05)
+    for _ in range(2):
+        with pytest.raises(TooSlow, match="did not answer"):
+            llm.ask(Request(prompt="hi"))
+    with pytest.raises(TooSlow, match="2 earlier calls have not come back"):
+        llm.ask(Request(prompt="hi"))
+    assert len(begun) == 2
+    let_go.set()
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            assert llm.ask(Request(prompt="hi")).text == "hi"
+            break
+        except TooSlow:
+            continue
+    assert len(begun) >= 3
+
+
+def test_what_a_callable_raises_is_unavailable_with_its_words() -> None:
+    def breaks(prompt: str) -> str:
+        raise RuntimeError("no quota")
+
+    with pytest.raises(Unavailable, match="breaks raised RuntimeError: no quota") as caught:
+        adapt(breaks).ask(ASK)
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+def test_errors_of_eidet_pass_as_they_are() -> None:
+    async def refuses(prompt: str) -> str:
+        raise Refused("not that")
+
+    with pytest.raises(Refused, match="not that"):
+        adapt(refuses).ask(ASK)
+
+
+@pytest.mark.parametrize("result", [7, ["a"], b"bytes", object()])
+def test_an_answer_of_another_kind_is_misconfigured(result: Any) -> None:
+    with pytest.raises(Misconfigured, match="has to give a string"):
+        adapt(lambda prompt: result).ask(ASK)
+
+
+def test_context_variables_reach_a_function() -> None:
+    trace: contextvars.ContextVar[str] = contextvars.ContextVar("trace")
+    trace.set("span 7")
+    assert adapt(lambda prompt: trace.get()).ask(ASK).text == "span 7"
+
+
+@pytest.mark.parametrize("thing", [7, None, object(), {"model": "x"}])
+def test_what_cannot_be_called_is_refused(thing: Any) -> None:
+    with pytest.raises(Misconfigured, match="is no LLM"):
+        llm_of(thing)
+
+
+def test_a_function_without_parameters_is_refused() -> None:
+    with pytest.raises(Misconfigured, match="takes no argument"):
+        adapt(lambda: "hi")
+
+
+def test_a_class_is_refused_with_advice() -> None:
+    with pytest.raises(Misconfigured, match=r"give an instance: Talks\(\)"):
+        llm_of(Talks)
+
+
+def test_a_callable_is_named_for_what_it_is() -> None:
+    assert adapt(echo).name.endswith("test_llm_adapt.echo")
+    assert adapt(functools.partial(echo)).name == adapt(echo).name
+    assert adapt(Talks()).name.endswith("test_llm_adapt.Talks")
+    assert adapt(echo, name="mine").name == "mine"
+    assert repr(adapt(echo, name="mine")) == "<LLM mine>"
+
+
+def test_many_threads_may_ask_at_once() -> None:
+    llm, found = adapt(later), []
+    threads = [
+        threading.Thread(target=lambda n=n: found.append(llm.ask(Request(prompt=str(n))).text))
+        for n in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found, key=int) == [str(n) for n in range(20)]
+
+
+AFTER_A_FORK = """
+import os
+from eidet.llm import Request
+from eidet.llm.adapt import adapt
+
+async def later(prompt):
+    return prompt
+
+llm = adapt(later, timeout=5)
+assert llm.ask(Request(prompt="parent")).text == "parent"
+child = os.fork()
+if child == 0:
+    os._exit(0 if llm.ask(Request(prompt="child")).text == "child" else 1)
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_gets_a_loop_of_its_own() -> None:
+    subprocess.run([sys.executable, "-W", "ignore", "-c", AFTER_A_FORK], check=True, timeout=30)
