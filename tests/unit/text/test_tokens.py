@@ -40,6 +40,11 @@ def test_a_counter_is_nothing_a_function_or_a_counter() -> None:
     assert counter_of(len).count("four") == 4
 
 
+def test_plain_counters_have_names() -> None:
+    assert isinstance(counter_of("estimate"), Estimate)
+    assert counter_of("words") == Words()
+
+
 def test_anything_else_is_no_counter() -> None:
     with pytest.raises(BadInput, match="int is neither"):
         counter_of(cast("TokenCounter", 7))
