@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from ..connect import open_store
 from ..embed import checked, embedder_named, embedder_of
@@ -20,33 +20,13 @@ from ..store import Store
 from ..store.inspect import damages, facts_of, file_of, is_database, leftovers
 from ..store.schema import REVISION
 from ..text import analyzer_of
+from .advice import advice
+from .findings import Finding, fault, ok, warning
 from .show import size_text
 from .which import Which
 
 LITTLE_SPACE: Final = 100_000_000  # bytes
 RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One line of the report."""
-
-    check: str
-    level: Literal["ok", "warning", "fault"]
-    message: str
-    todo: str = ""
-
-
-def ok(check: str, message: str) -> Finding:
-    return Finding(check=check, level="ok", message=message)
-
-
-def warning(check: str, message: str, todo: str) -> Finding:
-    return Finding(check=check, level="warning", message=message, todo=todo)
-
-
-def fault(check: str, message: str, todo: str) -> Finding:
-    return Finding(check=check, level="fault", message=message, todo=todo)
 
 
 def examined(on: Which, *, thorough: bool) -> Iterator[Finding]:
@@ -163,6 +143,7 @@ def _memory(case: Case) -> Iterator[Finding]:
         yield from _language(case.on, store)
         yield from _caches(store)
         yield from _index(memory)
+        yield from advice(memory, case.on.reach_or_all(False), settings)
 
 
 def _embedder(on: Which, store: Store) -> Iterator[Finding]:

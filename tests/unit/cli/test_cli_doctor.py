@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from contextlib import closing
 
 import pytest
 from tests.unit.cli.shell import Shell
 
 from eidet.memory import Memory
+from eidet.quality import DAY, Tally, day_of
 from eidet.store.inspect import file_of
-from eidet.store.sqlite import APPLICATION_ID
+from eidet.store.sqlite import APPLICATION_ID, SqliteStore
+
+INSIDE = {"embedder", "language", "index", "drift", "duplicates", "unused", "stale"}
 
 
 @pytest.fixture
@@ -32,7 +36,8 @@ def test_a_healthy_memory_is_all_ok(filled: Shell) -> None:
     said = filled("doctor", "--thorough")
     assert said.code == 0
     assert set(levels(filled).values()) == {"ok"}
-    assert set(levels(filled)) == {"file", "disk", "damage", "schema", "embedder", "language", "index"}
+    outside = {"file", "disk", "damage", "schema"}
+    assert set(levels(filled)) == outside | INSIDE
 
 
 def test_doctor_makes_no_file(eidet: Shell) -> None:
@@ -135,7 +140,66 @@ def test_a_file_that_can_only_be_read_is_a_warning(filled: Shell) -> None:
 
 
 def test_a_memory_that_is_no_file_is_examined_from_inside(eidet: Shell) -> None:
-    assert levels(eidet, "--at", "ram://") == {"embedder": "ok", "language": "ok", "index": "ok"}
+    assert levels(eidet, "--at", "ram://") == dict.fromkeys(INSIDE, "ok")
+
+
+def asked(eidet: Shell, day: int, *, times: int, empty: int, score: str, useless: int = 0) -> None:
+    """As if recalls had been tallied so many days ago."""
+    store = SqliteStore(eidet.file)
+    counts = {"recalls": times, "empty": empty, "hits": times - empty, score: times - empty}
+    said = {"useful_hits": times - useless, "useless_hits": useless}
+    when = day_of(time.time()) - day
+    store.tally([Tally("default", when, "recall", counts), Tally("default", when, "feedback", said)], since=0)
+    store.close()
+
+
+def found(eidet: Shell, check: str, *words: str, **more: str) -> list[dict[str, str]]:
+    return [one for one in eidet("doctor", "--json", *words, **more).json if one["check"] == check]
+
+
+def test_drift_for_the_worse_is_a_warning_with_advice(filled: Shell) -> None:
+    (unknown,) = found(filled, "drift")
+    assert "not enough to tell" in unknown["message"]
+    asked(filled, 10, times=200, empty=10, score="s28", useless=20)
+    asked(filled, 1, times=200, empty=10, score="s28", useless=20)
+    assert [one["level"] for one in found(filled, "drift")] == ["ok"]
+    asked(filled, 0, times=200, empty=80, score="s12", useless=100)
+    worse = found(filled, "drift")
+    assert [one["level"] for one in worse] == ["warning"] * 3
+    assert all(one["todo"] for one in worse)
+    assert any("mean top score went from 0.89 to" in one["message"] for one in worse)
+    assert any("empty rate went from 5.0% to 22.5%, which is worse" in one["message"] for one in worse)
+    assert filled("doctor").code == 0
+    assert [one["level"] for one in found(filled, "drift", "--scope", "other")] == ["ok"]
+
+
+def test_drift_for_the_better_is_no_warning(filled: Shell) -> None:
+    asked(filled, 10, times=200, empty=100, score="s10", useless=100)
+    asked(filled, 0, times=200, empty=0, score="s28")
+    better = found(filled, "drift")
+    assert [one["level"] for one in better] == ["ok"] * 3
+    assert all("better" in one["message"] for one in better)
+
+
+def test_what_is_repeated_unused_and_stale_is_told_with_advice(eidet: Shell) -> None:
+    past = time.time() - 100 * DAY
+    with Memory(eidet.file, embedder="hashing", clock=lambda: past) as memory:
+        memory.remember([f"note {n}" for n in range(30)])
+        memory.remember(["note 1", "note 1"], keep_duplicates=True)
+    said = eidet("doctor")
+    assert said.code == 0
+    assert levels(eidet) | {"duplicates": "warning", "unused": "warning", "stale": "warning"} == levels(eidet)
+    for part in ("6.2% of the facts", "100.0% of the records older than 30 days", "not used for 90 days"):
+        assert part in " ".join(said.out.split())
+    assert levels(eidet, EIDET_STALE_DAYS="200")["stale"] == "ok"
+
+
+def test_few_old_memories_are_no_reason_for_advice(eidet: Shell) -> None:
+    past = time.time() - 100 * DAY
+    with Memory(eidet.file, embedder="hashing", clock=lambda: past) as memory:
+        memory.remember([f"note {n}" for n in range(19)])
+    assert set(levels(eidet).values()) == {"ok"}
+    assert "100.0%" in found(eidet, "unused")[0]["message"]
 
 
 def test_our_files_carry_our_mark(filled: Shell) -> None:

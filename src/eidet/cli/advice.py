@@ -1,0 +1,86 @@
+"""What `eidet doctor` has to say of a memory that works: drift, repetition, and what nobody asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ..config import Settings
+from ..memory import Memory
+from ..model import Scope
+from ..quality import Windows
+from .findings import Finding, ok, warning
+
+MANY: Final = 0.5  # of the records: a larger share is worth a word
+FEW: Final = 20  # records: under it shares mean nothing
+REPEATED: Final = 0.01
+
+_CURES: Final = {
+    "top score": "look at some answers with `eidet recall --explain`: have topics or the language changed? "
+    "Another embedder (`eidet reembed`) or recipe may fit better",
+    "empty rate": "look at what is asked in vain: a filter that leaves nothing, a scope without records, "
+    "or something that was forgotten",
+    "success rate": "compare answers judged badly with `eidet recall --explain`; what they should have "
+    "found may be missing, out of date, or said in other words",
+}
+
+
+def advice(memory: Memory, scope: Scope | None, settings: Settings) -> Iterator[Finding]:
+    yield from of_retrieval(memory.stats(scope)["retrieval"], settings)
+    yield from of_records(memory.metrics(scope), settings)
+
+
+def of_retrieval(told: Mapping[str, Any], settings: Settings) -> Iterator[Finding]:
+    drift = told["drift"]
+    windows = f"the last {settings.recent_days} days against the {settings.reference_days} before"
+    if drift["verdict"] == "unknown":
+        counts = f"{drift['recent']:,} and {drift['reference']:,} recalls"
+        needed = Windows().fewest_recalls
+        yield ok("drift", f"not enough to tell: {windows} had {counts}, {needed} each are needed")
+    elif drift["verdict"] == "steady":
+        yield ok("drift", f"none: {windows}")
+    for shift in drift["changed"]:
+        message = f"{windows}: {_moved(shift)}"
+        yield warning("drift", message, _CURES[shift["name"]]) if shift["worse"] else ok("drift", message)
+
+
+def _moved(shift: Mapping[str, Any]) -> str:
+    better = "worse" if shift["worse"] else "better"
+    name, before, after = shift["name"], shift["before"], shift["after"]
+    numbers = f"{before:.2f} to {after:.2f}" if name == "top score" else f"{before:.1%} to {after:.1%}"
+    mean = "mean " if name == "top score" else ""
+    return f"the {mean}{name} went from {numbers}, which is {better} (p {shift['p_value']:.2g})"
+
+
+def of_records(metrics: Mapping[str, float], settings: Settings) -> Iterator[Finding]:
+    records = metrics["eidet_records"]
+    repeated = metrics.get("eidet_memory_duplicate_ratio", 0.0)
+    yield _share(
+        "duplicates",
+        repeated,
+        repeated > REPEATED,
+        f"{repeated:.1%} of the facts and documents repeat another one word for word",
+        "they were stored with keep_duplicates or by different ids; forget those you do not need",
+    )
+    never = metrics.get("eidet_memory_never_recalled_ratio", 0.0)
+    yield _share(
+        "unused",
+        never,
+        never > MANY and records >= FEW,
+        f"{never:.1%} of the records older than {Windows().unused_days} days were never recalled",
+        "remember less of what nobody asks for, or let it expire (`expires=`)",
+    )
+    stale = metrics.get("eidet_memory_stale_ratio", 0.0)
+    yield _share(
+        "stale",
+        stale,
+        stale > MANY and records >= FEW,
+        f"{stale:.1%} of the records were not used for {settings.stale_days} days",
+        "`eidet find --order created` shows the oldest; forget or export what is over",
+    )
+
+
+def _share(check: str, share: float, much: bool, message: str, todo: str) -> Finding:
+    if much:
+        return warning(check, message, todo)
+    return ok(check, message if share else "none")

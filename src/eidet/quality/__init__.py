@@ -1,0 +1,206 @@
+"""How retrieval does in production, from what was tallied. Pure: rows in, rates out.
+
+A tally counts and holds no content: how many recalls a scope had on a day, how many of them were
+empty, how the best scores and the times were spread, what people said of the answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+DAY: Final = 86_400
+KEPT_DAYS: Final = 366  # tallies of older days are given up, so that a scope's rows stay bounded
+SCORE_BINS: Final = 32  # over 0-1
+TIME_BINS: Final = 96  # four to a doubling, from 10 µs to 168 s
+FASTEST: Final = 1e-5  # seconds; the lower end of the first bin
+RESPONSIVE: Final = 0.1  # seconds within which an answer feels immediate
+
+SCORES: Final = tuple(f"s{at:02}" for at in range(SCORE_BINS))
+TIMES: Final = tuple(f"t{at:02}" for at in range(TIME_BINS))
+
+
+class Tally(NamedTuple):
+    """Counts of one scope, one UTC day and one thing; rows of the same three add up, name by name.
+
+    `what` is recall (a query), list (a filter alone), context, forget, or feedback, which may be
+    followed by `/` and the name of whoever judged.
+    """
+
+    scope: str
+    day: int
+    what: str
+    counts: Mapping[str, int]
+
+
+class Survey(NamedTuple):
+    """The living records of some scopes, counted by age and use; the store counts them."""
+
+    records: int
+    used: int  # recalled at least once
+    fresh: int  # created since the day asked for
+    oldest: float | None  # when the first of them was created
+    ripe: int  # old enough to have been needed by now
+    never: int  # of the ripe ones, never recalled
+    stale: int  # neither created nor used for a long time
+    distinct: int  # facts and documents that say something of their own
+    duplicates: int  # facts and documents that repeat another one of their scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Windows:
+    """Which days are looked at, and how much it takes to say something of them."""
+
+    days: int = 28  # of rates and growth, up to today
+    recent_days: int = 7  # drift: these …
+    reference_days: int = 28  # … against those before them
+    unused_days: int = 30  # a memory this old that was never recalled is told
+    stale_days: int = 90  # not used for so long
+    fewest_recalls: int = 50  # in each window; under it there is no verdict
+    fewest_judged: int = 20
+    alpha: float = 0.05
+    least_effect: float = 0.05  # a smaller change is none, however certain it is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """A share with its 95 % interval (Wilson), and of how many it is."""
+
+    value: float
+    low: float
+    high: float
+    of: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """How retrieval did. None where there is nothing to tell it from."""
+
+    recalls: int = 0
+    hit_ratio: Rate | None = None  # recalls with at least one hit
+    empty_rate: Rate | None = None
+    success_rate: Rate | None = None  # judgements that said useful, of answers and of hits
+    answer_accuracy: Rate | None = None  # the same of whole answers
+    hit_relevance: Rate | None = None  # the same of single hits
+    judged_by: Mapping[str, Rate] = field(default_factory=dict)
+    hits_per_recall: float | None = None
+    top_score_median: float | None = None
+    seconds_mean: float | None = None
+    seconds_p50: float | None = None
+    seconds_p95: float | None = None
+    seconds_p99: float | None = None
+    responsive: Rate | None = None  # recalls within RESPONSIVE seconds
+    listings: int = 0  # recalls by a filter alone: not part of any rate above
+    contexts: int = 0
+    context_use: float | None = None  # tokens told of tokens allowed
+    context_tokens: int = 0
+    forgotten: int = 0
+
+
+def day_of(now: float) -> int:
+    """The UTC day as a number."""
+    return int(now // DAY)
+
+
+def score_name(score: float) -> str:
+    """The count a best score belongs to."""
+    if score >= 1:
+        return SCORES[-1]
+    return SCORES[int(score * SCORE_BINS)] if score > 0 else SCORES[0]
+
+
+def time_name(seconds: float) -> str:
+    """The count a duration belongs to."""
+    if seconds <= FASTEST:
+        return TIMES[0]
+    return TIMES[min(int(4 * math.log2(seconds / FASTEST)), TIME_BINS - 1)]
+
+
+def quality_of(rows: Iterable[Tally]) -> Quality:
+    """What rows of any scopes and days say together."""
+    counts, judges = _summed(rows)
+    asked, context = counts["recall"], counts["context"]
+    recalls, judged = asked["recalls"], sum(judges.values(), Counter[str]())
+    times = [asked[name] for name in TIMES]
+    return Quality(
+        recalls=recalls,
+        hit_ratio=rate(recalls - asked["empty"], recalls),
+        empty_rate=rate(asked["empty"], recalls),
+        success_rate=judgements(judged, "answers", "hits"),
+        answer_accuracy=judgements(judged, "answers"),
+        hit_relevance=judgements(judged, "hits"),
+        judged_by={name: found for name, one in judges.items() if name and (found := _all(one))},
+        hits_per_recall=_share(asked["hits"], recalls),
+        top_score_median=_top_score(asked),
+        seconds_mean=_share(asked["micros"] / 1e6, recalls),
+        seconds_p50=_seconds(times, 0.5),
+        seconds_p95=_seconds(times, 0.95),
+        seconds_p99=_seconds(times, 0.99),
+        responsive=rate(asked["quick"], recalls),
+        listings=counts["list"]["recalls"],
+        contexts=context["contexts"],
+        context_use=_share(context["tokens"], context["budget"]),
+        context_tokens=context["tokens"],
+        forgotten=counts["forget"]["forgotten"],
+    )
+
+
+def judgements(counts: Mapping[str, int], *things: str) -> Rate | None:
+    """The share of judgements of these things that said useful."""
+    useful = sum(counts.get(f"useful_{thing}", 0) for thing in things)
+    return rate(useful, useful + sum(counts.get(f"useless_{thing}", 0) for thing in things))
+
+
+def rate(part: int, of: int) -> Rate | None:
+    """Wilson's score interval at 95 %: stays inside 0-1, and is honest about few."""
+    if of <= 0:
+        return None
+    z, share = 1.959964, part / of
+    scale = 1 + z * z / of
+    middle = (share + z * z / (2 * of)) / scale
+    half = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / scale
+    low, high = min(share, middle - half), max(share, middle + half)
+    return Rate(value=share, low=max(0.0, low), high=min(1.0, high), of=of)
+
+
+def quantile(counts: list[int], share: float) -> float | None:
+    """Where in a histogram a share of it lies below, in bins: 3.5 is the middle of the fourth."""
+    wanted, below = share * sum(counts), 0
+    for at, count in enumerate(counts):
+        if count and below + count >= wanted:
+            return at + (wanted - below) / count
+        below += count
+    return None
+
+
+def _summed(
+    rows: Iterable[Tally],
+) -> tuple[defaultdict[str, Counter[str]], defaultdict[str, Counter[str]]]:
+    """Counts by what they are of, and those of feedback by who gave it ("" where nobody was named)."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    judges: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        what, _, judge = row.what.partition("/")
+        (judges[judge] if what == "feedback" else counts[what]).update(row.counts)
+    return counts, judges
+
+
+def _all(judged: Mapping[str, int]) -> Rate | None:
+    return judgements(judged, "answers", "hits")
+
+
+def _share(part: float, of: int) -> float | None:
+    return part / of if of else None
+
+
+def _top_score(counts: Mapping[str, int]) -> float | None:
+    at = quantile([counts.get(name, 0) for name in SCORES], 0.5)
+    return None if at is None else at / SCORE_BINS
+
+
+def _seconds(times: list[int], share: float) -> float | None:
+    at = quantile(times, share)
+    return None if at is None else FASTEST * 2 ** (at / 4)

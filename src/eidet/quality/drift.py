@@ -1,0 +1,179 @@
+"""Whether retrieval changed: the last days against those before them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from . import SCORE_BINS, SCORES, Tally, Windows, judgements
+
+Verdict = Literal["steady", "drifted", "unknown"]
+STANDARD: Final = Windows()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shift:
+    """One thing that was compared. `before` and `after` are means of top scores, or rates.
+
+    `statistic` is the Kolmogorov-Smirnov distance, or z; `effect` the distance, or the difference
+    of the rates; `p_value` is corrected for everything that was compared.
+    """
+
+    name: Literal["top score", "empty rate", "success rate"]
+    before: float
+    after: float
+    statistic: float
+    effect: float
+    p_value: float
+
+    @property
+    def worse(self) -> bool:
+        return self.after > self.before if self.name == "empty rate" else self.after < self.before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """The verdict, what was compared, and how many recalls each side had."""
+
+    verdict: Verdict
+    shifts: tuple[Shift, ...] = ()
+    recent: int = 0
+    reference: int = 0
+    changed: tuple[Shift, ...] = ()  # those of `shifts` that made the verdict
+
+    @property
+    def _strongest(self) -> Shift | None:
+        return min(self.shifts, key=lambda shift: shift.p_value, default=None)
+
+    @property
+    def statistic(self) -> float | None:
+        """Of the comparison with the smallest p-value."""
+        return None if self._strongest is None else self._strongest.statistic
+
+    @property
+    def p_value(self) -> float | None:
+        """The chance of at least this much change if nothing had changed."""
+        return None if self._strongest is None else self._strongest.p_value
+
+    @property
+    def worse(self) -> bool:
+        return any(shift.worse for shift in self.changed)
+
+
+def split(rows: Iterable[Tally], today: int, windows: Windows) -> tuple[list[Tally], list[Tally]]:
+    """The rows of the reference days and of the recent ones, today among these."""
+    start = today - windows.recent_days + 1
+    held = [row for row in rows if start - windows.reference_days <= row.day <= today]
+    return [row for row in held if row.day < start], [row for row in held if row.day >= start]
+
+
+def drift(reference: Iterable[Tally], recent: Iterable[Tally], windows: Windows = STANDARD) -> Drift:
+    """Compares two windows by three tests, corrected by Holm's method for being three.
+
+    - top scores: two-sample Kolmogorov-Smirnov on the binned scores, with its asymptotic p-value.
+      Ties within a bin make it err on the side of no drift.
+    - the share of recalls that found nothing, and the share of judgements that said useful: two
+      proportions, pooled z with continuity correction.
+
+    A change counts when its corrected p-value is under `alpha` and its effect at least
+    `least_effect`, so among windows that do not differ fewer than `alpha` are said to. That holds
+    for recalls that are independent of each other; one question asked a thousand times is not a
+    thousand. Under `fewest_recalls` in either window the verdict is unknown; success is compared
+    from `fewest_judged` judgements in each.
+    """
+    before, after = _counted(reference), _counted(recent)
+    unknown = Drift(verdict="unknown", reference=before["recalls"], recent=after["recalls"])
+    if min(unknown.reference, unknown.recent) < windows.fewest_recalls:
+        return unknown
+    shifts = holm(list(_shifts(before, after, windows)))
+    changed = tuple(s for s in shifts if s.p_value < windows.alpha and s.effect >= windows.least_effect)
+    return replace(unknown, verdict="drifted" if changed else "steady", shifts=shifts, changed=changed)
+
+
+def holm(shifts: Sequence[Shift]) -> tuple[Shift, ...]:
+    """The same with p-values corrected for their number, smallest first."""
+    corrected, floor = [], 0.0
+    for rank, shift in enumerate(sorted(shifts, key=lambda shift: shift.p_value)):
+        floor = max(floor, min(1.0, shift.p_value * (len(shifts) - rank)))
+        corrected.append(replace(shift, p_value=floor))
+    return tuple(corrected)
+
+
+def ks_distance(one: Sequence[int], other: Sequence[int]) -> float:
+    """The largest distance between the cumulated shares of two histograms of the same bins."""
+    n, m = sum(one), sum(other)
+    here = there = 0
+    widest = 0.0
+    for a, b in zip(one, other, strict=True):
+        here, there = here + a, there + b
+        widest = max(widest, abs(here / n - there / m))
+    return widest
+
+
+def ks_p_value(distance: float, n: int, m: int) -> float:
+    """Kolmogorov's limit distribution. From 50 on it is at most 1 % below the exact p-value.
+
+    The usual correction for finite samples is left out: for two of the same size it is 20 % below.
+    """
+    reach = math.sqrt(n * m / (n + m)) * distance
+    if reach < 0.3:  # the series needs ever more terms there, and is 1 to five places
+        return 1.0
+    terms = (math.exp(-2.0 * (k * reach) ** 2) * (1 if k % 2 else -1) for k in range(1, 101))
+    return min(1.0, max(0.0, 2 * sum(terms)))
+
+
+def two_rates(part: int, of: int, part2: int, of2: int) -> tuple[float, float]:
+    """z and the two-sided p-value of two proportions."""
+    pooled = (part + part2) / (of + of2)
+    spread = math.sqrt(pooled * (1 - pooled) * (1 / of + 1 / of2))
+    gap = part2 / of2 - part / of
+    if spread == 0:
+        return 0.0, 1.0
+    z = max(0.0, abs(gap) - (1 / of + 1 / of2) / 2) / spread
+    return math.copysign(z, gap), math.erfc(z / math.sqrt(2))
+
+
+def _shifts(before: Counter[str], after: Counter[str], windows: Windows) -> Iterator[Shift]:
+    one, other = ([side[name] for name in SCORES] for side in (before, after))
+    if min(sum(one), sum(other)) >= windows.fewest_recalls:
+        far = ks_distance(one, other)
+        yield Shift(
+            name="top score",
+            before=_mean(one),
+            after=_mean(other),
+            statistic=far,
+            effect=far,
+            p_value=ks_p_value(far, sum(one), sum(other)),
+        )
+    yield _rates("empty rate", (before["empty"], before["recalls"]), (after["empty"], after["recalls"]))
+    said, says = _judged(before), _judged(after)
+    if min(said[1], says[1]) >= windows.fewest_judged:
+        yield _rates("success rate", said, says)
+
+
+def _rates(
+    name: Literal["empty rate", "success rate"], before: tuple[int, int], after: tuple[int, int]
+) -> Shift:
+    z, p_value = two_rates(*before, *after)
+    was, is_ = before[0] / before[1], after[0] / after[1]
+    return Shift(name=name, before=was, after=is_, statistic=z, effect=abs(is_ - was), p_value=p_value)
+
+
+def _judged(counts: Mapping[str, int]) -> tuple[int, int]:
+    found = judgements(counts, "answers", "hits")
+    return (round(found.value * found.of), found.of) if found else (0, 0)
+
+
+def _mean(counts: Sequence[int]) -> float:
+    return sum((at + 0.5) * count for at, count in enumerate(counts)) / sum(counts) / SCORE_BINS
+
+
+def _counted(rows: Iterable[Tally]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for row in rows:
+        if row.what == "recall" or row.what.partition("/")[0] == "feedback":
+            counts.update(row.counts)
+    return counts

@@ -1,0 +1,141 @@
+"""The numbers a monitoring system reads: flat names that carry their units, and what each means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from . import DAY, RESPONSIVE, Quality, Rate, Survey, Windows
+from .drift import Drift
+
+MEANINGS: Final = {
+    "eidet_records": "Living records",
+    "eidet_store_bytes": "Bytes of the whole store",
+    "eidet_store_bytes_per_record": "Bytes of the whole store, by its records",
+    "eidet_recalls": "Recalls by a query, in the window",
+    "eidet_recall_latency_seconds_mean": "Mean time of a recall",
+    "eidet_recall_latency_seconds_p50": "Half of the recalls were at least this fast",
+    "eidet_recall_latency_seconds_p95": "95 of 100 recalls were at least this fast",
+    "eidet_recall_latency_seconds_p99": "99 of 100 recalls were at least this fast",
+    "eidet_recall_responsive_ratio": f"Recalls that took at most {RESPONSIVE:g} seconds, of all",
+    "eidet_recall_hit_ratio": "Recalls with at least one hit, of all",
+    "eidet_recall_empty_ratio": "Recalls without any hit, of all",
+    "eidet_recall_hits_mean": "Mean number of hits of a recall",
+    "eidet_recall_top_score_median": "Median score of the best hit",
+    "eidet_retrieval_success_ratio": "Judgements that said useful, of all",
+    "eidet_answer_accuracy_ratio": "Judgements of whole answers that said useful, of these",
+    "eidet_hit_relevance_ratio": "Judgements of single hits that said useful, of these",
+    "eidet_judgements": "Judgements given, in the window",
+    "eidet_contexts": "Contexts made, in the window",
+    "eidet_context_budget_used_ratio": "Tokens told in contexts, of those allowed",
+    "eidet_memory_used_ratio": "Records that were recalled at least once, of all",
+    "eidet_memory_never_recalled_ratio": "Records never recalled, of those old enough to have been",
+    "eidet_memory_stale_ratio": "Records neither created nor used for long, of all",
+    "eidet_memory_duplicate_ratio": "Facts and documents that repeat one of their scope, of these",
+    "eidet_memory_growth_records_per_day": "Records created a day that are still there, in the window",
+    "eidet_memory_retention_ratio": "Records there now, of these and those forgotten in the window",
+    "eidet_drift_detected": "1 if retrieval changed against the weeks before, 0 if not",
+    "eidet_drift_statistic": "The comparison with the smallest p-value: distance or z",
+    "eidet_drift_p_value": "The chance of so much change if nothing had changed",
+}
+
+
+def metrics_of(
+    quality: Quality, drift: Drift, survey: Survey, *, size: int, stored: int, now: float, windows: Windows
+) -> dict[str, float]:
+    """Every number there is data for, by name, in the order of MEANINGS.
+
+    `size` is of the whole store and `stored` how many records share it, whatever the scope is.
+    """
+    found = {
+        "eidet_records": survey.records,
+        "eidet_store_bytes": size,
+        "eidet_store_bytes_per_record": ratio(size, stored),
+        **_recalls(quality),
+        **_judgements(quality),
+        **_records(survey, quality, now, windows),
+        **_drift(drift),
+    }
+    return {name: float(value) for name in MEANINGS if (value := found[name]) is not None}
+
+
+def told(quality: Quality, drift: Drift, windows: Windows) -> dict[str, Any]:
+    """Rates with their intervals, and the verdict with its reasons, as plain values."""
+    changed = [asdict(shift) | {"worse": shift.worse} for shift in drift.changed]
+    found = {"statistic": drift.statistic, "p_value": drift.p_value, "changed": changed}
+    return {"window_days": windows.days, **asdict(quality), "drift": asdict(drift) | found}
+
+
+def exposition(metrics: Mapping[str, float], scope: str | None = None) -> str:
+    """The text format of Prometheus, every metric a gauge; `scope` becomes a label."""
+    label = "" if scope is None else f'{{scope="{_escaped(scope)}"}}'
+    lines = (
+        f"# HELP {name} {MEANINGS[name]}.\n# TYPE {name} gauge\n{name}{label} {value!r}\n"
+        for name, value in metrics.items()
+    )
+    return "".join(lines)
+
+
+def growth(survey: Survey, now: float, windows: Windows) -> float | None:
+    """New records a day; a memory younger than the window is measured by its own age."""
+    if survey.oldest is None:
+        return None
+    return survey.fresh / min(windows.days, max(1.0, (now - survey.oldest) / DAY))
+
+
+def ratio(part: float, of: float) -> float | None:
+    return part / of if of else None
+
+
+def _recalls(quality: Quality) -> dict[str, float | None]:
+    return {
+        "eidet_recalls": quality.recalls,
+        "eidet_recall_latency_seconds_mean": quality.seconds_mean,
+        "eidet_recall_latency_seconds_p50": quality.seconds_p50,
+        "eidet_recall_latency_seconds_p95": quality.seconds_p95,
+        "eidet_recall_latency_seconds_p99": quality.seconds_p99,
+        "eidet_recall_responsive_ratio": _value(quality.responsive),
+        "eidet_recall_hit_ratio": _value(quality.hit_ratio),
+        "eidet_recall_empty_ratio": _value(quality.empty_rate),
+        "eidet_recall_hits_mean": quality.hits_per_recall,
+        "eidet_recall_top_score_median": quality.top_score_median,
+        "eidet_contexts": quality.contexts,
+        "eidet_context_budget_used_ratio": quality.context_use,
+    }
+
+
+def _judgements(quality: Quality) -> dict[str, float | None]:
+    return {
+        "eidet_retrieval_success_ratio": _value(quality.success_rate),
+        "eidet_answer_accuracy_ratio": _value(quality.answer_accuracy),
+        "eidet_hit_relevance_ratio": _value(quality.hit_relevance),
+        "eidet_judgements": quality.success_rate.of if quality.success_rate else 0,
+    }
+
+
+def _records(survey: Survey, quality: Quality, now: float, windows: Windows) -> dict[str, float | None]:
+    return {
+        "eidet_memory_used_ratio": ratio(survey.used, survey.records),
+        "eidet_memory_never_recalled_ratio": ratio(survey.never, survey.ripe),
+        "eidet_memory_stale_ratio": ratio(survey.stale, survey.records),
+        "eidet_memory_duplicate_ratio": ratio(survey.duplicates, survey.distinct + survey.duplicates),
+        "eidet_memory_growth_records_per_day": growth(survey, now, windows),
+        "eidet_memory_retention_ratio": ratio(survey.records, survey.records + quality.forgotten),
+    }
+
+
+def _drift(drift: Drift) -> dict[str, float | None]:
+    return {
+        "eidet_drift_detected": None if drift.verdict == "unknown" else float(drift.verdict == "drifted"),
+        "eidet_drift_statistic": drift.statistic,
+        "eidet_drift_p_value": drift.p_value,
+    }
+
+
+def _value(rate: Rate | None) -> float | None:
+    return None if rate is None else rate.value
+
+
+def _escaped(label: str) -> str:
+    return label.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
