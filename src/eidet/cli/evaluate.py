@@ -1,0 +1,207 @@
+"""`eidet eval`: how well a memory finds what is asked for, on conversations and questions of your own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ..clean import dump_json
+from ..errors import BadInput
+from .show import console, plain, progress_bar, styled, table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from ..eval import Case, Comparison, Difference, Figure, Report, Run, Variant
+
+PANEL: Final = "Look after"
+OUTPUT: Final = "What comes out"
+DATA: Final = "What is asked"
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command("eval", rich_help_panel=PANEL)(evaluate)
+
+
+def evaluate(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="LoCoMo, LongMemEval or JSON lines.")],
+    embedder: Annotated[
+        str, typer.Option(envvar="EIDET_EMBEDDER", help="Such as hashing:256.")
+    ] = "wordllama",
+    recipe: Annotated[str, typer.Option(help="How signals are weighed.")] = "auto",
+    place: Annotated[str, typer.Option(help="An empty memory: a new file or a URL.")] = ":memory:",
+    language: Annotated[str | None, typer.Option(help="Of the texts, such as de.")] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PART=VALUE,…", help="Also run with these parts changed, and compare; several."),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(help="locomo, longmemeval or jsonl, if looking is not enough.", rich_help_panel=DATA),
+    ] = None,
+    roles: Annotated[
+        str, typer.Option(help="LongMemEval: whose turns, user or user,assistant.", rich_help_panel=DATA)
+    ] = "user",
+    sessions: Annotated[
+        int, typer.Option(help="LongMemEval: sessions of a haystack made of evidence.", rich_help_panel=DATA)
+    ] = 50,
+    limit_questions: Annotated[
+        int | None, typer.Option(help="Ask only so many, drawn at random.", rich_help_panel=DATA)
+    ] = None,
+    depth: Annotated[int, typer.Option(help="How many hits are asked for.", rich_help_panel=DATA)] = 20,
+    budget: Annotated[
+        int, typer.Option(help="Tokens of a context; 0 leaves contexts out.", rich_help_panel=DATA)
+    ] = 1000,
+    seed: Annotated[int, typer.Option(help="Of all that is drawn.", rich_help_panel=DATA)] = 0,
+    json: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write JSON; - is standard output.", rich_help_panel=OUTPUT),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a report.", rich_help_panel=OUTPUT)
+    ] = None,
+    least: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIGURE=VALUE", help="Exit code 1 below it: R@10=0.8.", rich_help_panel=OUTPUT),
+    ] = None,
+) -> None:
+    """Measure how well questions find the records that answer them; compare embedders and recipes.
+
+    Exit code 1 if a --least is not reached, or if a record of another scope came back.
+    """
+    from .. import eval as measuring
+
+    gates = [measuring.least_of(text) for text in least or ()]
+    base = measuring.Variant(embedder=embedder, recipe=recipe, place=place, language=language)
+    others = [changed(base, text) for text in against or ()]
+    for path in (html, None if json in (None, "-") else Path(str(json))):
+        check_writable(path)
+    cases = measuring.read_cases(file, format=format, roles=roles.split(","), sessions=sessions, seed=seed)
+    if limit_questions is not None:
+        cases = measuring.limited(cases, limit_questions, seed)
+    measuring.check_least(gates, cases, depth)
+    ks = {*measuring.KS, *(gate.k for gate in gates if gate.k is not None)}
+    with progress_bar("measuring") as tell:
+        report = measuring.evaluate(
+            cases, base, against=others, depth=depth, ks=sorted(ks), budget=budget, seed=seed, progress=tell
+        )
+    if json != "-":
+        tell_report(report)
+    write(report, json, html, file.name)
+    missed = list(measuring.missed(report.base, gates))
+    for miss in missed:
+        typer.echo(f"below: {plain(str(miss))}", err=True)
+    raise typer.Exit(int(bool(missed) or any(run.leaks for run in report.runs)))
+
+
+def changed(base: Variant, text: str) -> Variant:
+    """The variant with some parts changed: `embedder=hashing:256,recipe=facts`."""
+    known = [field.name for field in fields(base)]
+    parts = dict(part.partition("=")[::2] for part in text.split(","))
+    if any(name not in known or not value for name, value in parts.items()):
+        raise BadInput(f"--against takes part=value,… with parts of {', '.join(known)}, not {text!r}")
+    return replace(base, **parts)
+
+
+def check_writable(path: Path | None) -> None:
+    """Before minutes are spent on what could not be written down."""
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        raise BadInput(f"{path} cannot be written: there is no such folder, or it is one itself")
+
+
+def write(report: Report, json: str | None, html: Path | None, title: str) -> None:
+    from ..eval import html_of
+
+    if json == "-":
+        typer.echo(dump_json(report.to_json()))
+    elif json is not None:
+        Path(json).write_text(dump_json(report.to_json()) + "\n", encoding="utf-8")
+    if html is not None:
+        html.write_text(html_of(report, title), encoding="utf-8")
+        typer.echo(f"report written to {html}", err=True)
+
+
+def tell_report(report: Report) -> None:
+    out = console()
+    for run in report.runs:
+        out.print(styled((run.name, "bold")))
+        out.print(figures_table(run, report))
+        for line in tell_rest(run, report):
+            out.print(line)
+        out.print()
+    for comparison in report.comparisons:
+        out.print(styled((comparison.name, "bold"), " against ", (comparison.base, "bold")))
+        out.print(differences_table(comparison, report))
+        out.print()
+    out.print(data_line(report.cases, report), style="dim")
+
+
+def figures_table(run: Run, report: Report) -> Table:
+    made, main = table(""), f"R@{report.k}"
+    names = shown_names(report)
+    for name in ("n", *names):
+        made.add_column(name, justify="right")
+        if name == main:
+            made.add_column("95 %", justify="right", style="dim", no_wrap=True)
+    for label, figures in (("overall", run.overall), *run.categories.items()):
+        count = max(figure.questions for figure in figures.values())
+        cells = (cell for name in names for cell in cells_of(figures[name], spread=name == main))
+        made.add_row(plain(label), f"{count:,}", *cells, style="bold" if label == "overall" else "")
+    return made
+
+
+def shown_names(report: Report) -> list[str]:
+    by_rank = [f"R@{k}" for k in (1, 5) if k in report.ks and k != report.k]
+    return [*by_rank, f"R@{report.k}", f"nDCG@{report.k}", "MRR"]
+
+
+def cells_of(figure: Figure, *, spread: bool) -> list[str]:
+    value = f"{figure.value:.3f}"
+    return [value, f"{figure.low:.2f}–{figure.high:.2f}"] if spread else [value]
+
+
+def tell_rest(run: Run, report: Report) -> Iterator[Text]:
+    """What is one number for the whole run."""
+    names = (f"hit@{report.k}", f"all@{report.k}", "session-hit@5", "session-all@5")
+    yield styled(", ".join(f"{name} {run.overall[name].value:.3f}" for name in names if name in run.overall))
+    p50, p95, p99 = (run.latency[name] for name in ("p50", "p95", "p99"))
+    leaks = (f"{run.leaks:,} leaks between scopes", "bold red") if run.leaks else "no leaks between scopes"
+    yield styled(f"recall p50 {p50:.2f} ms, p95 {p95:.2f}, p99 {p99:.2f}; empty {run.empty:.1%}; ", leaks)
+    if run.tokens is not None and run.context_gold is not None:
+        held = f"{run.tokens:,.0f} tokens, {run.context_gold:.0%} of the gold"
+        yield styled(f"a context of {report.budget:,} holds {held}")
+
+
+def differences_table(comparison: Comparison, report: Report) -> Table:
+    made = table("")
+    for name in ("difference", "95 % interval", "won", "lost"):
+        made.add_column(name, justify="right")
+    metric = f"R@{report.k}"
+    names = [*shown_names(report), f"all@{report.k}"]
+    rows = {name: comparison.overall[name] for name in names}
+    rows |= {f"{metric}, {name}": figures[metric] for name, figures in comparison.categories.items()}
+    for label, row in rows.items():
+        made.add_row(
+            plain(label),
+            styled((f"{row.value:+.3f}", style_of(row))),
+            f"{row.low:+.3f} to {row.high:+.3f}",
+            f"{row.won:,}",
+            f"{row.lost:,}",
+        )
+    return made
+
+
+def style_of(row: Difference) -> str:
+    """Coloured only where the interval has one sign."""
+    return ("", "green", "red")[row.sign]
+
+
+def data_line(cases: Sequence[Case], report: Report) -> str:
+    asked = f"{len(report.base.answers):,} questions about {report.base.records:,} records"
+    left_out = ", ".join(f"{count:,} {why}" for why, count in sorted(report.left_out().items()))
+    return f"{asked} in {len(cases):,} scopes" + (f"; left out: {left_out}" if left_out else "")

@@ -1,0 +1,106 @@
+"""How well does a memory find what is asked for? Measured on conversations and questions with gold.
+
+read.py      a file → cases            locomo.py, longmemeval.py, lines.py   one format each
+run.py       cases → answers           metrics.py, bootstrap.py              answers → numbers, how sure
+figures.py   numbers → figures         report.py, page.py, gate.py           JSON, HTML, what must be reached
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .. import BadInput
+from ..recall import recipe_of
+from .cases import Case, Question, check_cases, limited
+from .figures import Comparison, Difference, Figure, Run, compared, measured
+from .gate import Least, Missed, check_least, least_of, missed
+from .metrics import KS
+from .page import html_of
+from .read import FORMATS, read_cases
+from .report import Report, names_of
+from .run import Answer, Found, Progress, Variant, ask
+
+__all__ = [
+    "FORMATS",
+    "KS",
+    "Answer",
+    "Case",
+    "Comparison",
+    "Difference",
+    "Figure",
+    "Found",
+    "Least",
+    "Missed",
+    "Question",
+    "Report",
+    "Run",
+    "Variant",
+    "check_least",
+    "evaluate",
+    "html_of",
+    "least_of",
+    "limited",
+    "missed",
+    "read_cases",
+]
+
+
+def evaluate(
+    cases: Sequence[Case],
+    variant: Variant | None = None,
+    *,
+    against: Sequence[Variant] = (),
+    depth: int = 20,
+    ks: Sequence[int] = KS,
+    budget: int = 1000,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Report:
+    """Remembers the cases and asks their questions, once per variant; others are compared with the first.
+
+    `depth` hits are asked for, figures are taken at each of `ks` up to it; contexts are measured at
+    `budget` tokens (0: not at all). `seed` decides the draws of the intervals and the contexts.
+    """
+    variants = [variant or Variant(), *against]
+    names, kept = names_of(variants), _checked(cases, variants, depth, ks, budget)
+    tell = _told(cases, len(variants), progress)
+    runs: list[Run] = []
+    for name, one in zip(names, variants, strict=True):
+        asked = ask(cases, one, depth=depth, budget=budget, seed=seed, tell=tell)
+        runs.append(measured(asked, name, one, depth=depth, ks=kept, seed=seed))
+    return Report(
+        cases=tuple(cases),
+        runs=tuple(runs),
+        comparisons=tuple(compared(run, runs[0], seed) for run in runs[1:]),
+        depth=depth,
+        budget=budget,
+        seed=seed,
+        ks=kept,
+    )
+
+
+def _checked(
+    cases: Sequence[Case], variants: Sequence[Variant], depth: int, ks: Sequence[int], budget: int
+) -> tuple[int, ...]:
+    """The ranks at which figures are taken; what cannot be measured is told before anything runs."""
+    check_cases(cases)
+    for variant in variants:
+        recipe_of(variant.recipe)
+    if not 1 <= depth <= 1000 or budget < 0:
+        raise BadInput(f"depth is from 1 to 1,000 and budget from 0 up, not {depth} and {budget}")
+    if not (kept := tuple(sorted({k for k in ks if 1 <= k <= depth}))):
+        raise BadInput(f"figures are taken at ranks from 1 to {depth}, not at {list(ks)}")
+    return kept
+
+
+def _told(cases: Sequence[Case], runs: int, progress: Progress | None) -> Callable[[int], None]:
+    """Counts records and questions of all runs, and tells the sum."""
+    done, total = 0, runs * sum(len(case.records) + len(case.questions) for case in cases)
+
+    def tell(count: int) -> None:
+        nonlocal done
+        done += count
+        if progress is not None:
+            progress(done, total)
+
+    return tell

@@ -1,0 +1,89 @@
+"""Fields of JSON that came from outside: the value in its type, or an error that names the place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from .. import BadInput
+
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_SPOKEN: Final = re.compile(r"(\d{1,2}):(\d{2}) ?([ap])m on (\d{1,2}) (\w+), ?(\d{4})", re.IGNORECASE)
+_SLASHED: Final = re.compile(r"(\d{4})/(\d{2})/(\d{2})(?: \(\w+\))? (\d{2}):(\d{2})")
+
+
+def table_in(value: Any, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise BadInput(f"{where} is an object with fields, not {_kind(value)}")
+    return value
+
+
+def text_in(thing: Mapping[str, Any], name: str, where: str, *, blank: bool = False) -> str:
+    value = _given(thing, name, where)
+    if not isinstance(value, str):
+        raise BadInput(f"{where}: {name} is a text, not {_kind(value)}")
+    if not blank and not value.strip():
+        raise BadInput(f"{where}: {name} is empty")
+    return value
+
+
+def list_in(thing: Mapping[str, Any], name: str, where: str) -> list[Any]:
+    value = _given(thing, name, where)
+    if not isinstance(value, list):
+        raise BadInput(f"{where}: {name} is a list, not {_kind(value)}")
+    return value
+
+
+def texts_in(thing: Mapping[str, Any], name: str, where: str) -> list[str]:
+    values = list_in(thing, name, where)
+    for at, value in enumerate(values, 1):
+        if not isinstance(value, str):
+            raise BadInput(f"{where}: {name}, item {at} is a text, not {_kind(value)}")
+    return values
+
+
+def time_of(text: str, where: str) -> float:
+    """`1:56 pm on 8 May, 2023` or `2023/05/20 (Sat) 02:21`, in local time as all times without a zone."""
+    try:
+        if found := _SPOKEN.fullmatch(text.strip()):
+            hour, minute, half, day, month, year = found.groups()
+            whole = int(hour) % 12 + (12 if half in "pP" else 0)
+            number = _MONTHS.index(month[:3].lower()) + 1
+            return datetime(int(year), number, int(day), whole, int(minute)).timestamp()  # noqa: DTZ001
+        if found := _SLASHED.fullmatch(text.strip()):
+            return datetime(*map(int, found.groups())).timestamp()  # type: ignore[arg-type]  # noqa: DTZ001
+    except ValueError:
+        pass  # a month or an hour that there is not: told below
+    raise BadInput(
+        f"{where}: {text!r} is not a time such as '1:56 pm on 8 May, 2023' or '2023/05/20 (Sat) 02:21'"
+    )
+
+
+def json_of(text: str, where: str) -> Any:
+    """JSON that can be stored: no NaN, no lone surrogates."""
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise BadInput(f"{where} has a lone surrogate, which UTF-8 cannot carry") from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{where} is not JSON: {error}") from None
+    return value
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _given(thing: Mapping[str, Any], name: str, where: str) -> Any:
+    if name not in thing:
+        raise BadInput(f"{where}: the field {name} is missing")
+    return thing[name]
+
+
+def _kind(value: Any) -> str:
+    names = {"dict": "an object", "list": "a list", "str": "a text", "NoneType": "null", "bool": "a boolean"}
+    return names.get(type(value).__name__, "a number")

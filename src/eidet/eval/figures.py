@@ -1,0 +1,179 @@
+"""From answers to figures with their intervals, overall and by category, and from two runs to differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from .bootstrap import Values, intervals
+from .metrics import Bin, Ranks, calibration, collapsed, marks
+from .run import Answer, Asked, Variant
+
+Columns = Mapping[str, Values]
+SAME: Final = 1e-9  # a smaller difference is none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A mean over questions and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    questions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """The other run less the first one, over the same questions; how many it won and lost."""
+
+    value: float
+    low: float
+    high: float
+    won: int
+    lost: int
+    questions: int
+
+    @property
+    def sign(self) -> int:
+        """1 or -1 where the whole interval is on that side of zero, else 0."""
+        return int(self.low > SAME) - int(self.high < -SAME)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One variant, measured. `columns` has a number per answer for every figure."""
+
+    name: str
+    variant: Variant
+    answers: tuple[Answer, ...]
+    columns: Columns
+    overall: Mapping[str, Figure]
+    categories: Mapping[str, Mapping[str, Figure]]
+    curve: tuple[Figure, ...]  # recall at 1, 2, … up to the depth
+    calibration: tuple[Bin, ...]
+    latency: Mapping[str, float]  # milliseconds at p50, p95, p99
+    leaks: int
+    empty: float  # share of the questions that nothing came back for
+    tokens: float | None  # of a context, in the mean; None: not measured
+    context_gold: float | None  # share of the gold that is in a context
+    records: int
+    load_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One run against the first."""
+
+    name: str
+    base: str
+    overall: Mapping[str, Difference]
+    categories: Mapping[str, Mapping[str, Difference]]
+
+
+def measured(asked: Asked, name: str, variant: Variant, *, depth: int, ks: Sequence[int], seed: int) -> Run:
+    answers = asked.answers
+    ranks = ranks_of(answers, depth)
+    columns = ranks.columns(ks)
+    millis = np.array([answer.millis for answer in answers])
+    hits = [found for answer in answers for found in answer.found]
+    return Run(
+        name=name,
+        variant=variant,
+        answers=answers,
+        columns=columns,
+        overall=figures(columns, seed),
+        categories={c: figures(part(columns, rows), seed) for c, rows in categories(answers).items()},
+        curve=tuple(figures(ranks.curve(), seed).values()),
+        calibration=tuple(
+            calibration(np.array([hit.score for hit in hits]), np.array([hit.gold for hit in hits], np.bool_))
+        ),
+        latency={f"p{p}": float(np.percentile(millis, p)) for p in (50, 95, 99)},
+        leaks=sum(hit.leaked for hit in hits),
+        empty=sum(not answer.found for answer in answers) / len(answers),
+        tokens=float(np.mean([one.tokens for one in asked.packed])) if asked.packed else None,
+        context_gold=float(np.mean([one.gold for one in asked.packed])) if asked.packed else None,
+        records=asked.records,
+        load_seconds=asked.load_seconds,
+    )
+
+
+def ranks_of(answers: Sequence[Answer], depth: int) -> Ranks:
+    found = [
+        marks((hit.id if hit.gold else None for hit in a.found), a.question.gold, depth) for a in answers
+    ]
+    sessions = [marks(collapsed(a.sessions), a.question.sessions, depth) for a in answers]
+    return Ranks(
+        found=np.array(found),
+        gold=np.array([len(set(a.question.gold)) for a in answers]),
+        session_found=np.array(sessions),
+        session_gold=np.array([len(set(a.question.sessions)) for a in answers]),
+    )
+
+
+def categories(answers: Sequence[Answer]) -> dict[str, list[int]]:
+    """The rows of each category, by its name."""
+    rows: dict[str, list[int]] = {}
+    for at, answer in enumerate(answers):
+        if answer.question.category is not None:
+            rows.setdefault(answer.question.category, []).append(at)
+    return dict(sorted(rows.items()))
+
+
+def part(columns: Columns, rows: Sequence[int]) -> Columns:
+    return {name: values[list(rows)] for name, values in columns.items()}
+
+
+def figures(columns: Columns, seed: int) -> dict[str, Figure]:
+    """The mean of every column that has a number, with its interval."""
+    told: dict[str, Figure] = {}
+    for known in _alike(columns):
+        values = np.stack(list(known.values()), axis=1)
+        for name, mean, (low, high) in zip(
+            known, values.mean(axis=0), intervals(values, seed=seed), strict=True
+        ):
+            told[name] = Figure(value=float(mean), low=float(low), high=float(high), questions=len(values))
+    return told
+
+
+def differences(columns: Columns, base: Columns, seed: int) -> dict[str, Difference]:
+    """Question by question: what the questions have in common falls out."""
+    told: dict[str, Difference] = {}
+    for known in _alike({name: columns[name] - base[name] for name in base}):
+        values = np.stack(list(known.values()), axis=1)
+        for at, (name, (low, high)) in enumerate(zip(known, intervals(values, seed=seed), strict=True)):
+            told[name] = Difference(
+                value=float(values[:, at].mean()),
+                low=float(low),
+                high=float(high),
+                won=int((values[:, at] > SAME).sum()),
+                lost=int((values[:, at] < -SAME).sum()),
+                questions=len(values),
+            )
+    return told
+
+
+def _alike(columns: Columns) -> Iterator[Columns]:
+    """Columns that have numbers in the same rows (figures of sessions may lack some), only those rows."""
+    groups: dict[bytes, dict[str, Values]] = {}
+    for name, values in columns.items():
+        known = ~np.isnan(values)
+        if known.any():
+            groups.setdefault(known.tobytes(), {})[name] = values[known]
+    yield from groups.values()
+
+
+def compared(run: Run, base: Run, seed: int) -> Comparison:
+    rows = categories(base.answers)
+    return Comparison(
+        name=run.name,
+        base=base.name,
+        overall=differences(run.columns, base.columns, seed),
+        categories={
+            name: differences(part(run.columns, of), part(base.columns, of), seed)
+            for name, of in rows.items()
+        },
+    )

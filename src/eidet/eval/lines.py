@@ -1,0 +1,133 @@
+"""A user's own data: JSON lines, each a record or a question.
+
+{"type": "record", "id": "a", "text": "…", "scope"?, "who"?, "session"?, "occurred"?, "kind"?, …}
+{"type": "question", "question": "…", "gold": ["a"], "scope"?, "category"?, "asked"?, "id"?}
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from .. import BadInput, Draft, Kind, Scope
+from ..clean import moment
+from .cases import Case, Question, sessions_of
+from .fields import json_of, table_in, text_in, texts_in
+
+_RECORD: Final = {"type", "scope", "id", "text", "who", "session", "occurred", "kind", "data", "meta"}
+_QUESTION: Final = {"type", "scope", "question", "gold", "category", "asked", "id"}
+_LONGEST: Final = {"text": 1_000_000, "id": 200, "who": 1000, "session": 1000}
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What the lines say of one scope, with the line of each."""
+
+    records: dict[str, Draft] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    questions: dict[str, tuple[Question, str]] = field(default_factory=dict)
+
+
+def line_cases(text: str, file: str) -> Iterator[Case]:
+    scopes: dict[str, _Gathered] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            where = f"{file}, line {number}"
+            _add(scopes, table_in(json_of(line, where), where), number, where)
+    for scope, gathered in scopes.items():
+        yield _case(scope, gathered)
+
+
+def _add(scopes: dict[str, _Gathered], said: Mapping[str, Any], number: int, where: str) -> None:
+    kind = said.get("type")
+    if kind not in ("record", "question"):
+        raise BadInput(f'{where}: type is "record" or "question", not {kind!r}')
+    known = _RECORD if kind == "record" else _QUESTION
+    if unknown := sorted(said.keys() - known):
+        raise BadInput(f"{where}: a {kind} has no field {unknown[0]!r}; there are {', '.join(sorted(known))}")
+    gathered = scopes.setdefault(_scope(said, where), _Gathered())
+    if kind == "record":
+        _add_record(gathered, said, number, where)
+    else:
+        question = _question(said, number, where)
+        if question.id in gathered.questions:
+            raise BadInput(f"{where}: the question id {question.id!r} is there twice")
+        gathered.questions[question.id] = (question, where)
+
+
+def _add_record(gathered: _Gathered, said: Mapping[str, Any], number: int, where: str) -> None:
+    id = _short(said, "id", where)
+    if not id.isprintable():
+        raise BadInput(f"{where}: id {id!r} has characters that cannot be printed")
+    if id in gathered.records:
+        raise BadInput(f"{where}: the id {id!r} is that of line {gathered.lines[id]} too")
+    gathered.records[id] = Draft(
+        id=id,
+        text=_short(said, "text", where),
+        who=_maybe_short(said, "who", where),
+        session=_maybe_short(said, "session", where),
+        occurred=_maybe_time(said, "occurred", where),
+        kind=_maybe_kind(said, where),
+        data=said.get("data"),
+        meta=table_in(said.get("meta") or {}, f"{where}: meta") or None,
+    )
+    gathered.lines[id] = number
+
+
+def _question(said: Mapping[str, Any], number: int, where: str) -> Question:
+    return Question(
+        id=_maybe_short(said, "id", where) or f"line {number}",
+        text=text_in(said, "question", where),
+        gold=tuple(dict.fromkeys(texts_in(said, "gold", where))),
+        category=_maybe_short(said, "category", where),
+        asked=_maybe_time(said, "asked", where),
+    )
+
+
+def _case(scope: str, gathered: _Gathered) -> Case:
+    left_out: Counter[str] = Counter()
+    questions = []
+    for question, where in gathered.questions.values():
+        if not question.gold:
+            left_out["without gold"] += 1
+            continue
+        if missing := [id for id in question.gold if id not in gathered.records]:
+            raise BadInput(f"{where}: gold names {missing[0]!r}, which is no record of scope {scope}")
+        questions.append(replace(question, sessions=sessions_of(question.gold, gathered.records)))
+    return Case(
+        scope=scope, records=tuple(gathered.records.values()), questions=tuple(questions), left_out=left_out
+    )
+
+
+def _scope(said: Mapping[str, Any], where: str) -> str:
+    try:
+        return Scope.of(said.get("scope", "default")).path
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
+
+
+def _short(said: Mapping[str, Any], name: str, where: str) -> str:
+    text, most = text_in(said, name, where), _LONGEST.get(name, 200)
+    if len(text) > most:
+        raise BadInput(f"{where}: {name} has {len(text):,} characters, the limit is {most:,}")
+    return text
+
+
+def _maybe_short(said: Mapping[str, Any], name: str, where: str) -> str | None:
+    return None if said.get(name) is None else _short(said, name, where)
+
+
+def _maybe_time(said: Mapping[str, Any], name: str, where: str) -> float | None:
+    try:
+        return None if said.get(name) is None else moment(said[name], name)
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
+
+
+def _maybe_kind(said: Mapping[str, Any], where: str) -> str | None:
+    kind = _maybe_short(said, "kind", where)
+    if kind is not None and kind not in set(Kind):
+        raise BadInput(f"{where}: unknown kind {kind!r}; there are {', '.join(Kind)}")
+    return kind

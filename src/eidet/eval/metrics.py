@@ -1,0 +1,127 @@
+"""How good a ranking is: numbers per question, from where its gold stands. Pure, on arrays.
+
+`found` is one row per question and one column per rank: whether the hit there is gold. `gold` is how
+many gold records each question has, at least one. Every figure is in 0-1, higher is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Found = NDArray[np.bool_]
+Counts = NDArray[np.int64]
+Values = NDArray[np.float64]
+
+KS: Final = (1, 3, 5, 10, 20)
+
+
+def recall_at(found: Found, gold: Counts, k: int) -> Values:
+    """The share of the gold among the first k."""
+    among: Counts = found[:, :k].sum(axis=1)
+    return among / gold
+
+
+def hit_at(found: Found, gold: Counts, k: int) -> Values:  # noqa: ARG001
+    """Whether any gold is among the first k."""
+    among: Counts = found[:, :k].sum(axis=1)
+    return (among > 0).astype(np.float64)
+
+
+def all_at(found: Found, gold: Counts, k: int) -> Values:
+    """Whether all the gold is among the first k."""
+    among: Counts = found[:, :k].sum(axis=1)
+    whole: Values = (among == gold).astype(np.float64)
+    return whole
+
+
+def ndcg_at(found: Found, gold: Counts, k: int) -> Values:
+    """Gold counts 1/log2(1 + rank); divided by what the best ranking of as much gold would have."""
+    gains = 1 / np.log2(np.arange(2, k + 2))
+    best = np.cumsum(gains)[np.minimum(gold, k) - 1]
+    values: Values = found[:, :k] @ gains[: found.shape[1]] / best
+    return values
+
+
+def mrr(found: Found) -> Values:
+    """One over the rank of the first gold; 0 if there is none."""
+    if not found.shape[1]:
+        return np.zeros(len(found))
+    return np.where(found.any(axis=1), 1 / (found.argmax(axis=1) + 1), 0.0)
+
+
+BY_RANK: Final[Mapping[str, Callable[[Found, Counts, int], Values]]] = {
+    "R": recall_at,
+    "nDCG": ndcg_at,
+    "hit": hit_at,
+    "all": all_at,
+}
+
+
+def marks(ranked: Iterable[str | None], gold: Sequence[str], depth: int) -> Found:
+    """For each of the first `depth` ranks, whether gold stands there; what comes again counts once."""
+    wanted, row = set(gold), np.zeros(depth, np.bool_)
+    for at, id in zip(range(depth), ranked, strict=False):
+        if id in wanted:
+            wanted.discard(id)
+            row[at] = True
+    return row
+
+
+def collapsed(sessions: Iterable[str | None]) -> list[str]:
+    """Ranked turns as ranked sessions: each where its best turn stands."""
+    return list(dict.fromkeys(session for session in sessions if session is not None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranks:
+    """Where the gold of all questions stands, by records and by sessions."""
+
+    found: Found
+    gold: Counts
+    session_found: Found
+    session_gold: Counts  # 0: the gold is of no session
+
+    def columns(self, ks: Sequence[int]) -> dict[str, Values]:
+        """Every figure by its name, one number per question; NaN where a question has none."""
+        named = {f"{name}@{k}": of(self.found, self.gold, k) for name, of in BY_RANK.items() for k in ks}
+        named["MRR"] = mrr(self.found)
+        return named | (self._by_session(ks) if self.session_gold.any() else {})
+
+    def curve(self) -> dict[str, Values]:
+        """Recall at every rank."""
+        depth = self.found.shape[1]
+        return {f"R@{k}": recall_at(self.found, self.gold, k) for k in range(1, depth + 1)}
+
+    def _by_session(self, ks: Sequence[int]) -> dict[str, Values]:
+        has = self.session_gold > 0
+        gold = np.maximum(self.session_gold, 1)
+        return {
+            f"session-{name}@{k}": np.where(has, BY_RANK[name](self.session_found, gold, k), np.nan)
+            for name in ("hit", "all")
+            for k in ks
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """Hits with a score from `low` to `high`: how many, and which share of them is gold."""
+
+    low: float
+    high: float
+    hits: int
+    gold: float
+
+
+def calibration(scores: Values, gold: Found, bins: int = 10) -> list[Bin]:
+    """How often a hit of some score is gold. Empty bins are left out."""
+    at = np.clip((scores * bins).astype(np.int64), 0, bins - 1)
+    hits, right = np.bincount(at, minlength=bins), np.bincount(at, weights=gold, minlength=bins)
+    return [
+        Bin(low=n / bins, high=(n + 1) / bins, hits=int(hits[n]), gold=float(right[n] / hits[n]))
+        for n in np.flatnonzero(hits).tolist()
+    ]

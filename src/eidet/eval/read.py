@@ -1,0 +1,90 @@
+"""From a file to cases: which of the formats it has is seen by looking at it."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from .. import BadInput
+from .cases import Case, check_cases
+from .fields import json_of, list_in
+from .lines import line_cases
+from .locomo import locomo_cases
+from .longmemeval import longmemeval_cases
+
+FORMATS: Final = ("locomo", "longmemeval", "jsonl")
+
+
+def read_cases(
+    file: str | Path,
+    *,
+    format: str | None = None,
+    roles: Sequence[str] = ("user",),
+    sessions: int = 50,
+    seed: int = 0,
+) -> list[Case]:
+    """The cases of a LoCoMo, LongMemEval or JSON-lines file, plain or gzipped; checked as a whole.
+
+    `roles` (whose turns are remembered) and `sessions` (the size of a haystack that has to be made
+    from evidence alone) are for LongMemEval; `seed` decides which sessions share a haystack.
+    """
+    if format is not None and format not in FORMATS:
+        raise BadInput(f"unknown format {format!r}; there are {', '.join(FORMATS)}")
+    name, text = Path(file).name, _content(Path(file))
+    whole = None if format == "jsonl" or _is_lines(text) else json_of(text, name)
+    match format or _format_of(whole, name):
+        case "locomo":
+            cases = list(locomo_cases(_listed(whole, name), name))
+        case "longmemeval":
+            listed = _listed(whole, name)
+            cases = list(longmemeval_cases(listed, name, roles=roles, sessions=sessions, seed=seed))
+        case _:
+            cases = list(line_cases(text, name))
+    check_cases(cases)
+    return cases
+
+
+def _content(file: Path) -> str:
+    try:
+        content = file.read_bytes()
+        if content[:2] == b"\x1f\x8b":
+            content = gzip.decompress(content)
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{file} is not UTF-8 text: {error}") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise BadInput(f"{file} is a damaged gzip file: {error}") from None
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}") from None
+
+
+def _is_lines(text: str) -> bool:
+    """Whether the first line is an object by itself, with a type or with more lines after it."""
+    first, _, rest = text.strip().partition("\n")
+    alone = first.startswith("{") and first.rstrip().endswith("}")
+    return alone and ('"type"' in first or bool(rest))
+
+
+def _format_of(whole: Any, name: str) -> str:
+    if whole is None:
+        return "jsonl"
+    first = whole[0] if isinstance(whole, list) and whole else whole
+    if isinstance(first, dict):
+        if "conversation" in first:
+            return "locomo"
+        if "haystack_sessions" in first:
+            return "longmemeval"
+    raise BadInput(
+        f"{name} is neither LoCoMo (objects with conversation and qa), nor LongMemEval (objects with "
+        'haystack_sessions), nor lines of {"type": "record" | "question", …}; --format tells which it is'
+    )
+
+
+def _listed(whole: Any, name: str) -> list[Any]:
+    """The list that a file is, or the one object as a list."""
+    if isinstance(whole, dict):
+        return [whole]
+    return list_in({"the file": whole}, "the file", name)

@@ -1,0 +1,134 @@
+"""All that was measured, as one value, and the same as JSON with stable keys."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from .. import BadInput, __version__
+from .cases import Case
+from .figures import Comparison, Difference, Figure, Run
+from .run import Answer, Variant
+
+FORMAT: Final = "eidet-eval/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The runs, the one that was asked for first, and the others compared with it."""
+
+    cases: tuple[Case, ...] = field(repr=False)
+    runs: tuple[Run, ...]
+    comparisons: tuple[Comparison, ...] = ()
+    depth: int
+    budget: int
+    seed: int
+    ks: tuple[int, ...]
+
+    @property
+    def base(self) -> Run:
+        return self.runs[0]
+
+    @property
+    def k(self) -> int:
+        """The rank that headlines are about: 10 where there is one."""
+        return 10 if 10 in self.ks else max(self.ks)
+
+    def __getitem__(self, name: str) -> Figure:
+        """A figure of the first run: `report["R@10"]`, or `report["multi-hop.R@10"]` of a category."""
+        category, _, metric = name.rpartition(".")
+        try:
+            return (self.base.categories[category] if category else self.base.overall)[metric]
+        except KeyError:
+            known = ", ".join([*self.base.overall, *(f"{name}.…" for name in self.base.categories)])
+            raise BadInput(f"there is no figure {name!r}; there are {known}") from None
+
+    def left_out(self) -> dict[str, int]:
+        """Questions that were not asked, by why."""
+        return dict(sum((Counter(case.left_out) for case in self.cases), Counter()))
+
+    def to_json(self) -> dict[str, Any]:
+        """The documented keys; numbers rounded to six places."""
+        told: dict[str, Any] = _rounded(
+            {
+                "format": FORMAT,
+                "eidet": __version__,
+                "data": {
+                    "scopes": len(self.cases),
+                    "records": self.base.records,
+                    "questions": len(self.base.answers),
+                    "left_out": self.left_out(),
+                },
+                "settings": {"depth": self.depth, "budget": self.budget, "seed": self.seed, "ks": self.ks},
+                "runs": [_run(run) for run in self.runs],
+                "comparisons": [_comparison(comparison) for comparison in self.comparisons],
+            }
+        )
+        return told
+
+
+def names_of(variants: Sequence[Variant]) -> list[str]:
+    """Each by the parts in which they differ; one alone by embedder and recipe."""
+    told = [variant.told() for variant in variants]
+    parts = dict.fromkeys(name for parts in told for name in parts)
+    differing = [name for name in parts if len({one.get(name) for one in told}) > 1]
+    names = [_name(one, differing or ["embedder", "recipe"]) for one in told]
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise BadInput(f"two variants are the same: {twice}")
+    return names
+
+
+def _name(told: Mapping[str, str], parts: Sequence[str]) -> str:
+    return ", ".join(told.get(part, f"no {part}") for part in parts)
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "variant": run.variant.told(),
+        "overall": _figures(run.overall),
+        "categories": {name: _figures(figures) for name, figures in run.categories.items()},
+        "latency_ms": dict(run.latency),
+        "leaks": run.leaks,
+        "empty_rate": run.empty,
+        "context": None if run.tokens is None else {"tokens": run.tokens, "gold": run.context_gold},
+        "load_seconds": run.load_seconds,
+        "calibration": [asdict(one) for one in run.calibration],
+        "questions": [_answer(run, at, answer) for at, answer in enumerate(run.answers)],
+    }
+
+
+def _answer(run: Run, at: int, answer: Answer) -> dict[str, Any]:
+    question = answer.question
+    return {
+        "scope": answer.scope,
+        "id": question.id,
+        "category": question.category,
+        "gold_ranks": [rank for rank, hit in enumerate(answer.found, 1) if hit.gold],
+        "gold": len(question.gold),
+        "ms": answer.millis,
+    } | {name: float(run.columns[name][at]) for name in ("R@10", "nDCG@10", "MRR") if name in run.columns}
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "name": comparison.name,
+        "base": comparison.base,
+        "overall": _figures(comparison.overall),
+        "categories": {name: _figures(figures) for name, figures in comparison.categories.items()},
+    }
+
+
+def _figures(figures: Mapping[str, Figure] | Mapping[str, Difference]) -> dict[str, Any]:
+    return {name: asdict(figure) for name, figure in figures.items()}
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 6)
+    if isinstance(value, dict):
+        return {name: _rounded(item) for name, item in value.items()}
+    return [_rounded(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,184 @@
+"""Asking: one memory with all cases in it, every question once, and what came back in what time."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final
+
+from .. import Hit, Memory, Recipe, Refused
+from ..recall import recipe_of
+from .cases import Case, Question
+
+IN_RAM: Final = ":memory:"
+TOLD: Final = 10  # hits of each question that keep their reasons
+CONTEXTS: Final = 50  # questions whose context is measured
+
+Progress = Callable[[int, int], None]  # done, of how many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """What is measured: an embedder (as `Memory` takes it), a recipe, a place, a language."""
+
+    embedder: object = "wordllama"
+    recipe: str | Recipe = "auto"
+    place: str | Path = IN_RAM
+    language: str | None = None
+
+    def told(self) -> dict[str, str]:
+        """Its parts in words."""
+        parts = {"embedder": getattr(self.embedder, "name", self.embedder), "recipe": self._recipe()}
+        parts |= {"place": self.place} | ({"language": self.language} if self.language else {})
+        return {name: str(value) for name, value in parts.items()}
+
+    def _recipe(self) -> str:
+        """The name, or what was changed of a recipe of one's own."""
+        if isinstance(self.recipe, str):
+            return self.recipe
+        usual = Recipe()
+        changed = (f.name for f in fields(usual) if getattr(usual, f.name) != getattr(self.recipe, f.name))
+        return "Recipe(" + ", ".join(f"{name}={getattr(self.recipe, name)!r}" for name in changed) + ")"
+
+    def opened(self) -> Memory:
+        place = None if self.place == IN_RAM else self.place
+        return Memory(place, embedder=self.embedder, language=self.language)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A hit as the figures need it. `leaked`: it is of another scope than the one asked."""
+
+    id: str
+    scope: str
+    session: str | None
+    score: float
+    gold: bool
+    leaked: bool
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came back for a question, best first."""
+
+    question: Question
+    scope: str
+    found: tuple[Found, ...]
+    sessions: tuple[str | None, ...]  # as they come when sessions are asked for, not records
+    millis: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """What a prompt would have got: tokens of the block, and the share of the gold that is in it."""
+
+    tokens: int
+    gold: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """All answers of a variant, and what it took to remember the records."""
+
+    answers: tuple[Answer, ...]
+    packed: tuple[Packed, ...]
+    records: int
+    load_seconds: float
+
+
+def ask(
+    cases: Sequence[Case],
+    variant: Variant,
+    *,
+    depth: int,
+    budget: int,
+    seed: int,
+    tell: Callable[[int], None],
+) -> Asked:
+    """Remembers every case in one memory, asks every question; a place is left as empty as it was."""
+    recipe = recipe_of(variant.recipe)
+    with variant.opened() as memory:
+        if memory.scopes():
+            raise Refused(
+                f"{variant.place} has records already, which would be among the answers: name a new file"
+            )
+        try:
+            began = time.perf_counter()
+            for case in cases:
+                if case.records:
+                    memory.remember(list(case.records), scope=case.scope, keep_duplicates=True)
+                tell(len(case.records))
+            loaded = time.perf_counter() - began
+            answers = tuple(_answers(memory, cases, recipe, depth, tell))
+            packed = tuple(_contexts(memory, answers, recipe, budget, seed)) if budget else ()
+        finally:
+            if variant.place != IN_RAM:
+                _emptied(memory, cases)
+    count = sum(len(case.records) for case in cases)
+    return Asked(answers=answers, packed=packed, records=count, load_seconds=loaded)
+
+
+def _answers(
+    memory: Memory, cases: Sequence[Case], recipe: Recipe, depth: int, tell: Callable[[int], None]
+) -> Iterator[Answer]:
+    for case in cases:
+        for at, question in enumerate(case.questions):
+            if not at:
+                memory.recall(question.text, scope=case.scope, recipe=recipe)  # loads the scope, unmeasured
+            yield _answer(memory, case.scope, question, recipe, depth)
+            tell(1)
+
+
+def _answer(memory: Memory, scope: str, question: Question, recipe: Recipe, depth: int) -> Answer:
+    began = time.perf_counter()
+    hits = memory.recall(question.text, scope=scope, limit=depth, recipe=recipe, now=question.asked)
+    millis = (time.perf_counter() - began) * 1000
+    gold = frozenset(question.gold)
+    found = tuple(found_of(hit, scope, gold, told=at < TOLD) for at, hit in enumerate(hits))
+    sessions = _sessions(memory, scope, question, recipe, depth) if question.sessions else ()
+    return Answer(question=question, scope=scope, found=found, sessions=sessions, millis=millis)
+
+
+def _sessions(
+    memory: Memory, scope: str, question: Question, recipe: Recipe, depth: int
+) -> tuple[str | None, ...]:
+    hits = memory.recall(
+        question.text, scope=scope, limit=depth, recipe=recipe, unit="session", now=question.asked
+    )
+    return tuple(hit.record.session if hit.record.scope == scope else None for hit in hits)
+
+
+def found_of(hit: Hit, scope: str, gold: frozenset[str], *, told: bool) -> Found:
+    leaked = hit.record.scope != scope
+    return Found(
+        id=hit.id,
+        scope=hit.record.scope,
+        session=None if leaked else hit.record.session,
+        score=hit.score,
+        gold=not leaked and hit.id in gold,
+        leaked=leaked,
+        why=hit.why() if told else "",
+    )
+
+
+def _contexts(
+    memory: Memory, answers: Sequence[Answer], recipe: Recipe, budget: int, seed: int
+) -> Iterator[Packed]:
+    """Of some questions, drawn at random: a context costs more than a recall."""
+    for answer in random.Random(seed).sample(answers, min(CONTEXTS, len(answers))):  # noqa: S311
+        question = answer.question
+        context = memory.context(
+            question.text, scope=answer.scope, budget=budget, recipe=recipe, now=question.asked
+        )
+        held = {record.id for record in context.records if record.scope == answer.scope}
+        gold = answer.question.gold
+        yield Packed(tokens=context.tokens, gold=len(held.intersection(gold)) / len(gold))
+
+
+def _emptied(memory: Memory, cases: Sequence[Case]) -> None:
+    for case in cases:
+        memory.forget(scope=case.scope, everything=True)

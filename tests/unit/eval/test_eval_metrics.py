@@ -1,0 +1,159 @@
+"""Figures against values worked out by hand, and the laws they obey."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eidet.eval.bootstrap import drawn_means, intervals
+from eidet.eval.figures import differences, figures
+from eidet.eval.metrics import (
+    Found,
+    Ranks,
+    all_at,
+    calibration,
+    collapsed,
+    hit_at,
+    marks,
+    mrr,
+    ndcg_at,
+    recall_at,
+)
+
+# three questions: gold at ranks 1 and 3 of 2; at rank 4 of 3; nowhere of 1
+FOUND = np.array([[1, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]], np.bool_)
+GOLD = np.array([2, 3, 1])
+
+
+def test_recall_is_the_share_of_the_gold() -> None:
+    assert recall_at(FOUND, GOLD, 1).tolist() == [0.5, 0, 0]
+    assert recall_at(FOUND, GOLD, 4).tolist() == [1, pytest.approx(1 / 3), 0]
+
+
+def test_hit_and_all_ask_for_any_and_for_every_gold() -> None:
+    assert hit_at(FOUND, GOLD, 3).tolist() == [1, 0, 0]
+    assert hit_at(FOUND, GOLD, 4).tolist() == [1, 1, 0]
+    assert all_at(FOUND, GOLD, 2).tolist() == [0, 0, 0]
+    assert all_at(FOUND, GOLD, 4).tolist() == [1, 0, 0]
+
+
+def test_mrr_looks_at_the_first_gold() -> None:
+    assert mrr(FOUND).tolist() == [1, 0.25, 0]
+    assert mrr(np.zeros((2, 0), np.bool_)).tolist() == [0, 0]
+
+
+def test_ndcg_by_hand() -> None:
+    first = (1 + 1 / math.log2(4)) / (1 + 1 / math.log2(3))
+    second = (1 / math.log2(5)) / (1 + 1 / math.log2(3) + 1 / math.log2(4))
+    assert ndcg_at(FOUND, GOLD, 4) == pytest.approx([first, second, 0])
+    assert ndcg_at(FOUND, GOLD, 1) == pytest.approx([1, 0, 0]), "no more gold fits into one rank"
+    assert ndcg_at(FOUND, GOLD, 10) == pytest.approx([first, second, 0]), "ranks that were not asked for"
+
+
+def test_what_comes_again_counts_once() -> None:
+    assert marks(["a", "x", "a", "b"], ["b", "a", "a"], 5).tolist() == [True, False, False, True, False]
+    assert marks(["a", "b"], ["b"], 1).tolist() == [False]
+
+
+def test_sessions_stand_where_their_best_turn_stands() -> None:
+    assert collapsed(["s2", None, "s1", "s2", "s3", "s1"]) == ["s2", "s1", "s3"]
+
+
+def test_questions_without_sessions_have_no_session_figures() -> None:
+    ranks = Ranks(found=FOUND, gold=GOLD, session_found=FOUND, session_gold=np.array([1, 0, 2]))
+    columns = ranks.columns([1, 4])
+    assert np.isnan(columns["session-hit@4"]).tolist() == [False, True, False]
+    told = figures(columns, seed=0)
+    assert (told["session-hit@4"].value, told["session-hit@4"].questions) == (0.5, 2)
+    assert told["hit@4"].questions == 3
+    none = Ranks(found=FOUND, gold=GOLD, session_found=FOUND, session_gold=np.zeros(3, np.int64))
+    assert not any(name.startswith("session") for name in none.columns([1]))
+
+
+def test_calibration_counts_hits_and_gold_per_score() -> None:
+    bins = calibration(np.array([0.05, 0.95, 1.0, 0.99, 1.3]), np.array([0, 1, 1, 0, 1], np.bool_))
+    assert [(one.low, one.high, one.hits, one.gold) for one in bins] == [
+        (0.0, 0.1, 1, 0.0),
+        (0.9, 1.0, 4, 0.75),
+    ]
+    assert calibration(np.array([]), np.array([], np.bool_)) == []
+
+
+@st.composite
+def rankings(draw: st.DrawFn) -> tuple[Found, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    rows = draw(st.lists(st.lists(st.booleans(), min_size=6, max_size=6), min_size=1, max_size=5))
+    missing = draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))
+    return np.array(rows, np.bool_), np.array(
+        [max(1, sum(r) + m) for r, m in zip(rows, missing, strict=True)]
+    )
+
+
+@settings(max_examples=60)
+@given(rankings(), st.integers(1, 6))
+def test_the_laws_of_figures(
+    ranking: tuple[Found, np.ndarray[tuple[int], np.dtype[np.int64]]], k: int
+) -> None:
+    found, gold = ranking
+    for of in (recall_at, hit_at, all_at, ndcg_at):
+        assert ((of(found, gold, k) >= 0) & (of(found, gold, k) <= 1 + 1e-12)).all()
+    for of in (recall_at, hit_at, all_at):
+        assert (of(found, gold, k) <= of(found, gold, k + 1)).all(), "a longer answer has no less"
+    assert (all_at(found, gold, k) <= recall_at(found, gold, k)).all()
+    assert (recall_at(found, gold, k) <= hit_at(found, gold, k)).all()
+    best = np.sort(found, axis=1)[:, ::-1]
+    assert (ndcg_at(found, gold, k) <= ndcg_at(best, gold, k) + 1e-12).all(), "gold first is best"
+    assert (mrr(found) <= hit_at(found, gold, 6)).all()
+
+
+def test_intervals_hold_the_mean_and_narrow_with_more_questions() -> None:
+    chance = np.random.default_rng(1)
+    few, many = chance.random((30, 2)), chance.random((3000, 2))
+    for values in (few, many):
+        for (low, high), mean in zip(intervals(values, seed=0), values.mean(axis=0), strict=True):
+            assert low < mean < high
+    width = np.diff(intervals(few, seed=0), axis=1), np.diff(intervals(many, seed=0), axis=1)
+    assert (width[0] > 5 * width[1]).all()
+
+
+def test_an_interval_is_as_wide_as_theory_says() -> None:
+    values = (np.arange(400) % 4 == 0).astype(float)[:, None]
+    ((low, high),) = intervals(values, seed=3)
+    assert high - low == pytest.approx(2 * 1.96 * math.sqrt(0.25 * 0.75 / 400), rel=0.1)
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    values = np.random.default_rng(0).random((50, 3))
+    assert (drawn_means(values, seed=7) == drawn_means(values, seed=7)).all()
+    assert (drawn_means(values, seed=7) != drawn_means(values, seed=8)).any()
+    assert drawn_means(values, seed=7, draws=5).shape == (5, 3)
+
+
+def test_many_questions_are_drawn_in_parts() -> None:
+    values = np.ones((3_000, 1))
+    assert drawn_means(values, seed=0, draws=1500) == pytest.approx(np.ones((1500, 1)))
+
+
+def test_a_constant_has_no_spread() -> None:
+    told = figures({"R@1": np.full(20, 0.5)}, seed=0)["R@1"]
+    assert (told.value, told.low, told.high) == pytest.approx((0.5, 0.5, 0.5))
+
+
+def test_differences_are_paired() -> None:
+    """Runs that vary a lot from question to question but differ by a constant: the difference is sure."""
+    base = np.random.default_rng(2).random(100)
+    told = differences({"R@1": base + 0.1}, {"R@1": base}, seed=0)["R@1"]
+    assert (told.value, told.low, told.high) == pytest.approx((0.1, 0.1, 0.1))
+    assert (told.won, told.lost, told.questions) == (100, 0, 100)
+    assert told.sign == 1
+    assert differences({"R@1": base}, {"R@1": base + 0.1}, seed=0)["R@1"].sign == -1
+
+
+def test_ties_are_neither_won_nor_lost() -> None:
+    told = differences({"R@1": np.array([1.0, 0, 0.5])}, {"R@1": np.array([0.0, 1, 0.5])}, seed=0)["R@1"]
+    assert (told.value, told.won, told.lost) == (0, 1, 1)
+    assert told.low < 0 < told.high
+    assert told.sign == 0
