@@ -1,0 +1,185 @@
+"""Check digits. Each takes bare letters and digits, in upper case, and says whether they hold together."""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from itertools import cycle
+from typing import Final
+
+# Lengths of the IBANs of each country.
+IBAN_LENGTHS: Final = {
+    **dict.fromkeys(("NO",), 15),
+    **dict.fromkeys(("BE",), 16),
+    **dict.fromkeys(("DK", "FK", "FO", "FI", "GL", "NL", "SD"), 18),
+    **dict.fromkeys(("MK", "SI"), 19),
+    **dict.fromkeys(("AT", "BA", "EE", "KZ", "LT", "LU", "MN", "XK"), 20),
+    **dict.fromkeys(("CH", "CR", "HR", "LI", "LV"), 21),
+    **dict.fromkeys(("BG", "BH", "DE", "GB", "GE", "IE", "ME", "RS", "VA"), 22),
+    **dict.fromkeys(("AE", "GI", "IL", "IQ", "OM", "SO", "TL"), 23),
+    **dict.fromkeys(("AD", "CZ", "ES", "MD", "PK", "RO", "SA", "SE", "SK", "TN", "VG"), 24),
+    **dict.fromkeys(("LY", "PT", "ST"), 25),
+    **dict.fromkeys(("IS", "TR"), 26),
+    **dict.fromkeys(("BI", "DJ", "FR", "GR", "IT", "MC", "MR", "SM"), 27),
+    **dict.fromkeys(("AL", "AZ", "BY", "CY", "DO", "GT", "HN", "HU", "LB", "NI", "PL", "SV"), 28),
+    **dict.fromkeys(("BR", "EG", "PS", "QA", "UA"), 29),
+    **dict.fromkeys(("JO", "KW", "MU", "YE"), 30),
+    **dict.fromkeys(("MT", "SC"), 31),
+    **dict.fromkeys(("LC",), 32),
+    **dict.fromkeys(("RU",), 33),
+}
+DNI_LETTERS: Final = "TRWAGMYFPDXBNJZSQVHLCKE"
+FISCAL_MONTHS: Final = "ABCDEHLMPRST"
+FISCAL_ODD: Final = (
+    1,
+    0,
+    5,
+    7,
+    9,
+    13,
+    15,
+    17,
+    19,
+    21,
+    2,
+    4,
+    18,
+    20,
+    11,
+    3,
+    6,
+    8,
+    12,
+    14,
+    16,
+    10,
+    22,
+    25,
+    24,
+    23,
+)
+OMOCODES: Final = str.maketrans("LMNPQRSTUV", "0123456789")
+
+
+def luhn(digits: str) -> bool:
+    doubled = (int(one) * (2 if at % 2 else 1) for at, one in enumerate(reversed(digits)))
+    return sum(one - 9 if one > 9 else one for one in doubled) % 10 == 0
+
+
+def card(digits: str) -> bool:
+    """Luhn, the first digits of a known brand, and a length that the brand issues."""
+    return len(digits) in _brand_lengths(digits) and len(set(digits)) > 1 and luhn(digits)
+
+
+def _brand_lengths(digits: str) -> tuple[int, ...]:
+    two, four = int(digits[:2]), int(digits[:4])
+    if digits[0] == "4":
+        return (13, 16, 19)
+    if 51 <= two <= 55 or 2221 <= four <= 2720:
+        return (16,)
+    if two in (34, 37):
+        return (15,)
+    if two in (36, 38) or 300 <= int(digits[:3]) <= 305:
+        return (14,)
+    return (
+        (16, 19)
+        if two in (35, 60, 62, 64, 65, 81)
+        else (12, 16, 18, 19)
+        if two in (50, 56, 58, 63, 67)
+        else ()
+    )
+
+
+def iban(compact: str) -> bool:
+    if IBAN_LENGTHS.get(compact[:2]) != len(compact):
+        return False
+    return int("".join(str(int(one, 36)) for one in compact[4:] + compact[:4])) % 97 == 1
+
+
+def us_ssn(digits: str) -> bool:
+    """No check digit exists: only numbers that are never issued are told apart."""
+    return (
+        digits[:3] not in {"000", "666"} and digits[0] != "9" and digits[3:5] != "00" and digits[5:] != "0000"
+    )
+
+
+def uk_nino(compact: str) -> bool:
+    """No check digit exists: only prefixes that are never issued are told apart."""
+    return compact[:2] not in {"BG", "GB", "NK", "KN", "TN", "NT", "ZZ"}
+
+
+def german_tax_id(digits: str) -> bool:
+    """One digit of the first ten comes twice or three times, the last digit is ISO 7064 MOD 11,10."""
+    counts = sorted(digits[:10].count(one) for one in set(digits[:10]))
+    if digits[0] == "0" or counts[-1] not in (2, 3) or counts[:-1].count(1) != len(counts) - 1:
+        return False
+    product = 10
+    for one in digits[:10]:
+        product = ((int(one) + product) % 10 or 10) * 2 % 11
+    return (11 - product) % 10 == int(digits[10])
+
+
+def french_nir(compact: str) -> bool:
+    """The key is 97 less the number modulo 97; Corsican departments count as 19 and 18."""
+    number = compact[:13].replace("2A", "19", 1).replace("2B", "18", 1)
+    month = compact[3:5]
+    if not number.isdigit() or not ("01" <= month <= "12" or "20" <= month <= "42" or "50" <= month <= "99"):
+        return False
+    return 97 - int(number) % 97 == int(compact[13:])
+
+
+def spanish_dni(compact: str) -> bool:
+    number = compact[:-1].translate(str.maketrans("XYZ", "012"))
+    return DNI_LETTERS[int(number) % 23] == compact[-1]
+
+
+def italian_fiscal_code(compact: str) -> bool:
+    day = compact[9:11].translate(OMOCODES)
+    if compact[8] not in FISCAL_MONTHS or not day.isdigit() or not (0 < int(day) < 32 or 40 < int(day) < 72):
+        return False
+    places = [int(one, 36) % 10 if one.isdigit() else ord(one) - 65 for one in compact[:15]]
+    total = sum(place if at % 2 else FISCAL_ODD[place] for at, place in enumerate(places))
+    return chr(65 + total % 26) == compact[15]
+
+
+def portuguese_nif(digits: str) -> bool:
+    if digits[0] not in "1235689" and digits[:2] not in {
+        "45",
+        "70",
+        "71",
+        "72",
+        "74",
+        "75",
+        "77",
+        "78",
+        "79",
+    }:
+        return False
+    rest = sum(int(one) * (9 - at) for at, one in enumerate(digits[:8])) % 11
+    return (0 if rest < 2 else 11 - rest) == int(digits[8])
+
+
+def dutch_bsn(digits: str) -> bool:
+    total = sum(int(one) * (9 - at) for at, one in enumerate(digits[:8])) - int(digits[8])
+    return total % 11 == 0 and digits[:2] != "00"
+
+
+def polish_pesel(digits: str) -> bool:
+    """The month carries the century (1800s +80, 1900s +0, 2000s +20 …)."""
+    century, month = divmod(int(digits[2:4]), 20)
+    year = (1900, 2000, 2100, 2200, 1800)[century] + int(digits[:2])
+    weights = cycle((1, 3, 7, 9))
+    total = sum(int(one) * weight for one, weight in zip(digits[:10], weights, strict=False))
+    return is_date(year, month, int(digits[4:6])) and -total % 10 == int(digits[10])
+
+
+def swedish_personnummer(digits: str) -> bool:
+    """Luhn over the last ten digits; coordination numbers carry 60 on the day."""
+    ten = digits[-10:]
+    year = int(digits[:4]) if len(digits) == 12 else 2000 + int(ten[:2])
+    day = int(ten[4:6])
+    sane = len(digits) == 10 or 1880 <= year <= 2099
+    return sane and is_date(year, int(ten[2:4]), day - 60 if day > 60 else day) and luhn(ten)
+
+
+def is_date(year: int, month: int, day: int) -> bool:
+    return 1 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
