@@ -1,0 +1,199 @@
+"""Upkeep of an open memory: what planners need from it, and how their questions are answered."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from .config import Upkeep
+from .embed import Vectors
+from .engine import Engine
+from .errors import NotFound
+from .ingest import embedded
+from .llm import LLM, Answer, Request, llm_of
+from .llm.consult import answered
+from .llm.ledger import Ledger
+from .model import Kind, Record, Scope
+from .store.rules import UNIQUE_KINDS
+from .upkeep import Ask, Change, Maintained, Put, works_of
+from .upkeep.accesses import accesses, read_log
+from .upkeep.archive import Archive, archive_of
+from .upkeep.fit import Fitted, fit
+from .upkeep.form import Forms
+from .upkeep.groups import consolidate, due_for_episode, episode, episode_id, merge, talks_of
+from .upkeep.plan import curve_of
+from .upkeep.run import PAGE, Parts, Pause, maintain, never
+from .upkeep.summary import Passage, gist, summarise
+from .upkeep.weigh import reweigh
+from .where import Condition, Where
+
+CHARS_A_TOKEN: Final = 8
+PROMPT_CHARS: Final = 24_000
+
+
+class Keeping:
+    """Plans and makes the changes that keep an engine's memories in order."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._turn = threading.Lock()  # one upkeep at a time in this process
+        self._merged: dict[str, float] = {}  # up to when the facts of a scope were compared
+        self.ledger = Ledger()
+
+    def maintain(
+        self,
+        scope: Scope | None,
+        *,
+        dry_run: bool = False,
+        only: str | Iterable[str] | None = None,
+        settings: Upkeep | None = None,
+        archive: Archive | str | Path | None = None,
+        llm: object = None,
+        now: float,
+        told: int = 1_000_000,
+        stops: Pause = never,
+    ) -> Maintained:
+        chosen = settings or self._engine.settings.upkeep
+        if archive is None:
+            archive = chosen.archive
+        else:
+            chosen = replace(chosen, archive=str(archive))
+        works = works_of(only)
+        if not dry_run:
+            self._engine.flush()
+        with self._turn:
+            model = None if llm is None else llm_of(llm)
+            epoch = self._engine.store.head().epoch if dry_run else self._engine.epoch
+            parts = self._parts(chosen, archive_of(archive), model, now, epoch)
+            return maintain(
+                parts,
+                chosen,
+                scope=scope,
+                now=now,
+                works=works,
+                dry_run=dry_run,
+                told=told,
+                stops=stops,
+            )
+
+    def _parts(
+        self, settings: Upkeep, archive: Archive | None, llm: LLM | None, now: float, epoch: int
+    ) -> Parts:
+        return Parts(
+            store=self._engine.store,
+            forms=self.forms(settings),
+            write=self._engine.put,
+            groups=partial(self._groups, settings=settings, now=now),
+            answer=partial(self._worded, settings=settings, llm=llm),
+            archive=archive,
+            manifest=self._engine.manifest(now),
+            epoch=epoch,
+            follow=self._engine.follow,
+        )
+
+    def forms(self, settings: Upkeep) -> Forms:
+        embedder = self._engine.embedder
+        return Forms(
+            embed=partial(embedded, embedder),
+            gist=partial(_gist, embed=embedder.embed, tokens=settings.gist_tokens),
+            embedder=embedder.name,
+            width=embedder.width,
+            repeats=getattr(embedder, "repeats", False),
+            digits=settings.digits,
+        )
+
+    def _groups(self, work: str, scope: str, *, settings: Upkeep, now: float) -> Iterator[Change]:
+        store, place, width = self._engine.store, Scope(scope), self._engine.embedder.width
+        match work:
+            case "merge":
+                facts = store.scan(Where(scope=place, kinds=UNIQUE_KINDS, alive_at=now), batch=PAGE)
+                since = self._merged.get(scope, 0.0)
+                language = self._engine.analyzer.language
+                yield from merge(facts, settings, width, language=language, since=since)
+                self._merged[scope] = now
+            case "weigh":
+                ours = Where(scope=place, alive_at=now)
+                if store.count(ours & Where(conditions=(Condition("meta.weighed", "=", True),))):
+                    yield from reweigh(store.scan(ours, batch=PAGE), now, width)
+            case "summarise":
+                yield from self._episodes(place, settings, now)
+            case "consolidate":
+                told = store.find(Where(scope=place, kinds=(Kind.EPISODE,), alive_at=now))
+                for ask in consolidate(told, settings, self._engine.embedder.embed, now):
+                    if store.get(scope, [ask.record.id])[0] is None:
+                        yield ask
+
+    def _episodes(self, place: Scope, settings: Upkeep, now: float) -> Iterator[Change]:
+        said = Where(scope=place, kinds=(Kind.MESSAGE,), alive_at=now)
+        for session, talk in talks_of(self._engine.store.scan(said, batch=PAGE)).items():
+            told = self._engine.store.get(place.path, [episode_id(session)])[0]
+            if because := due_for_episode(talk, told, now, settings):
+                yield self._episode(place.path, session, because, now)
+
+    def _episode(self, scope: str, session: str, because: str, now: float) -> Ask:
+        where = Where(scope=Scope(scope), kinds=(Kind.MESSAGE,), session=session, alive_at=now)
+        messages = self._engine.store.find(where, order="occurred")
+        if not messages:
+            raise NotFound(f"there are no messages of a session {session!r} in scope {scope}")
+        return episode([message.whole for message in messages], session, because, now)
+
+    def _worded(self, ask: Ask, *, settings: Upkeep, llm: LLM | None) -> Put:
+        """The record with its text: by the LLM if there is one that answers, else by the rules."""
+        outcome = answered(
+            llm, _request(ask, settings), read=_text_of, otherwise=lambda: self._by_rules(ask, settings),
+            ledger=self.ledger,
+        )  # fmt: skip
+        data = {**(ask.record.data or {}), "by": outcome.by}
+        told = ask.record.but(text=outcome.value, data=data if ask.what == "summarise" else None)
+        ready = self._engine.ingest.derived([told.but(meta={**told.meta, "by": outcome.by})])[0]
+        return Put(what=ask.what, record=ready, because=ask.because)
+
+    def _by_rules(self, ask: Ask, settings: Upkeep) -> str:
+        if ask.rules:
+            return ask.rules
+        passages = [Passage(text=r.text, who=r.who, day=f"{r.when:%Y-%m-%d}") for r in ask.sources]
+        made = summarise(passages, self._engine.embedder.embed, settings.episode_tokens).text
+        return made or ask.sources[0].text or ask.record.session or "nothing was said"
+
+    def end_session(self, session: str, scope: str, llm: object, now: float) -> Record:
+        settings = self._engine.settings.upkeep
+        ask = self._episode(scope, session, "the session was ended", now)
+        put = self._worded(ask, settings=settings, llm=None if llm is None else llm_of(llm))
+        return self._engine.put([put.record], now=now, unique=False)[0]
+
+    def fit(self, log: Path | None, scope: Scope | None, window_days: float, now: float) -> Fitted:
+        self._engine.flush()
+        uses = None if log is None else read_log(log)
+        seen = accesses(self._engine.store.scan(Where(scope=scope, alive_at=now)), uses, now)
+        return fit(seen, window_days=window_days, start=curve_of(self._engine.settings.upkeep))
+
+
+def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:
+    """What is hardly longer than its gist is shown as it is: its original would take more than it saves."""
+    return text if len(text) <= CHARS_A_TOKEN * tokens else gist(text, embed, tokens)
+
+
+def _request(ask: Ask, settings: Upkeep) -> Request:
+    said = "\n".join(f"[{r.when:%Y-%m-%d}] {r.who + ': ' if r.who else ''}{r.text}" for r in ask.sources)
+    wish = {
+        "summarise": f"Sum up this conversation in at most {settings.episode_tokens} tokens: who said, "
+        "decided or did what, with names, dates and numbers. Only the summary, no preamble.",
+        "consolidate": "State in one sentence the fact that these notes have in common, with names, "
+        "dates and numbers. Only that sentence.",
+    }[ask.what]
+    system = "You keep the memory of an agent. You add nothing that was not said."
+    return Request(
+        prompt=f"{wish}\n\n{said[-PROMPT_CHARS:]}", system=system, max_tokens=settings.episode_tokens * 3,
+        purpose=ask.what,
+    )  # fmt: skip
+
+
+def _text_of(answer: Answer) -> str:
+    text = answer.text.strip()
+    if not text or len(text) > 20_000:
+        raise ValueError("no text of a usable length")
+    return text

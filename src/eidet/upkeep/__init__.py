@@ -1,0 +1,118 @@
+"""What keeps a memory in order: moving between tiers, forgetting, merging, summing up.
+
+Planners are pure: they take records, the moment and the settings, and say what should change and why.
+One place (`run`) makes the changes, a batch at a time, each only if its record is still as it was read.
+
+    plan.py      expire, forget, promote, move                 form.py      what a tier shows and keeps
+    groups.py    duplicates, episodes, facts                   archive.py   where the forgotten are kept
+    run.py       walks the store and makes the changes         worker.py    the same in the background
+    curve.py, fit.py, importance.py, summary.py, alike.py, clusters.py, echo.py …: what they judge by
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from ..errors import BadInput
+from ..model import Record
+
+WORKS: Final = ("expire", "forget", "merge", "weigh", "promote", "move", "summarise", "consolidate")
+
+PINNED: Final = "pinned"
+HOLD: Final = "hold"
+TTL: Final = "ttl"
+USED_BEFORE: Final = "used_before_move"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Put:
+    """Write `record`: instead of one that was read, or as a new one.
+
+    With `recast`, what it says stays the same and only tier and level differ (as `record` has them).
+    """
+
+    what: str
+    record: Record
+    because: str
+    instead: Record | None = None
+    recast: bool = False
+    absorbs: tuple[Record, ...] = ()  # deleted once it is written; their uses are added to its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop:
+    """Delete `record`, after it was archived if that is asked for."""
+
+    what: str
+    record: Record
+    because: str
+    archive: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """Make one record of several: an LLM may word it, the rules can. `record` lacks only its text."""
+
+    what: str
+    record: Record
+    sources: tuple[Record, ...]
+    because: str
+    rules: str = ""  # the text by the rules, where the planner knows it already
+
+
+Change = Put | Drop | Ask
+
+
+class Noted(NamedTuple):
+    """A change in a few words: `move default/0651…: not used for 40 days`."""
+
+    what: str
+    scope: str
+    id: str
+    because: str
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.scope}/{self.id}: {self.because}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maintained:
+    """What upkeep did, or would do (`dry_run`).
+
+    `counts` are by what was done; `changes` tells each, as many as were to be told. `skipped` were
+    changed by somebody else meanwhile. `failed` says what could not be done; the rest went on.
+    """
+
+    dry_run: bool = False
+    examined: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    changes: tuple[Noted, ...] = ()
+    skipped: int = 0
+    failed: tuple[str, ...] = ()
+    archived: int = 0
+    freed_bytes: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        done = ", ".join(f"{what} {count:,}" for what, count in self.counts.items())
+        told = f"{'would ' if self.dry_run else ''}{done}" if done else "nothing to do"
+        return f"{told} ({self.examined:,} examined)"
+
+
+def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:
+    chosen = WORKS if only is None else ((only,) if isinstance(only, str) else tuple(only))
+    if unknown := set(chosen) - set(WORKS):
+        raise BadInput(f"upkeep does not know {sorted(unknown)}; there are {', '.join(WORKS)}")
+    return tuple(work for work in WORKS if work in chosen)
+
+
+def is_protected(record: Record) -> bool:
+    """Whether upkeep leaves it alone: somebody pinned it, or the law holds it."""
+    return bool(record.meta.get(PINNED)) or bool(record.meta.get(HOLD))
+
+
+def rested_since(record: Record) -> float:
+    """Since when it lies unused: it was made then, or used last."""
+    return record.created if record.last_used is None else max(record.created, record.last_used)

@@ -1,0 +1,124 @@
+"""The forgetting curve: how strong a memory is at a moment. A curve, not a cut-off.
+
+A memory is at full strength when it is made and when it is used, and falls from there:
+
+    strength = (1 + c * t / S) ** -shape      c = 2 ** (1 / shape) - 1
+
+with `t` the time since the last use and `S` its half-life: at `t = S` the strength is one half,
+whatever the shape. A power law, because what people forget follows one, and because its long tail
+keeps an old memory comparable with an older one where an exponential would call both zero. A large
+shape comes as near to the exponential as one likes, so there is no second formula.
+
+Use makes the half-life longer, spaced use more so:
+
+    S' = S * (1 + spacing_gain * (1 - strength just before the use))
+
+A use at once after another adds nothing, a use after a long while nearly the whole gain. The gain
+slows down by itself: `S` never grows by more than `spacing_gain * shape * c` times the time lived
+through, so no number of uses makes a memory eternal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, repeat
+from typing import Final
+
+from ..errors import BadInput
+
+DAY: Final = 86_400.0
+# More equal gaps within ten years lengthen the half-life of the default curve by less than 3 %: a
+# record with a million uses costs no more than one with so many.
+MOST_GAPS: Final = 256
+
+
+def _within(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        raise BadInput(f"a curve's {name} is a number from {low:g} to {high:g}, not {value!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """How fast memories fade.
+
+    `half_life_days`: until an unused memory of importance 0.5 has half its strength.
+    `spacing_gain`: by how many times its half-life a use after complete oblivion makes it longer.
+    `importance_gain`: the factor on the half-life at importance 1; at importance 0 it divides.
+    `shape`: how the tail falls: 1 is `S / (S + t)`, smaller is a longer tail, large is exponential.
+    """
+
+    half_life_days: float = 30.0
+    spacing_gain: float = 1.0
+    importance_gain: float = 4.0
+    shape: float = 1.0
+
+    def __post_init__(self) -> None:
+        _within("half_life_days", self.half_life_days, 1e-6, 1e6)
+        _within("spacing_gain", self.spacing_gain, 0.0, 100.0)
+        _within("importance_gain", self.importance_gain, 1.0, 1000.0)
+        _within("shape", self.shape, 0.05, 50.0)
+
+
+GENTLE: Final = Curve()
+
+
+def strength(
+    uses: int,
+    created: float,
+    last_used: float | None,
+    importance: float,
+    now: float,
+    curve: Curve = GENTLE,
+) -> float:
+    """The strength in 0-1 from what a record keeps.
+
+    A record does not keep when each use was: they are taken as evenly spread from its creation to the
+    last one. That is exact for a regular habit and leans high for uses in a burst: for uses at random
+    moments by .013 in the mean, .23 at most. Times are seconds. Times that contradict each other
+    (a clock that went back, a last use before the creation or still to come) count as no time passed,
+    as does a time that is no number: nothing is forgotten by mistake.
+    """
+    last = created if last_used is None or uses <= 0 else last_used
+    span, gaps = _days(created, last), min(max(uses, 0), MOST_GAPS)
+    stability = half_life(repeat(span / gaps, gaps) if gaps else (), importance, curve)
+    return _left(_days(max(created, last), now), stability, curve)
+
+
+def strength_of_uses(
+    times: Sequence[float], created: float, importance: float, now: float, curve: Curve = GENTLE
+) -> float:
+    """The exact strength from the times of all uses, in any order; uses after `now` are yet to come."""
+    moments = [created, *sorted(time for time in times if created <= time <= now)]
+    gaps = [_days(earlier, later) for earlier, later in pairwise(moments)]
+    return _left(_days(moments[-1], now), half_life(gaps, importance, curve), curve)
+
+
+def half_life(gaps_days: Iterable[float], importance: float, curve: Curve = GENTLE) -> float:
+    """The half-life in days after uses that had these gaps between them, the first from the creation."""
+    stability: float = curve.half_life_days * curve.importance_gain ** (2.0 * _share(importance) - 1.0)
+    for gap in gaps_days:
+        stability *= 1.0 + curve.spacing_gain * (1.0 - _left(gap, stability, curve))
+    return stability
+
+
+def points(curve: Curve, days: Sequence[float], importance: float = 0.5) -> list[tuple[float, float]]:
+    """`(day, strength)` of a memory that is never used, for a plot."""
+    return [(day, strength(0, 0.0, None, importance, day * DAY, curve)) for day in days]
+
+
+def _left(days: float, stability: float, curve: Curve) -> float:
+    steepness: float = 2.0 ** (1.0 / curve.shape) - 1.0
+    faded: float = (1.0 + steepness * days / stability) ** -curve.shape
+    return faded
+
+
+def _days(since: float, until: float) -> float:
+    days = (until - since) / DAY
+    return days if days > 0 else 0.0  # also where it is no number
+
+
+def _share(importance: float) -> float:
+    """Importance in 0-1; one that is no number is the middle."""
+    return 0.5 if math.isnan(importance) else min(max(importance, 0.0), 1.0)

@@ -1,0 +1,174 @@
+"""How much a memory matters, in 0-1: from what it says, what was said about it, and what came of it.
+
+What is not known is left out and its weight goes to the rest; a number that is not a number counts
+as not known. No single part leaves 0-1, so neither does the answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+from ..errors import BadInput
+from .telling import telling
+
+TAGS: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "critical": 1.0,
+        "important": 0.9,
+        "decision": 0.9,
+        "preference": 0.8,
+        "commitment": 0.8,
+        "todo": 0.7,
+        "fact": 0.6,
+        "smalltalk": 0.1,
+        "noise": 0.0,
+    }
+)
+
+
+def action_importance(reward: float | None, state_change: float | None) -> float:
+    """`min(1, 0.5 * |reward| + 0.5 * state change)`; what is unknown or a change below 0 counts as 0."""
+    return min(1.0, 0.5 * abs(_known(reward, 0.0)) + 0.5 * max(_known(state_change, 0.0), 0.0))
+
+
+def state_importance(health: float | None, reward: float | None) -> float:
+    """`max(0.5, 1 - health, min(1, |reward| / 5))`, at most 1; unknown health is full, unknown reward 0."""
+    return min(1.0, max(0.5, 1.0 - _known(health, 1.0), min(1.0, abs(_known(reward, 0.0)) / 5.0)))
+
+
+def move_score(age: float, ttl: float | None, importance: float | None) -> float:
+    """`age / ttl * (1 - importance)`: due for the next tier at 1. Age and ttl in one unit, from 0 up.
+
+    Without a ttl (None, 0, infinite or no number) nothing is due: 0. Unknown importance is 0.5.
+    """
+    lasts, lived = _known(ttl, 0.0), max(_known(age, 0.0), 0.0)
+    if lasts <= 0 or math.isinf(lasts):
+        return 0.0
+    spare = 1.0 - _bounded(_known(importance, 0.5))
+    return lived / lasts * spare if spare else 0.0
+
+
+def surprise(best_cosine: float | None) -> float | None:
+    """How new something is: one minus the cosine with the nearest thing known; None where none is known."""
+    if best_cosine is None or math.isnan(best_cosine):
+        return None
+    return _bounded(1.0 - best_cosine)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """How much each part counts, relative to the others; 0 leaves a part out.
+
+    `reward_scale`: the reward, of either sign, that makes a memory as important as can be.
+    `uses_scale`: the number of uses that make half the importance that use can give.
+    `age_half_life_days`: until age has taken half of what newness gave.
+    `tags`: what a tag says of importance; of several, the highest counts. Other tags say nothing.
+    """
+
+    content: float = 0.5
+    tagged: float = 0.3
+    reward: float = 0.3
+    surprise: float = 0.2
+    uses: float = 0.2
+    age: float = 0.05
+    reward_scale: float = 5.0
+    uses_scale: float = 5.0
+    age_half_life_days: float = 30.0
+    tags: Mapping[str, float] = field(default_factory=lambda: TAGS)
+
+    def __post_init__(self) -> None:
+        for name in ("content", "tagged", "reward", "surprise", "uses", "age"):
+            weight = getattr(self, name)
+            if not (weight >= 0 and math.isfinite(weight)):
+                raise BadInput(f"the weight {name} is a number from 0 up, not {weight!r}")
+        for name in ("reward_scale", "uses_scale", "age_half_life_days"):
+            if not getattr(self, name) > 0:
+                raise BadInput(f"{name} is above 0, not {getattr(self, name)!r}")
+
+
+EVEN: Final = Weights()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """Importance in 0-1 and the parts it came from, as `name: value in 0-1`; notes say what was noticed."""
+
+    value: float
+    parts: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+
+
+def importance(
+    text: str,
+    *,
+    stated: float | None = None,
+    pinned: bool = False,
+    tags: Iterable[str] = (),
+    reward: float | None = None,
+    surprise: float | None = None,
+    uses: int | None = None,
+    age_days: float | None = None,
+    weights: Weights = EVEN,
+) -> Weighed:
+    """What is pinned matters fully, what somebody stated is taken at their word, the rest is weighed."""
+    if pinned:
+        return Weighed(value=1.0, parts={"pinned": 1.0})
+    if stated is not None and not math.isnan(stated):
+        return Weighed(value=_bounded(stated), parts={"stated": _bounded(stated)})
+    told = telling(text)
+    parts = _known_parts(
+        {
+            "content": told.value,
+            "tagged": _of_tags(tags, weights),
+            "reward": _scaled(reward, weights.reward_scale),
+            "surprise": None if surprise is None else _or_none(surprise),
+            "uses": _of_uses(uses, weights.uses_scale),
+            "age": _of_age(age_days, weights.age_half_life_days),
+        }
+    )
+    return Weighed(value=_mean(parts, weights), parts=parts, notes=told.notes)
+
+
+def _known_parts(parts: Mapping[str, float | None]) -> dict[str, float]:
+    return {name: value for name, value in parts.items() if value is not None}
+
+
+def _mean(parts: Mapping[str, float], weights: Weights) -> float:
+    """The weighted mean; the middle where all that is known has no weight."""
+    total = sum(getattr(weights, name) for name in parts)
+    if not total:
+        return 0.5
+    return _bounded(sum(value * (getattr(weights, name) / total) for name, value in parts.items()))
+
+
+def _of_tags(tags: Iterable[str], weights: Weights) -> float | None:
+    known = [weights.tags[tag.casefold()] for tag in tags if tag.casefold() in weights.tags]
+    return max(map(_bounded, known), default=None)
+
+
+def _scaled(value: float | None, scale: float) -> float | None:
+    return None if value is None or math.isnan(value) else _bounded(abs(value) / scale)
+
+
+def _of_uses(uses: int | None, scale: float) -> float | None:
+    return None if uses is None else 1.0 - scale / (scale + max(uses, 0))
+
+
+def _of_age(days: float | None, half_life: float) -> float | None:
+    return None if days is None or math.isnan(days) else _bounded(2.0 ** -(max(days, 0.0) / half_life))
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else _bounded(value)
+
+
+def _known(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None or math.isnan(value) else value
+
+
+def _bounded(value: float) -> float:
+    return min(max(value, 0.0), 1.0)

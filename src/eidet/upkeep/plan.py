@@ -1,0 +1,163 @@
+"""Which single records should change, and why. Pure: what is known of the others comes as `Bounds`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from ..config import Upkeep
+from ..model import Record, Tier
+from . import USED_BEFORE, Change, Drop, Put, is_protected, rested_since
+from .curve import DAY, Curve, strength
+from .importance import move_score
+
+LEVELS: Final = {Tier.SHORT: 0, Tier.MIDDLE: 1, Tier.LONG: 2}
+DUE: Final = 0.5  # of `move_score`: an age limit is meant for importance 0.5
+_ABOVE: Final = {Tier.LONG: Tier.MIDDLE, Tier.MIDDLE: Tier.SHORT}
+_BELOW: Final = {Tier.SHORT: Tier.MIDDLE, Tier.MIDDLE: Tier.LONG}
+
+Rested = tuple[float, int]  # since when, and the seq that orders equal times
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What planners must know of a whole scope.
+
+    `crowded`: of a tier that has more records than it may, up to where they are too many.
+    `newest_step`: of the scope; None if it counts none.
+    """
+
+    crowded: Mapping[Tier, Rested] = field(default_factory=dict)
+    newest_step: int | None = None
+
+
+Planner = Callable[[Sequence[Record], float, Upkeep, Bounds], Iterator[Change]]
+
+
+def curve_of(settings: Upkeep) -> Curve:
+    return Curve(
+        half_life_days=settings.half_life_days,
+        spacing_gain=settings.spacing_gain,
+        importance_gain=settings.importance_gain,
+        shape=settings.shape,
+    )
+
+
+def crowd_bound(rested: Iterable[Rested], limit: int) -> Rested | None:
+    """Up to where, longest unused first, records are more than the limit; None if they are not."""
+    ordered = sorted(rested)
+    return ordered[len(ordered) - limit - 1] if len(ordered) > limit else None
+
+
+def expire(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
+    del settings, bounds
+    for record in records:
+        if record.expires is not None and record.expires <= now and not is_protected(record):
+            ago = (now - record.expires) / DAY
+            yield Drop(what="expire", record=record, because=f"expired {ago:.1f} days ago")
+
+
+def forget(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
+    """What has faded. What is important goes into the archive first, and stays where there is none."""
+    del bounds
+    if not settings.forget_below:
+        return
+    curve = curve_of(settings)
+    for record in records:
+        left = strength(record.uses, record.created, record.last_used, record.importance, now, curve)
+        important = record.importance >= settings.archive_above
+        if left >= settings.forget_below or is_protected(record) or (important and not settings.archive):
+            continue
+        idle = (now - rested_since(record)) / DAY
+        because = (
+            f"strength {left:.3f} is below {settings.forget_below:g}: {_used(record)}, idle {idle:.0f} days"
+        )
+        yield Drop(what="forget", record=record, because=because, archive=important)
+
+
+def promote(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
+    del bounds
+    if settings.promote_uses is None:
+        return
+    for record in records:
+        uses = record.uses - _used_before(record)
+        recent = record.last_used is not None and now - record.last_used <= settings.promote_days * DAY
+        if record.tier in _ABOVE and uses >= settings.promote_uses and recent and not is_protected(record):
+            because = f"used {uses} times since it came to the {record.tier} tier"
+            yield moved(record, _ABOVE[record.tier], 0, because, what="promote")
+
+
+def move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
+    """One tier down, or two at once where both limits are passed."""
+    for record in records:
+        if is_protected(record):
+            continue
+        if record.tier is Tier.LONG:
+            if record.level < LEVELS[Tier.LONG]:
+                yield moved(record, Tier.LONG, LEVELS[Tier.LONG], "it was put into the long tier")
+        elif because := _due(record, record.tier, now, settings, bounds):
+            below = _BELOW[record.tier]
+            if below is Tier.MIDDLE and (
+                further := _due(record, below, now, settings, replace(bounds, crowded={}))
+            ):
+                below, because = Tier.LONG, further
+            yield moved(record, below, LEVELS[below], because)
+
+
+def moved(record: Record, tier: Tier, level: int, because: str, *, what: str = "move") -> Put:
+    """The same record in another tier; how often it was used before is kept, for promotions."""
+    meta = dict(record.meta)
+    if tier is not record.tier:
+        meta.pop(USED_BEFORE, None)
+        if record.uses:
+            meta[USED_BEFORE] = record.uses
+    new = record.but(tier=tier, level=level, meta=meta)
+    return Put(what=what, record=new, because=because, instead=record, recast=True)
+
+
+def _due(record: Record, tier: Tier, now: float, settings: Upkeep, bounds: Bounds) -> str | None:
+    """Why a record should leave a tier; None if it should not."""
+    since = rested_since(record)
+    age_limit = getattr(settings, f"{tier}_age_days")
+    steps, entries = getattr(settings, f"{tier}_steps"), getattr(settings, f"{tier}_entries")
+    bound = bounds.crowded.get(tier)
+    if bound is not None and (since, record.seq) <= bound:
+        return f"the {tier} tier has more than {entries:,} records"
+    days = (now - since) / DAY
+    if age_limit is not None and move_score(days, age_limit or 1e-9, record.importance) >= DUE:
+        return f"not used for {days:.1f} days at importance {record.importance:.2f}"
+    if steps is not None and record.step is not None and bounds.newest_step is not None:
+        behind = bounds.newest_step - record.step
+        if behind > steps:
+            return f"{behind:,} steps behind the newest"
+    return None
+
+
+def _used_before(record: Record) -> int:
+    before = record.meta.get(USED_BEFORE, 0)
+    return before if isinstance(before, int) else 0
+
+
+def _used(record: Record) -> str:
+    return "never used" if not record.uses else f"used {record.uses} times"
+
+
+PLANNERS: Final[Mapping[str, Planner]] = {
+    "expire": expire,
+    "forget": forget,
+    "promote": promote,
+    "move": move,
+}
+
+
+def plan(
+    records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds, works: Iterable[str]
+) -> Iterator[Change]:
+    """At most one change per record: the first work that wants one."""
+    rest = list(records)
+    for work in works:
+        changes = list(PLANNERS[work](rest, now, settings, bounds))
+        taken = {change.record.id for change in changes}
+        rest = [record for record in rest if record.id not in taken]
+        yield from changes

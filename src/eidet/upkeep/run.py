@@ -1,0 +1,274 @@
+"""Upkeep of a store: walks it in pages, plans, and makes the changes a batch at a time.
+
+No lock is held while planning, and a write is one small transaction, so recalls and writes go on.
+A change is made only if its record is as it was read: what somebody else did meanwhile stands.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from ..config import Upkeep
+from ..errors import Conflict, Corrupt, EidetError, Refused, Unavailable
+from ..model import Record, Scope, Tier
+from ..store import Store
+from ..where import Where
+from . import Ask, Change, Drop, Maintained, Noted, Put, rested_since
+from .archive import Archive
+from .curve import DAY
+from .form import Forms
+from .plan import PLANNERS, Bounds, Rested, crowd_bound, plan
+
+T = TypeVar("T")
+BY: Final = "upkeep"  # as history tells it
+TRIM_BYTES: Final = 1 << 20
+PAGE: Final = 2_000  # records read at once: a page of the store is found by looking along all of the scope
+PRUNED: Final = 500  # notes of the history that are removed at once
+Groups = Callable[[str, str], Iterator[Change]]  # work, scope
+Pause = Callable[[], bool]  # called between batches: may rest for a while; whether to stop
+
+
+def never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What upkeep works with. `write` stores new records and next versions; `answer` words an `Ask`."""
+
+    store: Store
+    forms: Forms
+    write: Callable[..., list[Record]]
+    groups: Groups
+    answer: Callable[[Ask], Put | None]
+    archive: Archive | None
+    manifest: dict[str, Any]
+    epoch: int
+    follow: Callable[[str], None]  # after changes of a scope
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What was done so far."""
+
+    told: int
+    counts: Counter[str] = field(default_factory=Counter)
+    changes: list[Noted] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    examined: int = 0
+    skipped: int = 0
+    archived: int = 0
+
+    def note(self, change: Change, id: str | None = None) -> None:
+        self.counts[change.what] += 1
+        if len(self.changes) < self.told:
+            noted = Noted(change.what, change.record.scope, id or change.record.id, change.because)
+            self.changes.append(noted)
+
+    def fail(self, change: Change, error: Exception) -> None:
+        if len(self.failed) < self.told:
+            self.failed.append(f"{change.what} {change.record.scope}/{change.record.id}: {error}")
+
+
+def maintain(
+    parts: Parts,
+    settings: Upkeep,
+    *,
+    scope: Scope | None,
+    now: float,
+    works: Sequence[str],
+    dry_run: bool = False,
+    told: int = 1_000_000,
+    stops: Pause = never,
+) -> Maintained:
+    """Does the works on a scope (None: on all), or says what it would do."""
+    began = time.perf_counter()
+    tally = _Tally(told)
+    for path in parts.store.scopes(scope):
+        for changes in _planned(parts, settings, path, now, works, tally):
+            if dry_run:
+                _tell(changes, tally)
+            elif changes:
+                _make(parts, changes, tally, now)
+                parts.follow(path)
+            if stops():
+                return _maintained(tally, dry_run, began, 0)
+    if not dry_run:
+        _prune(parts.store, settings, now, stops)
+    freed = 0 if dry_run else _trim(parts.store, stops)
+    return _maintained(tally, dry_run, began, freed)
+
+
+def _maintained(tally: _Tally, dry_run: bool, began: float, freed: int) -> Maintained:
+    return Maintained(
+        dry_run=dry_run,
+        examined=tally.examined,
+        counts=dict(tally.counts),
+        changes=tuple(tally.changes),
+        skipped=tally.skipped,
+        failed=tuple(tally.failed),
+        archived=tally.archived,
+        freed_bytes=freed,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _planned(
+    parts: Parts, settings: Upkeep, scope: str, now: float, works: Sequence[str], tally: _Tally
+) -> Iterator[list[Change]]:
+    """The changes of a scope in batches, empty ones included: each is a moment to rest."""
+    single = [work for work in works if work in PLANNERS]
+    if single:
+        bounds = bounds_of(parts.store, scope, settings) if "move" in single else Bounds()
+        for page in _pages(parts.store, scope, settings.batch):
+            tally.examined += len(page)
+            yield list(plan(page, now, settings, bounds, single))
+    for work in (work for work in works if work not in PLANNERS):
+        yield from in_batches(_readable(parts.groups(work, scope), f"{work} {scope}", tally), settings.batch)
+
+
+def _readable(changes: Iterator[Change], what: str, tally: _Tally) -> Iterator[Change]:
+    """What can be planned; a damaged record ends the plan of its scope, not the upkeep of the others."""
+    try:
+        yield from changes
+    except Corrupt as error:
+        tally.failed.append(f"{what}: {error}")
+
+
+def _pages(store: Store, scope: str, size: int) -> Iterator[list[Record]]:
+    """All records there are now; those that are written while we walk come after the end."""
+    head = store.head().seq
+    for page in in_batches(store.scan(Where(scope=Scope(scope)), batch=PAGE), size):
+        known = [record for record in page if record.seq <= head]
+        if known:
+            yield known
+        if len(known) < len(page):
+            return
+
+
+def bounds_of(store: Store, scope: str, settings: Upkeep) -> Bounds:
+    """One pass over the tiers that have too many records; none where all have few."""
+    place = Scope(scope)
+    limits = {Tier.SHORT: settings.short_entries, Tier.MIDDLE: settings.middle_entries}
+    held: Counter[str] = Counter()
+    for (_, tier), count in store.census(Where(scope=place)).items():
+        held[tier] += count
+    crowded: dict[Tier, Rested] = {}
+    for tier, limit in limits.items():
+        if limit is not None and held[tier] > limit:
+            records = store.scan(Where(scope=place, tiers=(tier,)), batch=PAGE)
+            bound = crowd_bound(((rested_since(record), record.seq) for record in records), limit)
+            crowded |= {tier: bound} if bound is not None else {}
+    newest = None
+    if settings.short_steps is not None or settings.middle_steps is not None:
+        newest = next((r.step for r in store.find(Where(scope=place), order="-step", limit=1)), None)
+    return Bounds(crowded=crowded, newest_step=newest)
+
+
+def _tell(changes: Sequence[Change], tally: _Tally) -> None:
+    for change in changes:
+        tally.note(change)
+
+
+def _make(parts: Parts, changes: Sequence[Change], tally: _Tally, now: float) -> None:
+    """New records and next versions first: what is deleted may be part of them."""
+    for change in changes:
+        if isinstance(change, Ask) or (isinstance(change, Put) and not change.recast):
+            _each_or_all([change], lambda some: _write(parts, some[0], tally, now), tally)
+    recasts = [change for change in changes if isinstance(change, Put) and change.recast]
+    if recasts:
+        _each_or_all(recasts, lambda some: _recast(parts, some, tally, now), tally)
+    drops = [change for change in changes if isinstance(change, Drop)]
+    if drops:
+        _each_or_all(drops, lambda some: _drop(parts, some, tally, now), tally)
+
+
+C = TypeVar("C", Put, Drop, Change)
+
+
+def _each_or_all(changes: Sequence[C], make: Callable[[Sequence[C]], None], tally: _Tally) -> None:
+    """All at once; if that fails, one by one, so that a damaged record does not keep the others."""
+    try:
+        make(changes)
+    except (Refused, Unavailable):
+        raise  # the store or the archive cannot write: the next one would fail too
+    except EidetError as error:
+        if len(changes) == 1:
+            tally.fail(changes[0], error)
+            return
+        for change in changes:
+            _each_or_all([change], make, tally)
+
+
+def _recast(parts: Parts, changes: Sequence[Put], tally: _Tally, now: float) -> None:
+    levels = [change.record.level for change in changes]
+    read = [change.instead or change.record for change in changes]
+    tiered = [change.record.but(level=old.level) for old, change in zip(read, changes, strict=True)]
+    forms = parts.forms.at_levels(tiered, levels)
+    made = parts.store.recast(list(zip(read, forms, strict=True)), now=now, epoch=parts.epoch, by=BY)
+    for change, new in zip(changes, made, strict=True):
+        if new is None:
+            tally.skipped += 1
+        else:
+            tally.note(change)
+
+
+def _drop(parts: Parts, changes: Sequence[Drop], tally: _Tally, now: float) -> None:
+    kept = [change.record for change in changes if change.archive]
+    if kept and parts.archive is None:
+        raise Conflict("there is no archive; nothing that is important is deleted")
+    if kept and parts.archive is not None:
+        parts.archive.keep(kept, parts.manifest, now=now)
+        tally.archived += len(kept)
+    gone = set(parts.store.bury([change.record for change in changes], now=now, by=BY))
+    for change in changes:
+        if change.record.id in gone:
+            tally.note(change)
+        else:
+            tally.skipped += 1
+
+
+def _write(parts: Parts, change: Change, tally: _Tally, now: float) -> None:
+    put = parts.answer(change) if isinstance(change, Ask) else change
+    if not isinstance(put, Put):
+        return
+    expect = None if put.instead is None else put.instead.version
+    try:
+        stored = parts.write([put.record], now=now, unique=True, expect=expect, by=BY)[0]
+    except Conflict:
+        tally.skipped += 1
+        return
+    if uses := sum(record.uses for record in put.absorbs):
+        last = max(record.last_used or 0.0 for record in put.absorbs)
+        parts.store.note({(stored.scope, stored.id): (uses, last)})
+    parts.store.bury(put.absorbs, now=now, by=BY)
+    tally.note(replace(put, what=change.what), stored.id)
+
+
+def _prune(store: Store, settings: Upkeep, now: float, stops: Pause) -> None:
+    """Notes of moves are for indexes to follow; they would fill the file in the end."""
+    while store.prune(now - settings.moves_told_days * DAY, dead=False, most=PRUNED) and not stops():
+        pass
+    if settings.history_days is not None:
+        while store.prune(now - settings.history_days * DAY, dead=True, most=PRUNED) and not stops():
+            pass
+
+
+def _trim(store: Store, stops: Pause) -> int:
+    freed = 0
+    while given := store.trim(TRIM_BYTES):
+        freed += given
+        if stops():
+            break
+    return freed
+
+
+def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    walk = iter(items)
+    while batch := list(islice(walk, size)):
+        yield batch

@@ -1,0 +1,204 @@
+"""Summaries made of sentences that were said: chosen by vectors, never invented, within a token budget.
+
+A sentence is worth what it covers: how near it comes to everything said, over what the sentences
+chosen before it cover already. So the first one is central, the next ones open other topics, and a
+repetition gains nothing. Sentences that tell something (`telling`) count more than pleasantries.
+Chosen greedily by gain per token; told in the order they were said.
+
+Cost: embedding all sentences, about 0.1 ms a sentence to see what it tells, one product of at most
+`TARGETS` by `CANDIDATES` vectors, and gains that are only computed when their turn comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
+from itertools import groupby
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..embed import Vectors
+from ..text.sentences import sentences
+from ..text.tokens import TokenCounter, counter_of, cut
+from .telling import telling
+
+Embed = Callable[[Sequence[str]], Vectors]
+
+CANDIDATES: Final = 1_024  # sentences that may be chosen; of a longer text the best of every stretch
+TARGETS: Final = 4_096  # sentences that are to be covered; of a longer text every k-th
+LONGEST: Final = 2_000  # characters of a "sentence": beyond it (a table, a log) it is read in pieces
+GIST_TOKENS: Final = 48
+THRIFT: Final = 0.7  # how much length counts against a sentence: at 1 two-word sentences fill the summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Something said: by whom and on which day, where known. Whatever the caller puts there is told."""
+
+    text: str
+    who: str | None = None
+    day: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The text, its cost, and which passages it was taken from (by their place, rising)."""
+
+    text: str
+    tokens: int
+    sources: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A sentence and the passage it came from."""
+
+    text: str
+    source: int
+
+
+def summarise(
+    passages: Iterable[Passage | str],
+    embed: Embed,
+    budget: int,
+    counter: TokenCounter | Callable[[str], int] | None = None,
+) -> Summary:
+    """At most `budget` tokens of what was said, a line per passage: `[2026-05-08] Ann: …`.
+
+    A day is written where it changes. What fits as a whole is told as a whole. Where not even one
+    sentence fits, the beginning of the best one is told; a budget of 0 gives the empty text.
+    """
+    told = [Passage(text=passage) if isinstance(passage, str) else passage for passage in passages]
+    count = counter_of(counter)
+    said = [_Said(text, source) for source, passage in enumerate(told) for text in _pieces(passage.text)]
+    if not said or budget <= 0:
+        return Summary(text="", tokens=0)
+    if count.count(everything := _lines(said, told)) <= budget:
+        return _summary(everything, said, count)
+    ranked = _by_gain(said, told, embed, count, budget)
+    return _within(ranked, said, told, budget, count)
+
+
+def gist(
+    text: str,
+    embed: Embed,
+    tokens: int = GIST_TOKENS,
+    counter: TokenCounter | Callable[[str], int] | None = None,
+) -> str:
+    """A text in at most `tokens`: itself if it is that short, else the sentences that carry it, in order."""
+    count = counter_of(counter)
+    if count.count(text) <= tokens:
+        return text
+    return summarise([text], embed, tokens, count).text
+
+
+def _pieces(text: str) -> list[str]:
+    found = (" ".join(sentence.split()) for sentence in sentences(text))
+    return [
+        piece.strip()
+        for sentence in found
+        for piece in (sentence[at : at + LONGEST] for at in range(0, len(sentence), LONGEST))
+        if piece.strip()
+    ]
+
+
+def _by_gain(
+    said: Sequence[_Said], told: Sequence[Passage], embed: Embed, counter: TokenCounter, budget: int
+) -> list[int]:
+    """The sentences that a greedy choice takes until the budget is used up, best first."""
+    vectors = _unit(embed([sentence.text for sentence in said]))
+    worth = np.array([telling(sentence.text).value for sentence in said], np.float32)
+    candidates = _candidates(vectors, worth)
+    targets = np.linspace(0, len(said) - 1, min(len(said), TARGETS)).astype(np.intp)
+    # squared: sentences of static vectors are all a little alike, which says nothing
+    alike = np.maximum(vectors[candidates] @ vectors[targets].T, 0.0) ** 2 * worth[targets]
+    alike *= worth[candidates][:, None]
+    costs = [counter.count(_line(said[at].text, told[said[at].source])) + 1 for at in candidates]
+    return [int(candidates[at]) for at in _greedy(alike, costs, budget)]
+
+
+def _greedy(alike: NDArray[np.float32], costs: Sequence[int], budget: int) -> list[int]:
+    """Rows by what they add for their length. Gains only shrink: each is looked at again in its turn."""
+    covered = np.zeros(alike.shape[1], np.float32)
+    heap = [
+        (-float(gain) / cost**THRIFT, row)
+        for row, (gain, cost) in enumerate(zip(alike.sum(1), costs, strict=True))
+    ]
+    heapify(heap)
+    first, chosen = heap[0][1], list[int]()
+    while heap and budget > 0:
+        _, row = heap[0]
+        gain = -float(np.maximum(alike[row] - covered, 0.0).sum()) / costs[row] ** THRIFT
+        if len(heap) > 1 and gain > min(heap[1:3])[0]:
+            heapreplace(heap, (gain, row))
+            continue
+        heappop(heap)
+        if costs[row] <= budget:
+            chosen.append(row)
+            budget -= costs[row]
+            covered = np.maximum(covered, alike[row])
+    return chosen or [first]
+
+
+def _candidates(vectors: Vectors, worth: NDArray[np.float32]) -> NDArray[np.intp]:
+    """All sentences, or of many the most central and telling of every stretch of the text."""
+    if len(vectors) <= CANDIDATES:
+        return np.arange(len(vectors))
+    central = vectors @ vectors.mean(0) * worth
+    stretches = np.array_split(np.arange(len(vectors)), CANDIDATES)
+    return np.array([stretch[int(central[stretch].argmax())] for stretch in stretches])
+
+
+def _within(
+    ranked: Sequence[int],
+    said: Sequence[_Said],
+    told: Sequence[Passage],
+    budget: int,
+    counter: TokenCounter,
+) -> Summary:
+    """The chosen ones without the last until they fit: days cost too, and counts need not add up."""
+    kept = len(ranked)
+    while kept > 0:
+        chosen = [said[at] for at in sorted(ranked[:kept])]
+        text = _lines(chosen, told)
+        if counter.count(text) <= budget:
+            return _summary(text, chosen, counter)
+        kept -= 1 + kept // 16
+    best = [said[at] for at in ranked[:1]]
+    text = cut(_lines(best, told), budget, counter)
+    if counter.count(text) > budget:
+        return Summary(text="", tokens=0)
+    return _summary(text, best if text else [], counter)
+
+
+def _summary(text: str, chosen: Sequence[_Said], counter: TokenCounter) -> Summary:
+    sources = tuple(sorted({sentence.source for sentence in chosen}))
+    return Summary(text=text, tokens=counter.count(text), sources=sources)
+
+
+def _lines(chosen: Iterable[_Said], told: Sequence[Passage]) -> str:
+    lines, day = [], None
+    for source, group in groupby(chosen, key=lambda sentence: sentence.source):
+        passage = told[source]
+        line = _line(" ".join(sentence.text for sentence in group), passage)
+        if passage.day and passage.day != day:
+            line, day = f"[{passage.day}] {line}", passage.day
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _line(text: str, passage: Passage) -> str:
+    return f"{passage.who}: {text}" if passage.who else text
+
+
+def _unit(rows: Vectors) -> Vectors:
+    """Rows of length one; of no length where a text has no vector."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return unit

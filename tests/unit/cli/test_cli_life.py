@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from tests.unit.cli.shell import Shell
+
+from eidet.memory import Memory
+
+DAY = 86_400.0
+
+
+def old_memory(eidet: Shell, days: float = 100) -> list[str]:
+    """A memory whose records were made so many days ago."""
+    texts = ["Ann lives in Lisbon", "and " + "the ship came back to Porto. " * 60]
+    with Memory(eidet.file, embedder="hashing", clock=lambda: time.time() - days * DAY) as memory:
+        return [record.id for record in memory.remember(texts, importance=0.2)]
+
+
+def test_a_dry_run_tells_why_and_changes_nothing(eidet: Shell) -> None:
+    ids = old_memory(eidet)
+    said = eidet("maintain", "--dry-run", COLUMNS="200")
+    assert said.code == 0
+    assert f"default/{ids[0]}" in said.out
+    assert "not used for 100.0 days at importance 0.20" in said.out
+    assert "would move 2 (2 examined)" in said.out
+    assert eidet("stats", "--json").json["tiers"] == {"short": 2}
+
+
+def test_maintain_moves_and_says_so_in_json(eidet: Shell) -> None:
+    old_memory(eidet, 1000)
+    done = eidet("maintain", "--json", "--only", "move", "--only", "expire").json
+    assert done["counts"] == {"move": 2}
+    assert {change["what"] for change in done["changes"]} == {"move"}
+    assert eidet("stats", "--json").json["tiers"] == {"long": 2}
+    assert eidet("maintain").out == "nothing to do (2 examined)\n"
+
+
+def test_detail_and_restore_show_the_whole(eidet: Shell) -> None:
+    _, long = old_memory(eidet, 1000)
+    eidet("maintain")
+    assert len(eidet("show", long, "--json").json["text"]) < 600
+    assert len(eidet("detail", long, "--json").json["text"]) > 1500
+    assert eidet("restore", long, "--json").json["tier"] == "middle"
+    assert eidet("detail", "none").code == 3
+
+
+def test_the_forgotten_come_back_from_the_archive(eidet: Shell) -> None:
+    old_memory(eidet, 100_000)
+    folder = str(eidet.folder / "archive")
+    config = eidet.folder / "eidet.toml"
+    config.write_text("[eidet.upkeep]\narchive_above = 0.1\n")
+    done = eidet("maintain", "--forget-below", "0.1", "--archive", folder, "--config", str(config), "--json")
+    assert done.json["counts"] == {"forget": 2}
+    assert done.json["archived"] == 2
+    assert eidet("unarchive", folder, "--json").json == {"unarchived": 2}
+    assert eidet("stats", "--json").json["records"] == 2
+
+
+def test_pins_and_holds_are_set_and_taken_away(eidet: Shell) -> None:
+    one, two = old_memory(eidet)
+    assert "pinned" in eidet("pin", one, "--by", "Ann", "--json").json["meta"]
+    eidet("hold", two)
+    assert eidet("maintain", "--json").json["counts"] == {}
+    said = eidet("forget", two, "--yes")
+    assert said.code == 2
+    assert "legal hold" in said.err
+    assert "pinned" not in eidet("unpin", one, "--json").json["meta"]
+    eidet("release", two)
+    assert eidet("forget", two, "--yes").code == 0
+
+
+def test_a_session_is_summed_up(eidet: Shell) -> None:
+    file = eidet.folder / "talk.jsonl"
+    file.write_text(
+        "".join(json.dumps({"role": "user", "content": f"I saw {n} ships"}) + "\n" for n in range(4))
+    )
+    eidet("remember", "--messages", str(file), "--session", "s1")
+    assert eidet("end-session", "s1", "--json").json["kind"] == "episode"
+    assert eidet("end-session", "none").code == 3
+
+
+def used_memory(eidet: Shell) -> Path:
+    """Memories of 200 days, some used every week, with a log of it."""
+    log, begin = eidet.folder / "uses.jsonl", time.time() - 200 * DAY
+    with Memory(eidet.file, embedder="hashing", clock=lambda: begin) as memory:
+        ids = [record.id for record in memory.remember([f"note {n}" for n in range(40)])]
+    uses = [(id, begin + week * 7 * DAY) for id in ids[:20] for week in range(1, 20, 2)]
+    log.write_text("".join(json.dumps({"id": id, "at": at}) + "\n" for id, at in uses))
+    return log
+
+
+def test_a_curve_is_fitted_to_the_log_and_shown(eidet: Shell) -> None:
+    log = used_memory(eidet)
+    said = eidet("fit", "--log", str(log))
+    assert said.code == 0
+    assert "[eidet.upkeep]" in said.out
+    assert "half_life_days = " in said.out
+    assert "█" in said.out
+    found = eidet("fit", "--log", str(log), "--json").json
+    assert found["loss_after"] <= found["loss_before"]
+
+
+def test_a_curve_can_be_drawn(eidet: Shell) -> None:
+    pytest.importorskip("matplotlib")
+    picture = eidet.folder / "curve.svg"
+    assert eidet("fit", "--log", str(used_memory(eidet)), "--plot", str(picture)).code == 0
+    assert "<svg" in picture.read_text()
+
+
+def test_too_little_to_fit_and_a_bad_log_are_said(eidet: Shell) -> None:
+    old_memory(eidet)
+    assert "too little" in eidet("fit").err
+    bad = eidet.folder / "bad.jsonl"
+    bad.write_text('{"id": "x"}\n')
+    said = eidet("fit", "--log", str(bad))
+    assert said.code == 2
+    assert "line 1 tells no use" in said.err

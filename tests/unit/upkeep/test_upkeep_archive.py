@@ -1,0 +1,62 @@
+"""An archive in a folder: whole files with checksums, read back exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eidet.errors import Corrupt, Misconfigured, NotFound, Unavailable
+from eidet.model import Record
+from eidet.upkeep.archive import FolderArchive, archive_of
+
+NOW = 1_700_000_000.0
+ONE = Record(id="1", scope="s", text="é🙂", vector=b"1234", original=b"x\0", meta={"n": 1.5})
+TWO = Record(id="2", scope="t", text="two")
+
+
+def test_what_was_kept_is_read_back_exactly(tmp_path: Path) -> None:
+    archive = FolderArchive(tmp_path / "deep" / "archive")
+    assert archive.names() == []
+    names = [archive.keep([ONE, TWO], {"embedder": "e"}, now=NOW), archive.keep([TWO], {}, now=NOW + 1)]
+    assert archive.names() == names
+    assert list(archive.read(names[0])) == [ONE, TWO]
+    said = archive.manifest(names[0])
+    assert (said["embedder"], said["archived"], said["count"]) == ("e", NOW, 2)
+    assert sorted(path.name for path in archive.folder.iterdir()) == sorted(names)
+
+
+def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
+    archive = FolderArchive(tmp_path)
+    name = archive.keep([TWO], {}, now=NOW)
+    path = tmp_path / name
+    path.write_text(path.read_text().replace("two", "six"))
+    with pytest.raises(Corrupt, match="cut short or changed"):
+        archive.manifest(name)
+
+
+def test_other_files_are_none_of_its_pieces(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("hello")
+    (tmp_path / ".archive-00.jsonl").write_text("half written")
+    archive = FolderArchive(tmp_path)
+    assert archive.names() == []
+    for name in ("notes.txt", "../x", "archive-ff.jsonl"):
+        with pytest.raises(NotFound):
+            archive.manifest(name)
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(Unavailable, match="nothing is deleted"):
+        FolderArchive(tmp_path / "file").keep([TWO], {}, now=NOW)
+
+
+def test_an_archive_is_named_by_a_folder_or_given(tmp_path: Path) -> None:
+    archive = FolderArchive(tmp_path)
+    assert archive_of(archive) is archive
+    assert archive_of(None) is None
+    named = archive_of(str(tmp_path))
+    assert isinstance(named, FolderArchive)
+    assert named.folder == tmp_path
+    with pytest.raises(Misconfigured):
+        archive_of(5)  # type: ignore[arg-type]

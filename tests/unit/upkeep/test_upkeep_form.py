@@ -1,0 +1,130 @@
+"""What a tier shows and keeps of a record, and how it comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from eidet.embed.bytes import how_many, lowered, raised
+from eidet.errors import Corrupt
+from eidet.model import Record
+from eidet.original import read_original
+from eidet.upkeep.form import Forms, rounded
+
+WIDTH = 8
+
+
+class Embedder:
+    """A vector for each text, and a count of the texts it was asked for."""
+
+    def __init__(self, factor: float = 1.0) -> None:
+        self.asked = 0
+        self.factor = factor
+
+    def __call__(self, texts: Sequence[str]) -> list[bytes]:
+        self.asked += len(texts)
+        return [self.vector(text) for text in texts]
+
+    def vector(self, text: str) -> bytes:
+        seed = sum(text.encode())
+        return (np.random.default_rng(seed).normal(size=WIDTH) * self.factor).astype("<f4").tobytes()
+
+
+def forms(embedder: Embedder, *, repeats: bool = True, name: str = "one") -> Forms:
+    return Forms(embed=embedder, gist=lambda text: text[:10], embedder=name, width=WIDTH, repeats=repeats)
+
+
+def record(embedder: Embedder, text: str = "a text that is longer than ten") -> Record:
+    data = {"x": 1.23456, "n": 7, "deep": [0.00012345, {"y": -98765.4321}]}
+    return Record(id="x", scope="s", text=text, data=data, vector=embedder.vector(text))
+
+
+def test_a_vector_that_can_be_made_again_is_not_kept() -> None:
+    embedder = Embedder()
+    full = record(embedder)
+    [low] = forms(embedder).at_levels([full], [1])
+    assert (low.level, low.original, low.text) == (1, None, full.text)
+    assert forms(embedder).whole([low]) == [full]
+
+
+def test_any_other_vector_is_kept() -> None:
+    embedder = Embedder()
+    full = record(embedder).but(vector=Embedder(2.0).vector("another"))
+    for level in (1, 2):
+        [low] = forms(embedder).at_levels([full], [level])
+        assert read_original(low.original).vector == full.vector
+        assert forms(embedder).whole([low]) == [full]
+
+
+def test_an_embedder_that_may_answer_otherwise_is_not_asked_again() -> None:
+    embedder = Embedder()
+    full = record(embedder)
+    made = forms(embedder, repeats=False)
+    [low] = made.at_levels([full], [2])
+    assert made.whole([low]) == [full]
+    assert embedder.asked == 0
+
+
+def test_step_by_step_and_at_once_come_back_alike() -> None:
+    embedder = Embedder()
+    full = record(embedder)
+    made = forms(embedder)
+    [middle] = made.at_levels([full], [1])
+    [low] = made.at_levels([middle], [2])
+    [at_once] = made.at_levels([full], [2])
+    assert (low.text, low.data, low.original) == (at_once.text, at_once.data, at_once.original)
+    assert low.text == full.text[:10]
+    assert low.data == {"x": 1.23, "n": 7, "deep": [0.000123, {"y": -98800.0}]}
+    assert made.whole([low, at_once, middle, full]) == [full] * 4
+
+
+def test_raising_goes_all_the_way() -> None:
+    embedder = Embedder()
+    full = record(embedder)
+    [low] = forms(embedder).at_levels([full], [2])
+    assert forms(embedder).at_levels([low], [0]) == [full]
+    assert forms(embedder).at_levels([low, full], [2, 0]) == [low, full]
+
+
+def test_a_kept_vector_of_an_embedder_that_was_replaced_is_made_anew() -> None:
+    old, new = Embedder(), Embedder(3.0)
+    full = record(old).but(vector=Embedder(2.0).vector("another"))
+    [low] = forms(old, name="old").at_levels([full], [2])
+    [back] = forms(new, name="new").whole([low])
+    assert back.vector == new.vector(full.text)
+
+
+def test_a_record_without_a_vector_has_none_afterwards() -> None:
+    embedder = Embedder()
+    full = record(embedder).but(vector=None)
+    [low] = forms(embedder).at_levels([full], [2])
+    assert low.vector is None
+    assert forms(embedder).whole([low]) == [full]
+
+
+def test_numbers_keep_their_first_digits_and_whole_numbers_everything() -> None:
+    assert rounded({"a": [1.23456, 123456, True, None, "1.23456"]}, 3) == {
+        "a": [1.23, 123456, True, None, "1.23456"]
+    }
+    assert rounded(9.99999e-9, 2) == 1e-08
+
+
+def test_bytes_that_are_no_vectors_are_left_alone() -> None:
+    for level in (0, 1, 2):
+        assert lowered(b"abcde", level, WIDTH) == b"abcde"
+        assert raised(b"abcde", level, WIDTH) == b"abcde"
+        assert lowered(b"", level, WIDTH) == b""
+    assert how_many(None, 0, WIDTH) == how_many(b"", 2, WIDTH) == how_many(b"x", 1, WIDTH) == 1
+
+
+def test_a_zero_vector_stays_one_in_int8() -> None:
+    kept = lowered(bytes(4 * WIDTH), 1, WIDTH)
+    assert raised(kept, 1, WIDTH) == bytes(4 * WIDTH)
+
+
+@pytest.mark.parametrize("blob", [b"", b"rubbish", b"x\x9c\x03\x00"])
+def test_a_damaged_original_is_corrupt(blob: bytes) -> None:
+    with pytest.raises(Corrupt, match="original"):
+        read_original(blob)
