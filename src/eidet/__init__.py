@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .aio import AsyncMemory
-    from .config import Settings
+    from .config import Settings, Upkeep
     from .errors import (
         BadInput,
         Conflict,
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from .model import Draft, Event, Hit, Hits, Kind, Message, Record, Scope, Signal, Tier, Trace
     from .recall import Query, Recipe
     from .recall.pack import Context
+    from .recall.recipes import AUTO, DIALOGUE, DOCUMENTS, EXACT, FACTS
     from .where import Box, Condition, Near, Where
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "aio": ("AsyncMemory",),
-    "config": ("Settings",),
+    "config": ("Settings", "Upkeep"),
     "errors": (
         "BadInput",
         "Conflict",
@@ -59,11 +60,17 @@ _HOMES = {
     ),
     "recall": ("Query", "Recipe"),
     "recall.pack": ("Context",),
+    "recall.recipes": ("AUTO", "DIALOGUE", "DOCUMENTS", "EXACT", "FACTS"),
     "where": ("Box", "Condition", "Near", "Where"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "AUTO",
+    "DIALOGUE",
+    "DOCUMENTS",
+    "EXACT",
+    "FACTS",
     "AsyncMemory",
     "BadInput",
     "Box",
@@ -93,6 +100,7 @@ __all__ = [
     "Tier",
     "Trace",
     "Unavailable",
+    "Upkeep",
     "Where",
 ]
 

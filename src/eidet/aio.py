@@ -9,19 +9,25 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
 from .clean import Moment
-from .config import Settings
+from .config import Settings, Upkeep
 from .ingest import Given, text_said, texts_of
-from .memory import Memory, Progress
-from .model import Details, Event, Hits, Record, Scope
-from .recall import BALANCED, Recipe
+from .memory import Memory, Progress, checked_query
+from .model import Details, Event, Hit, Hits, Record, Scope, Trace
+from .recall import AUTO, Recipe
 from .recall.pack import Context
 from .store import Store
 from .store.ram import RamStore
 from .text.tokens import TokenCounter
+from .upkeep import Maintained
 from .where import Box, Near, Where
+
+if TYPE_CHECKING:
+    from .upkeep.archive import Archive
+    from .upkeep.fit import Fitted
+    from .upkeep.worker import Worker
 
 T = TypeVar("T")
 
@@ -65,6 +71,16 @@ class AsyncMemory:
         if self._warm is not None and texts:
             await self._warm(texts)
 
+    async def _embed_query(
+        self, query: str, scope: str | Scope, now: Moment | None, understand: bool
+    ) -> None:
+        """Embeds a query as the recall will ask for it: what it names may be left out."""
+        if self._warm is not None and isinstance(query, str) and query.strip():
+            text = checked_query(query)
+            if understand:
+                text = await self._run(self._memory.phrased, query, scope=scope, now=now)
+            await self._warm([text])
+
     @overload
     async def remember(
         self, what: list[Any] | tuple[Any, ...], **details: Unpack[Details]
@@ -74,7 +90,8 @@ class AsyncMemory:
     async def remember(
         self, what: Given | Sequence[Given] | None = None, **details: Unpack[Details]
     ) -> Record | list[Record]:
-        await self._embed(text_said(details) if what is None else texts_of(what))
+        if details.get("vector") is None:
+            await self._embed(text_said(details) if what is None else texts_of(what))
         return await self._run(self._memory.remember, what, **details)
 
     async def recall(
@@ -85,6 +102,7 @@ class AsyncMemory:
         limit: int = 10,
         where: Where | None = None,
         kinds: str | Sequence[str] | None = None,
+        tiers: str | Sequence[str] | None = None,
         session: str | None = None,
         agent: str | None = None,
         who: str | None = None,
@@ -93,11 +111,17 @@ class AsyncMemory:
         near: Near | None = None,
         box: Box | None = None,
         vector: Any = None,
-        recipe: Recipe = BALANCED,
+        recipe: Recipe | str = AUTO,
+        least: float = 0.0,
+        unit: str = "record",
+        rerank: object = None,
+        understand: bool = True,
         order: str = "-occurred",
+        now: Moment | None = None,
         explain: bool = False,
     ) -> Hits:
-        await self._embed([query] if vector is None else [])
+        if vector is None:
+            await self._embed_query(query, scope, now, understand)
         return await self._run(
             self._memory.recall,
             query,
@@ -105,6 +129,7 @@ class AsyncMemory:
             limit=limit,
             where=where,
             kinds=kinds,
+            tiers=tiers,
             session=session,
             agent=agent,
             who=who,
@@ -114,32 +139,56 @@ class AsyncMemory:
             box=box,
             vector=vector,
             recipe=recipe,
+            least=least,
+            unit=unit,
+            rerank=rerank,
+            understand=understand,
             order=order,
+            now=now,
             explain=explain,
         )
+
+    async def phrased(self, query: str, *, scope: str | Scope = "default", now: Moment | None = None) -> str:
+        return await self._run(self._memory.phrased, query, scope=scope, now=now)
 
     async def context(
         self,
         query: str,
         *,
         budget: int = 1000,
-        counter: TokenCounter | Callable[[str], int] | None = None,
+        counter: TokenCounter | Callable[[str], int] | str | None = None,
         limit: int = 50,
+        neighbours: int = 1,
+        headings: bool = True,
         scope: str | Scope = "default",
         where: Where | None = None,
-        recipe: Recipe = BALANCED,
+        recipe: Recipe | str = AUTO,
+        now: Moment | None = None,
     ) -> Context:
-        await self._embed([query])
+        await self._embed_query(query, scope, None, True)
         return await self._run(
             self._memory.context,
             query,
             budget=budget,
             counter=counter,
             limit=limit,
+            neighbours=neighbours,
+            headings=headings,
             scope=scope,
             where=where,
             recipe=recipe,
+            now=now,
         )
+
+    async def feedback(
+        self,
+        about: Hit | Hits | Trace | Context | str,
+        *,
+        useful: bool,
+        scope: str | Scope | None = None,
+        by: str | None = None,
+    ) -> None:
+        await self._run(self._memory.feedback, about, useful=useful, scope=scope, by=by)
 
     @overload
     async def get(self, ids: str, *, scope: str | Scope = ...) -> Record | None: ...
@@ -158,6 +207,7 @@ class AsyncMemory:
         *,
         scope: str | Scope = "default",
         kinds: str | Sequence[str] | None = None,
+        tiers: str | Sequence[str] | None = None,
         session: str | None = None,
         agent: str | None = None,
         who: str | None = None,
@@ -172,6 +222,7 @@ class AsyncMemory:
             where,
             scope=scope,
             kinds=kinds,
+            tiers=tiers,
             session=session,
             agent=agent,
             who=who,
@@ -193,7 +244,8 @@ class AsyncMemory:
         clear: Sequence[str] = (),
         **changes: Any,
     ) -> Record:
-        await self._embed(text_said(changes))
+        if changes.get("vector") is None:
+            await self._embed(text_said(changes))
         return await self._run(
             self._memory.revise,
             id,
@@ -230,6 +282,9 @@ class AsyncMemory:
     async def stats(self, scope: str | Scope | None = None) -> dict[str, Any]:
         return await self._run(self._memory.stats, scope)
 
+    async def metrics(self, scope: str | Scope | None = None) -> dict[str, float]:
+        return await self._run(self._memory.metrics, scope)
+
     async def export(
         self,
         path: str | Path,
@@ -241,6 +296,84 @@ class AsyncMemory:
 
     async def load(self, path: str | Path, *, progress: Progress | None = None) -> int:
         return await self._run(self._memory.load, path, progress=progress)
+
+    async def maintain(
+        self,
+        scope: str | Scope | None = None,
+        *,
+        dry_run: bool = False,
+        only: str | Sequence[str] | None = None,
+        settings: Upkeep | None = None,
+        archive: Archive | str | Path | None = None,
+        llm: object = None,
+        now: Moment | None = None,
+    ) -> Maintained:
+        return await self._run(
+            self._memory.maintain,
+            scope,
+            dry_run=dry_run,
+            only=only,
+            settings=settings,
+            archive=archive,
+            llm=llm,
+            now=now,
+        )
+
+    async def upkeep(
+        self,
+        every: float = 60.0,
+        *,
+        scope: str | Scope | None = None,
+        only: str | Sequence[str] | None = None,
+        settings: Upkeep | None = None,
+        archive: Archive | str | Path | None = None,
+        llm: object = None,
+    ) -> Worker:
+        """To be entered: `async with await memory.upkeep(every=60): …`."""
+        return await self._run(
+            self._memory.upkeep, every, scope=scope, only=only, settings=settings, archive=archive, llm=llm
+        )
+
+    async def detail(self, id: str, *, scope: str | Scope = "default") -> Record:
+        return await self._run(self._memory.detail, id, scope=scope)
+
+    async def restore(self, id: str, *, scope: str | Scope = "default") -> Record:
+        return await self._run(self._memory.restore, id, scope=scope)
+
+    async def pin(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
+        return await self._run(self._memory.pin, id, scope=scope, by=by)
+
+    async def unpin(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
+        return await self._run(self._memory.unpin, id, scope=scope, by=by)
+
+    async def hold(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
+        return await self._run(self._memory.hold, id, scope=scope, by=by)
+
+    async def release(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
+        return await self._run(self._memory.release, id, scope=scope, by=by)
+
+    async def end_session(
+        self, session: str, *, scope: str | Scope = "default", llm: object = None
+    ) -> Record:
+        return await self._run(self._memory.end_session, session, scope=scope, llm=llm)
+
+    async def unarchive(
+        self,
+        archive: Archive | str | Path | None = None,
+        *,
+        ids: Sequence[str] | None = None,
+        scope: str | Scope | None = None,
+    ) -> int:
+        return await self._run(self._memory.unarchive, archive, ids=ids, scope=scope)
+
+    async def fit(
+        self,
+        log: str | Path | None = None,
+        *,
+        scope: str | Scope | None = None,
+        window_days: float = 7.0,
+    ) -> Fitted:
+        return await self._run(self._memory.fit, log, scope=scope, window_days=window_days)
 
     async def flush(self) -> None:
         await self._run(self._memory.flush)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from .errors import BadInput
@@ -37,6 +37,15 @@ def _seconds(value: datetime, what: str) -> float:
         return value.timestamp()
     except (ValueError, OverflowError):
         raise BadInput(f"{what} {value} is outside what the clock of this machine can tell") from None
+
+
+def local(seconds: float) -> datetime:
+    """The moment in the zone of this machine, in which days are meant."""
+    when = datetime.fromtimestamp(seconds, UTC)
+    try:
+        return when.astimezone()
+    except OverflowError:  # the first and the last day that there is have no other zone
+        return when
 
 
 def dump_json(value: Json, *, sort_keys: bool = False) -> str:

@@ -4,11 +4,57 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .errors import Misconfigured
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upkeep:
+    """How memories move between tiers, fade, and are summed up. None switches a limit off.
+
+    Limits of entries and steps are those of one scope. Ages count from when a memory was made or last
+    used, for importance 0.5: at importance 0 it moves after half the time, at 1 not by age at all.
+    """
+
+    short_entries: int | None = 10_000  # more in the short tier: those unused longest move to the middle
+    short_age_days: float | None = 30.0
+    short_steps: int | None = None  # behind the newest step of the scope
+    middle_entries: int | None = 100_000
+    middle_age_days: float | None = 180.0
+    middle_steps: int | None = None
+    gist_tokens: int = 48  # what the long tier shows of a text
+    digits: int = 3  # what it shows of a number
+    promote_uses: int | None = 5  # so many uses since its last move …
+    promote_days: float = 7.0  # … the last of them within these days lift a memory one tier
+    forget_below: float = 0.0  # strength, see `eidet.upkeep.curve`; 0 forgets nothing
+    archive_above: float = 0.5  # importance from which a memory is archived before it is forgotten
+    archive: str | None = None  # the folder for that; without one, what is important is not forgotten
+    half_life_days: float = 30.0  # the forgetting curve: `eidet fit` finds these four
+    spacing_gain: float = 1.0
+    importance_gain: float = 4.0
+    shape: float = 1.0
+    alike: float = 0.85  # cosine from which two facts are read closely: the same, or one newer?
+    session_idle_hours: float | None = 6.0  # a session silent for so long has ended
+    episode_messages: int | None = 50  # so many new messages make an episode of one that goes on
+    episode_tokens: int = 200
+    fact_episodes: int = 2  # what so many episodes say becomes a fact
+    every_insertions: int | None = None  # moves are made in the background after so many new records
+    moves_told_days: float = 7.0  # that the history tells of a move
+    history_days: float | None = None  # that it tells of records that are no more; None: for good
+    batch: int = 100  # records changed at once
+
+    def __post_init__(self) -> None:
+        for name in (f.name for f in fields(self)):
+            value = getattr(self, name)
+            if isinstance(value, int | float) and not value >= (1 if name in _COUNTS else 0):
+                raise Misconfigured(f"setting upkeep.{name} cannot be {value!r}")
+
+
+_COUNTS = {"gist_tokens", "digits", "promote_uses", "episode_messages", "episode_tokens", "fact_episodes",
+           "every_insertions", "batch"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,24 +69,50 @@ class Settings:
     index_memory_mb: int = 1024  # scopes beyond this are dropped from RAM, longest unused first
     sidecar_from: int = 20_000  # scopes of this many records get a cache file beside the database
     flush_uses: int = 100  # use counts are written with the next write once this many wait
+    recent_days: int = 7  # drift of retrieval: these days …
+    reference_days: int = 28  # … against those before them
+    stale_days: int = 90  # memories not used for so long are told by metrics and `eidet doctor`
+    weigh: bool = False  # importance from what a text says, where none is given; some 0.1 ms a text
+    echo_guard: bool = False  # notice a text that only repeats what was just recalled
+    access_log: str | None = None  # a file that is told of every use, for `eidet fit`
+    upkeep: Upkeep = field(default_factory=Upkeep)
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name in (f.name for f in fields(self)):
+            value = getattr(self, name)
             if isinstance(value, int) and not isinstance(value, bool) and value < 1:
-                raise Misconfigured(f"setting {field.name} must be at least 1, not {value}")
+                raise Misconfigured(f"setting {name} must be at least 1, not {value}")
 
 
 def read_settings(environment: Mapping[str, str], file: Path | None = None) -> Settings:
-    """Settings from a TOML file's [eidet] table, overridden by EIDET_* variables."""
-    given: dict[str, Any] = {}
-    if file is not None:
-        given.update(_table(file))
-    names = {field.name for field in fields(Settings)}
-    given.update({n: environment[f"EIDET_{n.upper()}"] for n in names if f"EIDET_{n.upper()}" in environment})
-    if unknown := given.keys() - names:
-        raise Misconfigured(f"unknown settings {sorted(unknown)}; there are {', '.join(sorted(names))}")
-    return replace(Settings(), **{name: _typed(name, value) for name, value in given.items()})
+    """Settings from a TOML file's [eidet] table, overridden by EIDET_* variables.
+
+    Those of `Upkeep` are in [eidet.upkeep], and in EIDET_UPKEEP_*.
+    """
+    given = {} if file is None else _table(file)
+    upkeep = given.pop("upkeep", {})
+    if not isinstance(upkeep, dict):
+        raise Misconfigured(f"settings file {file}: [eidet.upkeep] is a table, not {upkeep!r}")
+    chosen = _chosen(Settings(), given, environment, "EIDET_", "")
+    return replace(chosen, upkeep=_chosen(Upkeep(), upkeep, environment, "EIDET_UPKEEP_", "upkeep."))
+
+
+T = TypeVar("T", Settings, Upkeep)
+
+
+def _chosen(
+    usual: T, given: Mapping[str, Any], environment: Mapping[str, str], prefix: str, within: str
+) -> T:
+    names = {f.name for f in fields(usual)} - {"upkeep"}
+    told = {
+        name: environment[prefix + name.upper()] for name in names if prefix + name.upper() in environment
+    }
+    values = {**given, **told}
+    if unknown := values.keys() - names:
+        listed = sorted(f"{within}{name}" for name in unknown)
+        raise Misconfigured(f"unknown settings {listed}; there are {', '.join(sorted(names))}")
+    typed = {name: _typed(getattr(usual, name), within + name, value) for name, value in values.items()}
+    return replace(usual, **typed)
 
 
 def _table(file: Path) -> dict[str, Any]:
@@ -53,13 +125,22 @@ def _table(file: Path) -> dict[str, Any]:
     return dict(table)
 
 
-def _typed(name: str, value: Any) -> Any:
-    default = getattr(Settings(), name)
-    if not isinstance(value, str) or isinstance(default, str) or default is None:
+def _typed(default: Any, name: str, value: Any) -> Any:
+    if not isinstance(value, str) or isinstance(default, str):
         return value
+    if value.lower() == "none" and name.startswith("upkeep."):
+        return None
+    try:
+        return _read(default, value)
+    except ValueError:
+        raise Misconfigured(f"setting {name} cannot be {value!r}; the default is {default!r}") from None
+
+
+def _read(default: Any, value: str) -> Any:
     if isinstance(default, bool):
         if value.lower() in ("1", "true", "yes", "0", "false", "no"):
             return value.lower() in ("1", "true", "yes")
-    elif value.isdigit():
-        return int(value)
-    raise Misconfigured(f"setting {name} cannot be {value!r}; the default is {default!r}")
+        raise ValueError(value)
+    if isinstance(default, float):
+        return float(value)
+    return int(value) if default is not None or value.isdigit() else value

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from .config import Settings
+from .embed import Embedder, WordEmbedder
 from .errors import Misconfigured
 from .index import Index
 from .store import Store
+from .text import Analyzer
 
 
 def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
@@ -41,11 +43,17 @@ def _sqlite(path: Path, settings: Settings) -> Store:
 
 
 def open_index(
-    store: Store, width: int, settings: Settings, renewed: Callable[[], None] | None = None
+    store: Store,
+    width: int,
+    settings: Settings,
+    renewed: Callable[[], None] | None = None,
+    embedder: Embedder | None = None,
+    analyzer: Analyzer | None = None,
 ) -> Index:
     """The embedded index beside the store, or the plugin that the setting `index` names.
 
     `renewed` is called before an answer from vectors or terms that were replaced, and may refuse it.
+    An embedder that knows the vectors of words lets the embedded index align words, too.
     """
     if settings.index != "embedded":
         index: Index = _plugin("eidet.indexes", settings.index)(
@@ -53,6 +61,7 @@ def open_index(
         )
         return index
     from .index.embedded import EmbeddedIndex, EmbeddedSettings
+    from .index.lexicon import Lexicon
 
     path = getattr(store, "path", None)
     return EmbeddedIndex(
@@ -60,6 +69,8 @@ def open_index(
         width,
         folder=None if path is None else Path(f"{path}-index"),
         renewed=renewed,
+        lexicon=Lexicon(embedder, analyzer) if analyzer and isinstance(embedder, WordEmbedder) else None,
+        analyzer=analyzer,
         settings=EmbeddedSettings(memory_mb=settings.index_memory_mb, sidecar_from=settings.sidecar_from),
     )
 

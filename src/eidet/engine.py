@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -16,11 +17,15 @@ from .errors import EidetError, Misconfigured
 from .index import Index
 from .ingest import Ingest
 from .ingest.renew import Progress, batches, reanalyse, reembed
-from .model import Record, Scope
+from .model import Hits, Record, Scope
+from .quality import DAY, KEPT_DAYS, Quality, Survey, Tally, Windows, day_of, quality_of
+from .quality.drift import Drift, drift, split
+from .quality.metrics import metrics_of
 from .recall import Recall
 from .store import Store
 from .store.rules import StaleEpoch
-from .store.uses import UseBuffer
+from .store.tallies import TallyBuffer
+from .store.uses import Refreshes, UseBuffer, log_uses, refreshed
 from .text import Analyzer, analyzer_of
 from .where import Where
 
@@ -38,6 +43,10 @@ class Engine:
         self.settings = settings
         self.embedder = embedder
         self._uses = UseBuffer()
+        self._tallies = TallyBuffer()
+        self._refreshes = Refreshes()
+        self.askers = 0
+        self._asking_lock = threading.Lock()
         self._lock = threading.RLock()
         self._parts: tuple[Ingest, Recall, Index] | None = None
         self._epoch: int | None = None
@@ -101,31 +110,95 @@ class Engine:
             self._check_names()
             self._epoch = self.store.head().epoch
             stored = self.store.put(records, now=now, epoch=self._epoch, **how)
-        if len(self._uses) >= self.settings.flush_uses:
+        if max(len(self._uses), len(self._tallies)) >= self.settings.flush_uses:
             self._flush_if_possible()
         return stored
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """While somebody waits for an answer: upkeep lets them go first."""
+        with self._asking_lock:
+            self.askers += 1
+        try:
+            yield
+        finally:
+            with self._asking_lock:
+                self.askers -= 1
+
+    def follow(self, scope: str) -> None:
+        """Lets the index learn what upkeep changed, if there is one."""
+        if self._parts is not None:
+            self._parts[2].follow(scope)
+
+    @property
+    def epoch(self) -> int:
+        """That of the vectors which this memory's embedder makes."""
+        if self._epoch is None:
+            self._claim()
+        return self._epoch or 0
 
     def used(self, records: Iterable[Record], now: float) -> None:
         if self.store.writable:
             self._uses.add(records, now)
 
+    def read(self, records: Iterable[Record], now: float) -> None:
+        """Memories with a time to live begin it anew when they are read: see `eidet.store.uses.Refreshes`."""
+        if self.store.writable and self._refreshes.add(records, now):
+            self._flush_if_possible()
+
+    def recalled(self, hits: Hits, now: float, seconds: float, *, ranked: bool) -> None:
+        """Counts a recall and the uses it made; without a ranking, scores say nothing."""
+        if self.store.writable:
+            score = hits[0].score if ranked and hits else None
+            what = "recall" if ranked else "list"
+            self._tallies.recalled(
+                hits.scope, day_of(now), what, hits=len(hits), score=score, seconds=seconds
+            )
+            self._uses.add((hit.record for hit in hits), now)
+            self.read((hit.record for hit in hits), now)
+
+    def tally(self, scope: str, what: str, counts: dict[str, int], now: float) -> None:
+        if self.store.writable:
+            self._tallies.add(scope, day_of(now), what, counts)
+
     def flush(self) -> None:
-        """Writes use counts down; they are kept if that fails."""
-        if not self.store.writable or not len(self._uses):
-            return
-        uses = self._uses.take()
-        try:
-            self.store.note(uses)
-        except EidetError:
-            self._uses.give_back(uses)
-            raise
+        """Writes use counts and tallies down; they are kept if that fails."""
+        if self.store.writable:
+            self._flush_uses()
+            self._flush_tallies()
+            self._flush_refreshes()
+
+    def _flush_uses(self) -> None:
+        if uses := self._uses.take():
+            try:
+                self.store.note(uses)
+            except EidetError:
+                self._uses.give_back(uses)
+                raise
+            if self.settings.access_log is not None:
+                log_uses(Path(self.settings.access_log), uses)
+
+    def _flush_tallies(self) -> None:
+        if rows := self._tallies.take():
+            try:
+                self.store.tally(rows, since=min(row.day for row in rows) - KEPT_DAYS)
+            except EidetError:
+                self._tallies.give_back(rows)
+                raise
+
+    def _flush_refreshes(self) -> None:
+        for scope, read in self._refreshes.take().items():
+            there = filter(None, self.store.get(scope, list(read)))
+            forms = [(record, refreshed(record, read[record.id])) for record in there]
+            self.store.recast([pair for pair in forms if pair[1].expires != pair[0].expires],
+                              now=max(read.values()))  # fmt: skip
 
     def _flush_if_possible(self) -> None:
         """For verbs whose own work is done: counts that must wait are no reason to fail."""
         try:
             self.flush()
         except EidetError as error:
-            log.warning("use counts were not written: %s", error)
+            log.warning("use counts and tallies were not written: %s", error)
 
     # Looking after what is stored.
 
@@ -134,8 +207,7 @@ class Engine:
         analysed = manifest.get("analyzer") == self.analyzer.name
         count = 0
         for batch in batches(records, 1000):
-            vectors = [record.vector for record in batch] if embedded else None
-            ready = batch if embedded and analysed else self.ingest.derived(batch, vectors)
+            ready = batch if embedded and analysed else self.ingest.fitted(batch, embedded)
             count += len(self.put(ready, now=now, unique=False))
         return count
 
@@ -148,7 +220,7 @@ class Engine:
             if language is not None or self.store.setting("analyzer") != self.analyzer.name:
                 self.analyzer = analyzer_of(chosen)
                 self.store.configure({"language": chosen, "analyzer": UNFINISHED})
-                reanalyse(self.store, self.analyzer, progress)
+                reanalyse(self.store, self.analyzer, self.embedder.width, progress)
                 self.store.configure({"analyzer": self.analyzer.name})
                 self._parts, self._opened_as = None, chosen
                 self.settings = replace(self.settings, language=chosen)
@@ -170,8 +242,8 @@ class Engine:
             faults.append(f"words were analysed by {analyzer}, not {self.analyzer.name}: `eidet rebuild`")
         return faults
 
-    def stats(self, scope: Scope | None) -> dict[str, Any]:
-        census = self.store.census(Where(scope=scope))
+    def stats(self, scope: Scope | None, now: float) -> dict[str, Any]:
+        census = self.store.census(Where(scope=scope, alive_at=now))
         kinds: dict[str, int] = {}
         tiers: dict[str, int] = {}
         for (kind, tier), count in census.items():
@@ -179,7 +251,7 @@ class Engine:
             tiers[tier] = tiers.get(tier, 0) + count
         return {
             "records": sum(census.values()),
-            "scopes": len(self.store.scopes(scope)),
+            "scopes": len(self.store.scopes(scope, alive_at=now)),
             "kinds": kinds,
             "tiers": tiers,
             "store_bytes": self.store.size(),
@@ -187,6 +259,46 @@ class Engine:
             "language": self._language(),
             "index": self._parts[2].stats() if self._parts else {},
         }
+
+    # How retrieval does.
+
+    def retrieval(self, scope: Scope | None, now: float) -> tuple[Quality, Drift]:
+        """From what is written and what still waits here."""
+        windows, today = self.windows, day_of(now)
+        first = today + 1 - max(windows.days, windows.recent_days + windows.reference_days)
+        rows = [row for row in self._tallied(scope, first) if row.day <= today]
+        reference, recent = split(rows, today, windows)
+        return quality_of(row for row in rows if row.day > today - windows.days), drift(
+            reference, recent, windows
+        )
+
+    def survey(self, scope: Scope | None, now: float) -> Survey:
+        ages = (self.windows.days, self.windows.unused_days, self.windows.stale_days)
+        fresh, ripe, stale = (now - days * DAY for days in ages)
+        self._flush_if_possible()  # uses that still wait here are uses
+        return self.store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
+
+    def metrics(self, scope: Scope | None, now: float) -> dict[str, float]:
+        return metrics_of(
+            *self.retrieval(scope, now),
+            self.survey(scope, now),
+            size=self.store.size(),
+            stored=self.store.count(Where()),
+            now=now,
+            windows=self.windows,
+        )
+
+    @property
+    def windows(self) -> Windows:
+        return Windows(
+            recent_days=self.settings.recent_days,
+            reference_days=self.settings.reference_days,
+            stale_days=self.settings.stale_days,
+        )
+
+    def _tallied(self, scope: Scope | None, since: int) -> list[Tally]:
+        waiting = [row for row in self._tallies.rows() if scope is None or scope.holds(row.scope)]
+        return self.store.tallies(scope, since) + waiting
 
     def close(self) -> None:
         with self._lock:
@@ -211,7 +323,12 @@ class Engine:
     def _assemble(self) -> tuple[Ingest, Recall, Index]:
         width = self.store.setting("width")
         index = open_index(
-            self.store, int(width) if width else self.embedder.width, self.settings, self._check_names
+            self.store,
+            int(width) if width else self.embedder.width,
+            self.settings,
+            self._check_names,
+            self.embedder,
+            self.analyzer,
         )
         ingest = Ingest(self.embedder, self.analyzer, self.settings.text_chars)
         return ingest, Recall(self.store, index, self.embedder, self.analyzer), index

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
-from .clean import Moment, clean_text
-from .config import Settings
+from .clean import Moment, clean_text, moment
+from .config import Settings, Upkeep
 from .engine import Engine
 from .errors import BadInput, Conflict, NotFound, Refused
+from .feedback import counts_of, judge, judged
 from .ingest import Given, drafts_of
 from .ingest.revise import revised
-from .model import Details, Event, Hits, Record, Scope
-from .recall import BALANCED, Query, Recipe
+from .life import Life
+from .model import Details, Event, Hit, Hits, Record, Scope, Trace
+from .quality.metrics import told
+from .recall import AUTO, UNITS, Query, Recipe, recipe_of
+from .recall.nearby import turns_around, working_state
 from .recall.pack import Context, pack
+from .rerank import reranker_of
 from .store import Store
 from .store.portable import read_export, verify_export, write_export
+from .text import term_id
 from .text.tokens import TokenCounter, counter_of
+from .upkeep import HOLD, PINNED, Maintained
 from .where import Box, Near, Where
+
+if TYPE_CHECKING:
+    from .upkeep.archive import Archive
+    from .upkeep.fit import Fitted
+    from .upkeep.worker import Worker
 
 Progress = Callable[[int, int], None]  # done, of how many
 
@@ -44,6 +57,7 @@ class Memory:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._engine = Engine.start(place, embedder, language, durability, settings or Settings())
+        self._life = Life(self._engine, clock)
         self._clock = clock
 
     @overload
@@ -69,7 +83,12 @@ class Memory:
         said = {name: value for name, value in details.items() if value is not None}
         drafts, single = drafts_of(what, said)
         records = self._engine.ingest.records(drafts, scope=scope, now=now)
+        records = self._life.echoed(self._life.weighed(drafts, records), now)
+        named = [r.id for d, r in zip(drafts, records, strict=True) if d.id is not None or d.key is not None]
+        if named:
+            self._life.check_not_held(scope, named)
         stored = self._engine.put(records, now=now, unique=not keep)
+        self._life.inserted(len(stored))
         return stored[0] if single else stored
 
     def recall(
@@ -80,6 +99,7 @@ class Memory:
         limit: int = 10,
         where: Where | None = None,
         kinds: str | Sequence[str] | None = None,
+        tiers: str | Sequence[str] | None = None,
         session: str | None = None,
         agent: str | None = None,
         who: str | None = None,
@@ -88,23 +108,36 @@ class Memory:
         near: Near | None = None,
         box: Box | None = None,
         vector: Any = None,
-        recipe: Recipe = BALANCED,
+        recipe: Recipe | str = AUTO,
+        least: float = 0.0,
+        unit: str = "record",
+        rerank: object = None,
+        understand: bool = True,
         order: str = "-occurred",
+        now: Moment | None = None,
         explain: bool = False,
     ) -> Hits:
         """What matters for a query, best first, each hit with its reasons; `explain` adds the trace.
 
-        Without a query (or a vector) the filter alone decides, and `order` gives the order.
+        May answer nothing, if nothing fits; hits that score below `least` are left out. `recipe` is
+        a name (auto, dialogue, facts, documents, exact) or a Recipe of yours. Names, times, places
+        and the like are read from the query unless an argument says them or `understand` is False;
+        "last week" is meant as of `now`, the present if it is not given. With the `unit` session or
+        scope there is one hit for each, its best record, ranked by its best ones together. `rerank`
+        is a Reranker (or what `reranker_of` takes) for the best fifty. Without a query (or a vector)
+        the filter alone decides, and `order` gives the order.
         """
-        now = self._clock()
+        clock = self._clock()
         asked = Query(
             text=checked_query(query),
             scope=Scope.of(scope),
-            now=now,
+            now=clock,
+            asked=clock if now is None else moment(now, "now"),
             limit=checked_limit(limit),
             where=narrowed(
                 where,
                 kinds=kinds,
+                tiers=tiers,
                 session=session,
                 agent=agent,
                 who=who,
@@ -114,30 +147,94 @@ class Memory:
                 box=box,
             ),
             vector=vector,
-            recipe=recipe,
+            recipe=recipe_of(recipe),
+            least=checked_share(least, "least"),
+            unit=checked_unit(unit),
+            reranker=None if rerank is None else reranker_of(rerank),
+            given=given(kinds=kinds, session=session, who=who, since=since, until=until, near=near, box=box),
+            understand=understand,
             order=order,
             explain=explain,
         )
-        hits = self._engine.recall.answer(asked)
-        self._engine.used((hit.record for hit in hits), now)
+        started = time.perf_counter()
+        with self._engine.asking():
+            hits = self._engine.recall.answer(asked)
+        ranked = vector is not None or bool(asked.text.strip())
+        self._engine.recalled(hits, clock, time.perf_counter() - started, ranked=ranked)
+        self._life.recalled(hits, clock)
         return hits
+
+    def phrased(self, query: str, *, scope: str | Scope = "default", now: Moment | None = None) -> str:
+        """The query as it is embedded: without the names of who speaks in the scope."""
+        clock = self._clock()
+        asked = Query(
+            text=checked_query(query),
+            scope=Scope.of(scope),
+            now=clock,
+            asked=clock if now is None else moment(now, "now"),
+        )
+        return self._engine.recall.understood(asked).dense
 
     def context(
         self,
         query: str,
         *,
         budget: int = 1000,
-        counter: TokenCounter | Callable[[str], int] | None = None,
+        counter: TokenCounter | Callable[[str], int] | str | None = None,
         limit: int = 50,
+        neighbours: int = 1,
+        headings: bool = True,
         scope: str | Scope = "default",
         where: Where | None = None,
-        recipe: Recipe = BALANCED,
+        recipe: Recipe | str = AUTO,
+        now: Moment | None = None,
     ) -> Context:
-        """A prompt-ready block of what matters for a query, never over `budget` tokens."""
-        if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-            raise BadInput(f"a budget is a whole number of tokens, at least one token, not {budget!r}")
-        hits = self.recall(query, scope=scope, limit=limit, where=where, recipe=recipe)
-        return pack(tuple(hits), budget, counter_of(counter))
+        """A prompt-ready block of what matters for a query, never over `budget` tokens.
+
+        Working state, then facts, then passages of conversation: each turn that was found with its
+        `neighbours` before and after, as far as `where` lets them pass. The order does not depend on
+        the query, so that the beginning of a prompt stays the same as long as it can.
+        """
+        tokens, count, reach = checked_budget(budget), counter_of(counter), checked_neighbours(neighbours)
+        hits = self.recall(query, scope=scope, limit=limit, where=where, recipe=recipe, now=now)
+        clock, recall, found = self._clock(), self._engine.recall, [hit.record for hit in hits]
+        made = pack(
+            tuple(hits),
+            tokens,
+            count,
+            working=working_state(recall, Scope.of(scope), where, clock),
+            turns=turns_around(recall, found, reach, where, clock),
+            terms={term_id(term) for term in self._engine.analyzer.terms(checked_query(query))},
+            headings=headings,
+        )
+        spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
+        self._engine.tally(hits.scope, "context", spent, clock)
+        return replace(made, scope=hits.scope)
+
+    def feedback(
+        self,
+        about: Hit | Hits | Trace | Context | str,
+        *,
+        useful: bool,
+        scope: str | Scope | None = None,
+        by: str | None = None,
+    ) -> None:
+        """Says whether an answer (the Hits, Trace or Context) or one record (a Hit or an id) was useful.
+
+        Only counted, each call once: nothing is deleted or ranked otherwise. What was useful counts
+        as used. `by` names who judges, and is counted apart too. An id is looked up in `scope`,
+        which all else knows by itself. Counts are written down as those of recalls are.
+        """
+        what, who = judged(about, None if scope is None else Scope.of(scope)), judge(by)
+        counts, now = counts_of(what, useful), self._clock()
+        if not self._engine.store.writable:
+            raise Refused("this memory is open for reading only: feedback cannot be kept")
+        record = what.record or (None if what.id is None else self.get(what.id, scope=what.scope))
+        if record is None and what.id is not None:
+            raise NotFound(f"there is no record {what.id!r} in scope {what.scope}")
+        self._engine.tally(what.scope, who, counts, now)
+        if useful and record is not None:
+            self._engine.used([record], now)
 
     @overload
     def get(self, ids: str, *, scope: str | Scope = ...) -> Record | None: ...
@@ -150,6 +247,7 @@ class Memory:
         wanted = [clean_text(id, "an id") for id in ([ids] if isinstance(ids, str) else ids)]
         now = self._clock()
         found = [_alive(record, now) for record in self._engine.store.get(one(scope), wanted)]
+        self._engine.read(filter(None, found), now)
         return found[0] if isinstance(ids, str) else found
 
     def find(
@@ -158,6 +256,7 @@ class Memory:
         *,
         scope: str | Scope = "default",
         kinds: str | Sequence[str] | None = None,
+        tiers: str | Sequence[str] | None = None,
         session: str | None = None,
         agent: str | None = None,
         who: str | None = None,
@@ -168,7 +267,9 @@ class Memory:
         offset: int = 0,
     ) -> list[Record]:
         """Records that match exactly, ordered by a field; a leading '-' means descending."""
-        chosen = narrowed(where, kinds=kinds, session=session, agent=agent, who=who, since=since, until=until)
+        chosen = narrowed(
+            where, kinds=kinds, tiers=tiers, session=session, agent=agent, who=who, since=since, until=until
+        )
         return self._engine.recall.listed(
             chosen,
             Scope.of(scope),
@@ -201,6 +302,11 @@ class Memory:
             if old is None:
                 raise NotFound(f"there is no record {id!r} in scope {one(scope)}")
             _check_unchanged(old, version, digest)
+            if old.meta.get("hold"):
+                raise Refused(
+                    f"record {id!r} is under a legal hold and cannot be changed: `release` it first"
+                )
+            old = self._life.detail(old)
             new = revised(old, changes, clear, self._engine.ingest, now)
             try:
                 return self._engine.put([new], now=now, unique=False, expect=old.version, by=actor(by))[0]
@@ -220,29 +326,52 @@ class Memory:
     ) -> int:
         """Deletes records by id or filter, content and history of content; how many there were.
 
-        A whole scope is deleted only when it is named and `everything=True` says so.
+        A whole scope is deleted only when it is named and `everything=True` says so. If anything that
+        is meant is under a legal hold, all of it is refused.
         """
         place = Scope.of("default" if scope is None else scope)
         chosen, who = _doomed(ids, where, everything, scope).within(place), actor(by)
+        self._life.check_free(chosen, "forgotten")
         self._engine.flush()
-        return len(self._engine.store.drop(chosen, now=self._clock(), by=who))
+        now = self._clock()
+        gone = len(self._engine.store.drop(chosen, now=now, by=who))
+        if gone and not everything:
+            self._engine.tally(place.path, "forget", {"forgotten": gone}, now)
+        return gone
 
     def history(self, id: str, *, scope: str | Scope = "default") -> list[Event]:
-        """What happened to a record, oldest first: created, revised, forgotten, when and by whom."""
-        return self._engine.store.history(one(scope), clean_text(id, "an id"))
+        """What happened to a record, oldest first: created, revised, moved, forgotten, when and by whom."""
+        told = self._engine.store.history(one(scope), clean_text(id, "an id"))
+        there = self._engine.store.get(one(scope), [id])[0]
+        if there is not None and _alive(there, self._clock()) is None:
+            return [replace(event, before=None) for event in told]
+        return told
 
     def scopes(self, under: str | None = None) -> dict[str, int]:
         """The scopes that hold records, with how many."""
-        return self._engine.store.scopes(None if under is None else Scope.under(under))
+        place = None if under is None else Scope.under(under)
+        return self._engine.store.scopes(place, alive_at=self._clock())
 
     def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
-        """How many records match, expired ones that still wait for their removal included."""
-        check_filter(where)
-        return self._engine.store.count((where or Where()).within(Scope.of(scope)))
+        """How many records match."""
+        living = narrowed(where, alive_at=self._clock()) or Where()
+        return self._engine.store.count(living.within(Scope.of(scope)))
 
     def stats(self, scope: str | Scope | None = None) -> dict[str, Any]:
-        """Counts by kind and tier (of a scope, or of all), sizes, and what made the vectors."""
-        return self._engine.stats(None if scope is None else Scope.of(scope))
+        """Counts by kind and tier (of a scope, or of all), sizes, what made the vectors, how recalls went."""
+        place = None if scope is None else Scope.of(scope)
+        now = self._clock()
+        quality, drift = self._engine.retrieval(place, now)
+        retrieval = told(quality, drift, self._engine.windows)
+        return self._engine.stats(place, now) | self._life.stats() | {"retrieval": retrieval}
+
+    def metrics(self, scope: str | Scope | None = None) -> dict[str, float]:
+        """How the memory does, as numbers for monitoring: `eidet.quality.metrics` says what each means.
+
+        A name is absent while there is nothing to tell it from. Looks at every record, and writes
+        down what recalls have gathered.
+        """
+        return self._engine.metrics(None if scope is None else Scope.of(scope), self._clock())
 
     def export(
         self,
@@ -252,11 +381,12 @@ class Memory:
         progress: Progress | None = None,
     ) -> int:
         """Writes a scope (None: every scope) to a JSONL file, losslessly; how many records."""
-        where = Where() if scope is None else Where(scope=Scope.of(scope))
+        now = self._clock()
+        where = Where(scope=None if scope is None else Scope.of(scope), alive_at=now)
         self._engine.flush()
         total = self._engine.store.count(where) if progress else 0
         records = _told(self._engine.store.scan(where), total, progress)
-        return write_export(Path(path), records, self._engine.manifest(self._clock()))
+        return write_export(Path(path), records, self._engine.manifest(now))
 
     def load(self, path: str | Path, *, progress: Progress | None = None) -> int:
         """Reads an export into the scopes its records name; a damaged file changes nothing.
@@ -268,8 +398,115 @@ class Memory:
         records = _told(read_export(Path(path)), manifest["count"], progress)
         return self._engine.load(records, manifest, now=self._clock())
 
+    def maintain(
+        self,
+        scope: str | Scope | None = None,
+        *,
+        dry_run: bool = False,
+        only: str | Sequence[str] | None = None,
+        settings: Upkeep | None = None,
+        archive: Archive | str | Path | None = None,
+        llm: object = None,
+        now: Moment | None = None,
+    ) -> Maintained:
+        """Keeps memories in order: see `docs/life.md`. Every scope, unless one is named.
+
+        `only` names works of `eidet.upkeep.WORKS`; `dry_run` changes nothing and tells what would be
+        done and why. Recalls and writes go on meanwhile; what they change is left as they made it.
+        An `llm` words summaries and facts; where it fails, the rules do.
+        """
+        return self._life.maintain(
+            None if scope is None else Scope.of(scope),
+            dry_run=dry_run,
+            only=only,
+            settings=settings,
+            archive=archive,
+            llm=llm,
+            now=None if now is None else moment(now, "now"),
+        )
+
+    def upkeep(
+        self,
+        every: float = 60.0,
+        *,
+        scope: str | Scope | None = None,
+        only: str | Sequence[str] | None = None,
+        settings: Upkeep | None = None,
+        archive: Archive | str | Path | None = None,
+        llm: object = None,
+    ) -> Worker:
+        """`maintain` in the background, now and every so many seconds: `with memory.upkeep(every=60): …`.
+
+        Ends with the block, with `stop()`, with `close()` or with the program. Of several processes on
+        one file, one at a time does the work. `stats()` tells how it went.
+        """
+        place = None if scope is None else Scope.of(scope)
+        return self._life.upkeep(every, scope=place, only=only, settings=settings, archive=archive, llm=llm)
+
+    def detail(self, id: str, *, scope: str | Scope = "default") -> Record:
+        """A record as it was before its tier showed less of it; changes nothing."""
+        return self._life.detail(self._there(id, scope))
+
+    def restore(self, id: str, *, scope: str | Scope = "default") -> Record:
+        """Brings a record back to the middle tier with all its detail, and counts that as a use."""
+        return self._life.restored(self._there(id, scope), self._clock())
+
+    def pin(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
+        """Upkeep leaves the record alone, and it does not expire, until it is unpinned."""
+        return self._life.marked(self._there(id, scope), PINNED, True, self._clock(), actor(by))
+
+    def unpin(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
+        return self._life.marked(self._there(id, scope), PINNED, False, self._clock(), actor(by))
+
+    def hold(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
+        """A legal hold: nobody can change or delete the record until it is released."""
+        return self._life.marked(self._there(id, scope), HOLD, True, self._clock(), actor(by))
+
+    def release(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
+        return self._life.marked(self._there(id, scope), HOLD, False, self._clock(), actor(by))
+
+    def end_session(self, session: str, *, scope: str | Scope = "default", llm: object = None) -> Record:
+        """Sums a session's messages up in an episode that names them; again, it tells the whole session."""
+        said = clean_text(session, "session")
+        return self._life.keeping.end_session(said, one(scope), llm, self._clock())
+
+    def unarchive(
+        self,
+        archive: Archive | str | Path | None = None,
+        *,
+        ids: Sequence[str] | None = None,
+        scope: str | Scope | None = None,
+    ) -> int:
+        """Brings memories back from an archive (all of it, or some ids or a scope); how many."""
+        place = None if scope is None else Scope.of(scope)
+        return self._life.unarchive(archive, ids, place, self._clock())
+
+    def fit(
+        self,
+        log: str | Path | None = None,
+        *,
+        scope: str | Scope | None = None,
+        window_days: float = 7.0,
+    ) -> Fitted:
+        """The forgetting curve under which the uses there were are likeliest; changes nothing.
+
+        From an access log (the setting `access_log`) or, without one, from use counts and last uses.
+        """
+        chosen = log or self._engine.settings.access_log
+        return self._life.keeping.fit(
+            None if chosen is None else Path(chosen),
+            None if scope is None else Scope.of(scope),
+            window_days,
+            self._clock(),
+        )
+
+    def _there(self, id: str, scope: str | Scope) -> Record:
+        if (record := self.get(id, scope=scope)) is None:
+            raise NotFound(f"there is no record {id!r} in scope {one(scope)}")
+        return record
+
     def flush(self) -> None:
-        """Writes down the use counts that recalls have gathered."""
+        """Writes down the use counts and tallies that recalls have gathered."""
         self._engine.flush()
 
     def rebuild(
@@ -298,6 +535,7 @@ class Memory:
 
     def close(self) -> None:
         """Writes down what is pending and releases everything; closing twice is fine."""
+        self._life.close()
         self._engine.close()
 
     def __enter__(self) -> Self:
@@ -345,6 +583,46 @@ def checked_limit(limit: int) -> int:
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000_000:
         raise BadInput(f"limit is a whole number from 1 to 1,000,000, not {limit!r}")
     return limit
+
+
+def checked_budget(budget: int) -> int:
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+        raise BadInput(f"a budget is a whole number of tokens, at least one token, not {budget!r}")
+    return budget
+
+
+def checked_neighbours(count: int) -> int:
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= 100:
+        raise BadInput(f"neighbours is a whole number of turns from 0 to 100, not {count!r}")
+    return count
+
+
+def checked_share(value: float, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise BadInput(f"{what} is a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
+def checked_unit(unit: str) -> str:
+    if unit not in UNITS:
+        raise BadInput(f"a unit is one of {', '.join(UNITS)}, not {unit!r}")
+    return unit
+
+
+def given(**said: object) -> frozenset[str]:
+    """What of a question the caller has said, in the words of `Understood`."""
+    return frozenset(_UNDERSTOOD[name] for name, value in said.items() if value is not None)
+
+
+_UNDERSTOOD = {
+    "kinds": "kind",
+    "session": "session",
+    "who": "speaker",
+    "since": "dates",
+    "until": "dates",
+    "near": "place",
+    "box": "place",
+}
 
 
 def checked_offset(offset: int) -> int:

@@ -14,6 +14,7 @@ from typing import Any, Final, TypedDict, overload
 
 from .clean import Json, Moment, dump_json
 from .errors import BadInput
+from .original import read_original
 
 Place = tuple[float, ...]
 
@@ -129,7 +130,8 @@ class Record:
     meta: Mapping[str, Json] = field(default_factory=dict)
     vector: bytes | None = field(default=None, repr=False)
     terms: bytes = field(default=b"", repr=False)
-    level: int = 0
+    level: int = 0  # how much was lowered: 0 nothing, 1 the vector, 2 vector, text and numbers
+    original: bytes | None = field(default=None, repr=False)  # what was lowered, see `whole`
     derived_from: tuple[str, ...] = ()
     version: int = 1
     seq: int = 0
@@ -137,7 +139,18 @@ class Record:
     @property
     def digest(self) -> str:
         """The hash of what the record says (text and data), for compare-and-set and duplicates."""
-        return content_digest(self.text, self.data).hex()
+        return record_digest(self).hex()
+
+    @property
+    def whole(self) -> Record:
+        """With the text and the data it had before its tier showed less of them; else as it is."""
+        if self.original is None:
+            return self
+        kept = read_original(self.original)
+        return self.but(
+            text=self.text if kept.text is None else kept.text,
+            data=self.data if kept.data is None else kept.data[0],
+        )
 
     @property
     def when(self) -> datetime:
@@ -229,7 +242,7 @@ class Details(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What happened to a record: `what` is created, revised, used or forgotten."""
+    """What happened to a record: `what` is created, revised, moved (kept otherwise) or forgotten."""
 
     what: str
     id: str
@@ -285,14 +298,22 @@ class Hit:
         return self.record.id
 
     def why(self) -> str:
-        """The explanation as one line: `dense 0.61 (#1) + words 0.34 (#2: lives, lisbon)`."""
-        parts, reasons = [], self.reasons()
-        for signal in reasons.signals:
-            note = f"#{signal.rank}" if signal.rank else ""
-            if signal.name == "words" and reasons.matched:
-                note = f"{note}: {', '.join(reasons.matched)}".lstrip(": ")
-            parts.append(f"{signal.name} {signal.share:.2f}" + (f" ({note})" if note else ""))
-        return " + ".join(parts) or "matches the filter"
+        """The explanation as one line: `dense 0.61 (#1) + words 0.34 (#2: lives, lisbon) - question 0.02`.
+
+        What gave less than half a hundredth is left out.
+        """
+        reasons = self.reasons()
+        told = [signal for signal in reasons.signals if abs(signal.share) >= 0.005] or reasons.signals[:1]
+        parts = [_part(signal, reasons.matched) for signal in told]
+        return " ".join(parts).removeprefix("+ ") or "matches the filter"
+
+
+def _part(signal: Signal, matched: Sequence[str]) -> str:
+    note = f"#{signal.rank}" if signal.rank else ""
+    if signal.name == "words" and matched:
+        note = f"{note}: {', '.join(matched)}".lstrip(": ")
+    sign = "-" if signal.share < 0 else "+"
+    return f"{sign} {signal.name} {abs(signal.share):.2f}" + (f" ({note})" if note else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,16 +329,18 @@ class Trace:
     weights: Mapping[str, float] = field(default_factory=dict)
     millis: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    scope: str = ""  # where it was asked, which `feedback` goes by
 
 
 class Hits(Sequence[Hit]):
-    """The answer of a recall: a sequence of hits, best first, and the trace if it was asked for."""
+    """The answer of a recall: hits, best first, the trace if it was asked for, and where it was asked."""
 
-    __slots__ = ("_hits", "trace")
+    __slots__ = ("_hits", "scope", "trace")
 
-    def __init__(self, hits: Sequence[Hit], trace: Trace | None = None) -> None:
+    def __init__(self, hits: Sequence[Hit], trace: Trace | None = None, scope: str = "") -> None:
         self._hits = tuple(hits)
         self.trace = trace
+        self.scope = scope
 
     def __len__(self) -> int:
         return len(self._hits)
@@ -361,6 +384,12 @@ _ticks = _Ticks()
 def new_id(now: float) -> str:
     """A time-ordered id, rising within a process and never given twice."""
     return f"{_ticks.next(now):014x}{os.urandom(6).hex()}"
+
+
+def record_digest(record: Record) -> bytes:
+    """Of what it says as a whole, whatever its tier shows of it."""
+    said = record.whole
+    return content_digest(said.text, said.data)
 
 
 def content_digest(text: str, data: Json) -> bytes:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from eidet.index import Index
-from eidet.index.contract import IndexContract
+import numpy as np
+import pytest
+
+from eidet.index import Index, shard
+from eidet.index.contract import IndexContract, long, noted
 from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings
 from eidet.store import Store
 from eidet.store.sqlite import SqliteStore
+from eidet.text import term_id
+from eidet.where import Where
 
 
 class TestEmbeddedOverRam(IndexContract):
@@ -23,6 +28,40 @@ class TestEmbeddedOverSqlite(IndexContract):
 
     def reopen(self, store: Store) -> Store:
         return self.make_store()
+
+
+class TestEmbeddedWithFewCandidates(IndexContract):
+    """As in a large scope, where not every row is a candidate."""
+
+    @pytest.fixture(autouse=True)
+    def _few(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(shard, "WHOLE", 0)
+
+    def make(self, store: Store, width: int) -> Index:
+        return EmbeddedIndex(store, width)
+
+    def test_no_more_than_the_depth_of_each_arm_and_neighbours_are_candidates(self) -> None:
+        self.put(*(noted(f"{n}", words="common", axis=n % 8 + 1) for n in range(200)))
+        self.put(noted("near", words="filler", axis=0), noted("rare", words="rare", axis=9))
+        assert len(self.search("rare common", axis=0, depth=5)) <= 10
+        turns = [
+            noted(f"t{n}", session="s", occurred=float(n), words="hit" if n == 5 else "") for n in range(11)
+        ]
+        self.put(*turns)
+        assert self.found("hit", depth=1).keys() == {"t4", "t5", "t6"}
+        assert self.found("hit", depth=1, where=~Where(ids=("t6",))).keys() == {"t4", "t5"}
+
+    def test_one_unit_of_a_long_record_is_told_of_as_the_record(self) -> None:
+        units = ["cat dog", "bird", "fish ann"]
+        self.put(
+            long("long", units, axes=(0, 1, 2), flags=5, days=((4, 5),), session="s", who="ann"),
+            *(noted(f"{n}", words="common", axis=9) for n in range(20)),
+        )
+        found = self.search("fish", depth=1, names=((term_id("bird"),), (term_id("common"),)), session="s")
+        assert self.scores(found).keys() == {"long"}
+        assert found.length.tolist() == [np.inf]
+        assert (found.days.tolist(), found.flags.tolist(), found.turn.tolist()) == ([[0, 4, 5]], [5], [0])
+        assert [mask.tolist() for mask in found.mentions] == [[True], [False]]
 
 
 class TestEmbeddedWithCacheFiles(TestEmbeddedOverSqlite):

@@ -12,11 +12,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from eidet.config import Settings
+from eidet.config import Settings, Upkeep
 from eidet.embed import Vectors
 from eidet.embed.hashing import Hashing
 from eidet.errors import Conflict
@@ -100,6 +101,22 @@ def export(path: str, target: str) -> None:
 
 def load(path: str, source: str) -> None:
     opened(path).load(source, progress=slowly)
+
+
+def told(work: str) -> bool:
+    tell(work)
+    return False
+
+
+def maintain(path: str, folder: str) -> None:
+    """Moves everything to the long tier and forgets half of it into an archive, telling each batch."""
+    settings = Upkeep(short_age_days=0, middle_age_days=0, forget_below=1.0, batch=20)
+    memory = opened(path)
+    for work in ("move", "forget"):
+        stops = partial(told, work)
+        done = memory._life.maintain(None, only=work, settings=settings, archive=folder, stops=stops)
+        tell([dict(done.counts), done.skipped, list(done.failed)])
+    memory.close()
 
 
 class Sharer:

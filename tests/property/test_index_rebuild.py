@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,24 +12,28 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.wordbook import Wordbook
 
 from eidet.index import Found, Probe, embedded, postings, shard
 from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings
+from eidet.index.lexicon import Lexicon
 from eidet.index.shard import Shard
 from eidet.model import Kind, Record, Scope
 from eidet.store import Changes, Derived, Store
 from eidet.store.ram import RamStore
-from eidet.text import pack, term_id
+from eidet.text import analyzer_of, pack, term_id
+from eidet.text.analysis import pack_analysis, read_analysis
 from eidet.where import Where
 
 NOW = 1_700_000_000.0
 WIDTH = 8
 WORDS = ("cat", "dog", "bird", "the", "sea")
+COLUMNS = ("seq", "dense", "words", "importance", "occurred", "turn", "kind", "flags", "length", "days")
 often = settings(derandomize=True, deadline=None, max_examples=150)
 
 ids = st.sampled_from([f"id{n}" for n in range(12)])
 words = st.lists(st.sampled_from(WORDS), max_size=6)
-vectors = st.none() | st.lists(st.integers(-3, 3).map(float), min_size=WIDTH, max_size=WIDTH)
+vectors = st.lists(st.integers(-3, 3).map(float), min_size=WIDTH, max_size=WIDTH)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -41,43 +46,78 @@ def _small_thresholds() -> Iterator[None]:
         yield
 
 
-def made(id: str, said: Sequence[str], vector: list[float] | None, expires: float | None) -> Record:
+def made(
+    id: str,
+    units: Sequence[Sequence[str]],
+    vectors: Sequence[list[float]] | None = None,
+    expires: float | None = None,
+    **fields: Any,
+) -> Record:
+    """A record in units of words, with as many vectors or, now and then, more or fewer."""
+    flags, days = fields.pop("flags", 0), fields.pop("days", ())
+    said = {"created": NOW, "occurred": NOW, "kind": Kind.EPISODE, **fields}
     return Record(
         id=id,
         scope="a",
-        text=f"{said} {vector}",
-        kind=Kind.EPISODE,
-        created=NOW,
-        occurred=NOW,
+        text=f"{units} {vectors} {' '.join(WORDS)}",
         expires=expires,
-        who=said[0] if said else None,
-        vector=None if vector is None else np.array(vector, np.float32).tobytes(),
-        terms=pack(list(said)),
+        vector=None if vectors is None else np.array(vectors, np.float32).tobytes(),
+        terms=pack_analysis([pack(list(words)) for words in units], flags, days),
+        **said,
     )
 
 
-records = st.builds(made, ids, words, vectors, st.none() | st.sampled_from([NOW - 1, NOW + 1]))
+labels = st.none() | st.sampled_from(("ann", "bob", "s-1"))
+records = st.builds(
+    made,
+    ids,
+    st.lists(words, min_size=1, max_size=4),
+    st.none() | st.lists(vectors, min_size=1, max_size=4),
+    st.none() | st.sampled_from([NOW - 1, NOW + 1]),
+    who=labels,
+    session=labels,
+    occurred=st.sampled_from([NOW + n for n in range(5)]),
+    place=st.none() | st.sampled_from([(0.0, 0.0), (3.0, 4.0, 5.0)]),
+    flags=st.integers(0, 15),
+    days=st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=2),
+)
 steps = st.one_of(
     st.tuples(st.just("put"), st.lists(records, min_size=1, max_size=8)),
     st.tuples(st.just("drop"), st.lists(ids, max_size=5)),
     st.tuples(st.just("ask"), st.none()),
+    st.tuples(st.just("search"), st.none()),
     st.tuples(st.just("compact"), st.none()),
     st.tuples(st.just("rewrite"), words),
 )
-probes = st.builds(
-    lambda said, vector, who, depth: Probe(
+
+
+def probe_for(
+    said: list[str], vector: list[float] | None, who: str | None, named: list[str], depth: int
+) -> Probe:
+    spelt = tuple(dict.fromkeys(said))
+    return Probe(
         scope=Scope("a"),
         now=NOW,
         where=None if who is None else Where(who=who),
         vector=None if vector is None else np.array(vector, np.float32),
-        terms=tuple(term_id(word) for word in dict.fromkeys(said)),
+        terms=tuple(term_id(word) for word in spelt),
+        spelt=spelt,
+        names=(tuple(term_id(word) for word in named),),
+        session="1",
+        place=(0.0, 0.0),
         depth=depth,
-    ),
+    )
+
+
+probes = st.builds(
+    probe_for,
     words,
-    vectors,
-    st.none() | st.sampled_from(WORDS),
+    st.none() | vectors,
+    st.none() | st.sampled_from(("ann", "bob")),
+    st.lists(st.sampled_from(WORDS), max_size=2),
     st.just(100),
 )
+EVERYTHING = probe_for(["cat", "sea"], [1.0] * WIDTH, None, ["dog"], 100)
 
 
 def happen(store: Store, index: EmbeddedIndex, what: str, with_: Any) -> None:
@@ -88,37 +128,79 @@ def happen(store: Store, index: EmbeddedIndex, what: str, with_: Any) -> None:
             store.drop(Where(ids=tuple(with_)), now=NOW)
         case "ask":
             index.check("a")
+        case "search":
+            index.search(EVERYTHING)
         case "compact":
             held(index).compact()
         case "rewrite":
             found = store.find(Where())[:2]
-            store.rewrite([Derived(record.seq, record.vector, pack(with_)) for record in found])
+            store.rewrite(
+                [Derived(record.seq, record.vector, pack_analysis([pack(with_)])) for record in found]
+            )
 
 
 def held(index: EmbeddedIndex) -> Shard:
     return index._slot("a").shard
 
 
+def following(store: Store) -> EmbeddedIndex:
+    english = analyzer_of("en")
+    return EmbeddedIndex(store, WIDTH, lexicon=Lexicon(Wordbook(), english), analyzer=english)
+
+
 def assert_same(one: Found, other: Found) -> None:
-    for name in ("seq", "dense", "words", "importance", "occurred"):
+    for name in COLUMNS:
         assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
-    assert (one.spans, one.searched, one.kept) == (other.spans, other.searched, other.kept)
+    for optional in ("aligned", "inside", "away"):
+        mine, theirs = getattr(one, optional), getattr(other, optional)
+        assert (mine is None) == (theirs is None)
+        assert mine is None or np.array_equal(mine, theirs, equal_nan=True), optional
+    assert [mask.tolist() for mask in one.mentions] == [mask.tolist() for mask in other.mentions]
+    assert speakers(one) == speakers(other)
+    assert alike(one.session) == alike(other.session)
+    assert set(one.voices) - {""} == set(other.voices) - {""}
+    assert (one.spans, one.searched, one.kept, one.rarity) == (
+        other.spans,
+        other.searched,
+        other.kept,
+        other.rarity,
+    )
+
+
+def speakers(found: Found) -> list[str | None]:
+    return [found.voices[code] if code >= 0 else None for code in found.who.tolist()]
+
+
+def alike(codes: Any) -> list[int]:
+    """Codes by their first appearance: which number a label has is no matter."""
+    numbers: dict[int, int] = {-1: -1}
+    return [numbers.setdefault(code, len(numbers)) for code in codes.tolist()]
 
 
 @often
-@given(st.lists(steps, max_size=15), st.lists(probes, min_size=1, max_size=4))
+@given(
+    st.lists(steps, max_size=15),
+    st.lists(probes, min_size=1, max_size=4),
+    st.sampled_from((0, 4096)),
+    st.booleans(),
+)
 def test_an_index_that_followed_answers_as_one_that_was_rebuilt(
-    history: list[tuple[str, Any]], asked: list[Probe]
+    history: list[tuple[str, Any]], asked: list[Probe], whole: int, watched: bool
 ) -> None:
     store = RamStore()
-    index = EmbeddedIndex(store, WIDTH)
-    for what, with_ in history:
-        happen(store, index, what, with_)
-    assert index.check("a") == []
-    for probe in asked:
-        followed = index.search(probe)
-        assert_same(followed, EmbeddedIndex(store, WIDTH).search(probe))
-        assert followed.searched == held(index).live == store.count(Where())
+    index = following(store)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shard, "WHOLE", whole)
+        for what, with_ in history:
+            happen(store, index, what, with_)
+            if watched:  # so that all that is made for searching is there to be brought up to date
+                index.search(EVERYTHING)
+        assert index.check("a") == []
+        for probe in asked:
+            followed = index.search(probe)
+            assert_same(followed, following(store).search(probe))
+            assert followed.searched == held(index).records == store.count(Where())
+            assert followed.seq.tolist() == sorted(set(followed.seq.tolist()))
 
 
 @often
@@ -130,11 +212,22 @@ def test_few_candidates_have_the_best_scores_of_each_arm(
     index = EmbeddedIndex(store, WIDTH)
     for what, with_ in history:
         happen(store, index, what, with_)
-    few = index.search(Probe(scope=probe.scope, now=NOW, terms=probe.terms, where=probe.where, depth=depth))
-    every = index.search(Probe(scope=probe.scope, now=NOW, terms=probe.terms, where=probe.where))
-    best = np.sort(every.words[every.words > 0])[::-1][:depth]
-    assert np.array_equal(np.sort(few.words)[::-1][: len(best)], best)
+    every = index.search(replace(probe, vector=None))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shard, "WHOLE", 0)
+        few = index.search(replace(probe, vector=None, depth=depth))
+    by_seq = dict(zip(every.seq.tolist(), every.words.tolist(), strict=True))
+    held_words = sorted((score for score in by_seq.values() if score > 0), reverse=True)
+    if max(map(len, (read_analysis(r.terms).units for r in store.find(Where()))), default=0) <= 1:
+        assert sorted(few.words.tolist(), reverse=True)[: len(held_words[:depth])] == held_words[:depth]
+    assert few.words.max(initial=0) == every.words.max(initial=0)
+    assert all(by_seq[seq] >= score for seq, score in zip(few.seq.tolist(), few.words.tolist(), strict=True))
     assert few.spans == every.spans
+    told = {seq: at for at, seq in enumerate(every.seq.tolist())}
+    rows = [told[seq] for seq in few.seq.tolist()]
+    for name in ("turn", "flags", "length", "kind", "who", "session", "occurred"):
+        assert getattr(few, name).tolist() == getattr(every, name)[rows].tolist(), name
+    assert few.mentions[0].tolist() == every.mentions[0][rows].tolist()
 
 
 @often
@@ -147,7 +240,7 @@ def test_a_cache_file_is_read_back_as_it_was_saved(
         index = cached(store, folder)
         for what, with_ in before:
             happen(store, index, what, with_)
-        store.put([made("last", ["sea"], None, None)], now=NOW)  # its seq can be witnessed
+        store.put([made("last", [["sea"]])], now=NOW)  # its seq can be witnessed
         answer = index.search(probe)
         index.close()
         store.asked.clear()
@@ -178,7 +271,7 @@ class Watched(RamStore):
 def test_a_rebuild_does_not_trust_what_is_in_memory_or_in_the_cache_file(tmp_path: Path) -> None:
     store = RamStore()
     index = cached(store, str(tmp_path))
-    store.put([made(f"{n}", ["cat"], None, None) for n in range(10)], now=NOW)
+    store.put([made(f"{n}", [["cat"]]) for n in range(10)], now=NOW)
     assert index.check("a") == []
     held(index).alive[:5] = False
     held(index).live -= 5
@@ -190,7 +283,7 @@ def test_a_rebuild_does_not_trust_what_is_in_memory_or_in_the_cache_file(tmp_pat
 def test_records_that_an_index_never_saw_may_be_gone_without_harm() -> None:
     one = Shard("a", WIDTH)
     store = RamStore()
-    stored = store.put([made(f"{n}", ["cat"], None, None) for n in range(3)], now=NOW)
+    stored = store.put([made(f"{n}", [["cat"]]) for n in range(3)], now=NOW)
     told = store.changes("a", 0, 10)
     one.apply(told._replace(entries=told.entries[1:]))
     one.apply(Changes(told.head, [], [record.seq for record in stored[:2]]))
@@ -206,12 +299,14 @@ class Restless(RamStore):
         told = super().changes(scope, since, limit)
         self.pages += 1
         if self.pages == 1:
-            self.rewrite([Derived(record.seq, None, pack(["dog"])) for record in self.find(Where())])
+            self.rewrite(
+                [Derived(record.seq, None, pack_analysis([pack(["dog"])])) for record in self.find(Where())]
+            )
         return told
 
 
 def test_pages_of_two_epochs_are_never_mixed() -> None:
     store = Restless()
-    store.put([made(f"{n}", ["cat"], None, None) for n in range(10)], now=NOW)
+    store.put([made(f"{n}", [["cat"]]) for n in range(10)], now=NOW)
     found = EmbeddedIndex(store, WIDTH).search(Probe(scope=Scope("a"), now=NOW, terms=(term_id("dog"),)))
     assert len(found) == np.count_nonzero(found.words) == 10

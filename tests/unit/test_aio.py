@@ -226,3 +226,18 @@ async def closed_twice(place: Path | None) -> None:
     await memory.remember("one")
     await memory.close()
     await memory.close()
+
+
+def test_upkeep_is_awaited_and_entered(place: Path | None) -> None:
+    async def story() -> None:
+        async with AsyncMemory(place, embedder=HASHING) as memory:
+            record = await memory.remember("Ann lives in Lisbon")
+            assert (await memory.maintain()).counts == {}
+            async with await memory.upkeep(every=3600) as worker:
+                assert worker.stats()["running"]
+                assert (await memory.detail(record.id)).text == "Ann lives in Lisbon"
+                await memory.pin(record.id)
+            assert not worker.stats()["running"]
+            assert (await memory.unpin(record.id)).meta == {}
+
+    run(story())

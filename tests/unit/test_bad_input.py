@@ -21,6 +21,7 @@ from eidet import (
     Memory,
     Message,
     Near,
+    Recipe,
     Scope,
     Settings,
     Where,
@@ -161,7 +162,9 @@ DETAILS: list[tuple[str, Any, str]] = [
     ("key", 5, "key needs a string, not int"),
     ("key", "\ud800", "key has a lone surrogate"),
     ("vector", [1.0] * (WIDTH - 1), r"shape \(15,\), this memory's embedder makes \(16,\)"),
-    ("vector", [[1.0] * WIDTH], r"shape \(1, 16\)"),
+    ("vector", [[1.0] * WIDTH] * 65, r"shape \(65, 16\).* up to 64"),
+    ("vector", [[1.0] * (WIDTH - 1)] * 2, r"shape \(2, 15\)"),
+    ("vector", np.ones((1, 2, WIDTH)), r"shape \(1, 2, 16\)"),
     ("vector", [], r"shape \(0,\)"),
     ("vector", b"abc", "a vector is a sequence of 16 numbers"),
     ("vector", "x" * WIDTH, "a vector is a sequence of 16 numbers"),
@@ -278,7 +281,8 @@ def test_strange_but_possible_input_comes_back_exactly(
         loaded = other.get(record.id, scope=record.scope)
         assert loaded is not None
         assert replace(loaded, seq=record.seq) == record
-    assert record.id in {hit.id for hit in fresh.recall("x", scope=record.scope, limit=100)}
+    hits = fresh.recall("x", scope=record.scope, limit=100, recipe=Recipe(nothing=0.0))
+    assert record.id in {hit.id for hit in hits}
     assert fresh.context("x", scope=record.scope).tokens <= 1000
 
 

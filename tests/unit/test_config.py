@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eidet.config import Settings, read_settings
+from eidet.config import Settings, Upkeep, read_settings
 from eidet.errors import Misconfigured
 
 
@@ -43,7 +43,7 @@ def test_a_file_without_our_table_changes_nothing(tmp_path: Path) -> None:
 def test_unknown_names_are_refused_with_the_known_ones(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text("[eidet]\nlangauge = 'de'\n")
-    with pytest.raises(Misconfigured, match=r"unknown settings \['langauge'\]; there are durability"):
+    with pytest.raises(Misconfigured, match=r"unknown settings \['langauge'\]; there are access_log"):
         read_settings({}, file)
 
 
@@ -70,3 +70,26 @@ def test_a_broken_or_missing_file_is_named(tmp_path: Path, content: str) -> None
     file.write_text(content)
     with pytest.raises(Misconfigured, match=r"settings file .*settings\.toml cannot be used"):
         read_settings({}, file)
+
+
+def test_those_of_upkeep_have_a_table_and_a_prefix_of_their_own(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('[eidet]\nlanguage = "fr"\n[eidet.upkeep]\nshort_entries = 5\narchive = "old"\n')
+    given = {"EIDET_UPKEEP_FORGET_BELOW": "0.25", "EIDET_UPKEEP_SHORT_AGE_DAYS": "none"}
+    read = read_settings(given, file)
+    assert read.language == "fr"
+    assert read.upkeep == Upkeep(short_entries=5, archive="old", forget_below=0.25, short_age_days=None)
+
+
+@pytest.mark.parametrize("upkeep", ["[eidet]\nupkeep = 5\n", "[eidet.upkeep]\nlangauge = 1\n"])
+def test_upkeep_is_read_as_strictly(tmp_path: Path, upkeep: str) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text(upkeep)
+    with pytest.raises(Misconfigured, match="upkeep"):
+        read_settings({}, file)
+
+
+@pytest.mark.parametrize("wrong", [{"batch": 0}, {"short_entries": -1}, {"forget_below": float("nan")}])
+def test_upkeep_refuses_numbers_without_sense(wrong: dict[str, float]) -> None:
+    with pytest.raises(Misconfigured, match="setting upkeep"):
+        Upkeep(**wrong)  # type: ignore[arg-type]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from eidet import Kind, Memory, Misconfigured
-from eidet.text import term_id, unpack
+from eidet.text import term_id
+from eidet.text.analysis import terms_in
 
 HASHING = "hashing:64"
 
@@ -31,7 +32,7 @@ def test_an_interrupted_change_of_language_is_noticed_and_finished(tmp_path: Pat
         assert memory.rebuild() == 1500
         assert memory.check() == []
         records = memory.find(limit=2000)
-        assert all(term_id("haus") in unpack(record.terms) for record in records)
+        assert all(term_id("haus") in terms_in(record.terms) for record in records)
 
 
 def test_a_file_opens_by_the_embedder_it_was_written_with(tmp_path: Path) -> None:

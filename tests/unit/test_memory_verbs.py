@@ -268,7 +268,8 @@ def test_what_expired_is_nowhere(memory: Memory, clock: Clock) -> None:
     assert memory.get(record.id) is not None
     clock.pass_(1)
     assert memory.get(record.id) is None
-    assert texts(memory.find()) == texts(memory.recall("brief")) == texts(memory.recall()) == ["until noon"]
+    assert texts(memory.recall("brief noon")) == ["until noon"]
+    assert texts(memory.find()) == texts(memory.recall()) == ["until noon"]
     assert "brief" not in memory.context("brief").text
     with pytest.raises(NotFound):
         memory.revise(record.id, text="again")
@@ -293,7 +294,9 @@ def test_the_best_come_first_with_their_reasons(memory: Memory) -> None:
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert all(0 <= hit.score <= 1 for hit in hits)
     assert {"ann", "live"} == set(hits[0].matched)
-    assert {signal.name for signal in hits[0].signals} == {"dense", "words", "importance"}
+    told = {signal.name for signal in hits[0].signals}
+    assert told >= {"dense", "words", "importance"}
+    assert all(signal.rank == 1 for signal in hits[0].signals if signal.name in {"dense", "words"})
     assert abs(sum(signal.share for signal in hits[0].signals) - hits[0].score) < 1e-9
     assert "words" in hits[0].why()
     assert hits.trace is None
@@ -443,8 +446,8 @@ def test_explain_tells_how_the_answer_came_about(diary: Memory) -> None:
         scores = [score for _, score in arm]
         assert scores == sorted(scores, reverse=True)
         assert {id for id, _ in arm} <= {hit.id for hit in hits}
-    assert set(trace.weights) == {"dense", "words", "importance"}
-    assert abs(sum(trace.weights.values()) - 1) < 1e-9
+    assert set(trace.weights) >= {"dense", "words", "importance"}
+    assert abs(sum(weight for name, weight in trace.weights.items() if name != "question") - 1) < 1e-9
     assert trace.millis.keys() >= {"understand", "search", "fuse", "fetch"}
     listed = diary.recall(explain=True).trace
     assert listed is not None
@@ -550,31 +553,6 @@ def test_find_misses_nothing_that_is_changed_meanwhile(clock: Clock) -> None:
         assert len(memory.recall()) == 5
 
 
-# context
-
-
-def test_a_context_tells_the_best_in_the_order_they_happened(memory: Memory) -> None:
-    memory.remember("Ann moved to Porto", who="Bob", occurred="2024-05-02T12:00:00")
-    memory.remember("Ann lives in\nLisbon", occurred="2024-05-01T12:00:00")
-    context = memory.context("Ann")
-    assert str(context) == "[2024-05-01] Ann lives in Lisbon\n[2024-05-02] Bob: Ann moved to Porto"
-    assert (len(context.hits), context.left_out, context.budget) == (2, (), 1000)
-    assert 0 < context.tokens <= 40
-
-
-def test_a_context_keeps_to_its_budget(memory: Memory) -> None:
-    memory.remember([f"Ann likes thing number {n}" for n in range(40)])
-    for budget in (1, 5, 20, 100, 300):
-        context = memory.context("Ann likes", budget=budget)
-        assert context.tokens <= budget
-        assert memory.context("Ann likes", budget=budget, counter=len).tokens <= budget
-    assert len(context.hits) + len(context.left_out) == 40
-    assert memory.context("Ann", limit=3).text.count("\n") == 2
-    assert memory.context("Ann", scope="empty").text == ""
-    with pytest.raises(BadInput, match="at least one token"):
-        memory.context("Ann", budget=0)
-
-
 # get
 
 
@@ -627,7 +605,7 @@ def test_who_spoke_can_be_found_after_a_revision(memory: Memory) -> None:
     old = memory.remember("lives in Lisbon", who="Ann")
     memory.revise(old.id, who="Zoe")
     assert memory.recall("Zoe")[0].matched == ("zoe",)
-    assert memory.recall("Ann")[0].matched == ()
+    assert memory.recall("Ann", recipe=Recipe(nothing=0.0))[0].matched == ()
 
 
 def test_a_revision_of_told_data_tells_it_anew(memory: Memory) -> None:
@@ -967,7 +945,7 @@ def test_a_rebuilt_index_answers_the_same(memory: Memory) -> None:
 
 def test_a_rebuild_with_another_language_analyses_anew(memory: Memory) -> None:
     memory.remember("Die Häuser der Städte")
-    assert memory.recall("Haus")[0].matched == ()
+    assert memory.recall("Haus", recipe=Recipe(nothing=0.0))[0].matched == ()
     steps: list[tuple[int, int]] = []
     memory.rebuild(language="de", progress=lambda *at: steps.append(at))
     assert memory.recall("Haus")[0].matched == ("haus",)

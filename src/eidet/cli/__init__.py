@@ -3,7 +3,8 @@
     which.py     which memory is meant, and opening it         machine.py   answers as JSON
     write.py     remember, forget                              show.py      answers for people
     read.py      recall, context, find, show, history, scopes, stats
-    care.py      export, load, rebuild, reembed, doctor        bench.py, demo.py
+    care.py      export, load, rebuild, reembed, doctor        bench.py, demo.py, evaluate.py
+    life.py      maintain, detail, restore, pin, hold, fit …
 
 Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refused`; 3 `NotFound`;
 4 `Conflict`; 5 `Unavailable`; 6 `Corrupt`; 7 `Misconfigured`. Answers go to stdout, all else to stderr.
@@ -19,7 +20,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import Conflict, Corrupt, EidetError, Misconfigured, NotFound, Unavailable
-from . import bench, care, demo, read, write
+from . import bench, care, demo, evaluate, life, read, write
 
 __all__ = ["app", "main"]
 
@@ -58,7 +59,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (demo, write, read, care, bench):
+for part in (demo, write, read, life, care, bench, evaluate):
     part.add_to(app)
 
 

@@ -95,7 +95,7 @@ def answer(file: Path, *, json: bool) -> None:
 
     with Memory(file) as memory:
         answers = {q: memory.recall(q, scope=story.SCOPE, limit=2) for q in story.QUESTIONS}
-        packed = memory.context(story.PROMPT, scope=story.SCOPE, budget=BUDGET)
+        packed = memory.context(story.PROMPT, scope=story.SCOPE, budget=BUDGET, headings=False)
     if json:
         told = [hits_json(question, hits) for question, hits in answers.items()]
         emit({"process": os.getpid(), "answers": told, "context": context_json(packed)})

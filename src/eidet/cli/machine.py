@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..recall.pack import Context
 
 _TIMES: Final = {"created", "occurred", "last_used", "expires"}
-_DERIVED: Final = {"vector", "terms"}
+_DERIVED: Final = {"vector", "terms", "original"}
 
 
 def emit(answer: object) -> None:
@@ -67,7 +67,9 @@ def context_json(context: Context) -> dict[str, Any]:
         "tokens": context.tokens,
         "budget": context.budget,
         "used": [hit.id for hit in context.hits],
+        "told": [record.id for record in context.records],
         "left_out": [hit.id for hit in context.left_out],
+        "sections": dict(context.sections),
     }
 
 

@@ -65,11 +65,26 @@ def context(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What the prompt is about.")],
     budget: Annotated[int, typer.Option("--budget", "-b", help="Tokens at most.")] = 1000,
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many hits to choose from.")] = 50,
+    neighbours: Annotated[int, typer.Option(help="Turns before and after each that is found.")] = 1,
+    headings: Annotated[bool, typer.Option(help="Headings for the parts and sessions.")] = True,
+    counter: Annotated[
+        str, typer.Option(help="What counts tokens: estimate, words, llama, splintr:NAME, file:PATH.")
+    ] = "estimate",
+    now: Annotated[str | None, typer.Option(metavar="TIME", help="When it is asked; else now.")] = None,
     below: Below = False,
 ) -> None:
     """A prompt-ready block of what matters for a query, never over its budget."""
     with on.opened() as memory:
-        packed = memory.context(query, budget=budget, limit=limit, scope=on.reach(below))
+        packed = memory.context(
+            query,
+            budget=budget,
+            limit=limit,
+            neighbours=neighbours,
+            headings=headings,
+            counter=counter,
+            now=now,
+            scope=on.reach(below),
+        )
     if on.json:
         emit(context_json(packed))
     else:
@@ -156,10 +171,22 @@ def scopes(on: Which) -> None:
         shown.tell_scopes(counts)
 
 
-def stats(on: Which, below: Below = False) -> None:
-    """Counts and sizes, of the scope named or of all."""
+def stats(
+    on: Which,
+    below: Below = False,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="Numbers for monitoring, in the text format of Prometheus.")
+    ] = False,
+) -> None:
+    """Counts and sizes, and how recalls went, of the scope named or of all."""
+    scope = on.reach_or_all(below)
     with on.opened() as memory:
-        answer = memory.stats(on.reach_or_all(below))
+        answer = memory.metrics(scope) if metrics else memory.stats(scope)
+    if metrics and not on.json:
+        from ..quality.metrics import exposition
+
+        typer.echo(exposition(answer, None if scope is None else str(scope)), nl=False)
+        return
     if on.json:
         emit(answer)
     else:

@@ -186,10 +186,36 @@ def tell_stats(stats: Mapping[str, Any]) -> None:
     made.add_row("embedder", stats["embedder"])
     made.add_row("language", stats["language"])
     console().print(made)
+    tell_retrieval(stats["retrieval"])
     for name, counts in (("kind", stats["kinds"]), ("tier", stats["tiers"])):
         if counts:
             console().print()
             console().print(shares_table(name, counts))
+
+
+def tell_retrieval(told: Mapping[str, Any]) -> None:
+    """How recalls went; nothing if there were none."""
+    if not told["recalls"]:
+        return
+    made = table(f"the last {told['window_days']} days")
+    made.add_column("", justify="right")
+    made.add_column("", style="dim")
+    made.add_row("recalls", f"{told['recalls']:,}", "")
+    for name in ("hit_ratio", "success_rate", "answer_accuracy", "hit_relevance"):
+        made.add_row(name.replace("_", " "), *_share(told[name]))
+    for name in ("p50", "p95"):
+        made.add_row(f"time {name}", f"{told[f'seconds_{name}'] * 1000:.2f} ms", "")
+    if told["context_use"] is not None:
+        made.add_row("context budget used", f"{told['context_use']:.1%}", f"{told['contexts']:,} contexts")
+    made.add_row("drift", told["drift"]["verdict"], "")
+    console().print()
+    console().print(made)
+
+
+def _share(rate: Mapping[str, float] | None) -> tuple[str, str]:
+    if rate is None:
+        return "-", "nobody has judged yet"
+    return f"{rate['value']:.1%}", f"{rate['low']:.1%} to {rate['high']:.1%}, of {rate['of']:,}"
 
 
 def shares_table(name: str, counts: Mapping[str, int]) -> Table:

@@ -61,7 +61,7 @@ QUESTIONS: Final = (
     "When does the night train leave?",
     "What is owed to the roofer?",
     "Why is the studio delayed?",
-    "How should I write to Tilda?",
+    "What kind of answers does Tilda want?",
 )
 PROMPT: Final = "What do the inns on the coast have to know about Tilda's father?"
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from operator import attrgetter
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,17 @@ class Embedder(Protocol):
         Every number is finite, also for empty and for very long texts. The answer belongs to the
         caller, who may change it. Safe to call from many threads at once.
         """
+
+
+@runtime_checkable
+class WordEmbedder(Protocol):
+    """An embedder whose vectors of single words mean something and cost next to nothing."""
+
+    @property
+    def width(self) -> int: ...
+    def embed(self, texts: Sequence[str]) -> Vectors: ...
+    def vocabulary(self) -> Iterator[tuple[str, Vectors]]:
+        """The words it knows whole, in lower case, each with its vector; common ones first."""
 
 
 def checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
@@ -79,6 +90,8 @@ BUILT_IN = {
     "openai": "http:HttpEmbedder.from_env",
     "sentence-transformers": "sentence_transformers:SentenceTransformers",
     "fastembed": "fastembed:FastEmbed",
+    "minilm": "minilm:MiniLM",
+    "joined": "joined:Joined.named",
 }
 
 

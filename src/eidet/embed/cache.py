@@ -51,6 +51,11 @@ class Cached:
         self._disk = None if path is None else _Disk(Path(path))
 
     @property
+    def repeats(self) -> bool:
+        """Whether the embedder gives the same bytes for a text each time."""
+        return bool(getattr(self._embedder, "repeats", False))
+
+    @property
     def name(self) -> str:
         return self._embedder.name
 

@@ -22,6 +22,8 @@ class Hashing:
     A text without words gives a zero row.
     """
 
+    repeats = True  # the same text gives the same bytes each time
+
     def __init__(self, width: int | str = 256) -> None:
         self.width = _positive(width)
         self.name = f"hashing:{self.width}"

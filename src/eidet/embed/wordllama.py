@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import pairwise
 from math import sqrt
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ class WordLlama:
     """
 
     width = WIDTH
+    repeats = True  # the same text gives the same bytes each time
 
     def __init__(self, model: str = MODEL) -> None:
         if model != MODEL:
@@ -55,6 +57,15 @@ class WordLlama:
             if length := sqrt(row.dot(row)):
                 np.divide(row, length, out=row)
         return rows
+
+    def vocabulary(self) -> Iterator[tuple[str, Vectors]]:
+        model = _model()
+        whole: dict[str, int] = {}
+        for word, token in sorted(model.tokenizer.get_vocab().items(), key=itemgetter(1)):
+            if word[0] == SPACE and len(word) > 2 and word[1:].isalpha():
+                whole.setdefault(word[1:].lower(), token)
+        for word, token in whole.items():
+            yield word, model.vectors[token]
 
 
 @dataclass(slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -13,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadInput, Corrupt
-from ..model import Scope
+from ..model import Record, Scope
 from ..store import Changes, Head, Store
 from ..store.rules import check_order
+from ..text import Analyzer, term_id
+from ..text.units import units_of
 from ..where import Where
-from . import Found, Probe, Span
+from . import Found, Neighbours, Probe, Span
+from .lexicon import Lexicon, Reader
 from .shard import Shard
 from .sidecar import Sidecars
 
@@ -55,7 +59,10 @@ class EmbeddedIndex:
         folder: Path | None = None,
         settings: EmbeddedSettings | None = None,
         renewed: Callable[[], None] | None = None,
+        lexicon: Lexicon | None = None,
+        analyzer: Analyzer | None = None,
     ) -> None:
+        self._lexicon, self._analyzer = lexicon, analyzer
         self._renewed = renewed
         self._epoch = store.head().epoch
         self._store = store
@@ -69,7 +76,7 @@ class EmbeddedIndex:
     def search(self, probe: Probe) -> Found:
         head = self._head()
         parts = [
-            self._ask(path, head, lambda shard: shard.search(probe, self._resolve))
+            self._ask(path, head, lambda shard: shard.search(probe, self._resolve, self._reader(shard)))
             for path in self._scopes(probe.scope)
         ]
         return parts[0] if len(parts) == 1 else merged(parts)
@@ -91,10 +98,30 @@ class EmbeddedIndex:
         keys.sort()
         return [(path, abs(seq)) for _, seq, path in keys[:limit]]
 
+    def around(
+        self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
+    ) -> dict[int, Neighbours]:
+        return self._ask(
+            scope, self._head(), lambda shard: shard.around(seqs, reach, where, now, self._resolve)
+        )
+
+    def voices(self, scope: Scope) -> tuple[str, ...]:
+        head = self._head()
+        parts = [self._ask(path, head, lambda shard: shard.voices) for path in self._scopes(scope)]
+        return (
+            parts[0]
+            if len(parts) == 1
+            else tuple(dict.fromkeys(who for part in parts for who in part if who))
+        )
+
+    def follow(self, scope: str) -> None:
+        if scope in self._slots:
+            self._ask(scope, self._head(), lambda shard: shard.head)
+
     def rebuild(self, scope: str) -> int:
         self._drop(scope)
         self._sidecars.remove(scope)  # after the drop, which may save what is to be made anew
-        return self._ask(scope, self._store.head(), lambda shard: shard.live)
+        return self._ask(scope, self._store.head(), lambda shard: shard.records)
 
     def check(self, scope: str) -> list[str]:
         held = self._ask(scope, self._store.head(), lambda shard: set(shard.seq[shard.alive].tolist()))
@@ -111,7 +138,7 @@ class EmbeddedIndex:
             slots = list(self._slots.values())
         return {
             "loaded_scopes": len(slots),
-            "loaded_records": sum(slot.shard.live for slot in slots),
+            "loaded_records": sum(slot.shard.records for slot in slots),
             "memory_bytes": sum(slot.nbytes for slot in slots),
         }
 
@@ -155,12 +182,14 @@ class EmbeddedIndex:
         shard = slot.shard
         if shard.head.seq == 0:
             shard = self._sidecars.load(shard.scope, self._width, head) or shard
-        before = shard.count
+        before, away = shard.count, shard.head.seq
         while shard.head.seq < head.seq or shard.head.epoch < head.epoch:
             changes = self._store.changes(shard.scope, shard.head.seq, BATCH)
-            if changes.head.epoch != shard.head.epoch and shard.head.seq:  # what it has is of another epoch
-                shard, before = Shard(shard.scope, self._width), 0
+            stale = changes.head.epoch != shard.head.epoch and shard.head.seq > 0
+            if stale or 0 < away < changes.pruned:  # of another epoch, or away for longer than is told
+                shard, before, away = Shard(shard.scope, self._width), 0, 0
             else:
+                away = 0
                 self._make_ready(shard, changes)
                 _apply(shard, changes)
         slot.shard = shard
@@ -178,7 +207,28 @@ class EmbeddedIndex:
 
     def _rows(self, shard: Shard, where: Where | None, now: float) -> NDArray[np.intp]:
         keep = shard.passing(where, now, self._resolve)
-        return np.arange(shard.count) if keep is None else np.flatnonzero(keep)
+        first = shard.unit == 0
+        return np.flatnonzero(first if keep is None else keep & first)
+
+    # Words and their vectors.
+
+    def _reader(self, shard: Shard) -> Reader | None:
+        return None if self._lexicon is None else self._lexicon.reader(partial(self._spelt, shard))
+
+    def _spelt(self, shard: Shard, unknown: Sequence[int]) -> dict[int, str]:
+        """The terms behind ids, from texts of the scope that have them."""
+        assert self._analyzer is not None
+        which, rows, _ = shard.postings.lookup(unknown)
+        _, first = np.unique(which, return_index=True)
+        seqs = np.unique(shard.seq[rows[first]])
+        wanted = set(unknown)
+        found: dict[int, str] = {}
+        for start in range(0, len(seqs), BATCH):
+            for record in self._store.fetch(shard.scope, seqs[start : start + BATCH].tolist()):
+                for said in () if record is None else _said(record):
+                    terms = self._analyzer.terms(said)
+                    found.update((id, term) for term in terms if (id := term_id(term)) in wanted)
+        return found
 
     # Memory.
 
@@ -209,6 +259,12 @@ class EmbeddedIndex:
         if slot is not None and slot.shard.live >= self._settings.sidecar_from:
             with slot.lock:
                 self._sidecars.save(slot.shard)
+
+
+def _said(record: Record) -> set[str]:
+    """What the terms of a record were read from: all of its text, or each of its units."""
+    text, speaker = record.whole.text, f"{record.who}: " if record.who else ""
+    return {speaker + part for part in (text, *units_of(text))}
 
 
 def _apply(shard: Shard, changes: Changes) -> None:
@@ -242,18 +298,34 @@ def merged(parts: list[Found]) -> Found:
     def column(name: str) -> NDArray[Any]:
         return _joined([getattr(part, name) for part in parts], _DTYPES[name])[by_seq]
 
+    sizes = np.cumsum([0, *map(len, parts)])
+    place = np.empty(len(by_seq), np.int32)
+    place[by_seq] = np.arange(len(by_seq), dtype=np.int32)
     codes = [np.full(len(part), at, np.int32) for at, part in enumerate(parts)]
+    scope = _joined(codes, np.int32)[by_seq]
+    voices = tuple(dict.fromkeys(who for part in parts for who in part.voices))
+    days = [_moved(part.days, start) for part, start in zip(parts, sizes, strict=False)]
+    told = np.concatenate(days) if days else np.empty((0, 3), np.int32)
+    told[:, 0] = place[told[:, 0]]
+    aligned = all(part.aligned is not None for part in parts) and bool(parts)
     return Found(
         scopes=[scope for part in parts for scope in part.scopes],
-        scope=_joined(codes, np.int32)[by_seq],
-        seq=column("seq"),
-        dense=column("dense"),
-        words=column("words"),
-        importance=column("importance"),
-        occurred=column("occurred"),
-        spans={arm: _widest([part.spans[arm] for part in parts if part.kept]) for arm in ("dense", "words")},
+        scope=scope,
+        aligned=column("aligned") if aligned else None,
+        session=_renumbered([part.session for part in parts])[by_seq],
+        who=_joined([_coded(part, voices) for part in parts], np.int32)[by_seq],
+        days=told,
+        voices=voices,
+        mentions=tuple(
+            np.concatenate(masks)[by_seq] for masks in zip(*(part.mentions for part in parts), strict=True)
+        ),
+        inside=_optional([part.inside for part in parts], by_seq),
+        away=_optional([part.away for part in parts], by_seq),
+        spans={arm: _widest([part.spans[arm] for part in parts if part.kept]) for arm in _arms(aligned)},
+        rarity=max((part.rarity for part in parts), default=0.0),
         searched=sum(part.searched for part in parts),
         kept=sum(part.kept for part in parts),
+        **{name: column(name) for name in _DTYPES if name != "aligned"},
     )
 
 
@@ -261,9 +333,44 @@ _DTYPES: Final[dict[str, Any]] = {
     "seq": np.int64,
     "dense": np.float32,
     "words": np.float32,
+    "aligned": np.float32,
     "importance": np.float64,
     "occurred": np.float64,
+    "turn": np.int32,
+    "kind": np.uint8,
+    "flags": np.uint8,
+    "length": np.float32,
 }
+
+
+def _optional(parts: list[Any], by_seq: NDArray[np.intp]) -> NDArray[Any] | None:
+    return None if not parts or any(part is None for part in parts) else np.concatenate(parts)[by_seq]
+
+
+def _arms(aligned: bool) -> tuple[str, ...]:
+    return ("dense", "words", "aligned") if aligned else ("dense", "words")
+
+
+def _moved(days: NDArray[np.int32], start: int) -> NDArray[np.int32]:
+    moved = days.copy()
+    moved[:, 0] += start
+    return moved
+
+
+def _renumbered(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Codes of several scopes, so that no two scopes share one; none stays none."""
+    fresh, start = [], 0
+    for codes in parts:
+        fresh.append(np.where(codes >= 0, codes + start, codes))
+        start += int(codes.max(initial=-1)) + 1
+    return _joined(fresh, np.int32)
+
+
+def _coded(part: Found, voices: tuple[str, ...]) -> NDArray[np.int32]:
+    """Who spoke, by the numbers of `voices`."""
+    number = {who: at for at, who in enumerate(voices)}
+    table = np.array([*[number[who] for who in part.voices], -1], np.int32)
+    return table[part.who]
 
 
 def _joined(arrays: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:

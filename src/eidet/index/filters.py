@@ -27,7 +27,7 @@ class Columns(Protocol):
     def scope(self) -> str: ...
     @property
     def seq(self) -> Seqs:
-        """Rising."""
+        """Rising; a record in several units has as many rows."""
 
     @property
     def kind(self) -> NDArray[np.uint8]:
@@ -176,8 +176,8 @@ def _nested(where: Where, columns: Columns, resolve: Resolve) -> Iterator[Mask]:
 
 def _among(seqs: Seqs, wanted: Seqs) -> Mask:
     """Which of the seqs are wanted; both rise, and either may hold what the other does not."""
-    found = np.zeros(len(seqs), np.bool_)
-    if len(seqs):
-        at = np.minimum(np.searchsorted(seqs, wanted), len(seqs) - 1)
-        found[at[seqs[at] == wanted]] = True
+    if not len(wanted):
+        return np.zeros(len(seqs), np.bool_)
+    at = np.minimum(np.searchsorted(wanted, seqs), len(wanted) - 1)
+    found: Mask = wanted[at] == seqs
     return found

@@ -82,6 +82,11 @@ class Postings:
         self.base_rows = self.count
         self._tail, self._tail_size = _nothing(), 0
 
+    def pairs(self) -> tuple[Terms, Docs]:
+        """Every term of every row, and the row."""
+        tail = self._used_tail()
+        return np.concatenate((self.base[0], tail[0])), np.concatenate((self.base[1], tail[1]))
+
     def lookup(self, terms: Sequence[int]) -> tuple[NDArray[np.intp], Docs, Counts]:
         """Where the terms occur: which term (its position in `terms`), in which row, how often.
 
@@ -126,8 +131,8 @@ class Postings:
         live: int,
         total: float,
         only: NDArray[np.bool_] | None = None,
-    ) -> Floats:
-        """A score for every row; 0 for rows without any of the terms and for those not in `only`.
+    ) -> tuple[Floats, Floats]:
+        """A score for every row, 0 without any of the terms and if not in `only`; and each term's rarity.
 
         `alive` marks the rows that count for the statistics, `live` how many there are and `total`
         how many terms they have together: exact per scope, so that a rebuilt index scores the same.
@@ -147,7 +152,7 @@ class Postings:
         weight = (rarity * (K1 + 1)).astype(np.float32)[which]
         weight *= counts
         weight /= norm
-        return np.bincount(docs, weight, self.count).astype(np.float32)
+        return np.bincount(docs, weight, self.count).astype(np.float32), rarity.astype(np.float32)
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
         """Forgets the other rows and numbers those that stay anew."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..store import Head, Store
 from .shard import TYPES, Shard
 
-MAGIC: Final = b"EIDETIX1"
+MAGIC: Final = b"EIDETIX2"
 log = logging.getLogger("eidet.index")
 
 
@@ -105,6 +105,7 @@ class Sidecars:
             "head": list(shard.head),
             "witness": self._store.witness(shard.head.seq),
             "live": shard.live,
+            "records": shard.records,
             "total": shard.total,
             "mortal": shard.mortal,
             "codes": shard.codes,
@@ -122,6 +123,7 @@ def _arrays(shard: Shard) -> dict[str, NDArray[Any]]:
         "terms": terms,
         "docs": docs,
         "counts": counts,
+        "days": shard.days,
     }
 
 
@@ -129,6 +131,7 @@ def _restored(shard: Shard, header: dict[str, Any], arrays: dict[str, NDArray[An
     shard.columns = {name: arrays[name] for name in TYPES}
     shard.codes = header["codes"]
     shard.count = shard.live = header["live"]
+    shard.records, shard.days = header["records"], arrays["days"]
     shard.total, shard.mortal, shard.head = header["total"], header["mortal"], head
     shard.vectors.high, shard.vectors.low = arrays["high"], arrays["low"]
     shard.vectors.scale, shard.vectors.count = arrays["scale"], shard.count

@@ -6,23 +6,23 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
-from ..embed import Embedder, checked
-from ..embed.bytes import packed_rows
+from ..embed import Embedder
+from ..embed.bytes import lowered
 from ..errors import Conflict
 from ..store import Derived, Store
 from ..text import Analyzer
 from ..where import Where
-from . import searchable
+from . import analysed, embedded
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # done, of how many
 
 
-def reanalyse(store: Store, analyzer: Analyzer, progress: Progress | None) -> int:
-    """Terms of every record by another analyzer."""
+def reanalyse(store: Store, analyzer: Analyzer, width: int, progress: Progress | None) -> int:
+    """What search keeps of every record's text, by another analyzer."""
     total, done = store.count(Where()), 0
     for batch in batches(store.scan(Where()), 1000):
-        store.rewrite(Derived(r.seq, r.vector, analyzer.packed(searchable(r))) for r in batch)
+        store.rewrite(Derived(r.seq, r.vector, analysed(r, r.vector, width, analyzer)) for r in batch)
         done += len(batch)
         if progress is not None:
             progress(done, total)
@@ -47,8 +47,9 @@ def _stage(store: Store, embedder: Embedder, total: int, progress: Progress | No
     since = store.staged(embedder.name)
     done = sum(1 for seq in store.match(Where()) if seq <= since)
     for batch in batches(store.scan(Where(), after=since), 256):
-        rows = packed_rows(checked(embedder, [record.text for record in batch]))
-        store.stage(embedder.name, [(r.seq, row) for r, row in zip(batch, rows, strict=True)])
+        rows = embedded(embedder, [record.whole.text for record in batch])
+        kept = [(r.seq, lowered(row, r.level, embedder.width)) for r, row in zip(batch, rows, strict=True)]
+        store.stage(embedder.name, kept)
         done += len(batch)
         if progress is not None:
             progress(done, max(total, done))

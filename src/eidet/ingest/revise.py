@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from ..errors import BadInput
 from ..model import Draft, Record
-from . import Ingest
+from . import Ingest, analysed
 from .shape import shaped
 
 _CHANGEABLE: Final = frozenset(field.name for field in fields(Draft)) - {"id", "key"}
-_SEARCHED: Final = ("text", "who")  # what vector and terms are made from
+_ANALYSED: Final = ("who", "occurred")  # what the analysis is made from, beside the text
 
 
 def revised(
@@ -27,8 +27,10 @@ def revised(
         draft = replace(draft, text=None if _was_told(old) else draft.text)
     new = shaped(draft, scope=old.scope, now=now, text_chars=ingest.text_chars)
     new = new.but(vector=old.vector, terms=old.terms, level=old.level)
-    if draft.vector is not None or any(getattr(new, name) != getattr(old, name) for name in _SEARCHED):
+    if draft.vector is not None or new.text != old.text:
         return ingest.derived([new], [draft.vector])[0]
+    if any(getattr(new, name) != getattr(old, name) for name in _ANALYSED):
+        return new.but(terms=analysed(new, old.vector, ingest.embedder.width, ingest.analyzer))
     return new
 
 

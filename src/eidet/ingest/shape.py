@@ -11,6 +11,7 @@ from typing import Any, Final
 from ..clean import Json, Moment, clean_json, clean_text, moment
 from ..errors import BadInput
 from ..model import Draft, Kind, Message, Record, Tier, key_id, kind_of, new_id, tier_of
+from ..text.units import units_of
 from ..where import check_place
 
 Given = str | Message | Draft | Mapping[str, Json]
@@ -38,16 +39,21 @@ def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
     """The texts that `remember` will embed for what is given; bad input is left for it to name."""
     things = what if isinstance(what, list | tuple) else [what]
     drafts = [_draft(thing) for thing in things if isinstance(thing, str | Message | Draft | Mapping)]
-    return [
+    texts = [
         d.text if d.text is not None else told(clean_json(d.data, "data")) for d in drafts if d.vector is None
     ]
+    return [unit for text in texts for unit in _units(text)]
 
 
 def text_said(details: Mapping[str, Any]) -> list[str]:
     """The text that details alone will be embedded as: their own, or the one their data tells."""
     if isinstance(details.get("text"), str):
-        return [details["text"]]
-    return [] if details.get("data") is None else [told(clean_json(details["data"], "data"))]
+        return _units(details["text"])
+    return [] if details.get("data") is None else _units(told(clean_json(details["data"], "data")))
+
+
+def _units(text: str) -> list[str]:
+    return units_of(text) if isinstance(text, str) else []
 
 
 def _draft(thing: object) -> Draft:
@@ -125,7 +131,7 @@ def shaped(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
         importance=0.5 if draft.importance is None else check_importance(draft.importance),
         created=now,
         occurred=occurred,
-        expires=None if draft.expires is None else _expires(draft.expires, now),
+        expires=_ends(draft, now) if draft.expires is None else _expires(draft.expires, now),
         source=None if draft.source is None else _label(draft.source, "source"),
         meta={} if draft.meta is None else _meta(draft.meta),
         derived_from=_ids(draft.derived_from, "derived_from") if draft.derived_from else (),
@@ -195,6 +201,14 @@ def check_importance(importance: float) -> float:
     if not number or not math.isfinite(importance) or not 0 <= importance <= 1:
         raise BadInput(f"importance is a number from 0 to 1, not {importance!r}")
     return float(importance)
+
+
+def _ends(draft: Draft, now: float) -> float | None:
+    """A memory with a time to live (`meta["ttl"]`, in seconds) ends so long after it was made or read."""
+    ttl = draft.meta.get("ttl") if isinstance(draft.meta, Mapping) else None
+    if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
+        return None
+    return moment(now + min(ttl, 1e300), "ttl")  # larger whole numbers are no floats
 
 
 def _expires(expires: Moment | timedelta, now: float) -> float:

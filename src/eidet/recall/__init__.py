@@ -1,26 +1,45 @@
-"""The read path: understand → search per arm under one Where → fuse → fetch → explain."""
+"""The read path: understand → search per arm under one Where → signals → fuse → fetch → explain."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any, Final
 
 import numpy as np
 
+from ..clean import local
 from ..embed import Embedder, checked
 from ..embed.bytes import packed, row_of
+from ..errors import BadInput
 from ..index import Floats, Found, Index, Probe
 from ..model import Hit, Hits, Reasons, Record, Scope, Trace
+from ..rerank import Reranker
 from ..store import Store
-from ..text import Analyzer, term_id, unpack
+from ..text import Analyzer, term_id
+from ..text.analysis import terms_in
 from ..where import Where
-from .fuse import BALANCED, Ranked, Recipe, fuse, with_uses
+from .fuse import Ranked, fuse, reranked, with_phrases, with_uses
+from .recipes import AUTO, RECIPES, Recipe, recipe_of
+from .signals import signals_of
+from .understand import Understood, understood
 
+LATE = 3  # so many times the limit are read where a signal needs the records themselves
+RERANKED = 50  # hits that a reranker reads
 LOOKS = 3  # at most, when what was found has changed before it could be read
+_NOTHING: Final[dict[str, Any]] = {
+    "speaker": None,
+    "dates": (),
+    "session": None,
+    "kind": None,
+    "place": None,
+}  # of Understood
 _MARKS = ".,;:!?()[]'\"“”‘’…"
 
-__all__ = ["BALANCED", "Query", "Recall", "Recipe"]
+UNITS = ("record", "session", "scope")
+
+__all__ = ["AUTO", "RECIPES", "UNITS", "Query", "Recall", "Recipe", "recipe_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +49,17 @@ class Query:
     text: str
     scope: Scope
     now: float
+    asked: float  # when the question is asked, which "last week" and recency go by
     limit: int = 10
     where: Where | None = None
     vector: object = None
-    recipe: Recipe = BALANCED
+    recipe: Recipe = AUTO
+    least: float = 0.0
+    unit: str = "record"
+    reranker: Reranker | None = None
     order: str = "-occurred"
+    given: frozenset[str] = frozenset()  # what the caller said, which the query's own words do not change
+    understand: bool = True
     explain: bool = False
 
 
@@ -64,20 +89,42 @@ class Recall:
         clock = _Clock()
         if not query.text.strip() and query.vector is None:
             return self._listed(query, clock)
-        terms = tuple(dict.fromkeys(self.analyzer.terms(query.text)))
-        probe = self._probe(query, terms)
+        asked = self.understood(query)
+        terms = self._terms(asked)
+        probe = self._probe(query, asked, terms)
         clock.lap("understand")
         for _ in range(LOOKS):
             found = self.index.search(probe)
             clock.lap("search")
-            ranked = fuse(found, query.recipe, query.limit, query.now)
+            zone = _zone(query.asked)
+            told = signals_of(found, asked, query.recipe, query.asked, zone, query.unit)
+            ranked = fuse(found, told, query.recipe, _wanted(query, asked), query.unit)
             clock.lap("fuse")
             records = self._fetch(found, ranked)
             if None not in records:
                 break  # else somebody wrote between the search and the fetch: look again
-        hits = self._hits(ranked, records, terms, query)
+        hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
-        return Hits(hits, self._trace(query, terms, found, ranked, clock) if query.explain else None)
+        hits, notes = reranked(hits, query.text, query.reranker)
+        best = [hit for hit in hits[: query.limit] if hit.score >= query.least]
+        clock.lap("rerank")
+        trace = None
+        if query.explain:
+            trace = self._trace(query, terms, found, ranked, clock, asked.notes() + notes)
+        return Hits(best, trace, query.scope.path)
+
+    def understood(self, query: Query) -> Understood:
+        """What the query means; what the caller said stands in place of what its words say."""
+        if not query.understand or not query.text.strip():
+            return Understood(text=query.text, dense=query.text)
+        voices = self.index.voices(query.scope)
+        asked = understood(query.text, local(query.asked), voices, self.analyzer.language)
+        return replace(asked, **{name: _NOTHING[name] for name in query.given if name in _NOTHING})
+
+    def _terms(self, asked: Understood) -> tuple[str, ...]:
+        """The terms to look for; the names of participants are a signal of their own."""
+        terms = dict.fromkeys(self.analyzer.terms(asked.dense))
+        return tuple(terms or dict.fromkeys(self.analyzer.terms(asked.text)))
 
     def listed(
         self, where: Where | None, scope: Scope, *, now: float, order: str, limit: int, offset: int = 0
@@ -99,22 +146,35 @@ class Recall:
             found.update(zip(seqs, self.store.fetch(path, seqs), strict=True))
         return [record for _, seq in chosen if (record := found[seq]) is not None]
 
-    def _probe(self, query: Query, terms: tuple[str, ...]) -> Probe:
+    def _probe(self, query: Query, asked: Understood, terms: tuple[str, ...]) -> Probe:
+        wanted = terms if query.recipe.words > 0 else ()
         return Probe(
             scope=query.scope,
             now=query.now,
             where=query.where,
-            vector=self._vector(query),
-            terms=tuple(map(term_id, terms)) if query.recipe.words > 0 else (),
+            vector=self._vector(query, asked),
+            terms=tuple(map(term_id, wanted)),
+            spelt=wanted,
+            names=self._names(asked),
+            session=asked.session,
+            place=asked.place,
             depth=max(query.recipe.depth, 4 * query.limit),
         )
 
-    def _vector(self, query: Query) -> Floats | None:
+    def _names(self, asked: Understood) -> tuple[tuple[int, ...], ...]:
+        """The terms of the one who is asked about, and of each further name."""
+        names = (*asked.names[:1], *asked.entities)
+        return tuple(tuple(map(term_id, self.analyzer.terms(name))) for name in names)
+
+    def _vector(self, query: Query, asked: Understood) -> Floats | None:
         if query.recipe.dense <= 0:
             return None
         if query.vector is not None:
-            return row_of(packed(query.vector, self.embedder.width))
-        row: Floats = checked(self.embedder, [query.text])[0]
+            given: Floats = row_of(packed(query.vector, self.embedder.width))
+            if len(given) > self.embedder.width:
+                raise BadInput("a recall takes one vector; ask once for each")
+            return given
+        row: Floats = checked(self.embedder, [asked.dense])[0]
         return row
 
     def _fetch(self, found: Found, ranked: Ranked) -> list[Record | None]:
@@ -128,7 +188,12 @@ class Recall:
         return [records[int(found.seq[row])] for row in ranked.rows]
 
     def _hits(
-        self, ranked: Ranked, records: list[Record | None], terms: tuple[str, ...], query: Query
+        self,
+        ranked: Ranked,
+        records: list[Record | None],
+        terms: tuple[str, ...],
+        query: Query,
+        asked: Understood,
     ) -> list[Hit]:
         """Hits, best first. A record that went away since the search is left out."""
         hits = [
@@ -136,20 +201,35 @@ class Recall:
             for at, (record, score) in enumerate(zip(records, ranked.scores, strict=True))
             if record is not None
         ]
-        return (with_uses(hits, query.recipe) if query.recipe.uses > 0 else hits)[: query.limit]
+        if asked.phrases:
+            hits = with_phrases(hits, asked.phrases, query.recipe)
+        if query.recipe.uses > 0:
+            hits = with_uses(hits, query.recipe)
+        return hits
 
     def _listed(self, query: Query, clock: _Clock) -> Hits:
         """Without words or a vector, the filter alone says what is meant; a column gives the order."""
         records = self.listed(query.where, query.scope, now=query.now, order=query.order, limit=query.limit)
         hits = [Hit(record=record, score=1.0) for record in records]
         clock.lap("search")
-        trace = Trace(query=query.text, millis=clock.millis, notes=(f"ordered by {query.order}",))
-        return Hits(hits, trace if query.explain else None)
+        trace = Trace(
+            query=query.text,
+            millis=clock.millis,
+            notes=(f"ordered by {query.order}",),
+            scope=query.scope.path,
+        )
+        return Hits(hits, trace if query.explain else None, query.scope.path)
 
     def _trace(
-        self, query: Query, terms: tuple[str, ...], found: Found, ranked: Ranked, clock: _Clock
+        self,
+        query: Query,
+        terms: tuple[str, ...],
+        found: Found,
+        ranked: Ranked,
+        clock: _Clock,
+        notes: tuple[str, ...],
     ) -> Trace:
-        arms = {name: self._arm(found, name) for name in ("dense", "words")}
+        arms = {name: self._arm(found, name, query.recipe.depth) for name in ("dense", "words")}
         clock.lap("trace")
         return Trace(
             query=query.text,
@@ -160,13 +240,15 @@ class Recall:
             arms={name: best for name, best in arms.items() if best},
             weights=ranked.weights,
             millis=clock.millis,
+            notes=notes,
+            scope=query.scope.path,
         )
 
-    def _arm(self, found: Found, name: str) -> tuple[tuple[str, float], ...]:
-        """The candidates of one arm with their scores, best first."""
+    def _arm(self, found: Found, name: str, depth: int) -> tuple[tuple[str, float], ...]:
+        """The best candidates of one arm with their scores, best first."""
         scores = getattr(found, name)
         rows = np.flatnonzero(scores > 0)
-        rows = rows[np.argsort(-scores[rows], kind="stable")]
+        rows = rows[np.argsort(-scores[rows], kind="stable")][:depth]
         ranked = Ranked(rows=rows)
         records = self._fetch(found, ranked) if len(rows) else []
         return tuple(
@@ -175,7 +257,7 @@ class Recall:
 
 
 def _reasons(ranked: Ranked, at: int, record: Record, text: str, terms: tuple[str, ...]) -> Reasons:
-    held = unpack(record.terms).keys()
+    held = terms_in(record.terms)
     matched = (term for term in terms if term_id(term) in held)
     return Reasons(signals=ranked.signals(at), matched=tuple(_spoken(text, term) for term in matched))
 
@@ -184,3 +266,18 @@ def _spoken(text: str, term: str) -> str:
     """The word of the query that a term stands for, as it was typed."""
     words = (word.strip(_MARKS) for word in text.casefold().split())
     return next((word for word in words if word.startswith(term[: max(3, len(term) - 1)])), term)
+
+
+def _wanted(query: Query, asked: Understood) -> int:
+    """How many records to read: more where a signal needs the records themselves."""
+    if query.reranker is not None:
+        return max(query.limit, RERANKED)
+    if asked.phrases or query.recipe.uses > 0:
+        return max(query.limit * LATE, RERANKED)
+    return query.limit
+
+
+def _zone(now: float) -> float:
+    """How many seconds local time is ahead of UTC."""
+    ahead = local(now).utcoffset()
+    return 0.0 if ahead is None else ahead.total_seconds()

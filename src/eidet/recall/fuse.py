@@ -1,4 +1,4 @@
-"""From candidates with a score in each arm to one ranking in 0-1, with the reasons."""
+"""From signals to one ranking in 0-1, with the reasons."""
 
 from __future__ import annotations
 
@@ -9,36 +9,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadInput
-from ..index import Found, Span
+from ..errors import Unavailable
+from ..index import Found
 from ..model import Hit, Reasons, Signal
+from ..rerank import Reranker, checked
+from .calibrate import calibrated, fits
+from .recipes import Recipe
+from .signals import Signals
 
-DAY: Final = 86_400.0
-UNIT: Final = Span(0.0, 1.0)  # of signals that are 0-1 by themselves
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """How much each signal counts. Weights are relative; a signal of weight 0 is not computed."""
-
-    dense: float = 0.4
-    words: float = 0.6
-    importance: float = 0.05
-    recency: float = 0.0
-    uses: float = 0.0
-    half_life_days: float = 30.0
-    depth: int = 100
-
-    def __post_init__(self) -> None:
-        for name in ("dense", "words", "importance", "recency", "uses"):
-            weight = getattr(self, name)
-            if not (math.isfinite(weight) and weight >= 0):
-                raise BadInput(f"the weight {name} is a number from 0 up, not {weight!r}")
-        if not self.half_life_days > 0 or self.depth < 1:
-            raise BadInput("half_life_days and depth are above 0")
-
-
-BALANCED: Final = Recipe()
+RANKED: Final = ("dense", "words")
+POOL: Final = 0.1  # what each further good turn adds to the score of its session, at most two
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,79 +30,135 @@ class Ranked:
     values: dict[str, NDArray[Any]] = field(default_factory=dict)
     shares: dict[str, NDArray[Any]] = field(default_factory=dict)
     weights: dict[str, float] = field(default_factory=dict)
+    alone: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
 
     def signals(self, at: int) -> tuple[Signal, ...]:
         """What made the score of the hit at a place, largest share first; what gave nothing is left out."""
-        row = self.rows[at]
-        signals = [self._signal(name, row) for name, share in self.shares.items() if share[row] > 0]
-        return tuple(sorted(signals, key=lambda signal: -signal.share))
+        row, score = self.rows[at], self.scores[at]
+        parts = {name: float(share[row]) * self.weights[name] for name, share in self.shares.items()}
+        arms = [name for name in RANKED if name in parts]
+        if arms and "context" in parts and self.alone[row]:  # it has no other context than itself
+            own = parts.pop("context")
+            parts |= {name: parts[name] + own / len(arms) for name in arms}
+        total = sum(parts.values())
+        scale = score / total if total > 0 else 0.0
+        told = [self._signal(name, row, part * scale) for name, part in parts.items() if part * scale]
+        return tuple(sorted(told, key=lambda signal: -signal.share))
 
-    def _signal(self, name: str, row: np.intp) -> Signal:
+    def _signal(self, name: str, row: np.intp, share: float) -> Signal:
         values = self.values[name]
-        rank = 1 + int((values > values[row]).sum()) if name in ("dense", "words") else None
-        return Signal(name=name, value=float(values[row]), share=float(self.shares[name][row]), rank=rank)
+        rank = 1 + int((values > values[row]).sum()) if name in RANKED else None
+        return Signal(name=name, value=float(values[row]), share=share, rank=rank)
 
 
-def fuse(found: Found, recipe: Recipe, limit: int, now: float) -> Ranked:
-    """Min-max normalises each arm over all it searched, then adds up by weight.
+def fuse(found: Found, signals: Signals, recipe: Recipe, limit: int, unit: str = "record") -> Ranked:
+    """Adds the signals up by weight; equal scores: the newer one first.
 
-    An arm that found nothing gives its weight to the others. Equal scores: the newer one first.
+    An arm that found nothing gives its weight to the others. Where even the best is no answer, there
+    is none.
     """
-    values = _values(found, recipe, now)
-    weights = _weights(values, found, recipe)
-    shares = {name: _share(values[name], found.spans.get(name, UNIT), weights[name]) for name in weights}
-    scores = sum(shares.values(), np.zeros(len(found)))
+    shares = {name: signals.shares[name] for name in signals.weights}
+    sums = np.zeros(len(found))
+    for name, share in shares.items():
+        sums += signals.weights[name] * share
+    np.maximum(sums, 0.0, out=sums)
+    pooled = sums if unit == "record" else _pooled(sums, found, unit)
     last = len(found) - 1  # candidates come by rising seq: turned round, a stable sort puts newer ones first
-    order = last - np.argsort(-scores[::-1], kind="stable")
-    if "dense" not in weights and "words" in weights:  # asked by words alone: what has none is no answer
-        order = order[found.words[order] > 0]
-    rows = order[: limit * 3 if recipe.uses > 0 else limit]
-    return Ranked(rows=rows, scores=scores[rows].tolist(), values=values, shares=shares, weights=weights)
+    order = last - np.argsort(-pooled[::-1], kind="stable")
+    if "dense" not in signals.weights and "words" in signals.weights:
+        order = order[found.words[order] > 0]  # asked by words alone: what has none is no answer
+    if unit != "record":
+        order = _best_of_each(order, _groups(found, unit))
+    rows = order[:limit]
+    scores = calibrated(pooled[rows], rows, found, signals, recipe)
+    if len(rows) and scores[0] < recipe.nothing and not fits(rows, signals):
+        rows, scores = rows[:0], scores[:0]
+    return Ranked(
+        rows=rows,
+        scores=scores.tolist(),
+        values=signals.values,
+        shares=shares,
+        weights=signals.weights,
+        alone=found.session < 0,
+    )
 
 
-def _values(found: Found, recipe: Recipe, now: float) -> dict[str, NDArray[Any]]:
-    values: dict[str, NDArray[Any]] = {
-        "dense": found.dense,
-        "words": found.words,
-        "importance": found.importance,
-    }
-    if recipe.recency > 0:
-        age = np.maximum(now - found.occurred, 0.0) / DAY
-        values["recency"] = np.exp2(-age / recipe.half_life_days)
-    return values
+def _groups(found: Found, unit: str) -> NDArray[np.int64]:
+    """A number for each row's session (or scope); a record without a session is its own."""
+    if unit == "scope":
+        return found.scope.astype(np.int64)
+    alone = -1 - np.arange(len(found), dtype=np.int64)
+    return np.where(found.session >= 0, found.session.astype(np.int64), alone)
 
 
-def _weights(values: dict[str, NDArray[Any]], found: Found, recipe: Recipe) -> dict[str, float]:
-    """Weights of the signals that say something, adding up to one."""
-    wanted = {name: getattr(recipe, name) for name in values}
-    for arm in ("dense", "words"):
-        if found.spans[arm].high <= 0:
-            wanted.pop(arm)
-    total = sum(weight for weight in wanted.values() if weight > 0) + max(recipe.uses, 0)
-    return {name: weight / total for name, weight in wanted.items() if weight > 0}
+def _pooled(sums: NDArray[Any], found: Found, unit: str) -> NDArray[Any]:
+    """The best turn of each group carries what its next best add; the others stay as they are."""
+    groups, pooled = _groups(found, unit), sums.copy()
+    order = np.lexsort((-sums, groups))
+    starts = np.flatnonzero(np.append(True, np.diff(groups[order]) != 0)) if len(order) else order
+    for further in (1, 2):
+        at = starts + further
+        here = at < len(order)
+        here[here] = groups[order[at[here]]] == groups[order[starts[here]]]
+        pooled[order[starts[here]]] += POOL * sums[order[at[here]]]
+    return pooled / (1 + 2 * POOL)
 
 
-def _share(values: NDArray[Any], span: Span, weight: float) -> NDArray[Any]:
-    """Values brought to 0-1 over what the arm searched, times the weight."""
-    if span is UNIT:
-        return values * weight
-    if span.high <= span.low:
-        return np.where(values >= span.high, weight, 0.0)
-    return np.maximum((values - span.low) * (weight / (span.high - span.low)), 0.0)
+def _best_of_each(order: NDArray[np.intp], groups: NDArray[np.int64]) -> NDArray[np.intp]:
+    _, first = np.unique(groups[order], return_index=True)
+    return order[np.sort(first)]
+
+
+def with_phrases(hits: list[Hit], phrases: tuple[str, ...], recipe: Recipe) -> list[Hit]:
+    """Ranked again: who says what was quoted moves up."""
+    weight = recipe.asked / (1 + recipe.asked)
+    said = [sum(phrase.casefold() in hit.text.casefold() for phrase in phrases) for hit in hits]
+    if not weight or not any(said):
+        return hits
+    again = [
+        _raised(hit, "asked", float(has), weight * has / len(phrases))
+        for hit, has in zip(hits, said, strict=True)
+    ]
+    return sorted(again, key=lambda hit: -hit.score)
+
+
+def reranked(hits: list[Hit], query: str, reranker: Reranker | None) -> tuple[list[Hit], tuple[str, ...]]:
+    """The hits in the order of a reranker's scores; as they were, with a note, when it cannot be had."""
+    if reranker is None or not hits:
+        return hits, ()
+    try:
+        scores = checked(reranker, query, [hit.text for hit in hits])
+    except Unavailable as error:
+        return hits, (f"not reranked: {error}",)
+    again = [_scored(hit, reranker.name, score) for hit, score in zip(hits, scores, strict=True)]
+    return sorted(again, key=lambda hit: -hit.score), (f"reranked by {reranker.name}",)
+
+
+def _scored(hit: Hit, name: str, score: float) -> Hit:
+    told = Reasons(
+        signals=(Signal(name=name, value=score, share=score), *(replace(s, share=0.0) for s in hit.signals)),
+        matched=hit.matched,
+    )
+    return replace(hit, score=score, reasons=lambda: told)
 
 
 def with_uses(hits: list[Hit], recipe: Recipe) -> list[Hit]:
     """The hits ranked again with how often each was used, which only the store knows."""
-    total = recipe.dense + recipe.words + recipe.importance + recipe.recency + recipe.uses
     most = max((hit.record.uses for hit in hits), default=0)
     if not most:
         return hits
-    weight = recipe.uses / total
-    again = [_used(hit, weight * math.log1p(hit.record.uses) / math.log1p(most)) for hit in hits]
+    weight = recipe.uses / (1 + recipe.uses)
+    again = [
+        _raised(hit, "uses", float(hit.record.uses), weight * math.log1p(hit.record.uses) / math.log1p(most))
+        for hit in hits
+    ]
     return sorted(again, key=lambda hit: -hit.score)
 
 
-def _used(hit: Hit, share: float) -> Hit:
-    signal = Signal(name="uses", value=float(hit.record.uses), share=share)
-    told = Reasons(signals=(*hit.signals, signal), matched=hit.matched)
-    return replace(hit, score=hit.score + share, reasons=lambda: told)
+def _raised(hit: Hit, name: str, value: float, share: float) -> Hit:
+    """The score moved towards 1 by a share of what it lacks."""
+    gain = share * (1 - hit.score)
+    if not gain:
+        return hit
+    told = Reasons(signals=(*hit.signals, Signal(name=name, value=value, share=gain)), matched=hit.matched)
+    return replace(hit, score=hit.score + gain, reasons=lambda: told)

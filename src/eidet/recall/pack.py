@@ -2,71 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Final
 
 from ..model import Hit, Record
 from ..text.tokens import TokenCounter, cut
+from .choose import CONVERSATION, HEADINGS, SHARE, Chooser, Chosen, Wish, wishes_of
+from .lines import line_of
+from .passages import Told, Turns, key_of, lines_of, passages_of
+
+__all__ = ["Context", "line_of", "pack"]
+
+_ROUNDS: Final = 3  # how often what is left of the budget is given away again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A prompt-ready block: `str(context)` is its text."""
+    """A prompt-ready block: `str(context)` is its text.
+
+    `hits` are those told, best first, and `left_out` those not told; `records` is all that is told, in
+    that order: working state and neighbours too. `sections` has the lines of "working", "facts" and
+    "conversation", where there are any.
+    """
 
     text: str
     tokens: int
     budget: int
     hits: tuple[Hit, ...] = ()
     left_out: tuple[Hit, ...] = ()
+    scope: str = ""  # where it was asked, which `feedback` goes by
+    records: tuple[Record, ...] = ()
+    sections: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.text
 
 
-def line_of(record: Record) -> str:
-    """`[2026-05-08] Ann: …`, on one line; the day is the local one."""
-    said = " ".join(record.text.split())
-    return f"[{_day(record.when)}] " + (f"{record.who}: {said}" if record.who else said)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """What was chosen as it is told."""
+
+    text: str = ""
+    tokens: int = 0
+    records: tuple[Record, ...] = ()
+    sections: Mapping[str, str] = field(default_factory=dict)
 
 
-def _day(when: datetime) -> str:
-    try:
-        return f"{when.astimezone():%Y-%m-%d}"
-    except OverflowError:  # the first and the last day that there is have no other zone
-        return f"{when:%Y-%m-%d}"
+def pack(
+    hits: Sequence[Hit],
+    budget: int,
+    counter: TokenCounter,
+    *,
+    working: Sequence[Record] = (),
+    turns: Turns | None = None,
+    terms: AbstractSet[int] = frozenset(),
+    headings: bool = True,
+) -> Context:
+    """Takes the best hits that fit, best first; what is told comes in an order the query has no say in.
 
-
-def pack(hits: Sequence[Hit], budget: int, counter: TokenCounter) -> Context:
-    """Takes the best hits that fit, best first, and tells them in the order they happened.
-
-    When not even the best one fits whole, its beginning is given.
+    First the working state (newest first, up to its share of the budget), then facts by when they were
+    stored, then passages of conversation by when they were said. Of a long text the unit with most of
+    the `terms` is told. When nothing fits whole, the beginning of the best is given.
     """
-    chosen = _fitting(hits, budget, counter)
-    while chosen and counter.count(_told(chosen)) > budget:  # a counter whose counts do not add up
-        chosen.pop()
-    text = _told(chosen) if chosen or not hits else cut(line_of(hits[0].record), budget, counter)
-    used = chosen or list(hits[:1] if text else ())
+    beside = turns or Turns()
+    chooser = Chooser(budget=budget, counter=counter, terms=terms, headings=headings)
+    wishes = wishes_of(hits, beside)
+    state = [Wish(key_of(record), record) for record in working]
+    chosen = chooser.filled({}, state, int(budget * SHARE))
+    page = _fitted(chosen, wishes, chooser, beside) or _beginning([*wishes, *state], chooser)
+    told = {key_of(record) for record in page.records}
     return Context(
-        text=text,
-        tokens=counter.count(text),
+        text=page.text,
+        tokens=page.tokens,
         budget=budget,
-        hits=tuple(used),
-        left_out=tuple(hit for hit in hits if hit not in used),
+        hits=tuple(hit for hit in hits if key_of(hit.record) in told),
+        left_out=tuple(hit for hit in hits if key_of(hit.record) not in told),
+        records=page.records,
+        sections=page.sections,
     )
 
 
-def _fitting(hits: Sequence[Hit], budget: int, counter: TokenCounter) -> list[Hit]:
-    """A joined text has at most one token more than its parts, so a sum is on the safe side."""
-    chosen, spent = [], 0
-    for hit in hits:
-        cost = counter.count(line_of(hit.record)) + counter.count("\n") + 1
-        if spent + cost <= budget + 1:
-            chosen.append(hit)
-            spent += cost
-    return chosen
+def _fitted(chosen: Chosen, wishes: Sequence[Wish], chooser: Chooser, turns: Turns) -> _Page | None:
+    """What was chosen and what else there is room for by its true cost; less where counts do not add up."""
+    page = _page(chosen, chooser, turns)
+    for _ in range(_ROUNDS):
+        more = chooser.filled(chosen, wishes, chooser.budget - page.tokens)
+        if more.keys() == chosen.keys():
+            break
+        chosen, page = more, _page(more, chooser, turns)
+    while chosen and page.tokens > chooser.budget:
+        chosen = _less(chosen, wishes)
+        page = _page(chosen, chooser, turns)
+    return page if chosen else None
 
 
-def _told(hits: Sequence[Hit]) -> str:
-    ordered = sorted(hits, key=lambda hit: (hit.record.occurred, hit.record.seq))
-    return "\n".join(line_of(hit.record) for hit in ordered)
+def _less(chosen: Chosen, wishes: Sequence[Wish]) -> Chosen:
+    """Without the one that is wished for least; neighbours are always wished for less than their turns."""
+    last = next((wish.key for wish in reversed(wishes) if chosen.get(wish.key) is wish), None)
+    gone = next(reversed(chosen)) if last is None else last
+    return {key: wish for key, wish in chosen.items() if key != gone}
+
+
+def _beginning(wishes: Sequence[Wish], chooser: Chooser) -> _Page:
+    """As much of the best line as there is room for, unless that says nothing."""
+    if not wishes:
+        return _Page()
+    best = chooser.piece(wishes[0])
+    text = cut(best.line, chooser.budget, chooser.counter)
+    if len(text) <= len(best.stamp):
+        return _Page()
+    tokens = chooser.counter.count(text)
+    return _Page(text=text, tokens=tokens, records=(best.record,), sections={best.section: text})
+
+
+def _page(chosen: Chosen, chooser: Chooser, turns: Turns) -> _Page:
+    parts: dict[str, list[Told]] = {section: [] for section in HEADINGS}
+    for wish in chosen.values():
+        piece = chooser.piece(wish)
+        parts[piece.section].append(Told(piece.record, piece.line))
+    passages = passages_of(parts.pop(CONVERSATION), turns)
+    lists = {name: sorted(told, key=_age) for name, told in parts.items()}
+    sections = {name: [one.line for one in told] for name, told in lists.items()}
+    sections[CONVERSATION] = lines_of(passages, headings=chooser.headings)
+    bodies = {name: "\n".join(lines) for name, lines in sections.items() if lines}
+    text = _joined(bodies, chooser.headings)
+    told = [one.record for run in (*lists.values(), *passages) for one in run]
+    return _Page(text=text, tokens=chooser.counter.count(text), records=tuple(told), sections=bodies)
+
+
+def _age(one: Told) -> tuple[float, str]:
+    return one.record.created, one.record.id
+
+
+def _joined(bodies: Mapping[str, str], headings: bool) -> str:
+    if not headings:
+        return "\n".join(bodies.values())
+    return "\n\n".join(f"{HEADINGS[name]}\n{body}" for name, body in bodies.items())

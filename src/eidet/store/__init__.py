@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from ..model import Event, Record, Scope
+from ..quality import Survey, Tally
 from ..where import Where
 
 Uses = Mapping[tuple[str, str], tuple[int, float]]  # (scope, id) -> (how often, when last)
@@ -41,16 +42,21 @@ class Entry(NamedTuple):
     z: float | None
     importance: float
     expires: float | None
+    level: int
     vector: bytes | None
     terms: bytes
 
 
 class Changes(NamedTuple):
-    """What changed in a scope up to `head`: new entries by rising seq, and seqs that are gone."""
+    """What changed in a scope up to `head`: new entries by rising seq, and seqs that are gone.
+
+    Whoever was here last before seq `pruned` is not told everything that is gone, and begins anew.
+    """
 
     head: Head
     entries: Sequence[Entry]
     gone: Sequence[int]
+    pruned: int = 0
 
 
 class Derived(NamedTuple):
@@ -94,6 +100,24 @@ class Store(Protocol):
         must still be in that epoch, else Conflict.
         """
 
+    def recast(
+        self,
+        forms: Sequence[tuple[Record, Record]],
+        *,
+        now: float,
+        epoch: int | None = None,
+        by: str | None = None,
+    ) -> list[Record | None]:
+        """Keeps records in another form: (as it was read, as it shall be kept). All at once.
+
+        One answer per pair: the record as it is now stored, or None where it was changed or deleted
+        since it was read (its seq differs). The version stays and so do uses counted meanwhile: what
+        a record says is the same. History tells that it was moved. `epoch` as in `put`.
+        """
+
+    def bury(self, records: Sequence[Record], *, now: float, by: str | None = None) -> list[str]:
+        """Deletes those records that are as they were read (by seq), as `drop` does; the ids deleted."""
+
     def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
         """One answer per id, in the order asked; None where absent."""
 
@@ -120,10 +144,31 @@ class Store(Protocol):
         """How many records match, by (kind, tier)."""
 
     def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
-        """Deletes what matches and what its history says of its content; the ids deleted."""
+        """Deletes what matches and what its history says of its content; the ids deleted.
+
+        A filter that asks for nothing but a scope means all of it: its tallies go too.
+        """
 
     def note(self, uses: Uses) -> None:
         """Adds to use counts; records that are gone are passed over. Changes no version or seq."""
+
+    def tally(self, rows: Sequence[Tally], *, since: int) -> None:
+        """Adds counts to those of the same scope, day and thing; all rows or none.
+
+        Nothing is lost when several processes add at once. The scopes named have no days before
+        `since` after it. Changes no seq.
+        """
+
+    def tallies(self, scope: Scope | None, since: int) -> list[Tally]:
+        """The tallies of a scope (None: of all) from a day on, by scope, day and thing."""
+
+    def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
+        """Counts living records as of one moment; may have to look at each of them.
+
+        Fresh ones were created at `fresh` or later, ripe ones before `ripe`; stale ones were
+        created before `stale` and not used since. Duplicates are facts and documents that say what
+        another one of their scope says; the first one is none.
+        """
 
     def history(self, scope: str, id: str) -> list[Event]:
         """What happened to a record, oldest first; also after it was forgotten.
@@ -131,8 +176,11 @@ class Store(Protocol):
         A creation is by the record's agent; what follows is by whoever the call named.
         """
 
-    def scopes(self, scope: Scope | None = None) -> dict[str, int]:
-        """Scopes that hold records, with their counts, by name; all of them or those in `scope`."""
+    def scopes(self, scope: Scope | None = None, *, alive_at: float | None = None) -> dict[str, int]:
+        """Scopes that hold records, with their counts, by name; all of them or those in `scope`.
+
+        With `alive_at`, records that have expired by then do not count.
+        """
 
     def head(self) -> Head:
         """How far the store has come, other processes' writes included. Must be cheap."""
@@ -151,6 +199,24 @@ class Store(Protocol):
 
     def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
         """Writes settings, all or none; with `fresh`, those that are set already are left alone."""
+
+    def lease(self, name: str, owner: str, *, now: float, until: float) -> bool:
+        """Whether the owner may do what is named until then: nobody else may meanwhile, in any process.
+
+        Whoever has it may have it again; `until` in the past gives it back.
+        """
+
+    def prune(self, before: float, *, dead: bool, most: int) -> int:
+        """Removes up to `most` notes of moves from the history that are older than `before`; how many.
+
+        With `dead`, all that is told of records that are no more, too. Never the last note there is.
+        """
+
+    def trim(self, most: int) -> int:
+        """Gives up to `most` bytes that nothing is kept in back to the disk, and overwrites the rest.
+
+        How many were given back; 0 means there are no more, or that the store cannot.
+        """
 
     def rewrite(self, derived: Iterable[Derived]) -> None:
         """Replaces derived bytes in place and raises the epoch. Rows that are gone are passed over."""

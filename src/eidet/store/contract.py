@@ -17,6 +17,8 @@ from typing import Any, Final, TypeVar
 
 from ..errors import BadInput, Conflict
 from ..model import Kind, Record, Scope, Tier
+from ..original import Original, pack_original
+from ..quality import Survey, Tally
 from ..where import Condition, Where
 from . import ORDERS, Changes, Derived, Entry, Store
 
@@ -48,6 +50,7 @@ FULL: Final = Record(
     vector=bytes(range(256)),
     terms=b"\0\1\2\3\4",
     level=2,
+    original=pack_original(Original(text="the whole of it", data=(None,), vector=bytes(64), embedder="x")),
     derived_from=("one", "two"),
     version=4,
 )
@@ -274,6 +277,132 @@ class StoreContract:
 
     # Reading.
 
+    # Other forms of a record.
+
+    def test_a_recast_record_keeps_its_version_and_its_uses(self) -> None:
+        old = self.put(fact("x", tier=Tier.SHORT))[0]
+        self.store.note({("a", "x"): (2, LATER)})
+        form = old.but(tier=Tier.LONG, level=2, text="x", vector=b"1", original=FULL.original, uses=99)
+        new = self.store.recast([(old, form)], now=LATER, by="upkeep")[0]
+        assert new == form.but(uses=2, last_used=LATER, seq=new.seq if new else 0)
+        assert self.store.get("a", ["x"]) == [new]
+        assert new is not None
+        assert new.seq > old.seq
+        told = [(event.what, event.version, event.by) for event in self.store.history("a", "x")]
+        assert told == [("created", 1, None), ("moved", 1, "upkeep")]
+
+    def test_what_changed_since_it_was_read_is_not_recast(self) -> None:
+        one, two, three = self.put(fact("one"), fact("two"), fact("three"))
+        self.put(one.but(text="changed"))
+        self.store.drop(within("a", ids=("two",)), now=NOW)
+        forms = [(record, record.but(tier=Tier.LONG)) for record in (one, two, three)]
+        made = self.store.recast(forms, now=LATER)
+        assert [record is None for record in made] == [True, True, False]
+        assert [record.tier for record in self.store.find(ALL)] == [Tier.SHORT, Tier.LONG]
+        assert self.store.recast(forms, now=LATER) == [None, None, None]
+
+    def test_a_recast_of_another_epoch_is_refused(self) -> None:
+        old = self.put(fact("x"))[0]
+        self.store.rewrite([Derived(old.seq, b"new", b"")])
+        head = self.store.head()
+        caught(
+            Conflict, lambda: self.store.recast([(old, old.but(level=1))], now=LATER, epoch=head.epoch - 1)
+        )
+        assert self.store.head() == head
+
+    def test_followers_learn_of_other_forms(self) -> None:
+        old = self.put(fact("x", vector=b"full"))[0]
+        since = self.store.head().seq
+        new = self.store.recast([(old, old.but(vector=b"1", level=2))], now=LATER)[0]
+        assert new is not None
+        told = self.store.changes("a", since, 10)
+        assert told.gone == [old.seq]
+        assert [(entry.seq, entry.level, entry.vector) for entry in told.entries] == [(new.seq, 2, b"1")]
+
+    def test_a_lowered_record_still_says_the_whole(self) -> None:
+        old = self.put(fact("x", text="the whole of it", data=None))[0]
+        form = old.but(text="the gist", level=2, original=FULL.original)
+        lowered = self.store.recast([(old, form)], now=LATER)[0]
+        assert lowered is not None
+        assert lowered.whole.text == "the whole of it"
+        assert self.put(fact("y", text="the whole of it"))[0].id == "x", "a twin is known by the whole"
+        revised = self.put(old.but(text="another"))[0]
+        assert revised.original is None
+        before = self.store.history("a", "x")[-1].before
+        assert before is not None
+        assert before["text"] == "the whole of it"
+        assert "original" not in before
+
+    def test_only_what_is_as_it_was_read_is_buried(self) -> None:
+        one, two = self.put(fact("one"), fact("two"))
+        self.put(two.but(text="changed"))
+        assert self.store.bury([one, two, one, fact("none")], now=LATER, by="upkeep") == ["one"]
+        assert ids(self.store.find(ALL)) == ["two"]
+        last = self.store.history("a", "one")[-1]
+        assert (last.what, last.by, last.at) == ("forgotten", "upkeep", LATER)
+        assert self.store.bury([], now=LATER) == []
+
+    def test_a_lease_has_one_owner_until_it_ends_or_is_given_back(self) -> None:
+        lease = self.store.lease
+        assert lease("upkeep", "one", now=10.0, until=20.0)
+        assert not lease("upkeep", "two", now=15.0, until=25.0)
+        assert lease("other", "two", now=15.0, until=25.0)
+        assert lease("upkeep", "one", now=19.0, until=30.0)
+        assert not lease("upkeep", "two", now=29.0, until=40.0)
+        assert lease("upkeep", "two", now=30.0, until=40.0)
+        assert lease("upkeep", "two", now=31.0, until=0.0)
+        assert lease("upkeep", "one", now=32.0, until=40.0)
+
+    def test_trimming_ends_and_loses_nothing(self) -> None:
+        kept = self.put(*(fact(f"{n}", text=f"{n} " * 500) for n in range(50)))
+        self.store.drop(within("a", ids=tuple(r.id for r in kept[5:])), now=LATER)
+        for _ in range(100):
+            if not self.store.trim(1 << 16):
+                break
+        else:
+            raise AssertionError("there was always more to give back")
+        assert self.store.find(ALL) == kept[:5]
+
+    def test_notes_of_moves_can_be_removed_and_nothing_else(self) -> None:
+        old = self.put(fact("x"), now=NOW)[0]
+        moved = self.store.recast([(old, old.but(tier=Tier.LONG))], now=NOW)[0]
+        assert moved is not None
+        self.put(moved.but(text="new"), now=LATER)
+        self.put(fact("y"), now=NOW)
+        self.store.drop(within("a", ids=("y",)), now=NOW)
+        self.put(fact("last"), now=LATER)
+        self.store.drop(within("a", ids=("last",)), now=LATER)
+        head = self.store.head()
+        assert self.store.prune(NOW, dead=True, most=10) == 0
+        assert self.store.prune(NOW + 1, dead=False, most=10) == 1
+        assert [event.what for event in self.store.history("a", "x")] == ["created", "revised"]
+        assert self.store.history("a", "y")
+        assert self.store.prune(NOW + 1, dead=True, most=10) >= 1
+        assert self.store.history("a", "y") == []
+        assert [event.what for event in self.store.history("a", "x")] == ["created", "revised"]
+        assert self.store.prune(NOW + 1, dead=True, most=10) == 0
+        assert self.store.head() == head
+        self.store.prune(LATER + 1, dead=True, most=10)
+        assert self.store.head() == head, "a seq is never given twice"
+
+    def test_whoever_was_away_too_long_is_told_so(self) -> None:
+        one, _ = self.put(fact("one"), fact("two"))
+        since = self.store.head().seq
+        self.store.recast([(one, one.but(tier=Tier.LONG))], now=NOW)
+        self.put(fact("three"), now=LATER)
+        self.store.drop(within("a", ids=("three",)), now=LATER)
+        self.store.prune(LATER, dead=False, most=10)
+        told = self.store.changes("a", since, 10)
+        assert told.pruned > since or one.seq in told.gone
+        now = self.store.head().seq
+        assert self.store.changes("a", now, 10).pruned <= now
+
+    def test_scopes_count_the_living(self) -> None:
+        self.put(fact("x", expires=NOW + 5), fact("y"), fact("z", scope="b", expires=NOW + 5))
+        assert self.store.scopes(alive_at=NOW) == {"a": 2, "b": 1}
+        assert self.store.scopes(alive_at=NOW + 5) == {"a": 1}
+        assert self.store.scopes(Scope("b"), alive_at=NOW + 5) == {}
+
     def test_get_and_fetch_answer_in_the_order_asked(self) -> None:
         a, b = self.put(fact("a"), fact("b"))
         assert self.store.get("a", ["b", "no", "a", "b"]) == [b, None, a, b]
@@ -422,6 +551,105 @@ class StoreContract:
         assert self.store.head() == before
         self.store.note({})
 
+    # Tallies.
+
+    def tally(self, *rows: Tally, since: int = -1) -> None:
+        self.store.tally(rows, since=since)
+
+    def test_tallies_of_the_same_scope_day_and_thing_add_up(self) -> None:
+        before = self.store.head()
+        self.tally(
+            Tally("a", 5, "recall", {"recalls": 2, "empty": 1}), Tally("a", 5, "recall", {"recalls": 3})
+        )
+        self.tally(Tally("a", 5, "recall", {"recalls": 2**40, "hits": 7}))
+        wanted = Tally("a", 5, "recall", {"recalls": 5 + 2**40, "empty": 1, "hits": 7})
+        assert self.store.tallies(None, 0) == [wanted]
+        assert self.store.head() == before
+        self.tally()
+
+    def test_tallies_are_told_by_scope_day_and_thing(self) -> None:
+        rows = [
+            Tally(scope, day, what, {"recalls": day + 1})
+            for scope in ("a", "a/b", "a0", "é b")
+            for day in (-1, 0, 19_000)
+            for what in ("list", "recall")
+        ]
+        self.tally(*reversed(rows))
+        assert self.store.tallies(None, -1) == rows
+        assert self.store.tallies(Scope("a"), -1) == rows[:6]
+        assert self.store.tallies(Scope.under("a"), -1) == rows[:12]
+        assert self.store.tallies(Scope("é b"), 1) == rows[-2:]
+        assert self.store.tallies(Scope("none"), -1) == []
+
+    def test_what_a_caller_does_to_counts_stays_with_the_caller(self) -> None:
+        counts = {"recalls": 1}
+        self.tally(Tally("a", 1, "recall", counts))
+        counts["recalls"] = 9
+        self.store.tallies(None, 0)[0].counts.update(recalls=9)  # type: ignore[attr-defined]
+        assert self.store.tallies(None, 0) == [Tally("a", 1, "recall", {"recalls": 1})]
+
+    def test_old_days_are_given_up_in_the_scopes_named(self) -> None:
+        self.tally(*(Tally(scope, day, "recall", {"recalls": 1}) for scope in "ab" for day in (1, 2, 3)))
+        self.tally(Tally("a", 4, "recall", {"recalls": 1}), Tally("a", 1, "list", {"recalls": 1}), since=3)
+        assert [(row.scope, row.day) for row in self.store.tallies(None, 0)] == [
+            ("a", 3),
+            ("a", 4),
+            ("b", 1),
+            ("b", 2),
+            ("b", 3),
+        ]
+
+    def test_tallies_go_with_a_whole_scope_and_only_with_one(self) -> None:
+        self.put(fact("x", "a"), fact("y", "a"))
+        self.tally(*(Tally(scope, 1, "recall", {"recalls": 1}) for scope in ("a", "a/b", "a0", "b")))
+        self.store.drop(within("a", ids=("x",)), now=LATER)
+        self.store.drop(within("a", kinds=(Kind.FACT,)), now=LATER)
+        assert len(self.store.tallies(None, 0)) == 4
+        self.store.drop(within("a"), now=LATER)
+        assert [row.scope for row in self.store.tallies(None, 0)] == ["a/b", "a0", "b"]
+        self.store.drop(Where(scope=Scope.under("a")), now=LATER)
+        assert [row.scope for row in self.store.tallies(None, 0)] == ["a0", "b"]
+        self.store.drop(ALL, now=LATER)
+        assert self.store.tallies(None, 0) == []
+
+    def test_many_threads_lose_no_counts(self) -> None:
+        other = self.reopen(self.store) or self.store
+
+        def count(n: int) -> None:
+            (self.store, other)[n % 2].tally(
+                [Tally("a", 1, "recall", {"recalls": 1, f"s{n % 3}": 1})], since=0
+            )
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(count, range(60)))
+        (row,) = self.store.tallies(Scope("a"), 0)
+        assert row.counts == {"recalls": 60, "s0": 20, "s1": 20, "s2": 20}
+        if other is not self.store:
+            other.close()
+
+    def test_a_survey_counts_the_living_by_age_and_use(self) -> None:
+        self.put(
+            fact("new", created=NOW),
+            fact("old", created=10.0),
+            fact("idle", created=10.0, uses=2, last_used=20.0),
+            fact("loved", created=10.0, uses=1, last_used=NOW),
+            fact("dead", created=10.0, expires=NOW),
+            fact("elsewhere", "b", created=5.0),
+        )
+        self.put(fact("again", text="old of a", created=50.0), unique=False)
+        self.put(*(fact(f"yes{n}", text="yes", kind=Kind.MESSAGE) for n in range(3)))
+        asked = {"now": NOW, "fresh": NOW, "ripe": 50.0, "stale": 30.0}
+        assert self.store.survey(Scope("a"), **asked) == Survey(
+            records=8, used=2, fresh=4, oldest=10.0, ripe=3, never=1, stale=2, distinct=4, duplicates=1
+        )
+        assert self.store.survey(None, **asked).records == 9
+        assert self.store.survey(Scope("none"), **asked) == Survey(0, 0, 0, None, 0, 0, 0, 0, 0)
+
+    def test_the_same_in_two_scopes_is_no_duplicate(self) -> None:
+        self.put(fact("x", "a", text="same"), fact("x", "b", text="same"))
+        found = self.store.survey(None, now=NOW, fresh=0.0, ripe=0.0, stale=0.0)
+        assert (found.distinct, found.duplicates) == (2, 0)
+
     # History.
 
     def test_history_tells_what_happened_oldest_first(self) -> None:
@@ -506,7 +734,7 @@ class StoreContract:
         assert len(told.entries) == 1
         assert told.head == self.store.head()
         self.store.drop(within("b"), now=NOW)
-        assert self.store.changes("a", told.head.seq, 10)[1:] == ([], [])
+        assert self.store.changes("a", told.head.seq, 10)[1:3] == ([], [])
 
     def test_changes_tell_what_is_gone(self) -> None:
         x, y, z = self.put(fact("x"), fact("y"), fact("z"))
@@ -683,6 +911,7 @@ class StoreContract:
         self.store.note({("a", "used"): (1, LATER)})
         self.store.configure({"some": "thing"})
         self.store.stage("next", [(10, b"v")])
+        self.tally(Tally("a", 1, "recall", {"recalls": 1}))
         before = self.seen(self.store)
         self.store.close()
         again = self.reopen(self.store)
@@ -700,5 +929,5 @@ class StoreContract:
             store.find(ALL),
             [store.history("a", id) for id in ("gone", "used")],
             store.changes("a", 0, 100),
-            (store.setting("some"), store.staged("next")),
+            (store.setting("some"), store.staged("next"), store.tallies(None, 0)),
         )

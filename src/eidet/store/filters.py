@@ -39,7 +39,7 @@ def compile_where(where: Where, json: JsonSql) -> Test:
 def _fields(where: Where, json: JsonSql) -> Iterator[Test]:
     column = records.c
     if where.scope is not None:
-        yield _in_scope(where.scope)
+        yield in_scope(where.scope, column.scope)
     if where.ids is not None:
         yield json.among(column.id, where.ids)
     if where.kinds is not None:
@@ -77,9 +77,8 @@ def _nested(where: Where, json: JsonSql) -> Iterator[Test]:
         yield not_(compile_where(part, json))
 
 
-def _in_scope(scope: Scope) -> Test:
+def in_scope(scope: Scope, column: ColumnElement[str]) -> Test:
     """A range rather than LIKE, so that the index serves it; '0' is the character after '/'."""
-    column = records.c.scope
     if not scope.below:
         return column == scope.path
     return or_(column == scope.path, and_(column >= scope.path + "/", column < scope.path + "0"))

@@ -19,7 +19,7 @@ from ..errors import BadInput, Corrupt, Misconfigured, Unavailable
 from ..model import Record, check_scope, kind_of, tier_of
 
 FORMAT: Final = 1
-_BYTES: Final = ("vector", "terms")
+_BYTES: Final = ("vector", "terms", "original")
 _FIELDS: Final = frozenset(field.name for field in fields(Record)) - {"seq"}
 
 

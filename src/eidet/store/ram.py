@@ -13,9 +13,21 @@ from typing import TypeVar
 
 from ..errors import Conflict
 from ..model import Event, Record, Scope
+from ..quality import Survey, Tally
 from ..where import Where
 from . import Changes, Derived, Entry, Head, Uses
-from .rules import UNIQUE_KINDS, check_epoch, check_expected, check_order, said_before, says_the_same, succeed
+from .rules import (
+    UNIQUE_KINDS,
+    check_epoch,
+    check_expected,
+    check_order,
+    lease_of,
+    may_lease,
+    recast_of,
+    said_before,
+    says_the_same,
+    succeed,
+)
 
 
 @dataclass(slots=True)
@@ -69,6 +81,7 @@ class RamStore:
         self._rooms: dict[str, _Room] = {}
         self._settings: dict[str, str] = {}
         self._staged: tuple[str, dict[int, bytes]] = ("", {})
+        self._tallies: dict[tuple[str, int, str], Counter[str]] = {}
         self._head = Head(0, 0)
 
     def put(
@@ -113,6 +126,36 @@ class RamStore:
         )
         return new
 
+    def recast(
+        self,
+        forms: Sequence[tuple[Record, Record]],
+        *,
+        now: float,
+        epoch: int | None = None,
+        by: str | None = None,
+    ) -> list[Record | None]:
+        with self._lock:
+            check_epoch(epoch, self._head.epoch)
+            return [_copy(self._recast(given, _copy(form), now, by)) for given, form in forms]
+
+    def _recast(self, given: Record, form: Record, now: float, by: str | None) -> Record | None:
+        room = self._room(given.scope)
+        old = room.at(given.id)
+        new = recast_of(old, given, form)
+        if old is None or new is None:
+            return None
+        room.remove(old, self._next())
+        new = new.but(seq=self._next())
+        room.add(new)
+        room.log(Event(what="moved", id=new.id, scope=new.scope, at=now, by=by, version=new.version))
+        return new
+
+    def bury(self, records: Sequence[Record], *, now: float, by: str | None = None) -> list[str]:
+        with self._lock:
+            found = [(self._room(record.scope).at(record.id), record) for record in records]
+            doomed = [old for old, record in found if old is not None and old.seq == record.seq]
+            return self._bury(list({(r.scope, r.id): r for r in doomed}.values()), now, by)
+
     def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
         with self._lock:
             room = self._rooms.get(scope, _EMPTY)
@@ -150,22 +193,28 @@ class RamStore:
 
     def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
         with self._lock:
-            doomed = sorted(self._matching(where), key=lambda r: r.seq)
-            for record in doomed:
-                room = self._room(record.scope)
-                room.remove(record, self._next())
-                room.events[record.id] = [replace(e, before=None) for e in room.events[record.id]]
-                room.log(
-                    Event(
-                        what="forgotten",
-                        id=record.id,
-                        scope=record.scope,
-                        at=now,
-                        by=by,
-                        version=record.version,
-                    )
+            gone = self._bury(sorted(self._matching(where), key=lambda r: r.seq), now, by)
+            if where == Where(scope=where.scope):
+                for key in [key for key in self._tallies if _in(where.scope, key[0])]:
+                    del self._tallies[key]
+            return gone
+
+    def _bury(self, doomed: Sequence[Record], now: float, by: str | None) -> list[str]:
+        for record in doomed:
+            room = self._room(record.scope)
+            room.remove(record, self._next())
+            room.events[record.id] = [replace(e, before=None) for e in room.events[record.id]]
+            room.log(
+                Event(
+                    what="forgotten",
+                    id=record.id,
+                    scope=record.scope,
+                    at=now,
+                    by=by,
+                    version=record.version,
                 )
-            return [record.id for record in doomed]
+            )
+        return [record.id for record in doomed]
 
     def note(self, uses: Uses) -> None:
         with self._lock:
@@ -174,17 +223,50 @@ class RamStore:
                 if (record := room.at(id)) is not None:
                     self._use(room, record, count, when)
 
+    def tally(self, rows: Sequence[Tally], *, since: int) -> None:
+        with self._lock:
+            for scope, day, what, counts in rows:
+                self._tallies.setdefault((scope, day, what), Counter()).update(counts)
+            scopes = {row.scope for row in rows}
+            for key in [key for key in self._tallies if key[0] in scopes and key[1] < since]:
+                del self._tallies[key]
+
+    def tallies(self, scope: Scope | None, since: int) -> list[Tally]:
+        with self._lock:
+            return [
+                Tally(*key, dict(counts))
+                for key, counts in sorted(self._tallies.items())
+                if _in(scope, key[0]) and key[1] >= since
+            ]
+
+    def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
+        living = self._matching(Where(scope=scope, alive_at=now))
+        said = Counter((r.scope, r.digest) for r in living if r.kind in UNIQUE_KINDS)
+        old = [r for r in living if r.created < ripe]
+        return Survey(
+            records=len(living),
+            used=sum(r.uses > 0 for r in living),
+            fresh=sum(r.created >= fresh for r in living),
+            oldest=min((r.created for r in living), default=None),
+            ripe=len(old),
+            never=sum(r.uses == 0 for r in old),
+            stale=sum(r.created < stale and (r.last_used is None or r.last_used < stale) for r in living),
+            distinct=len(said),
+            duplicates=said.total() - len(said),
+        )
+
     def history(self, scope: str, id: str) -> list[Event]:
         with self._lock:
             return list(self._rooms.get(scope, _EMPTY).events.get(id, ()))
 
-    def scopes(self, scope: Scope | None = None) -> dict[str, int]:
+    def scopes(self, scope: Scope | None = None, *, alive_at: float | None = None) -> dict[str, int]:
         with self._lock:
-            return {
-                path: len(room.rows)
-                for path, room in sorted(self._rooms.items())
-                if room.rows and (scope is None or scope.holds(path))
+            counts = {
+                path: sum(alive_at is None or r.expires is None or r.expires > alive_at for r in rows)
+                for path, rows in sorted((path, room.rows.values()) for path, room in self._rooms.items())
+                if _in(scope, path)
             }
+            return {path: count for path, count in counts.items() if count}
 
     def head(self) -> Head:
         return self._head
@@ -211,6 +293,31 @@ class RamStore:
     def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
         with self._lock:
             self._settings = {**settings, **self._settings} if fresh else {**self._settings, **settings}
+
+    def lease(self, name: str, owner: str, *, now: float, until: float) -> bool:
+        with self._lock:
+            mine = may_lease(self._settings.get(f"lease:{name}"), owner, now)
+            if mine:
+                self._settings[f"lease:{name}"] = lease_of(owner, until)
+            return mine
+
+    def prune(self, before: float, *, dead: bool, most: int) -> int:
+        with self._lock:
+            pruned = 0
+            for room in self._rooms.values():
+                for id in list(room.events):
+                    kept = [
+                        e for e in room.events[id] if not _prunable(e, before, dead and id not in room.ids)
+                    ]
+                    if pruned + len(room.events[id]) - len(kept) <= most:
+                        pruned += len(room.events[id]) - len(kept)
+                        room.events[id] = kept
+                room.events = {id: told for id, told in room.events.items() if told}
+            return pruned
+
+    def trim(self, most: int) -> int:
+        del most
+        return 0
 
     def rewrite(self, derived: Iterable[Derived]) -> None:
         with self._lock:
@@ -245,7 +352,7 @@ class RamStore:
     def size(self) -> int:
         with self._lock:
             return sum(
-                len(r.text) + len(r.vector or b"") + len(r.terms)
+                len(r.text) + len(r.vector or b"") + len(r.terms) + len(r.original or b"")
                 for room in self._rooms.values()
                 for r in room.rows.values()
             )
@@ -277,6 +384,14 @@ class RamStore:
             ]
 
 
+def _prunable(event: Event, before: float, dead: bool) -> bool:
+    return event.at < before and (event.what == "moved" or dead)
+
+
+def _in(scope: Scope | None, path: str) -> bool:
+    return scope is None or scope.holds(path)
+
+
 R = TypeVar("R", Record, Record | None)
 
 
@@ -305,6 +420,7 @@ def entry_of(record: Record) -> Entry:
         z,
         record.importance,
         record.expires,
+        record.level,
         record.vector,
         record.terms,
     )

@@ -5,20 +5,34 @@ The same code serves every SQL database; a database is a `Driver`, see `sqlite.p
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import ColumnElement, Dialect, func, select
+from sqlalchemy import ColumnElement, Dialect, delete, func, select
 from sqlalchemy.sql.elements import ClauseElement
 
 from ..clean import dump_json
-from ..model import Event, Record, Scope, content_digest
+from ..model import Event, Record, Scope, record_digest
+from ..quality import Survey, Tally
 from ..where import Where
 from . import Changes, Derived, Entry, Head, Uses
+from .counting import survey_queries, tallied_in
 from .filters import JsonSql, compile_where
-from .rows import record_of, row_of, story_of
-from .rules import UNIQUE_KINDS, check_epoch, check_expected, check_order, said_before, says_the_same, succeed
-from .schema import records
+from .rows import record_of, row_of, story_of, tally_of
+from .rules import (
+    UNIQUE_KINDS,
+    check_epoch,
+    check_expected,
+    check_order,
+    lease_of,
+    may_lease,
+    recast_of,
+    said_before,
+    says_the_same,
+    succeed,
+)
+from .schema import records, tallies
 from .statements import Statements
 
 T = TypeVar("T")
@@ -56,6 +70,9 @@ class Driver(Protocol):
     def write(self, job: Callable[[Cursor], T]) -> T:
         """Runs a job alone in a transaction and commits it before it answers."""
 
+    def trim(self, most: int) -> int:
+        """Gives unused bytes back to the disk, see `Store.trim`."""
+
     def size(self) -> int: ...
     def close(self) -> None: ...
 
@@ -83,6 +100,32 @@ class RelationalStore:
             scribe = _Scribe(cursor, self._sql, now, by)
             check_epoch(epoch, scribe.epoch)
             return [scribe.put(record, unique, expect) for record in records]
+
+        return self._driver.write(job) if records else []
+
+    def recast(
+        self,
+        forms: Sequence[tuple[Record, Record]],
+        *,
+        now: float,
+        epoch: int | None = None,
+        by: str | None = None,
+    ) -> list[Record | None]:
+        def job(cursor: Cursor) -> list[Record | None]:
+            scribe = _Scribe(cursor, self._sql, now, by)
+            check_epoch(epoch, scribe.epoch)
+            return [scribe.recast(given, form) for given, form in forms]
+
+        return self._driver.write(job) if forms else []
+
+    def bury(self, records: Sequence[Record], *, now: float, by: str | None = None) -> list[str]:
+        def job(cursor: Cursor) -> list[str]:
+            scribe = _Scribe(cursor, self._sql, now, by)
+            rows = list(
+                filter(None, map(scribe.unchanged, dict.fromkeys((r.scope, r.id, r.seq) for r in records)))
+            )
+            scribe.bury(rows)
+            return [row[2] for row in rows]
 
         return self._driver.write(job) if records else []
 
@@ -137,6 +180,8 @@ class RelationalStore:
             cursor.execute(sql, values)
             rows = cursor.fetchall()
             _Scribe(cursor, self._sql, now, by).bury(rows)
+            if where == Where(scope=where.scope):
+                cursor.execute(*self._sql.prepare(delete(tallies).where(*tallied_in(where.scope))))
             return [row[2] for row in rows]
 
         return self._driver.write(job)
@@ -147,6 +192,40 @@ class RelationalStore:
         if rows:
             self._driver.write(lambda cursor: cursor.executemany(use.sql, rows))
 
+    def tally(self, rows: Sequence[Tally], *, since: int) -> None:
+        def job(cursor: Cursor) -> None:
+            for row in rows:
+                self._add_tally(cursor, row)
+            prune = self._sql["prune_tallies"]
+            scopes = dict.fromkeys(row.scope for row in rows)
+            cursor.executemany(prune.sql, [prune.bind(scope=scope, since=since) for scope in scopes])
+
+        if rows:
+            self._driver.write(job)
+
+    def _add_tally(self, cursor: Cursor, row: Tally) -> None:
+        """Reads, adds and writes: the job is alone in its transaction."""
+        there = self._rows(cursor, "tallied", scope=row.scope, day=row.day, what=row.what)
+        total = Counter(tally_of(there[0]).counts) if there else Counter[str]()
+        total.update(row.counts)
+        write = self._sql["tally"]
+        cursor.execute(write.sql, write.bind(**row._asdict() | {"counts": dump_json(total)}))
+
+    def tallies(self, scope: Scope | None, since: int) -> list[Tally]:
+        c = tallies.c
+        query = select(tallies).where(c.day >= since, *tallied_in(scope)).order_by(c.scope, c.day, c.what)
+        return list(map(tally_of, self._select(query)))
+
+    def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
+        alive = self._where(Where(scope=scope, alive_at=now))
+        asked = survey_queries(alive, fresh, ripe, stale)
+
+        def job(cursor: Cursor) -> Survey:
+            (counts,), ((stored,),), ((distinct,),) = (self._asked(cursor, query) for query in asked)
+            return Survey._make((*counts, distinct, stored - distinct))
+
+        return self._driver.snapshot(job)
+
     def history(self, scope: str, id: str) -> list[Event]:
         def job(cursor: Cursor) -> list[Event]:
             told = self._rows(cursor, "history", scope=scope, id=id)
@@ -155,10 +234,10 @@ class RelationalStore:
 
         return self._driver.snapshot(job)
 
-    def scopes(self, scope: Scope | None = None) -> dict[str, int]:
+    def scopes(self, scope: Scope | None = None, *, alive_at: float | None = None) -> dict[str, int]:
         query = select(records.c.scope, func.count()).group_by(records.c.scope).order_by(records.c.scope)
-        if scope is not None:
-            query = query.where(self._where(Where(scope=scope)))
+        if scope is not None or alive_at is not None:
+            query = query.where(self._where(Where(scope=scope, alive_at=alive_at)))
         return dict(self._select(query))
 
     def head(self) -> Head:
@@ -173,7 +252,7 @@ class RelationalStore:
             if len(entries) == limit:
                 head = Head(head.epoch, entries[-1].seq)
             gone = self._rows(cursor, "gone", scope=scope, since=since, upto=head.seq)
-            return Changes(head, entries, [row[0] for row in gone])
+            return Changes(head, entries, [row[0] for row in gone], self._pruned(cursor))
 
         return self._driver.snapshot(job)
 
@@ -195,6 +274,37 @@ class RelationalStore:
         self._driver.write(
             lambda cursor: self._configure(cursor, settings, "claim" if fresh else "configure")
         )
+
+    def lease(self, name: str, owner: str, *, now: float, until: float) -> bool:
+        row = f"lease:{name}"
+
+        def job(cursor: Cursor) -> bool:
+            held = self._rows(cursor, "setting", name=row)
+            mine = may_lease(held[0][0] if held else None, owner, now)
+            if mine:
+                self._configure(cursor, {row: lease_of(owner, until)})
+            return mine
+
+        return self._driver.write(job)
+
+    def prune(self, before: float, *, dead: bool, most: int) -> int:
+        if not self._read("prunable", before=before, dead=dead, most=1):
+            return 0
+
+        def job(cursor: Cursor) -> int:
+            seqs = [row[0] for row in self._rows(cursor, "prunable", before=before, dead=dead, most=most)]
+            cursor.executemany(self._sql["prune"].sql, [(seq,) for seq in seqs])
+            self._configure(cursor, {"pruned": str(max([*seqs, self._pruned(cursor)]))})
+            return len(seqs)
+
+        return self._driver.write(job)
+
+    def _pruned(self, cursor: Cursor) -> int:
+        rows = self._rows(cursor, "setting", name="pruned")
+        return int(rows[0][0]) if rows else 0
+
+    def trim(self, most: int) -> int:
+        return self._driver.trim(most)
 
     def rewrite(self, derived: Iterable[Derived]) -> None:
         one = self._sql["rewrite"]
@@ -262,6 +372,10 @@ class RelationalStore:
     def _select(self, query: ClauseElement) -> list[Row]:
         return self._driver.read(*self._sql.prepare(query))
 
+    def _asked(self, cursor: Cursor, query: ClauseElement) -> list[Row]:
+        cursor.execute(*self._sql.prepare(query))
+        return cursor.fetchall()
+
     def _rows(self, cursor: Cursor, name: str, /, **values: Any) -> list[Row]:
         cursor.execute(self._sql[name].sql, self._sql[name].bind(**values))
         return cursor.fetchall()
@@ -303,7 +417,7 @@ class _Scribe:
         return record.but(seq=self._seq)
 
     def _twin(self, record: Record) -> Record | None:
-        digest = content_digest(record.text, record.data)
+        digest = record_digest(record)
         self._run("twin", scope=record.scope, digest=digest, now=self._now)
         if (row := self._cursor.fetchone()) is None:
             return None
@@ -321,6 +435,33 @@ class _Scribe:
         self._cursor.execute(self._sql["insert"].sql, row_of(new, new.seq))
         self._seq = new.seq
         return new
+
+    def recast(self, given: Record, form: Record) -> Record | None:
+        row = self._state(given.scope, given.id)
+        if row is None:
+            return None
+        seq, version, created, uses, last_used, agent = row
+        old = given.but(version=version, created=created, uses=uses, last_used=last_used)
+        new = recast_of(old if seq == given.seq else None, given, form)
+        if new is None:
+            return None
+        self._run("remove", seq=seq)
+        self._log("moved", seq, new.scope, new.id, version, created, agent, None)
+        self._seq += 1
+        new = new.but(seq=self._seq)
+        self._cursor.execute(self._sql["insert"].sql, row_of(new, new.seq))
+        return new
+
+    def unchanged(self, which: tuple[str, str, int]) -> Row | None:
+        """What `bury` needs of a record that still has its seq."""
+        scope, id, seq = which
+        row = self._state(scope, id)
+        return None if row is None or row[0] != seq else (seq, scope, id, row[1], row[2], row[5])
+
+    def _state(self, scope: str, id: str) -> Row | None:
+        self._run("state_of", scope=scope, id=id)
+        row: Row | None = self._cursor.fetchone()
+        return row
 
     def bury(self, rows: Sequence[Row]) -> None:
         """Deletes rows of (seq, scope, id, version, created, agent) and notes that it happened."""

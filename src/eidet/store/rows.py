@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from ..clean import dump_json
 from ..errors import Corrupt
-from ..model import Event, Kind, Record, Tier, content_digest
+from ..model import Event, Kind, Record, Tier, record_digest
+from ..quality import Tally
 from . import Entry
 from .schema import records
 
@@ -46,9 +47,10 @@ def row_of(record: Record, seq: int) -> tuple[Any, ...]:
         record.level,
         dump_json(record.derived_from) if record.derived_from else None,
         record.version,
-        content_digest(record.text, record.data),
+        record_digest(record),
         record.terms,
         record.vector,
+        record.original,
     )
 
 
@@ -91,6 +93,7 @@ def _record_of(row: Sequence[Any]) -> Record:
         _digest,
         terms,
         vector,
+        original,
     ) = row
     return Record.of(
         (
@@ -116,6 +119,7 @@ def _record_of(row: Sequence[Any]) -> Record:
             vector,
             terms,
             level,
+            original,
             () if derived_from is None else tuple(json.loads(derived_from)),
             version,
             seq,
@@ -150,3 +154,11 @@ def event_of(row: Sequence[Any]) -> Event:
         version=version,
         before=None if before is None else json.loads(before),
     )
+
+
+def tally_of(row: Sequence[Any]) -> Tally:
+    scope, day, what, counts = row
+    try:
+        return Tally(scope, day, what, {name: int(count) for name, count in json.loads(counts).items()})
+    except (AttributeError, ValueError, TypeError) as error:
+        raise Corrupt(f"the tally of scope {scope} and day {day} is damaged ({error!r})") from error

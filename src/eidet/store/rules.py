@@ -13,15 +13,17 @@ from . import ORDERS
 UNIQUE_KINDS: Final = (Kind.FACT, Kind.DOCUMENT)
 
 # What the caller says of a record; the rest is kept by the store or derived.
-_SAID: Final = tuple(
-    f.name
-    for f in fields(Record)
-    if f.name not in {"id", "scope", "created", "uses", "last_used", "vector", "terms", "version", "seq"}
-)
+_KEPT: Final = {"id", "scope", "created", "uses", "last_used", "version", "seq"}
+_DERIVED: Final = {"vector", "terms", "original"}
+_SAID: Final = tuple(f.name for f in fields(Record) if f.name not in _KEPT | _DERIVED)
 
 
 def said_before(old: Record, new: Record) -> dict[str, Json]:
-    """The fields that differ, with their old values as JSON. A time that was not given differs from none."""
+    """The fields that differ, with their old values as JSON. A time that was not given differs from none.
+
+    What a tier shows is no difference: the whole is compared, and told.
+    """
+    old, new = old.whole, new.whole
     timeless = new.occurred == new.created
     return {
         name: list(value) if isinstance(value := getattr(old, name), tuple) else value
@@ -44,6 +46,23 @@ def succeed(old: Record, new: Record) -> Record:
         uses=old.uses,
         last_used=old.last_used,
         version=old.version + 1,
+    )
+
+
+def recast_of(old: Record | None, given: Record, form: Record) -> Record | None:
+    """What is written for a record that is to be kept in another form; None if it is not as it was given.
+
+    Uses are counted without a new seq, so they are those of the store.
+    """
+    if old is None or old.seq != given.seq:
+        return None
+    return form.but(
+        id=old.id,
+        scope=old.scope,
+        created=old.created,
+        uses=old.uses,
+        last_used=old.last_used,
+        version=old.version,
     )
 
 
@@ -76,3 +95,12 @@ def check_order(order: str) -> tuple[str, bool]:
     if name not in ORDERS:
         raise BadInput(f"unknown order {order!r}; there are {', '.join(ORDERS)}, with '-' for descending")
     return name, order.startswith("-")
+
+
+def lease_of(owner: str, until: float) -> str:
+    return f"{until!r} {owner}"
+
+
+def may_lease(held: str | None, owner: str, now: float) -> bool:
+    until, _, holder = (held or "").partition(" ")
+    return not held or holder == owner or float(until) <= now

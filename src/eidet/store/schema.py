@@ -52,6 +52,7 @@ records = Table(
     Column("digest", LargeBinary, nullable=False),
     Column("terms", LargeBinary, nullable=False),
     Column("vector", LargeBinary),
+    Column("original", LargeBinary),
     Index("records_by_id", "scope", "id", unique=True),
     Index(
         "records_by_content",
@@ -87,6 +88,16 @@ settings = Table(
     metadata,
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
+)
+
+# How recalls went, counted by scope and UTC day; `counts` is a JSON object of whole numbers.
+tallies = Table(
+    "tallies",
+    metadata,
+    Column("scope", Text, primary_key=True),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("what", Text, primary_key=True),
+    Column("counts", Text, nullable=False),
 )
 
 # Vectors of the next embedder, while they are being made; they replace `records.vector` at once.

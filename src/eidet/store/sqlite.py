@@ -9,7 +9,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -28,6 +28,7 @@ PAGE_BYTES: Final = 8192  # rows of ~1.4 KB: 5 to a page, against 2 to a page of
 CHECKPOINT_PAGES: Final = 4000
 CACHE_KIB: Final = 16_384  # of pages, for each reading thread
 BUSY_SECONDS: Final = 60.0
+LOG_SECONDS: Final = 0.2  # that emptying the log waits for readers; it is only a courtesy
 SYNCHRONOUS: Final = {"process": "NORMAL", "power": "FULL"}
 
 
@@ -90,6 +91,24 @@ class SqliteDriver:
             return self._writer.run(job)
         except sqlite3.Error as error:
             raise self._meaning(error) from error
+
+    def trim(self, most: int) -> int:
+        """Free pages go in slices; after the last the log is emptied too, unless somebody is reading it."""
+
+        def job(cursor: Cursor) -> int:
+            before = _free_pages(cursor)
+            for _ in range(min(before, max(1, most // PAGE_BYTES))):
+                cursor.execute("PRAGMA incremental_vacuum(1)")  # however many are named, one goes at a time
+            return (before - _free_pages(cursor)) * PAGE_BYTES
+
+        given = self.write(job)
+        if not given:
+            self._empty_log()
+        return given
+
+    def _empty_log(self) -> None:
+        with translated(self._path), closing(sqlite3.connect(self._path, timeout=LOG_SECONDS)) as raw:
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def size(self) -> int:
         files = (self._path, *(Path(f"{self._path}{end}") for end in ("-wal",)))
@@ -189,6 +208,11 @@ class _Connection:
         """Apart from opening, because it changes the file: not before it is known to be ours."""
         if self._writable:
             self.raw.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+            if not self.raw.execute("PRAGMA page_count").fetchone()[
+                0
+            ]:  # in a file with pages it does nothing
+                self.raw.execute("PRAGMA auto_vacuum = INCREMENTAL")  # so that `trim` can shrink the file
+            self.raw.execute("PRAGMA secure_delete = FAST")  # what is deleted is not left to be read
             _use_wal(self.raw)
             self.raw.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
             self.raw.execute(f"PRAGMA synchronous = {synchronous}")
@@ -229,6 +253,11 @@ def _address(path: Path, writable: bool) -> str:
     log = Path(f"{path}-wal")
     quiet = not log.exists() or log.stat().st_size == 0
     return address + ("?mode=ro&immutable=1" if quiet else "?mode=ro")
+
+
+def _free_pages(cursor: Cursor) -> int:
+    cursor.execute("PRAGMA freelist_count")
+    return int(cursor.fetchone()[0])
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:

@@ -32,11 +32,18 @@ _SQL: Final = {
     "remove": "DELETE FROM records WHERE seq = :seq",
     "use": "UPDATE records SET uses = uses + :count, last_used = "
     "CASE WHEN last_used > :when THEN last_used ELSE :when END WHERE scope = :scope AND id = :id",
+    "tallied": "SELECT scope, day, what, counts FROM tallies "
+    "WHERE scope = :scope AND day = :day AND what = :what",
+    "tally": "INSERT INTO tallies (scope, day, what, counts) VALUES (:scope, :day, :what, :counts) "
+    "ON CONFLICT (scope, day, what) DO UPDATE SET counts = excluded.counts",
+    "prune_tallies": "DELETE FROM tallies WHERE scope = :scope AND day < :since",
     "history": "SELECT what, id, scope, moment, actor, version, earlier, born, author FROM events "
     "WHERE scope = :scope AND id = :id ORDER BY seq",
     "living": "SELECT created, agent FROM records WHERE scope = :scope AND id = :id",
     "censor": "UPDATE events SET earlier = NULL WHERE scope = :scope AND id = :id AND earlier IS NOT NULL",
     "by_seq": f"SELECT {_ALL} FROM records WHERE seq = :seq",
+    "state_of": "SELECT seq, version, created, uses, last_used, agent FROM records "
+    "WHERE scope = :scope AND id = :id",
     "held": "SELECT count(*) FROM records WHERE scope = :scope",
     # The same rows by two ways: along the table, or along the scope's index. What is not a plain
     # column cannot be looked up in an index, which keeps each statement on its way.
@@ -46,6 +53,10 @@ _SQL: Final = {
     "WHERE scope = :scope AND +seq > :since ORDER BY +seq LIMIT :limit) ORDER BY seq",
     "gone": "SELECT gone FROM events "
     "WHERE scope = :scope AND seq > :since AND seq <= :upto AND gone <= :since",
+    "prunable": "SELECT seq FROM events WHERE moment < :before AND seq < (SELECT max(seq) FROM events) "
+    "AND (what = 'moved' OR (:dead AND NOT EXISTS (SELECT 1 FROM records "
+    "WHERE records.scope = events.scope AND records.id = events.id))) ORDER BY seq LIMIT :most",
+    "prune": "DELETE FROM events WHERE seq = :seq",
     "setting": "SELECT value FROM settings WHERE name = :name",
     "configure": "INSERT INTO settings (name, value) VALUES (:name, :value) "
     "ON CONFLICT (name) DO UPDATE SET value = excluded.value",

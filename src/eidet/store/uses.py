@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
 
+from ..clean import dump_json
+from ..errors import Unavailable
 from ..model import Record
 from . import Uses
+
+FRESH: Final = 0.9  # of its time to live: a record with so much left is not refreshed
+URGENT: Final = 0.5  # with less than so much left it is refreshed at once
 
 
 class UseBuffer:
@@ -37,3 +44,56 @@ class UseBuffer:
         with self._lock:
             uses, self._uses = self._uses, {}
             return uses
+
+
+class Refreshes:
+    """Records with a time to live (`meta["ttl"]`, in seconds) that were read and shall live on."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._read: dict[str, dict[str, float]] = {}
+
+    def add(self, records: Iterable[Record], now: float) -> bool:
+        """Whether one of them is so old that it should not wait."""
+        urgent = False
+        for record in records:
+            if record.expires is not None and (ttl := time_to_live(record)) is not None:
+                left = (record.expires - now) / ttl
+                if left < FRESH:
+                    with self._lock:
+                        self._read.setdefault(record.scope, {})[record.id] = now
+                    urgent = urgent or left < URGENT
+        return urgent
+
+    def take(self) -> dict[str, dict[str, float]]:
+        """When they were read, by scope and id."""
+        with self._lock:
+            read, self._read = self._read, {}
+            return read
+
+
+def time_to_live(record: Record) -> float | None:
+    ttl = record.meta.get("ttl")
+    known = isinstance(ttl, int | float) and not isinstance(ttl, bool) and ttl > 0
+    return float(ttl) if known else None  # type: ignore[arg-type]
+
+
+def refreshed(record: Record, read: float) -> Record:
+    """The record with its time to live begun anew, if it still lived when it was read."""
+    ttl = time_to_live(record)
+    if ttl is None or record.expires is None or record.expires <= read:
+        return record
+    return record.but(expires=max(record.expires, read + ttl))
+
+
+def log_uses(path: Path, uses: Uses) -> None:
+    """Appends who was used when to a file, a JSON object a line."""
+    lines = [
+        dump_json({"scope": scope, "id": id, "at": at, "count": count}) + "\n"
+        for (scope, id), (count, at) in uses.items()
+    ]
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write("".join(lines))
+    except OSError as error:
+        raise Unavailable(f"the access log {path} cannot be written: {error.strerror}") from error

@@ -1,7 +1,8 @@
 """From text to terms: what the word index counts, and how a record carries it.
 
 An `Analyzer` turns a text into terms (stems without stop words). A record keeps them packed, five
-bytes a distinct term, so that a scope is indexed again without reading its texts.
+bytes a distinct term, with more that search needs of its text (`eidet.text.analysis`), so that a scope
+is indexed again without reading its texts.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ class Analyzer(Protocol):
     @property
     def name(self) -> str:
         """Recorded in the store. Two analyzers of one name give the same terms for every text."""
+
+    @property
+    def language(self) -> str:
+        """The code of the language whose dates and numbers are read."""
 
     def terms(self, text: str) -> list[str]:
         """The terms in text order, repeats kept, stop words left out.

@@ -26,7 +26,7 @@ from ..errors import BadInput
 from . import pack_ids, term_id
 from .stopwords import STOP_WORDS
 
-RULES = 1  # raised by whoever changes what text becomes which terms: it is part of the stored name
+RULES = 2  # raised by whoever changes what is kept of a text (terms, units, marks): part of the stored name
 
 LANGUAGES = {
     "ar": "arabic",
@@ -126,6 +126,7 @@ class WordAnalyzer:
 
     def __init__(self, language: str = "en") -> None:
         code = code_of(language)
+        self.language = code
         self._stop = STOP_WORDS.get(code, frozenset())
         self._plain_first = code == "en"
         self._snowball = _Snowball(LANGUAGES[code])

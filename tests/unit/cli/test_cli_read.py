@@ -87,6 +87,21 @@ def test_context_keeps_its_budget_and_prints_the_block_alone(filled: Shell) -> N
     assert filled("context", "Lisbon", "--budget", "0").code == 2
 
 
+def test_context_takes_neighbours_headings_and_a_counter(filled: Shell) -> None:
+    for n, text in enumerate(("hello", "I saw a heron", "where was it")):
+        at = f"2026-01-02T00:00:0{n}+00:00"
+        filled("remember", text, "--kind", "message", "--session", "pond", "--occurred", at)
+    asked = ("context", "heron", "--limit", "1")
+    assert filled(*asked).out == (
+        "# Conversation\n## pond\n[2026-01-02] hello\n[2026-01-02] I saw a heron\n[2026-01-02] where was it\n"
+    )
+    bare = filled(*asked, "--neighbours", "0", "--no-headings", "--counter", "words", "--now", "2026-02-01")
+    assert bare.out == "[2026-01-02] I saw a heron\n"
+    assert "7 of 1,000 tokens" in bare.err
+    assert filled(*asked, "--counter", "elephants").code != 0
+    assert filled(*asked, "--neighbours", "-1").code == 2
+
+
 def test_show_tells_all_fields_and_the_history(filled: Shell) -> None:
     filled("remember", "Ann lives in Porto", "--id", "ann")
     out = filled("show", "ann", "--history").out

@@ -44,6 +44,7 @@ def upgrade() -> None:
         sa.Column("digest", sa.LargeBinary, nullable=False),
         sa.Column("terms", sa.LargeBinary, nullable=False),
         sa.Column("vector", sa.LargeBinary),
+        sa.Column("original", sa.LargeBinary),
     )
     op.create_index("records_by_id", "records", ["scope", "id"], unique=True)
     unique_kinds = sa.text("kind IN ('fact', 'document')")
@@ -86,4 +87,11 @@ def upgrade() -> None:
             "seq", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=False
         ),
         sa.Column("vector", sa.LargeBinary),
+    )
+    op.create_table(
+        "tallies",
+        sa.Column("scope", sa.Text, primary_key=True),
+        sa.Column("day", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("what", sa.Text, primary_key=True),
+        sa.Column("counts", sa.Text, nullable=False),
     )

@@ -1,0 +1,180 @@
+"""Which lines go into a context: the best that fit, each once, and beside a turn those next to it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from ..model import Hit, Kind, Record
+from ..text.tokens import TokenCounter
+from .lines import excerpt_of, is_long, likely_chars, one_line, stamp_of
+from .passages import Key, Turns, header_of, key_of
+
+WORKING, FACTS, CONVERSATION = "working", "facts", "conversation"
+HEADINGS: Final = {WORKING: "# Working state", FACTS: "# Facts", CONVERSATION: "# Conversation"}
+_SECTIONS: Final = {
+    Kind.WORKING: WORKING,
+    Kind.MESSAGE: CONVERSATION,
+    Kind.INTERACTION: CONVERSATION,
+    Kind.ACTION: CONVERSATION,
+    Kind.STATE: CONVERSATION,
+}
+LATER: Final = 10  # so many hits go before the neighbours of the best one, and so many more before those
+STEP: Final = 5  # of the next: on LoCoMo neighbours that come sooner take the room of better hits
+SHARE: Final = 0.25  # of the budget: what a long text may take whole, and what the working state may take
+_LONGEST: Final = 8  # characters a token: what is too long even so is not looked at
+_SLOW_CHARS: Final = 10_000
+_MARKS: Final = " .,;:!?…\"'()[]“”‘’"
+
+
+def _is_slow(record: Record) -> bool:
+    return len(record.text) > _SLOW_CHARS
+
+
+def section_of(record: Record) -> str:
+    return _SECTIONS.get(record.kind, FACTS)
+
+
+class Wish(NamedTuple):
+    """A record to be told; a neighbour only if the turn that it stands beside is."""
+
+    key: Key
+    record: Record
+    beside: Key | None = None
+
+
+class Piece:
+    """A record's line and what it costs."""
+
+    __slots__ = ("bare", "cost", "line", "record", "section", "stamp")
+
+    def __init__(self, record: Record, said: str, counter: TokenCounter) -> None:
+        self.record, self.section, self.stamp = record, section_of(record), stamp_of(record)
+        self.line = f"{self.stamp} {said}"
+        self.cost = counter.count(self.line + "\n")
+        self.bare = said.casefold().strip(_MARKS)
+
+    def says(self, other: Piece) -> bool:
+        """Whether the other text is part of this one, word for word.
+
+        What two people said, or one of them on two days, are two things.
+        """
+        turns = self.section == other.section == CONVERSATION
+        if (turns and self.stamp != other.stamp) or not other.bare:
+            return False
+        return re.search(rf"(?<!\w){re.escape(other.bare)}(?!\w)", self.bare) is not None
+
+
+Chosen = dict[Key, Wish]
+
+
+def wishes_of(hits: Iterable[Hit], turns: Turns) -> list[Wish]:
+    """Hits, best first, and the neighbours of turns among those that are worth as much."""
+    worth: list[tuple[float, Wish]] = []
+    for rank, hit in enumerate(hits):
+        key = key_of(hit.record)
+        worth.append((rank, Wish(key, hit.record)))
+        near = turns.beside.get(key, ())
+        worth += [(LATER + STEP * rank, Wish(key_of(record), record, key)) for record in near]
+    worth.sort(key=lambda pair: pair[0])
+    return [wish for _, wish in worth]
+
+
+@dataclass(slots=True, kw_only=True)
+class Chooser:
+    """Fills a budget by what lines cost one by one, which is what they cost together or a little more."""
+
+    budget: int
+    counter: TokenCounter
+    terms: AbstractSet[int] = frozenset()
+    headings: bool = True
+    _pieces: dict[Key, Piece] = field(default_factory=dict, init=False)
+    _costs: dict[str, int] = field(default_factory=dict, init=False)
+    _refused: float = field(default=math.inf, init=False)
+
+    def piece(self, wish: Wish) -> Piece:
+        if wish.key not in self._pieces:
+            self._pieces[wish.key] = Piece(wish.record, self._said(wish.record), self.counter)
+        return self._pieces[wish.key]
+
+    def filled(self, chosen: Chosen, wishes: Sequence[Wish], room: int) -> Chosen:
+        """What was chosen and as much of what else is wished for as there is room for, the first first."""
+        chosen = dict(chosen)
+        opened = {place for wish in chosen.values() for place, _ in self._openings(wish)}
+        heard = self._heard(chosen)
+        for wish in wishes:
+            if room <= 0:
+                break
+            if wish.key in chosen or not self._may_come(wish, chosen, room):
+                continue
+            piece, openings = self.piece(wish), self._openings(wish)
+            cost = piece.cost + sum([self._cost(line) for place, line in openings if place not in opened])
+            if cost > room:
+                self._refuse(wish.record)
+            elif not self._repeats(wish, chosen, heard):
+                chosen[wish.key] = wish
+                opened.update(place for place, _ in openings)
+                heard += f"\n{piece.bare}"
+                room -= cost
+        return self._without_repeats(chosen)
+
+    def _may_come(self, wish: Wish, chosen: Chosen, room: int) -> bool:
+        """Before anything is counted: a neighbour needs its turn, and what is very long has no room."""
+        if wish.beside is not None and wish.beside not in chosen:
+            return False
+        chars = likely_chars(wish.record)
+        return chars <= room * _LONGEST and not (chars >= self._refused and _is_slow(wish.record))
+
+    def _refuse(self, record: Record) -> None:
+        """The best unit of a very long text is slow to find: where one did not fit, none as long is tried."""
+        if _is_slow(record):
+            self._refused = min(self._refused, likely_chars(record))
+
+    def _said(self, record: Record) -> str:
+        """All of a text, or of a long one that would take too much of the budget its best unit."""
+        share = self.budget * SHARE
+        if not is_long(record):
+            return one_line(record.text)
+        if len(record.text) <= share * _LONGEST:
+            whole = one_line(record.text)
+            if self.counter.count(whole) <= share:
+                return whole
+        return excerpt_of(record, self.terms)
+
+    def _openings(self, wish: Wish) -> list[tuple[object, str]]:
+        """What has to be told before a line of this kind can be, and where that is done once for all."""
+        if not self.headings:
+            return []
+        record, section = wish.record, section_of(wish.record)
+        lines: list[tuple[object, str]] = [(section, f"\n{HEADINGS[section]}")]
+        if section == CONVERSATION:
+            lines.append(((record.scope, record.session), header_of(record)))
+        return lines
+
+    def _cost(self, line: str) -> int:
+        if line not in self._costs:
+            self._costs[line] = self.counter.count(line + "\n")
+        return self._costs[line]
+
+    def _heard(self, chosen: Chosen) -> str:
+        return "\n".join([self.piece(wish).bare for wish in chosen.values()])
+
+    def _repeats(self, wish: Wish, chosen: Chosen, heard: str) -> bool:
+        """Whether something found says it already; neighbours do not count, nor are they left out for it."""
+        piece = self.piece(wish)
+        if wish.beside is not None or piece.bare not in heard:
+            return False
+        return any(other.beside is None and self.piece(other).says(piece) for other in chosen.values())
+
+    def _without_repeats(self, chosen: Chosen) -> Chosen:
+        """Without what a longer text that was chosen later says too."""
+        heard, kept = self._heard(chosen), chosen
+        for key, wish in chosen.items():
+            if heard.count(self.piece(wish).bare) > 1:
+                others = {other: kept[other] for other in kept if other != key}
+                kept = others if self._repeats(wish, others, heard) else kept
+        return {key: wish for key, wish in kept.items() if wish.beside is None or wish.beside in kept}

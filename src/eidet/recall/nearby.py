@@ -1,0 +1,68 @@
+"""What a context has beside its hits: the working state, and the turns around those that were found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from ..index import Neighbours
+from ..model import Kind, Record, Scope
+from ..where import Where
+from . import Recall
+from .passages import Key, Turns, key_of
+
+TURN_KINDS: Final = (Kind.MESSAGE, Kind.INTERACTION, Kind.ACTION, Kind.STATE)
+WORKING_MOST: Final = 50  # records of working state that are looked at
+
+
+def working_state(recall: Recall, scope: Scope, where: Where | None, now: float) -> list[Record]:
+    """Living working state that passes the filter, newest first."""
+    wanted = _within(where, kinds=(Kind.WORKING,))
+    return recall.listed(wanted, scope, now=now, order="-occurred", limit=WORKING_MOST)
+
+
+def turns_around(
+    recall: Recall, records: Sequence[Record], reach: int, where: Where | None, now: float
+) -> Turns:
+    """The places of turns in their sessions and what stands up to `reach` turns beside them.
+
+    Only what passes the filter is beside. Index and store are asked once per scope; neither if
+    nothing is in reach.
+    """
+    chosen = _within(where, kinds=TURN_KINDS)
+    turn: dict[Key, int] = {}
+    beside: dict[Key, list[Record]] = {}
+    for path, found in _by_scope(records).items() if reach else ():
+        near = recall.index.around(path, [record.seq for record in found], reach, chosen, now=now)
+        known = _fetched(recall, path, found, near)
+        for record in found:
+            if place := near.get(record.seq):
+                there = [(known[seq], at) for seq, at in place.beside if seq in known]
+                turn.update((key_of(one), at) for one, at in ((record, place.turn), *there))
+                beside[key_of(record)] = [one for one, _ in there]
+    return Turns(turn=turn, beside=beside)
+
+
+def _by_scope(records: Sequence[Record]) -> dict[str, list[Record]]:
+    """The turns of sessions among the records."""
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        if record.session is not None and record.kind in TURN_KINDS:
+            found.setdefault(record.scope, []).append(record)
+    return found
+
+
+def _within(where: Where | None, *, kinds: tuple[Kind, ...]) -> Where:
+    return Where(kinds=kinds, every=() if where is None else (where,))
+
+
+def _fetched(
+    recall: Recall, path: str, found: Sequence[Record], near: Mapping[int, Neighbours]
+) -> dict[int, Record]:
+    """Records by seq: those at hand, and the others from the store."""
+    known = {record.seq: record for record in found}
+    missing = {seq for place in near.values() for seq, _ in place.beside} - known.keys()
+    if missing:
+        fetched = recall.store.fetch(path, sorted(missing))
+        known.update((record.seq, record) for record in fetched if record is not None)
+    return known

@@ -1,0 +1,272 @@
+"""What speaks for each candidate, signal by signal, each 0 to 1 over all that was searched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..index import Found, Span
+from ..model import Kind
+from ..text.analysis import NAMED, NUMBERED, QUESTION, TIMED
+from ..text.dates import Dated
+from .recipes import Recipe
+from .understand import Understood
+
+DAY: Final = 86_400.0
+UNIX: Final = 719_163  # the ordinal of 1970-01-01
+WINDOW: Final = 6  # turns before and after that count as the context
+BESIDE: Final = 0.5  # how much the turns right before and after count for the dense of one
+SEVERAL: Final = 0.375  # of its weight the context keeps when several answers are wanted
+SPOKEN: Final = 0.9  # what a text speaks of, against when it was said
+OTHER_YEAR: Final = 0.8  # of "in May": May of a year that is not the last
+YEARS: Final = 20
+POOLED: Final = 0.125  # of theirs, date and form keep for a whole session, which has many of both
+ALIKE: Final = 0.7  # covering all words is as good as this cosine
+POOR: Final = 0.25  # a best cosine below this is more noise than match
+EVERY: Final = slice(None)
+NUMBER_SHARE: Final = 0.5  # numbers are common: having one says less than having a name or a time
+
+Floats = NDArray[Any]  # of any width of float
+_KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """Raw values and what they come to (0 to 1) by signal, and the weight each has for this question."""
+
+    values: dict[str, Floats]
+    shares: dict[str, Floats]
+    weights: dict[str, float]
+
+
+def signals_of(
+    found: Found, asked: Understood, recipe: Recipe, now: float, zone: float, unit: str = "record"
+) -> Signals:
+    """`now` is when the question is asked, `zone` how many seconds local time is ahead of UTC."""
+    talk = _talk(found, recipe)
+    dense, words = scaled(found.dense, found.spans["dense"]), _words(found)
+    base = _base(dense, words, found, recipe)
+    line = _Line(found)
+    values: dict[str, Floats] = {
+        "dense": found.dense,
+        "words": found.words if found.aligned is None else found.aligned,
+    }
+    shares: dict[str, Floats] = {"dense": dense, "words": words}
+    if recipe.context > 0 and line.some:
+        shares["dense"] = _stretched(line.smoothed(dense, talk))
+        shares["context"] = line.best(base * talk, base) * talk + base * (1 - talk)
+    if recipe.reply > 0 and line.some:
+        shares["reply"] = line.replies(base, found) * talk
+    if recipe.question > 0:
+        shares["question"] = talk * np.where((found.flags & QUESTION) > 0, -1.0, 0.0)
+    shares |= _about(found, asked, recipe, now, zone)
+    return Signals({**shares, **values}, shares, _weights(shares, asked, found, recipe, unit))
+
+
+def _talk(found: Found, recipe: Recipe) -> Floats:
+    """1 for a turn of talk, 0 for a long message, by its length."""
+    lengths = np.minimum(found.length, 10.0 * recipe.talk_terms)
+    talk: Floats = np.clip(2.0 - lengths / recipe.talk_terms, 0.0, 1.0)
+    return talk
+
+
+def _words(found: Found) -> Floats:
+    if found.aligned is None:
+        return scaled(found.words, found.spans["words"])
+    return scaled(found.aligned, found.spans["aligned"])
+
+
+def _base(dense: Floats, words: Floats, found: Found, recipe: Recipe) -> Floats:
+    """How well each matches by itself."""
+    if recipe.dense <= 0 or found.spans["dense"].high <= 0:
+        return words
+    if recipe.words <= 0 or not words.any():
+        return dense
+    return 0.5 * dense + 0.5 * words
+
+
+def scaled(values: Floats, span: Span) -> Floats:
+    """0 to 1 over the span that the arm had."""
+    if span.high <= span.low:
+        return (values >= span.high).astype(np.float64) if span.high > 0 else np.zeros(len(values))
+    scaled: Floats = np.clip((values - span.low) / (span.high - span.low), 0.0, 1.0)
+    return scaled
+
+
+def _stretched(values: Floats) -> Floats:
+    high, low = values.max(initial=0.0), values.min(initial=1.0)
+    return (values - low) / (high - low) if high > low else values
+
+
+class _Line:
+    """The candidates in the order they happened, session by session."""
+
+    def __init__(self, found: Found) -> None:
+        self.some = bool((found.session >= 0).any())
+        key = found.session.astype(np.int64) * (1 << 32) + found.turn
+        order = np.arange(len(found)) if bool((key[1:] > key[:-1]).all()) else np.argsort(key, kind="stable")
+        here = found.session[order] >= 0
+        self._order = order[here]
+        self._key = key[self._order]
+
+    def _pairs(self, lag: int, reach: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Earlier and later rows `lag` places apart, if no more than `reach` turns of one session."""
+        near = self._key[lag:] - self._key[:-lag] <= reach
+        return self._order[:-lag][near], self._order[lag:][near]
+
+    def best(self, base: Floats, own: Floats) -> Floats:
+        """The best of those around, or its own if that is better."""
+        best = np.maximum(own, base)
+        for lag in range(1, min(WINDOW, len(self._order) - 1) + 1):
+            earlier, later = self._pairs(lag, WINDOW)
+            best[later] = np.maximum(best[later], base[earlier])
+            best[earlier] = np.maximum(best[earlier], base[later])
+        return best
+
+    def smoothed(self, values: Floats, talk: Floats) -> Floats:
+        """The mean with the turns right before and after."""
+        total, weight = values.copy(), np.ones(len(values))
+        if len(self._order) > 1:
+            earlier, later = self._pairs(1, 1)
+            share = BESIDE * talk[earlier] * talk[later]
+            total[later] += share * values[earlier]
+            weight[later] += share
+            total[earlier] += share * values[later]
+            weight[earlier] += share
+        return total / weight
+
+    def replies(self, base: Floats, found: Found) -> Floats:
+        """For a turn right after another speaker's question: how well the question matches."""
+        reply = np.zeros(len(base))
+        if len(self._order) > 1:
+            earlier, later = self._pairs(1, 1)
+            asks = ((found.flags[earlier] & QUESTION) > 0) & (found.who[earlier] != found.who[later])
+            reply[later[asks]] = base[earlier[asks]]
+        return reply
+
+
+def _about(found: Found, asked: Understood, recipe: Recipe, now: float, zone: float) -> dict[str, Floats]:
+    """The signals that need no scores: what a record is, set against what was asked."""
+    shares: dict[str, Floats] = {}
+    if recipe.speaker > 0 and asked.speaker in found.voices:
+        shares["speaker"] = _of(found, asked)
+    if recipe.entity > 0 and asked.entities and found.mentions:
+        shares["entity"] = np.mean(found.mentions[-len(asked.entities) :], axis=0)
+    if recipe.date > 0 and asked.dates:
+        shares["date"] = dated(found, asked, zone)
+    if recipe.form > 0 and asked.expects:
+        shares["form"] = _formed(found, asked.expects)
+    if recipe.asked > 0 and (matching := _matching(found, asked)):
+        shares["asked"] = np.mean(matching, axis=0)
+    if recipe.importance > 0:
+        shares["importance"] = found.importance
+    if recipe.recency > 0:
+        age = np.maximum(now - found.occurred, 0.0) / DAY
+        shares["recency"] = np.exp2(-age / recipe.half_life_days)
+    return shares
+
+
+def _of(found: Found, asked: Understood) -> Floats:
+    """Said by the one who is asked about; or, where nobody said it, naming them."""
+    own = found.who == found.voices.index(asked.speaker or "")
+    if asked.names and found.mentions:
+        own |= (found.who < 0) & found.mentions[0]
+    told: Floats = own * 1.0
+    return told
+
+
+def _matching(found: Found, asked: Understood) -> list[Floats]:
+    """For each thing the query names beside its subject, how well each candidate fits it."""
+    fits: list[Floats] = []
+    if asked.kind is not None:
+        fits.append((found.kind == _KINDS[asked.kind]) * 1.0)
+    if found.inside is not None:
+        fits.append(found.inside * 1.0)
+    if found.away is not None and not np.isnan(found.away).all():
+        middle = float(np.nanmedian(found.away)) or 1.0
+        fits.append(np.nan_to_num(1.0 / (1.0 + found.away / middle)))
+    return fits
+
+
+def _formed(found: Found, expects: int) -> Floats:
+    has = (found.flags & expects & (TIMED | NAMED)) > 0
+    number = (found.flags & expects & NUMBERED) > 0
+    formed: Floats = np.maximum(has * 1.0, number * NUMBER_SHARE)
+    return formed
+
+
+def dated(found: Found, asked: Understood, zone: float) -> Floats:
+    """How well the time of each fits the times asked about, by when it happened or what it speaks of."""
+    day = np.floor((found.occurred + zone) / DAY) + UNIX
+    fits = np.zeros(len(found))
+    for one in asked.dates:
+        score = one.confidence * _precision(one.last - one.first + 1)
+        for first, last, certain in _years(one, day):
+            near = np.maximum(np.maximum(first - day, day - last), 0)
+            fits = np.maximum(fits, score * certain * np.select([near == 0, near <= 1], [1.0, 0.8], 0.0))
+            if len(found.days):
+                rows, begin, end = found.days.T
+                spoken = (begin <= last) & (end >= first) & (end - begin <= max(31, last - first))
+                np.maximum.at(fits, rows[spoken], score * certain * SPOKEN)
+    return fits
+
+
+def _precision(days: int) -> float:
+    """The shorter the time, the more it tells."""
+    return 1.0 if days <= 10 else 0.75 if days <= 31 else 0.5 if days <= 100 else 0.3
+
+
+def _years(one: Dated, day: Floats) -> Iterator[tuple[int, int, float]]:
+    """The time that is meant and, where its year was only guessed, the same time of the other years."""
+    yield one.first, one.last, 1.0
+    if one.yearless and len(day):
+        early, late = (int(edge - one.first) // 365 for edge in (day.min(), day.max()))
+        for years in range(max(early, -YEARS), min(late, YEARS) + 1):
+            if years:
+                away = round(years * 365.2425)
+                yield one.first + away, one.last + away, OTHER_YEAR
+
+
+def _weights(
+    shares: dict[str, Floats], asked: Understood, found: Found, recipe: Recipe, unit: str
+) -> dict[str, float]:
+    """The weight of every signal that has something to say, adding up to one."""
+    wanted = {name: getattr(recipe, name) for name in shares}
+    for name, arm in (("dense", "dense"), ("words", "words" if found.aligned is None else "aligned")):
+        if found.spans[arm].high <= 0:
+            wanted[name] = 0.0
+    wanted = _by_strength(wanted, found)
+    if asked.several and "context" in wanted:
+        wanted["context"] *= SEVERAL
+    if unit != "record":
+        wanted |= {name: wanted[name] * POOLED for name in ("date", "form") if name in wanted}
+    total = sum(weight for name, weight in wanted.items() if name != "question") + recipe.uses
+    return {name: weight / total for name, weight in wanted.items() if weight > 0 and total > 0}
+
+
+def _by_strength(wanted: dict[str, float], found: Found) -> dict[str, float]:
+    """Both arms share their weight by what they found, and what builds on them counts less if that is poor.
+
+    Brought to 0-1, the best of an arm is 1 even where it is noise.
+    """
+    near, here = max(float(found.dense.max(initial=0.0)), 0.0), ALIKE * covered(found)
+    dense, words = wanted["dense"], wanted["words"]
+    total = dense * near + words * here
+    if dense and words and total > 0:
+        dense, words = (dense + words) * dense * near / total, (dense + words) * words * here / total
+    trust = min(1.0, max(near if dense else 0.0, here if words else 0.0) / POOR)
+    weaker: dict[str, float] = {
+        name: weight * trust for name, weight in wanted.items() if name in ("context", "reply")
+    }
+    return {**wanted, **weaker, "dense": dense * trust, "words": words * trust}
+
+
+def covered(found: Found, rows: NDArray[np.intp] | slice = EVERY) -> float:
+    """The share of the question's words that the best of the rows covers."""
+    if found.aligned is not None:
+        return float(found.aligned[rows].max(initial=0.0))
+    return min(1.0, float(found.words[rows].max(initial=0.0)) / found.rarity) if found.rarity > 0 else 0.0

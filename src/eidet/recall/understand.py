@@ -1,0 +1,239 @@
+"""What a question means: who and when it is about, what it asks for, and what is left to search by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from ..model import Kind, Place
+from ..text.analysis import NAMED, NUMBERED, TIMED
+from ..text.dates import Dated, dates_in
+from ..text.stopwords import STOP_WORDS
+
+SURE: Final = 0.3  # times less certain are left alone
+LONGEST: Final = 2_000  # characters of a query that are read for its meaning
+
+_WHEN = re.compile(
+    r"\b(?:when|how long|how recently|since when|until when|(?:what|which) (?:date|day|month|year|time|week"
+    r"|season)|how many (?:days|weeks|months|years|hours))\b",
+    re.IGNORECASE,
+)
+_HOW_MANY = re.compile(
+    r"\bhow (?:many|much|old|often|far|tall|big)\b|\bwhat (?:number|age|percent)", re.IGNORECASE
+)
+_WHICH = re.compile(
+    r"\b(?:who|whose|whom|which|where|names?|called|title|titled)\b"
+    r"|^what (?:\w+ ){0,3}?(?:book|movie|film|song|band|game|city|country|place|state|town|show|series"
+    r"|company|brand|restaurant|school|university|artist|author|team|language)s?\b",
+    re.IGNORECASE,
+)
+# several answers are wanted: "what instruments does …", "which cities", "what are", "how many times"
+_SEVERAL = re.compile(
+    r"^(?:in )?(?:what|which|who|where)(?: \w+){0,2}? (?:are|were|have|all)\b"
+    r"|^(?:what|which)(?: (?:kinds?|types?|sorts?) of)?(?: \w+){0,3}? \w+[^s\W]s\b "
+    r"(?:do|does|did|has|have|had|are|were|is|was|can|would|will)\b"
+    r"|^how many\b|\bsome of\b|\ball (?:the|of)\b|^(?:list|name) ",
+    re.IGNORECASE,
+)
+_ME = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me|mine|myself|we|our|us)\b", re.IGNORECASE)
+_YOU = re.compile(r"\b(?:you|your|yours|you're|you've|you'd|we discussed|remind me)\b", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"[\"\u201c\u201d\u00ab\u00bb\u201e]([^\"\u201c\u201d\u00ab\u00bb\u201e]{2,200})[\"\u201c\u201d\u00ab\u00bb]"
+)
+_SESSION = re.compile(r"\b(?:session|conversation|chat|thread)\s+[#\"']?([\w.:-]*\d[\w.:-]*)", re.IGNORECASE)
+_KIND_WORDS: Final = {
+    "facts": Kind.FACT,
+    "messages": Kind.MESSAGE,
+    "documents": Kind.DOCUMENT,
+    "episodes": Kind.EPISODE,
+    "summaries": Kind.SUMMARY,
+    "states": Kind.STATE,
+    "actions": Kind.ACTION,
+}
+_KINDS = re.compile(
+    rf"^(?:show|list|find|search|all|my|the|in|which|what)?\s*(?:all |my |the )*({'|'.join(_KIND_WORDS)})\b",
+    re.IGNORECASE,
+)
+_NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
+_PLACE = re.compile(rf"\b(?:near|at|around|by|to|of)\s*\({_NUMBER},{_NUMBER}(?:,{_NUMBER})?\)", re.IGNORECASE)
+_PEOPLE_ROLES: Final = frozenset({"user", "human"})
+_AGENT_ROLES: Final = frozenset({"assistant", "ai", "agent", "bot", "model"})
+_ROLES: Final = _PEOPLE_ROLES | _AGENT_ROLES | {"system", "tool"}
+_COMMON: Final = STOP_WORDS["en"] | frozenset(
+    ["may", "mark", "grace", "art", "bill", "hope", "joy", "rose", "faith", "april"]
+)
+# first words that name nobody by themselves
+_NO_FIRST: Final = (
+    frozenset(["the", "a", "an", "my", "our", "your", "dr", "mr", "mrs", "ms", "mx", "prof", "sir", "st"])
+    | _ROLES
+)
+_CAPITAL = re.compile(r"(?<=[^\W\d_][ \-])[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w.&]*\w")
+_SPACES = re.compile(r"\s+")
+_INK = re.compile(r"\w")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood:
+    """What was read from a question. Each part may be given by the caller instead."""
+
+    text: str  # as it was asked
+    dense: str  # without names of participants, for the vector
+    names: tuple[str, ...] = ()  # participants it names
+    entities: tuple[str, ...] = ()  # others it names, by the look of the words
+    speaker: str | None = None  # whose turns are asked for, if that is clear
+    dates: tuple[Dated, ...] = ()
+    expects: int = 0  # what an answer has: a time, a number, a name (flags of the analysis)
+    several: bool = False  # more than one answer is asked for
+    phrases: tuple[str, ...] = ()  # quoted word for word
+    session: str | None = None
+    kind: Kind | None = None
+    place: Place | None = None
+
+    def notes(self) -> tuple[str, ...]:
+        """In words, for the explanation."""
+        told = [f"about {name}" for name in (*self.names, *self.entities)]
+        if self.speaker is not None and self.speaker not in self.names:
+            told.append(f"said by {self.speaker}")
+        told += [f"{one.text!r} is {_days(one)}" for one in self.dates]
+        told += [f"asks for {what}" for flag, what in _ASKED.items() if self.expects & flag]
+        told += ["asks for several"] if self.several else []
+        told += [f"says {phrase!r}" for phrase in self.phrases]
+        told += [f"in session {self.session}"] if self.session else []
+        told += [f"of kind {self.kind}"] if self.kind else []
+        told += [f"near {self.place}"] if self.place else []
+        return tuple(told)
+
+
+_ASKED: Final = {TIMED: "a time", NUMBERED: "a number", NAMED: "a name"}
+
+
+def understood(text: str, now: datetime, voices: Sequence[str], language: str) -> Understood:
+    """Reads a question asked at `now` in a scope where `voices` speak."""
+    said = text[:LONGEST]
+    names = named(said, voices)
+    dates = tuple(one for one in dates_in(said, now, language=language) if one.confidence >= SURE)
+    return Understood(
+        text=text,
+        dense=_left(text, names),
+        names=names,
+        entities=_entities(said, names, dates),
+        speaker=_speaker(said, names, voices),
+        dates=dates,
+        expects=_expected(said),
+        several=_SEVERAL.search(said) is not None,
+        phrases=tuple(phrase.strip() for phrase in _QUOTED.findall(said) if phrase.strip()),
+        session=_session(said),
+        kind=_kind(said),
+        place=_place(said),
+    )
+
+
+def named(text: str, voices: Sequence[str]) -> tuple[str, ...]:
+    """The participants that a text names, by their whole name or its first word, in order.
+
+    Of two who share a first name, a whole name means only one.
+    """
+    low = text.casefold()
+    found = {who: at for who in voices if _is_name(who) and (at := _found_at(text, low, who))}
+    order = sorted(found, key=lambda who: (found[who][0], -found[who][1], len(who)))
+    return tuple(who for who in order if not any(_within(found[who], found[other]) for other in order))
+
+
+def _within(part: tuple[int, int], whole: tuple[int, int]) -> bool:
+    return part != whole and whole[0] <= part[0] and part[1] <= whole[1]
+
+
+def _is_name(who: str) -> bool:
+    return bool(who.strip()) and who.casefold() not in _ROLES
+
+
+def _found_at(text: str, low: str, who: str) -> tuple[int, int] | None:
+    """From where to where a text names somebody first."""
+    for part in _calls(who):
+        if part.casefold() in low and (found := _pattern(part).search(text)):
+            return found.span()
+    return None
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    """A name in any case; one that is a common word too (Will, May) with a capital, inside a sentence."""
+    end = r"(?:['\u2019]s)?(?!\w)"
+    if name.casefold() in _COMMON:
+        return re.compile(rf"(?<=\S\s){re.escape(name[:1].upper() + name[1:])}{end}")
+    return re.compile(rf"(?<!\w){re.escape(name)}{end}", re.IGNORECASE)
+
+
+def _calls(who: str) -> tuple[str, ...]:
+    """What somebody is called: the whole name, or its first word if that is one."""
+    first = who.split(maxsplit=1)[0]
+    short = len(first) < 2 or first.casefold().rstrip(".") in _NO_FIRST
+    return (who,) if short else tuple(dict.fromkeys((who, first)))
+
+
+def without(text: str, names: Sequence[str]) -> str:
+    """The text without the names and their possessive endings."""
+    for who in names:
+        for part in (*_calls(who), *who.split()[1:]):
+            text = _pattern(part).sub(" ", text)
+    return _SPACES.sub(" ", text).strip()
+
+
+def _left(text: str, names: Sequence[str]) -> str:
+    """What there is to search by beside the names; all of it where there is nothing else."""
+    if not names:
+        return text
+    left = without(text, names)
+    return left if _INK.search(left) else text
+
+
+def _entities(text: str, names: Sequence[str], dates: Sequence[Dated]) -> tuple[str, ...]:
+    """Words inside the question that are written as names and are none of the participants."""
+    taken = {part.casefold() for name in names for part in name.split()}
+    taken |= {part.casefold() for one in dates for part in one.text.split()}
+    found = (match[0] for match in _CAPITAL.finditer(text) if match.start())
+    return tuple(dict.fromkeys(word for word in found if word.casefold() not in taken))
+
+
+def _speaker(text: str, names: Sequence[str], voices: Sequence[str]) -> str | None:
+    """The participant a question names first; or who "I" or "you" is, where a user and an agent talk."""
+    if names:
+        return names[0]
+    me, you = _ME.search(text) is not None, _YOU.search(text) is not None
+    if me == you:
+        return None
+    roles = _PEOPLE_ROLES if me else _AGENT_ROLES
+    return next((who for who in voices if who.casefold() in roles), None)
+
+
+def _expected(text: str) -> int:
+    expects = TIMED if _WHEN.search(text) else 0
+    if _HOW_MANY.search(text) and not expects:
+        expects |= NUMBERED
+    if _WHICH.search(text) and not expects:
+        expects |= NAMED
+    return expects
+
+
+def _session(text: str) -> str | None:
+    """A session named by a label with a number in it: "session 7", "chat s-12"."""
+    found = _SESSION.search(text)
+    return found[1].rstrip(".:-") if found else None
+
+
+def _kind(text: str) -> Kind | None:
+    found = _KINDS.search(text)
+    return _KIND_WORDS[found[1].casefold()] if found else None
+
+
+def _place(text: str) -> Place | None:
+    """Coordinates after a word for nearness: "near (3, 4)", "at (12.5, -3, 0)"."""
+    found = _PLACE.search(text)
+    return tuple(float(number) for number in found.groups() if number) if found else None
+
+
+def _days(one: Dated) -> str:
+    first, last = (f"{datetime.fromordinal(day):%Y-%m-%d}" for day in (one.first, one.last))
+    return first if first == last else f"{first} to {last}"

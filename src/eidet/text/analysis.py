@@ -1,0 +1,68 @@
+"""What a record keeps of its text for search: the terms of each unit, what kind of text it is, its days.
+
+A short text is one unit; a long one is cut into several, and its best unit counts. The layout of the
+bytes: flags, number of days, number of units; the number of terms of each unit; the units as
+`eidet.text.pack` writes them; then first and last day of each time that is spoken of.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from ..errors import Corrupt
+from . import unpack
+
+QUESTION: Final = 1  # it asks
+TIMED: Final = 2  # it speaks of a time
+NUMBERED: Final = 4  # it has a number
+NAMED: Final = 8  # it names somebody or something
+
+DAYS_KEPT: Final = 16
+_HEAD: Final = struct.Struct("<BBH")
+
+Days = tuple[int, int]  # the first and the last, as ordinals
+
+
+class Analysis(NamedTuple):
+    """A record's text as search sees it."""
+
+    flags: int = 0
+    days: tuple[Days, ...] = ()
+    units: tuple[bytes, ...] = ()
+
+
+NOTHING: Final = Analysis()
+
+
+def pack_analysis(units: Sequence[bytes], flags: int = 0, days: Sequence[Days] = ()) -> bytes:
+    kept = days[:DAYS_KEPT]
+    head = _HEAD.pack(flags, len(kept), len(units))
+    sizes = struct.pack(f"<{len(units)}I", *[len(unit) // 5 for unit in units])
+    return head + sizes + b"".join(units) + b"".join(struct.pack("<ii", *pair) for pair in kept)
+
+
+def read_analysis(blob: bytes) -> Analysis:
+    """`Corrupt` for bytes that are none; no bytes mean nothing was analysed."""
+    if not blob:
+        return NOTHING
+    try:
+        flags, dated, count = _HEAD.unpack_from(blob)
+        sizes = struct.unpack_from(f"<{count}I", blob, _HEAD.size)
+    except struct.error as error:
+        raise Corrupt(f"the analysis of a text is damaged: {error}") from error
+    start = _HEAD.size + 4 * count
+    if len(blob) != start + 5 * sum(sizes) + 8 * dated:
+        raise Corrupt(f"the analysis of a text has {len(blob):,} bytes, which is not what it says")
+    units = []
+    for size in sizes:
+        units.append(blob[start : start + 5 * size])
+        start += 5 * size
+    pairs = struct.unpack_from(f"<{2 * dated}i", blob, start)
+    return Analysis(flags, tuple(zip(pairs[::2], pairs[1::2], strict=True)), tuple(units))
+
+
+def terms_in(blob: bytes) -> set[int]:
+    """The ids of all terms of a text."""
+    return {term for unit in read_analysis(blob).units for term in unpack(unit)}

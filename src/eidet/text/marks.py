@@ -1,0 +1,83 @@
+"""What kind of text it is: whether it asks, speaks of a time, has a number, names somebody."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Final
+
+from .analysis import DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
+from .dates import dates_in, has_time
+
+LONGEST: Final = 4_000  # characters looked at: what a text is shows early
+SURE: Final = 0.5  # times less certain are not kept
+
+# ends with a question mark, whatever brackets, quotes or a caption in brackets follow it
+_ASKS = re.compile(r"""[?\uff1f\u061f\u037e]["'\u201d\u2019)\]*\s]*(?:\[[^\]]*\]\s*)?\Z""")
+_ASKING = re.compile(r"[?\uff1f\u061f\u037e]")
+_DIGIT = re.compile(r"\d")
+_LETTERS = re.compile(r"[a-z]+")
+_NUMBERS = frozenset(
+    {
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "twenty",
+        "thirty",
+        "forty",
+        "fifty",
+        "hundred",
+        "thousand",
+        "once",
+        "twice",
+        "couple",
+        "few",
+        "dozen",
+        "half",
+        "both",
+        "several",
+    }
+)
+_CAPITAL = re.compile("[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][^\\W\\d_]+")
+# before a word inside a sentence; after a comma or a greeting it is who is spoken to
+_INSIDE = re.compile(r"(?:[^\W\d_][ \-])\Z")
+_GREETING = re.compile(r"\b(?:hey|hi|hello|dear|thanks|yeah|wow|oh) \Z", re.IGNORECASE)
+_CAPITAL_NOUNS: Final = frozenset({"de"})
+
+
+def marks_of(text: str, occurred: datetime, language: str) -> tuple[int, tuple[Days, ...]]:
+    """The flags of a text and the days it speaks of, as of when it was said."""
+    said = text[:LONGEST]
+    dated = dates_in(said, occurred, language=language, past=False)
+    flags = QUESTION if _asks(text[-400:]) else 0
+    if dated or has_time(said, language):
+        flags |= TIMED
+    if _DIGIT.search(said) or not _NUMBERS.isdisjoint(_LETTERS.findall(said.lower())):
+        flags |= NUMBERED
+    if language not in _CAPITAL_NOUNS and _names(said):
+        flags |= NAMED
+    days = tuple((found.first, found.last) for found in dated if found.confidence >= SURE)
+    return flags, days[:DAYS_KEPT]
+
+
+def _asks(text: str) -> bool:
+    return _ASKING.search(text) is not None and _ASKS.search(text) is not None
+
+
+def _names(text: str) -> bool:
+    """Whether a capitalised word stands inside a sentence."""
+    return any(_inside(text, found.start()) for found in _CAPITAL.finditer(text))
+
+
+def _inside(text: str, at: int) -> bool:
+    before = text[max(0, at - 8) : at]
+    return _INSIDE.search(before) is not None and _GREETING.search(before) is None

@@ -1,0 +1,61 @@
+"""Long texts in units of some eighty words, so that the part that answers is not lost in the rest."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .sentences import sentences
+
+UNIT_CHARS: Final = 480  # some eighty words
+WHOLE_CHARS: Final = 720  # up to here a text is one unit
+MOST_UNITS: Final = 64  # of longer texts the units grow
+
+_SPACE: Final = re.compile(r"\s")
+
+
+def units_of(text: str) -> list[str]:
+    """The text in order, cut between sentences where that is possible; a short text is left alone.
+
+    The units say what the text says; only white space between them is lost.
+    """
+    if len(text) <= WHOLE_CHARS:
+        return [text]
+    whole = sentences(text)
+    size = max(UNIT_CHARS, -(-len(text) // MOST_UNITS) + UNIT_CHARS // 4)
+    while len(units := _cut(whole, size)) > MOST_UNITS:
+        size += size // 4  # sentences did not fill the units
+    return units or [text]
+
+
+def _cut(whole: list[str], size: int) -> list[str]:
+    """Sentences in units of about a size."""
+    units: list[list[str]] = []
+    length = size
+    for piece in (piece for sentence in whole for piece in _pieces(sentence, size)):
+        if length + len(piece) < size:
+            units[-1].append(piece)
+            length += 1 + len(piece)
+        else:
+            units.append([piece])
+            length = len(piece)
+    return _joined_tail([" ".join(unit) for unit in units], size)
+
+
+def _pieces(sentence: str, size: int) -> list[str]:
+    """A sentence that is too long by itself, cut at white space or, where there is none, anywhere."""
+    pieces = []
+    while len(sentence) > size * 3 // 2:
+        cut = size
+        if space := next(_SPACE.finditer(sentence, size, size * 3 // 2), None):
+            cut = space.start()
+        pieces.append(sentence[:cut].strip())
+        sentence = sentence[cut:].strip()
+    return [*pieces, sentence] if sentence else pieces
+
+
+def _joined_tail(units: list[str], size: int) -> list[str]:
+    """A short last unit belongs to the one before."""
+    if len(units) > 1 and len(units[-1]) < size // 4:
+        units[-2:] = [f"{units[-2]} {units[-1]}"]
+    return units

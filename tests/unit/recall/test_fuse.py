@@ -1,0 +1,256 @@
+"""One ranking from many signals: shares that add up, whole sessions, phrases, uses and a second look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.candidates import Turn, asked, found_of
+
+from eidet import Memory, Scope, Unavailable
+from eidet.model import Hit, Kind, Reasons, Record, Signal
+from eidet.recall.fuse import POOL, Ranked, fuse, reranked, with_phrases, with_uses
+from eidet.recall.recipes import AUTO, RECIPES, Recipe
+from eidet.recall.signals import signals_of
+from eidet.text.analysis import NAMED, QUESTION
+
+NOW = 1_700_000_000.0
+often = settings(derandomize=True, deadline=None, max_examples=100)
+DENSE = Recipe(dense=1.0, words=0.0, importance=0.0, nothing=0.0)
+
+
+def ranked(
+    turns: Sequence[Turn], recipe: Recipe = DENSE, *, limit: int = 100, unit: str = "record"
+) -> Ranked:
+    found = found_of(turns)
+    told = signals_of(found, asked(expects=NAMED, speaker="bob", kind=Kind.FACT), recipe, NOW, 0.0, unit)
+    return fuse(found, told, recipe, limit, unit)
+
+
+def turns_of(draw: st.DrawFn) -> list[Turn]:
+    places = draw(st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 20)), max_size=12, unique=True))
+    return [
+        Turn(
+            dense=draw(st.integers(-5, 10)) / 10,
+            words=draw(st.integers(0, 3)) / 3,
+            session=session,
+            turn=turn if session >= 0 else -1,
+            who=draw(st.integers(-1, 1)),
+            flags=draw(st.sampled_from((0, QUESTION, NAMED))),
+            scope=draw(st.integers(0, 1)),
+            length=draw(st.sampled_from((3.0, 40.0, np.inf))),
+        )
+        for session, turn in places
+    ]
+
+
+talks = st.composite(turns_of)()
+
+
+@often
+@given(talks, st.sampled_from(sorted(RECIPES)), st.sampled_from(("record", "session", "scope")))
+def test_scores_fall_and_what_each_signal_gave_adds_up_to_them(
+    turns: list[Turn], name: str, unit: str
+) -> None:
+    made = ranked(turns, RECIPES[name], unit=unit)
+    assert len(made.scores) == len(made.rows) == len(set(made.rows.tolist()))
+    assert all(0 <= score <= 1 for score in made.scores)
+    assert all(one >= other for one, other in pairwise(made.scores))
+    for at, score in enumerate(made.scores):
+        told = made.signals(at)
+        assert all(one.share >= other.share for one, other in pairwise(told))
+        assert not told or sum(signal.share for signal in told) == pytest.approx(score, abs=1e-9)
+        assert all(signal.share > 0 for signal in told if signal.name != "question")
+
+
+def test_the_best_comes_first_and_of_equals_the_newer_one() -> None:
+    made = ranked([Turn(dense=0.1), Turn(dense=0.9), Turn(dense=0.5), Turn(dense=0.9)])
+    assert made.rows.tolist() == [3, 1, 2, 0]
+    assert ranked([Turn(dense=0.5)] * 5, limit=2).rows.tolist() == [4, 3]
+
+
+def test_ranks_are_told_of_the_arms() -> None:
+    made = ranked([Turn(dense=0.1), Turn(dense=0.9), Turn(dense=0.5)])
+    assert [signal.rank for at in (0, 1) for signal in made.signals(at)] == [1, 2]
+
+
+def test_asked_by_words_alone_what_has_none_is_no_answer() -> None:
+    exact = Recipe(dense=0.0, words=1.0)
+    assert ranked([Turn(words=0.5), Turn(importance=1.0), Turn(words=1.0)], exact).rows.tolist() == [2, 0]
+
+
+def test_a_record_without_a_session_has_no_context_but_its_own_match() -> None:
+    turns = [
+        Turn(dense=0.9, words=1.0),
+        Turn(dense=0.2, session=0, turn=0),
+        Turn(dense=0.1, session=0, turn=1),
+    ]
+    made = ranked(turns, AUTO)
+    best = {signal.name for signal in made.signals(made.rows.tolist().index(0))}
+    assert "context" not in best
+    assert best >= {"dense", "words"}
+
+
+# Whole sessions and scopes.
+
+
+def test_a_session_is_its_best_record_ranked_with_its_next_best() -> None:
+    turns = [
+        Turn(dense=0.9, session=0, turn=0),
+        Turn(dense=0.88, session=1, turn=0),
+        Turn(dense=0.85, session=1, turn=9),
+        Turn(dense=0.0, session=0, turn=9),
+        Turn(dense=0.5),
+        Turn(dense=0.4),
+    ]
+    assert ranked(turns).rows[0] == 0
+    assert ranked(turns, unit="session").rows.tolist() == [1, 0, 4, 5]
+
+
+@often
+@given(talks)
+def test_there_is_one_hit_for_each_session_and_each_lone_record(turns: list[Turn]) -> None:
+    rows = ranked(turns, unit="session").rows.tolist()
+    groups = [turns[row].session if turns[row].session >= 0 else f"alone {row}" for row in rows]
+    assert len(groups) == len(set(groups))
+    assert set(groups) == {one.session if one.session >= 0 else f"alone {at}" for at, one in enumerate(turns)}
+    scopes = [turns[row].scope for row in ranked(turns, unit="scope").rows.tolist()]
+    assert sorted(scopes) == sorted({one.scope for one in turns})
+
+
+@often
+@given(talks)
+def test_a_session_adds_at_most_two_more_to_its_best(turns: list[Turn]) -> None:
+    found = found_of(turns)
+    told = signals_of(found, asked(), DENSE, NOW, 0.0, "session")
+    sums = told.shares["dense"] * told.weights.get("dense", 0.0)
+    plain: dict[object, float] = {}
+    for key in {one.session if one.session >= 0 else ("alone", at) for at, one in enumerate(turns)}:
+        mine = [
+            s
+            for at, (s, one) in enumerate(zip(sums, turns, strict=True))
+            if key in (one.session, ("alone", at))
+        ]
+        best, *more = sorted(mine, reverse=True)
+        plain[key] = (best + POOL * sum(more[:2])) / (1 + 2 * POOL)
+    order = [
+        plain[turns[row].session if turns[row].session >= 0 else ("alone", row)]
+        for row in ranked(turns, unit="session").rows.tolist()
+    ]
+    assert all(one >= other - 1e-6 for one, other in pairwise(order))
+
+
+# Late signals.
+
+
+def hit(text: str, score: float, uses: int = 0) -> Hit:
+    reasons = Reasons(signals=(Signal(name="dense", value=0.5, share=score),), matched=("x",))
+    return Hit(record=Record(id=text, scope="a", text=text, uses=uses), score=score, reasons=lambda: reasons)
+
+
+def test_who_says_what_was_quoted_comes_first_and_the_shares_still_add_up() -> None:
+    hits = [hit("no", 0.61), hit("He said SEE you", 0.4), hit("see you, bye now", 0.4)]
+    made = with_phrases(hits, ("see you", "bye now"), AUTO)
+    assert [one.text for one in made] == ["see you, bye now", "no", "He said SEE you"]
+    for one in made:
+        assert sum(signal.share for signal in one.signals) == pytest.approx(one.score)
+        assert 0 <= one.score <= 1
+        assert one.matched == ("x",)
+    assert with_phrases(hits, ("unsaid",), AUTO) is hits
+    assert with_phrases(hits, ("see you",), Recipe(asked=0.0)) is hits
+
+
+def test_what_was_used_often_moves_up() -> None:
+    recipe = Recipe(uses=1.0)
+    made = with_uses([hit("a", 0.5), hit("b", 0.45, uses=9), hit("c", 0.45, uses=1)], recipe)
+    assert [one.text for one in made] == ["b", "c", "a"]
+    assert all(sum(signal.share for signal in one.signals) == pytest.approx(one.score) for one in made)
+    unused = [hit("a", 0.5), hit("b", 0.4)]
+    assert with_uses(unused, recipe) is unused
+
+
+class Lengths:
+    """Long texts first."""
+
+    name = "by length"
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        return [min(1.0, len(text) / 10) for text in texts]
+
+
+class Away:
+    name = "away"
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        raise Unavailable("the service is away", retry_after=1.0)
+
+
+def test_a_reranker_gives_order_and_scores() -> None:
+    made, notes = reranked([hit("a", 0.9), hit("abc", 0.5)], "q", Lengths())
+    assert [(one.text, one.score) for one in made] == [("abc", 0.3), ("a", 0.1)]
+    assert notes == ("reranked by by length",)
+    assert [(signal.name, signal.share) for signal in made[0].signals] == [("by length", 0.3), ("dense", 0.0)]
+
+
+def test_a_reranker_that_is_away_keeps_the_order_and_is_noted() -> None:
+    hits = [hit("a", 0.9), hit("abc", 0.5)]
+    made, notes = reranked(hits, "q", Away())
+    assert made == hits
+    assert notes == ("not reranked: the service is away",)
+    assert reranked([], "q", Away()) == ([], ())
+    assert reranked(hits, "q", None) == (hits, ())
+
+
+# In a memory.
+
+
+@pytest.fixture
+def memory() -> Memory:
+    memory = Memory(embedder="hashing:64", clock=lambda: NOW)
+    memory.remember([f"the plan for the garden has number {n}" for n in range(60)])
+    return memory
+
+
+def test_a_memory_reranks_its_best_and_says_so(memory: Memory) -> None:
+    hits = memory.recall("plan", rerank=Lengths(), explain=True, limit=3)
+    assert len(hits) == 3
+    assert hits.trace is not None
+    assert hits.trace.notes == ("reranked by by length",)
+
+
+def test_a_memory_whose_reranker_is_away_answers_by_itself(memory: Memory) -> None:
+    hits = memory.recall("plan", rerank=Away(), explain=True, limit=3)
+    assert hits.trace is not None
+    assert "not reranked: the service is away" in hits.trace.notes
+    assert [one.id for one in hits] == [one.id for one in memory.recall("plan", limit=3)]
+
+
+def test_a_phrase_is_found_even_if_only_one_hit_is_wanted() -> None:
+    memory = Memory(embedder="hashing:64", clock=lambda: NOW)
+    memory.remember(
+        [f"the garden plan {marks}" for marks in ("##", "..", "!!", "::", ";;", "--", "++", "==", "~~")]
+    )
+    assert memory.recall("garden plan ##", limit=1)[0].text == "the garden plan ~~"
+    assert memory.recall('garden "plan ##"', limit=1)[0].text == "the garden plan ##"
+
+
+def test_sessions_and_scopes_are_answered_once_each() -> None:
+    memory = Memory(embedder="hashing:64", clock=lambda: NOW)
+    for at in range(12):
+        memory.remember(f"plan {at}", session=f"s{at % 3}", scope=f"a/{at % 2}")
+    both = Scope.under("a")
+    assert {hit.record.session for hit in memory.recall("plan", scope="a/0", unit="session")} == {
+        "s0",
+        "s1",
+        "s2",
+    }
+    assert len(memory.recall("plan", scope="a/0", unit="session")) == 3
+    assert len(memory.recall("plan", scope=both, unit="session")) == 6
+    assert sorted(hit.record.scope for hit in memory.recall("plan", scope=both, unit="scope")) == [
+        "a/0",
+        "a/1",
+    ]

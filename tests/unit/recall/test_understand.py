@@ -1,0 +1,313 @@
+"""What a question means, and that the caller's own arguments stand above its words."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from eidet import Box, Memory, Near
+from eidet.model import Kind
+from eidet.recall.understand import Understood, named, understood, without
+from eidet.text.analysis import NAMED, NUMBERED, TIMED
+
+NOW = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
+VOICES = ("Ann Lee", "Bob", "", "user", "assistant", "Ann Smith", "Will")
+
+
+def read(text: str, voices: tuple[str, ...] = VOICES) -> Understood:
+    return understood(text, NOW, voices, "en")
+
+
+# Names.
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "dense"),
+    [
+        ("Where does Bob live?", ("Bob",), "Where does live?"),
+        ("where does bob live?", ("Bob",), "where does live?"),
+        ("What is Bob's dog called?", ("Bob",), "What is dog called?"),
+        ("What is Bob\u2019s dog called?", ("Bob",), "What is dog called?"),
+        ("Did Ann Smith meet Bob?", ("Ann Smith", "Bob"), "Did meet ?"),
+        ("Did Bob meet Ann Lee?", ("Bob", "Ann Lee"), "Did meet ?"),
+        ("What did Ann say?", ("Ann Lee", "Ann Smith"), "What did say?"),
+        ("Who is Bobby?", (), "Who is Bobby?"),
+        ("What did the user ask the assistant?", (), "What did the user ask the assistant?"),
+        ("Bob?", ("Bob",), "Bob?"),
+        ("Bob", ("Bob",), "Bob"),
+        ("", (), ""),
+    ],
+)
+def test_participants_are_found_and_left_out_of_the_vector(
+    text: str, names: tuple[str, ...], dense: str
+) -> None:
+    found = read(text)
+    assert (found.names, found.dense, found.text) == (names, dense, text)
+    assert found.speaker == (names[0] if names else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("when will it rain?", ()),
+        ("Will it rain?", ()),
+        ("what does Will like?", ("Will",)),
+        ("what is Will's dog called?", ("Will",)),
+    ],
+)
+def test_a_name_that_is_a_common_word_needs_a_capital_inside_a_sentence(
+    text: str, names: tuple[str, ...]
+) -> None:
+    assert read(text).names == names
+
+
+@pytest.mark.parametrize(
+    ("who", "text", "is_named"),
+    [
+        ("The Doctor", "what is the plan?", False),
+        ("The Doctor", "what did the doctor say?", True),
+        ("Dr. Who", "which dr. is it?", False),
+        ("my agent", "where is my key?", False),
+        ("C++ (old)", "who is c++ here?", True),
+        ("a.b*", "tell a.b* so", True),
+        ("a.b*", "tell acb so", False),
+        ("  ", "what  is", False),
+        ("J", "what does J say?", True),
+    ],
+)
+def test_a_title_or_an_article_names_nobody_and_marks_are_plain(who: str, text: str, is_named: bool) -> None:
+    assert named(text, (who,)) == ((who,) if is_named else ())
+
+
+def test_a_name_that_is_another_ones_first_name_comes_first() -> None:
+    assert named("what does Ann like?", ("Ann Lee", "Ann")) == ("Ann", "Ann Lee")
+    assert named("what does Ann Lee like?", ("Ann Lee", "Ann")) == ("Ann Lee",)
+
+
+def test_what_is_left_has_neither_names_nor_their_endings() -> None:
+    assert without("Ann Lee's and lee's house, ANN!", ("Ann Lee",)) == "and house, !"
+
+
+@pytest.mark.parametrize(
+    ("text", "speaker"),
+    [
+        ("What did I say about my dog?", "user"),
+        ("where do we live", "user"),
+        ("What did you recommend?", "assistant"),
+        ("What did you tell me?", None),
+        ("What was said?", None),
+        ("What did I tell Bob?", "Bob"),
+    ],
+)
+def test_i_is_the_user_and_you_are_the_agent(text: str, speaker: str | None) -> None:
+    assert read(text).speaker == speaker
+    assert read(text, ("Ann", "Bob")).speaker == (speaker if speaker == "Bob" else None)
+
+
+def test_others_are_known_by_their_capitals() -> None:
+    assert read("did Bob fly to Lisbon with Carla in May?").entities == ("Lisbon", "Carla")
+    assert read("Lisbon is where?").entities == ()
+    assert read("is AT&T in Paris, or in Paris?").entities == ("AT&T", "Paris")
+
+
+# What is asked for.
+
+
+def day(*parts: int) -> int:
+    return date(*parts).toordinal()
+
+
+def test_times_are_meant_as_of_now() -> None:
+    [one] = read("what happened yesterday?").dates
+    assert (one.first, one.last) == (day(2023, 5, 7), day(2023, 5, 7))
+    [one] = read("what happened in May?").dates
+    assert one.yearless
+    assert read("what happened?").dates == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expects"),
+    [
+        ("When did it rain?", TIMED),
+        ("What year was it?", TIMED),
+        ("How many days did it take?", TIMED),
+        ("How many dogs are there?", NUMBERED),
+        ("how old is he", NUMBERED),
+        ("Who was it?", NAMED),
+        ("What book did she read?", NAMED),
+        ("Why did it rain?", 0),
+    ],
+)
+def test_a_question_expects_a_time_a_number_or_a_name(text: str, expects: int) -> None:
+    assert read(text).expects == expects
+
+
+@pytest.mark.parametrize(
+    ("text", "several"),
+    [
+        ("What instruments does she play?", True),
+        ("Which cities has he seen?", True),
+        ("What are her plans?", True),
+        ("How many dogs?", True),
+        ("list the dogs", True),
+        ("What does she play?", False),
+        ("What class is it?", False),
+    ],
+)
+def test_several_answers_may_be_asked_for(text: str, several: bool) -> None:
+    assert read(text).several is several
+
+
+def test_phrases_are_what_is_quoted() -> None:
+    assert read('who said "see you" or \u201cbye now\u201d?').phrases == ("see you", "bye now")
+    assert read('an "x" only').phrases == ()
+    assert read("it's Bob's").phrases == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "session"),
+    [
+        ("what was said in session 7?", "7"),
+        ("in conversation s-12.", "s-12"),
+        ("chat #3: what", "3"),
+        ("the last session", None),
+        ("this chat is long", None),
+    ],
+)
+def test_a_session_is_named_by_a_label_with_a_number(text: str, session: str | None) -> None:
+    assert read(text).session == session
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("facts about Bob", Kind.FACT),
+        ("show all my documents", Kind.DOCUMENT),
+        ("Which episodes were fun?", Kind.EPISODE),
+        ("what are the facts", None),
+        ("he likes facts", None),
+    ],
+)
+def test_a_kind_is_named_at_the_beginning(text: str, kind: Kind | None) -> None:
+    assert read(text).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("trees near (3, 4)", (3.0, 4.0)),
+        ("at (1.5,-2, 0)?", (1.5, -2.0, 0.0)),
+        ("(3, 4)", None),
+        ("near (3)", None),
+        ("near (x, y)", None),
+    ],
+)
+def test_a_place_is_two_or_three_numbers_after_a_word_for_nearness(
+    text: str, place: tuple[float, ...] | None
+) -> None:
+    assert read(text).place == place
+
+
+def test_notes_tell_in_words_what_was_understood() -> None:
+    found = read('facts: when did Bob say "hi there" to Carla yesterday in session 7 near (1, 2)?')
+    assert found.notes() == (
+        "about Bob",
+        "about Carla",
+        "'yesterday' is 2023-05-07",
+        "asks for a time",
+        "says 'hi there'",
+        "in session 7",
+        "of kind fact",
+        "near (1.0, 2.0)",
+    )
+    assert read("what did I say?").notes() == ("said by user",)
+    assert (
+        read("what happened last month, list all of it").notes()[0]
+        == "'last month' is 2023-04-01 to 2023-04-30"
+    )
+
+
+@pytest.mark.parametrize(
+    "part", ["a ", "what ", "A.", "near (", "session ", '"a" ', "1", "in May ", "Bob ", "\u0130"]
+)
+def test_a_query_of_a_million_characters_is_read_in_no_time(part: str) -> None:
+    start = time.perf_counter()
+    read(part * (1_000_000 // len(part)))
+    assert time.perf_counter() - start < 5
+
+
+# The caller's own arguments.
+
+
+@pytest.fixture
+def memory() -> Memory:
+    memory = Memory(embedder="hashing:64", clock=NOW.timestamp)
+    memory.remember(
+        "we saw the sea", who="Bob", session="7", place=(1.0, 2.0), occurred="2023-05-07T10:00:00Z"
+    )
+    memory.remember(
+        "we saw the lake", who="Cy", session="8", place=(9.0, 9.0), occurred="2023-01-07T10:00:00Z"
+    )
+    return memory
+
+
+QUERY = "facts that Bob told yesterday of the sea in session 7 near (1, 2)"
+
+
+def weighed(memory: Memory, query: str = QUERY, **how: Any) -> set[str]:
+    trace = memory.recall(query, explain=True, **how).trace
+    assert trace is not None
+    return set(trace.weights)
+
+
+def test_what_a_query_says_counts(memory: Memory) -> None:
+    hits = memory.recall(QUERY, explain=True)
+    assert hits[0].text == "we saw the sea"
+    assert weighed(memory) >= {"speaker", "date", "asked"}
+    assert hits.trace is not None
+    assert "about Bob" in hits.trace.notes
+
+
+@pytest.mark.parametrize(
+    ("how", "unsaid"),
+    [
+        ({"who": "Bob"}, "speaker"),
+        ({"since": "2020-01-01"}, "date"),
+        ({"until": "2024-01-01"}, "date"),
+    ],
+)
+def test_what_the_caller_says_stands_in_place_of_the_words(memory: Memory, how: Any, unsaid: str) -> None:
+    assert unsaid not in weighed(memory, **how)
+
+
+def test_session_kind_and_place_are_one_signal_until_all_are_given(memory: Memory) -> None:
+    near, box = Near(place=(0.0, 0.0), radius=99.0), Box(low=(0.0, 0.0), high=(99.0, 99.0))
+    said: list[dict[str, Any]] = [{"session": "7"}, {"kinds": "fact"}, {"near": near}]
+    for left_out in said:
+        rest = {name: value for one in said if one is not left_out for name, value in one.items()}
+        assert "asked" in weighed(memory, **rest)
+    assert "asked" not in weighed(memory, session="7", kinds="fact", near=near)
+    assert "asked" not in weighed(memory, session="7", kinds="fact", box=box)
+
+
+def test_without_understanding_the_words_are_only_words(memory: Memory) -> None:
+    assert weighed(memory, understand=False).isdisjoint({"speaker", "date", "asked", "entity", "form"})
+    trace = memory.recall(QUERY, understand=False, explain=True).trace
+    assert trace is not None
+    assert trace.notes == ()
+    assert "bob" in trace.terms
+
+
+def test_the_query_is_embedded_without_who_speaks(memory: Memory) -> None:
+    assert memory.phrased("what did Bob see?") == "what did see?"
+    assert memory.phrased("what did Bob see?", scope="elsewhere") == "what did Bob see?"
+
+
+def test_last_week_is_meant_as_of_the_time_given(memory: Memory) -> None:
+    then = memory.recall("what was yesterday?", now="2023-01-08T12:00:00Z", explain=True)
+    assert then[0].text == "we saw the lake"
+    assert then.trace is not None
+    assert "'yesterday' is 2023-01-07" in then.trace.notes
