@@ -163,11 +163,13 @@ class Shard:
 
     def _extend(self, start: int, units: Sequence[bytes], whole: bool) -> None:
         """Adds new rows to what was made for searching, if they are few; else it is made anew."""
-        if len(units) > FEW or not whole:
+        if len(units) > FEW:
             self._sessions = self._forward = None
             return
         if self._forward is not None:
             self._forward.append([np.frombuffer(u[: len(u) // 5 * 4], "<u4").tolist() for u in units])
+        if not whole:
+            self._sessions = None
         if self._sessions is not None:
             fits = (
                 self._sessions.append(r, int(self.session[r]), self.occurred)
