@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
@@ -309,3 +310,37 @@ def test_eight_processes_open_a_new_file_at_once(start: Nursery, tmp_path: Path)
     for i in range(5):
         with opened(str(tmp_path / f"{i}.db")) as memory:
             assert memory.stats()["records"] == 8
+
+
+def damage(path: Path, id: str, column: str, value: object) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE records SET {column} = ? WHERE id = ?", (value, id))
+
+
+@pytest.mark.parametrize(("column", "value"), [("terms", b"\xff\xff"), ("kind", "nonsense"), ("data", "{]")])
+def test_a_damaged_record_of_one_tier_does_not_keep_the_others_from_answering(
+    tmp_path: Path, column: str, value: object
+) -> None:
+    path = tmp_path / "m.db"
+    with Memory(path, embedder="hashing:64") as memory:
+        memory.remember("the heron nests by the weir", id="sound", tier="short")
+        memory.remember("the heron left in autumn", id="broken", tier="long")
+        memory.remember("the heron eats frogs", id="other", tier="middle")
+    damage(path, "broken", column, value)
+    with Memory(path, embedder="hashing:64") as memory:
+        hits = memory.recall("heron", explain=True)
+        assert {hit.id for hit in hits} == {"sound", "other"}
+        assert hits.trace is not None
+        assert any("damaged" in note for note in hits.trace.notes)
+        if column != "data":
+            assert "1 damaged records of the long tier were not searched" in hits.trace.notes
+            assert any("1 records are damaged" in fault for fault in memory.check())
+        memory.forget("broken")
+        assert not any("damaged" in note for note in _notes(memory))
+        assert memory.check() == []
+
+
+def _notes(memory: Memory) -> tuple[str, ...]:
+    trace = memory.recall("heron", explain=True).trace
+    assert trace is not None
+    return trace.notes

@@ -63,6 +63,7 @@ class Found:
     who       the number of the speaker in `voices`
     days      (row, first day, last day) of the times the texts speak of
     mentions  by name: whether the record has all of its terms
+    damaged   how many records of a tier cannot be read and were not searched
     inside    whether it is of the session asked for
     away      how far it is from the place asked for; NaN without a place
     """
@@ -88,6 +89,7 @@ class Found:
     away: NDArray[np.float64] | None = None
     spans: dict[str, Span]
     rarity: float = 0.0
+    damaged: dict[str, int] = field(default_factory=dict)
     searched: int = 0
     kept: int = 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -124,14 +124,21 @@ class EmbeddedIndex:
         return self._ask(scope, self._store.head(), lambda shard: shard.records)
 
     def check(self, scope: str) -> list[str]:
-        held = self._ask(scope, self._store.head(), lambda shard: set(shard.seq[shard.alive].tolist()))
+        held, damaged = self._ask(
+            scope,
+            self._store.head(),
+            lambda shard: (set(shard.seq[shard.alive].tolist()), set(shard.damaged)),
+        )
         truth = set(self._store.match(Where(scope=Scope(scope))))
-        faults = (("misses", len(truth - held)), ("still holds", len(held - truth)))
-        return [
+        faults = (("misses", len(truth - held - damaged)), ("still holds", len(held - truth)))
+        told = [
             f"scope {scope}: the index {verb} {count:,} records; run `eidet rebuild`"
             for verb, count in faults
             if count
         ]
+        if damaged:
+            told.append(f"scope {scope}: {len(damaged):,} records are damaged; restore a copy or an export")
+        return told
 
     def stats(self) -> dict[str, Any]:
         with self._lock:
@@ -322,6 +329,7 @@ def merged(parts: list[Found]) -> Found:
         inside=_optional([part.inside for part in parts], by_seq),
         away=_optional([part.away for part in parts], by_seq),
         spans={arm: _widest([part.spans[arm] for part in parts if part.kept]) for arm in _arms(aligned)},
+        damaged=dict(sum((Counter(part.damaged) for part in parts), Counter())),
         rarity=max((part.rarity for part in parts), default=0.0),
         searched=sum(part.searched for part in parts),
         kept=sum(part.kept for part in parts),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embed.bytes import all_raised
+from ..errors import Corrupt
 from ..model import Kind, Place, Tier
 from ..store import Changes, Entry, Head
 from ..text.analysis import Analysis, read_analysis
@@ -66,6 +68,7 @@ class Shard:
         self.codes: dict[str, dict[str, int]] = {name: {} for name in LABELS}
         self.vectors = Vectors(width)
         self.postings = Postings()
+        self.damaged: dict[int, str] = {}  # seq -> tier of records that cannot be read, and are not searched
         self.days = np.empty((0, 3), np.int32)  # row, first and last day of the times texts speak of
         self._voices: tuple[str, ...] | None = None
         self._sessions: Sessions | None = None
@@ -90,8 +93,10 @@ class Shard:
     def apply(self, changes: Changes) -> None:
         if changes.gone:
             self._mark_gone(np.array(changes.gone, np.int64))
+            for seq in changes.gone:
+                self.damaged.pop(seq, None)
         if changes.entries:
-            self._append(changes.entries)
+            self._append_sound(changes.entries)
         self.head = changes.head
         if self.count - self.live > max(DEAD_ROWS, self.count // 4):
             self.compact()
@@ -110,6 +115,17 @@ class Shard:
         first, last = np.searchsorted(self.seq, seqs), np.searchsorted(self.seq, seqs, side="right")
         sizes = last - first
         return np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
+
+    def _append_sound(self, entries: Sequence[Entry]) -> None:
+        """Adds what can be read: a damaged record does not keep the others from being found."""
+        try:
+            self._append(entries)
+        except (Corrupt, KeyError, ValueError, TypeError):
+            if len(entries) > 1:
+                for entry in entries:
+                    self._append_sound([entry])
+            else:
+                self.damaged[entries[0].seq] = str(entries[0].tier)
 
     def _append(self, entries: Sequence[Entry]) -> None:
         given = Entry(*zip(*entries, strict=True))  # type: ignore[arg-type]
@@ -286,6 +302,7 @@ class Shard:
             inside=None if probe.session is None else self._inside(rows, probe.session),
             away=None if probe.place is None else self._away(rows, probe.place),
             spans=spans,
+            damaged=dict(Counter(self.damaged.values())),
             searched=self.records,
             kept=self.records if keep is None else int((keep & (self.unit == 0)).sum()),
         )

@@ -106,6 +106,7 @@ class Sidecars:
             "witness": self._store.witness(shard.head.seq),
             "live": shard.live,
             "records": shard.records,
+            "damaged": list(shard.damaged.items()),
             "total": shard.total,
             "mortal": shard.mortal,
             "codes": shard.codes,
@@ -132,6 +133,7 @@ def _restored(shard: Shard, header: dict[str, Any], arrays: dict[str, NDArray[An
     shard.codes = header["codes"]
     shard.count = shard.live = header["live"]
     shard.records, shard.days = header["records"], arrays["days"]
+    shard.damaged = dict(header["damaged"])
     shard.total, shard.mortal, shard.head = header["total"], header["mortal"], head
     shard.vectors.high, shard.vectors.low = arrays["high"], arrays["low"]
     shard.vectors.scale, shard.vectors.count = arrays["scale"], shard.count

@@ -12,7 +12,7 @@ import numpy as np
 from ..clean import local
 from ..embed import Embedder, checked
 from ..embed.bytes import packed, row_of
-from ..errors import BadInput
+from ..errors import BadInput, Corrupt
 from ..index import Floats, Found, Index, Probe
 from ..model import Hit, Hits, Reasons, Record, Scope, Trace
 from ..rerank import Reranker
@@ -110,7 +110,9 @@ class Recall:
         clock.lap("rerank")
         trace = None
         if query.explain:
-            trace = self._trace(query, terms, found, ranked, clock, asked.notes() + notes)
+            trace = self._trace(
+                query, terms, found, ranked, clock, asked.notes() + notes + _losses(found, records)
+            )
         return Hits(best, trace, query.scope.path)
 
     def understood(self, query: Query) -> Understood:
@@ -180,12 +182,28 @@ class Recall:
     def _fetch(self, found: Found, ranked: Ranked) -> list[Record | None]:
         """The records of the ranked rows, one round trip per scope."""
         if len(found.scopes) == 1:
-            return self.store.fetch(found.scopes[0], found.seq[ranked.rows].tolist())
+            return self._read(found.scopes[0], found.seq[ranked.rows].tolist())
         records: dict[int, Record | None] = {}
         for code in set(found.scope[ranked.rows].tolist()):
             seqs = [int(found.seq[row]) for row in ranked.rows if found.scope[row] == code]
-            records.update(zip(seqs, self.store.fetch(found.scopes[code], seqs), strict=True))
+            records.update(zip(seqs, self._read(found.scopes[code], seqs), strict=True))
         return [records[int(found.seq[row])] for row in ranked.rows]
+
+    def _read(self, scope: str, seqs: list[int]) -> list[Record | None]:
+        """One answer per seq; None where it is gone or, as long as others can be read, damaged."""
+        try:
+            return self.store.fetch(scope, seqs)
+        except Corrupt:
+            read = [self._one(scope, seq) for seq in seqs]
+            if not any(read):
+                raise
+            return read
+
+    def _one(self, scope: str, seq: int) -> Record | None:
+        try:
+            return self.store.fetch(scope, [seq])[0]
+        except Corrupt:
+            return None
 
     def _hits(
         self,
@@ -275,6 +293,16 @@ def _wanted(query: Query, asked: Understood) -> int:
     if asked.phrases or query.recipe.uses > 0:
         return max(query.limit * LATE, RERANKED)
     return query.limit
+
+
+def _losses(found: Found, records: list[Record | None]) -> tuple[str, ...]:
+    """What could not be searched or read, in words."""
+    told = [
+        f"{n:,} damaged records of the {tier} tier were not searched" for tier, n in found.damaged.items()
+    ]
+    if lost := sum(record is None for record in records):
+        told.append(f"{lost:,} hits are damaged or went away while they were read")
+    return tuple(told)
 
 
 def _zone(now: float) -> float:
