@@ -47,7 +47,8 @@ def texts(count: int, *, seed: int = 1, length: int = 30) -> list[str]:
 def queries(of: list[str], count: int, *, seed: int = 2) -> list[str]:
     """Four words of some text each, as a question would have them."""
     pick = random.Random(seed)
-    return [" ".join(pick.sample(pick.choice(of).split(), 4)) for _ in range(count)]
+    long = [text for text in of if len(text.split()) >= 4]
+    return [" ".join(pick.sample(pick.choice(long).split(), 4)) for _ in range(count)]
 
 
 def real_texts(count: int) -> tuple[list[str], int]:
