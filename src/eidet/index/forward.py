@@ -60,16 +60,29 @@ class Forward:
 
     def align(self, terms: Sequence[int], vectors: Floats, weights: Floats, rows: Rows) -> Floats:
         """For each row 0 to 1: the share of the terms' weight that its words cover."""
-        near = self._near(terms, vectors)
         ends = self._ends[rows]
         starts = np.where(rows > 0, self._ends[rows - 1], 0)
         some = ends > starts
         covered = np.zeros(len(rows), np.float32)
         if some.any() and weights.sum() > 0:
             words, begin = self._words(starts[some], ends[some], len(rows) == self.count)
-            best = np.maximum.reduceat(near.take(words, axis=1), begin, axis=1)
+            near, places = self._near_words(terms, vectors, words)
+            best = np.maximum.reduceat(near.take(places, axis=1), begin, axis=1)
             covered[some] = (weights / weights.sum()) @ best
         return covered
+
+    def _near_words(
+        self, terms: Sequence[int], vectors: Floats, words: NDArray[np.int32]
+    ) -> tuple[Floats, NDArray[np.int32]]:
+        """How near the words are, and their places in that; only those that occur are looked at if few do."""
+        held = np.zeros(len(self._scale), np.bool_)
+        held[words] = True
+        some = np.flatnonzero(held)
+        if len(some) * 2 > len(held):
+            return self._near(terms, vectors, None), words
+        places = np.empty(len(held), np.int32)
+        places[some] = np.arange(len(some), dtype=np.int32)
+        return self._near(terms, vectors, some), places[words]
 
     def _words(
         self, starts: NDArray[np.int64], ends: NDArray[np.int64], all_rows: bool
@@ -81,25 +94,33 @@ class Forward:
         begin = np.cumsum(sizes) - sizes
         return self._flat[np.arange(int(sizes.sum())) + np.repeat(starts - begin, sizes)], begin
 
-    def _near(self, terms: Sequence[int], vectors: Floats) -> Floats:
-        """How near each word is to each term, 0 to 1; a row per term."""
-        if not len(self._scale):
-            return np.zeros((len(terms), 1), np.float32)
+    def _near(self, terms: Sequence[int], vectors: Floats, some: Rows | None) -> Floats:
+        """How near each word (or some, by rising number) is to each term, 0 to 1; a row per term."""
+        matrix = self._vectors if some is None else self._vectors[some]
         top = np.maximum(np.abs(vectors).max(axis=1), 1e-12)
         coarse = np.rint(vectors * (127 / top[:, None])).astype(np.int8)
-        dots = simsimd.cdist(coarse, self._vectors, metric="dot", out_dtype="float32", threads=1)
+        dots = simsimd.cdist(coarse, matrix, metric="dot", out_dtype="float32", threads=1)
         near: Floats = np.asarray(dots, np.float32).reshape(len(terms), -1)
-        near *= self._scale
+        near *= self._scale if some is None else self._scale[some]
         near *= (top / 127)[:, None].astype(np.float32)
         near -= FAR
         near *= 1 / (1 - FAR)
         np.clip(near, 0, 1, out=near)
         for at, term in enumerate(terms):
-            if (number := self._number.get(term)) is not None:
-                near[at, number] = 1
+            number = self._number.get(term)
+            if number is not None and (place := _place(number, some)) is not None:
+                near[at, place] = 1
         return near
 
     @property
     def nbytes(self) -> int:
         arrays = (self._vectors, self._scale, self._flat, self._ends)
         return sum(array.nbytes for array in arrays) + 100 * len(self._number)
+
+
+def _place(number: int, some: Rows | None) -> int | None:
+    """Where a word stands among some, which rise; None if it is none of them."""
+    if some is None:
+        return number
+    at = int(np.searchsorted(some, number))
+    return at if at < len(some) and some[at] == number else None
