@@ -319,7 +319,7 @@ def damage(path: Path, id: str, column: str, value: object) -> None:
 
 @pytest.mark.parametrize(("column", "value"), [("terms", b"\xff\xff"), ("kind", "nonsense"), ("data", "{]")])
 def test_a_damaged_record_of_one_tier_does_not_keep_the_others_from_answering(
-    tmp_path: Path, column: str, value: object
+    tmp_path: Path, column: str, value: object, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "m.db"
     with Memory(path, embedder="hashing:64") as memory:
@@ -335,6 +335,7 @@ def test_a_damaged_record_of_one_tier_does_not_keep_the_others_from_answering(
         if column != "data":
             assert "1 damaged records of the long tier were not searched" in hits.trace.notes
             assert any("1 records are damaged" in fault for fault in memory.check())
+            assert "is damaged and cannot be found" in caplog.text
         memory.forget("broken")
         assert not any("damaged" in note for note in _notes(memory))
         assert memory.check() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -22,6 +23,8 @@ from .lexicon import Reader
 from .postings import Postings
 from .sessions import Sessions
 from .vectors import Vectors, extended, grown, unit
+
+log = logging.getLogger("eidet.index")
 
 Mask = NDArray[np.bool_]
 Resolve = Callable[[Where], NDArray[np.int64]]
@@ -120,12 +123,18 @@ class Shard:
         """Adds what can be read: a damaged record does not keep the others from being found."""
         try:
             self._append(entries)
-        except (Corrupt, KeyError, ValueError, TypeError):
+        except (Corrupt, KeyError, ValueError, TypeError) as error:
             if len(entries) > 1:
                 for entry in entries:
                     self._append_sound([entry])
             else:
                 self.damaged[entries[0].seq] = str(entries[0].tier)
+                log.warning(
+                    "a record of scope %s is damaged and cannot be found (row %s: %r); `eidet doctor`",
+                    self.scope,
+                    entries[0].seq,
+                    error,
+                )
 
     def _append(self, entries: Sequence[Entry]) -> None:
         given = Entry(*zip(*entries, strict=True))  # type: ignore[arg-type]
