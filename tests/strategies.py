@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from eidet.model import Kind, Record, Scope, Tier
+from eidet.model import Kind, Record, Scope, Tier, Trust
 from eidet.where import OPERATORS, Box, Condition, Near, Where
 
 SCOPES = ("a", "ab", "a/b", "a0", "a b", "A", "a/b/c", "a/b0", "a-b", "é/b")
@@ -81,6 +81,7 @@ def records() -> st.SearchStrategy[Record]:
         text=texts,
         kind=st.sampled_from(Kind),
         tier=st.sampled_from(Tier),
+        trust=st.sampled_from(Trust),
         data=mostly(objects, documents),
         meta=objects,
         who=label,
@@ -137,6 +138,7 @@ def _parts() -> dict[str, st.SearchStrategy[Any]]:
         "ids": st.lists(st.sampled_from(IDS), max_size=4),
         "kinds": st.lists(st.sampled_from(Kind), max_size=6),
         "tiers": st.lists(st.sampled_from(Tier), max_size=2),
+        "trust": st.lists(st.sampled_from(Trust), max_size=3),
         **dict.fromkeys(("agent", "session", "who", "source"), st.sampled_from(LABELS)),
         **dict.fromkeys(("since", "until", "created_since", "created_until", "alive_at"), times),
         **dict.fromkeys(("step_from", "step_to"), st.sampled_from((*STEPS, 0.5, 10**30, -(10**30)))),

@@ -11,10 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
+from .checks import checked_query
 from .clean import Moment
 from .config import Settings, Upkeep
 from .ingest import Given, text_said, texts_of
-from .memory import Memory, Progress, checked_query
+from .memory import Memory, Progress
 from .model import Details, Event, Hit, Hits, Record, Scope, Trace
 from .recall import AUTO, Recipe
 from .recall.pack import Context

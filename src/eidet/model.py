@@ -42,6 +42,16 @@ class Tier(StrEnum):
     LONG = "long"
 
 
+class Trust(StrEnum):
+    """Where a text comes from, from most to least trusted."""
+
+    TRUSTED = "trusted"  # the developer
+    USER = "user"
+    TOOL = "tool"  # what a tool or another agent returned
+    WEB = "web"  # pages, mails, files of strangers
+    UNKNOWN = "unknown"
+
+
 def kind_of(value: str) -> Kind:
     try:
         return Kind(value)
@@ -54,6 +64,13 @@ def tier_of(value: str) -> Tier:
         return Tier(value)
     except ValueError:
         raise BadInput(f"unknown tier {value!r}; there are {', '.join(Tier)}") from None
+
+
+def trust_of(value: str) -> Trust:
+    try:
+        return Trust(value)
+    except ValueError:
+        raise BadInput(f"unknown trust {value!r}; there are {', '.join(Trust)}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +150,8 @@ class Record:
     level: int = 0  # how much was lowered: 0 nothing, 1 the vector, 2 vector, text and numbers
     original: bytes | None = field(default=None, repr=False)  # what was lowered, see `whole`
     derived_from: tuple[str, ...] = ()
+    trust: Trust = Trust.USER
+    sealed: bytes | None = field(default=None, repr=False)  # what a sealing store keeps in place of content
     version: int = 1
     seq: int = 0
 
@@ -175,6 +194,7 @@ class Record:
         return new
 
 
+MARK_BYTES: Final = 16
 _WRITE: Final = {name: getattr(Record, name).__set__ for name in Record.__slots__}
 _SLOTS: Final = tuple((getattr(Record, name).__get__, write) for name, write in _WRITE.items())
 
@@ -212,6 +232,7 @@ class Draft:
     meta: Mapping[str, Json] | None = None
     vector: Any = None
     derived_from: Sequence[str] = ()
+    trust: str | None = None
     id: str | None = None
     key: str | None = None
 
@@ -235,6 +256,7 @@ class Details(TypedDict, total=False):
     meta: Mapping[str, Json] | None
     vector: Any
     derived_from: Sequence[str]
+    trust: str | None
     id: str | None
     key: str | None
     keep_duplicates: bool
@@ -387,7 +409,9 @@ def new_id(now: float) -> str:
 
 
 def record_digest(record: Record) -> bytes:
-    """Of what it says as a whole, whatever its tier shows of it."""
+    """Of what it says as a whole, whatever its tier shows of it; sealed content begins with its mark."""
+    if record.sealed is not None:
+        return record.sealed[:MARK_BYTES]
     said = record.whole
     return content_digest(said.text, said.data)
 

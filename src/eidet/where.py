@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 
 from .clean import Json, clean_json, clean_text, moment
 from .errors import BadInput
-from .model import Kind, Place, Record, Scope, Tier, kind_of, tier_of
+from .model import Kind, Place, Record, Scope, Tier, Trust, kind_of, tier_of, trust_of
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
 MISSING: Final = object()
@@ -223,6 +223,7 @@ class Where:
     ids: tuple[str, ...] | None = None
     kinds: tuple[Kind, ...] | None = None
     tiers: tuple[Tier, ...] | None = None
+    trust: tuple[Trust, ...] | None = None
     agent: str | None = None
     session: str | None = None
     who: str | None = None
@@ -279,6 +280,7 @@ class Where:
             and (self.ids is None or record.id in self.ids)
             and (self.kinds is None or record.kind in self.kinds)
             and (self.tiers is None or record.tier in self.tiers)
+            and (self.trust is None or record.trust in self.trust)
             and all(want is None or want == got for want, got in self._labels(record))
             and all(_between(*span) for span in self._spans(record))
             and (self.box is None or self.box.holds(record.place))
@@ -327,6 +329,10 @@ def _tidy_tiers(value: Any) -> tuple[Tier, ...]:
     return tuple(tier_of(item) for item in _tidy_labels(value))
 
 
+def _tidy_trust(value: Any) -> tuple[Trust, ...]:
+    return tuple(trust_of(item) for item in _tidy_labels(value))
+
+
 def _tidy_number(value: Any) -> float | int:
     """Ends beyond int64 are endless: no record reaches them, and no driver could bind them."""
     if not _number(value) or value != value:
@@ -373,6 +379,7 @@ _TIDY: Final[dict[str, Callable[[Any], Any]]] = {
     "ids": _tidy_labels,
     "kinds": _tidy_kinds,
     "tiers": _tidy_tiers,
+    "trust": _tidy_trust,
     "agent": _tidy_label,
     "session": _tidy_label,
     "who": _tidy_label,

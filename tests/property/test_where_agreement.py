@@ -21,7 +21,7 @@ from tests.strategies import IDS, LABELS, PATTERNS, SCALARS, SCOPES, STEPS, TIME
 
 from eidet.clean import dump_json
 from eidet.index.filters import mask
-from eidet.model import Kind, Record, Scope, Tier
+from eidet.model import Kind, Record, Scope, Tier, Trust
 from eidet.store import schema
 from eidet.store.filters import compile_where
 from eidet.store.sqlite_json import SqliteJson, register
@@ -35,6 +35,7 @@ POOLS: dict[str, Sequence[Any]] = {
     "ids": [(), *((id,) for id in IDS), IDS],
     "kinds": [(), *Kind, tuple(Kind)[:3]],
     "tiers": [(), *Tier, tuple(Tier)],
+    "trust": [(), *Trust, tuple(Trust)],
     **dict.fromkeys(("agent", "session", "who", "source"), (*LABELS, "never seen")),
     **dict.fromkeys(("since", "until", "created_since", "created_until", "alive_at"), TIMES),
     **dict.fromkeys(("step_from", "step_to"), (*STEPS, 0.5, 10**30, -(10**30))),
@@ -66,6 +67,7 @@ class Shard:
         self.seq = np.array([r.seq for r in rows], np.int64)
         self.kind = np.array([list(Kind).index(r.kind) for r in rows], np.uint8)
         self.tier = np.array([list(Tier).index(r.tier) for r in rows], np.uint8)
+        self.trust = np.array([list(Trust).index(r.trust) for r in rows], np.uint8)
         self.agent = self._coded("agent", [r.agent for r in rows])
         self.session = self._coded("session", [r.session for r in rows])
         self.who = self._coded("who", [r.who for r in rows])
@@ -111,6 +113,7 @@ def row_of(record: Record) -> dict[str, object]:
         **{name: getattr(record, name, None) for name in NAMES},
         "kind": str(record.kind),
         "tier": str(record.tier),
+        "trust": str(record.trust),
         "data": None if record.data is None else dump_json(record.data),
         "meta": dump_json(record.meta) if record.meta else None,
         "derived_from": None,
@@ -187,6 +190,7 @@ def scattered(random: Random) -> Record:
         text="",
         kind=random.choice(list(Kind)),
         tier=random.choice(list(Tier)),
+        trust=random.choice(list(Trust)),
         data=random.choice((None, {}, {"a": 1}, {"a": None}, {"a": "x"}, [1])),
         step=random.choice((None, *STEPS)),
         place=random.choice(places),

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from ..clean import Json
 from ..errors import Misconfigured
+from ..model import Trust
 from .data import walked
-from .fence import Trust, fenced
+from .fence import fenced
 from .found import Found, Pii
 from .patterns import Pattern
 from .poison import Poisoned, poison

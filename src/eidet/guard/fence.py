@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from hashlib import blake2b
 
-from ..errors import BadInput
+from ..model import Trust, trust_of
 from .hidden import visible
-
-
-class Trust(StrEnum):
-    """Where a text comes from, from most to least trusted."""
-
-    TRUSTED = "trusted"  # the developer
-    USER = "user"
-    TOOL = "tool"  # what a tool or another agent returned
-    WEB = "web"  # pages, mails, files of strangers
-    UNKNOWN = "unknown"
-
 
 _LINES = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL = re.compile(r"<(?=[|/]?[A-Za-z_|])|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE)
@@ -30,7 +18,7 @@ def fenced(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
     The opening and closing lines carry a mark of the text. Hidden characters are taken out and the
     brackets of tags and chat markers are set apart, so that they name nothing. Trusted text stays as it is.
     """
-    trust = _trust(label)
+    trust = trust_of(label)
     if trust is Trust.TRUSTED:
         return text
     lines = _LINES.split(_CONTROL.sub(_apart, visible(text)))
@@ -41,10 +29,3 @@ def fenced(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
 
 def _apart(match: re.Match[str]) -> str:
     return f"{match[0]} "
-
-
-def _trust(label: Trust | str) -> Trust:
-    try:
-        return Trust(label)
-    except ValueError:
-        raise BadInput(f"unknown trust {label!r}; there are {', '.join(Trust)}") from None

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Kind, Scope, Tier
+from ..model import Kind, Scope, Tier, Trust
 from ..where import Box, Near, Where
 
 Mask = NDArray[np.bool_]
@@ -18,6 +18,7 @@ Resolve = Callable[[Where], Seqs]
 
 _KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
 _TIERS: Final = {tier: code for code, tier in enumerate(Tier)}
+_TRUST: Final = {trust: code for code, trust in enumerate(Trust)}
 
 
 class Columns(Protocol):
@@ -36,6 +37,10 @@ class Columns(Protocol):
     @property
     def tier(self) -> NDArray[np.uint8]:
         """Positions in `list(Tier)`."""
+
+    @property
+    def trust(self) -> NDArray[np.uint8]:
+        """Positions in `list(Trust)`."""
 
     @property
     def agent(self) -> NDArray[np.int32]:
@@ -120,6 +125,8 @@ def _codes(where: Where, columns: Columns) -> Iterator[Mask]:
         yield _one_of(columns.kind, {_KINDS[kind] for kind in where.kinds})
     if where.tiers is not None:
         yield _one_of(columns.tier, {_TIERS[tier] for tier in where.tiers})
+    if where.trust is not None:
+        yield _one_of(columns.trust, {_TRUST[trust] for trust in where.trust})
 
 
 def _one_of(column: NDArray[np.uint8], codes: set[int]) -> Mask:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..embed.bytes import all_raised
 from ..errors import Corrupt
-from ..model import Kind, Place, Tier
+from ..model import Kind, Place, Tier, Trust
 from ..store import Changes, Entry, Head
 from ..text.analysis import Analysis, read_analysis
 from ..where import Where
@@ -35,6 +35,7 @@ TYPES: Final[dict[str, Any]] = {
     "seq": np.int64,
     "kind": np.uint8,
     "tier": np.uint8,
+    "trust": np.uint8,
     "flags": np.uint8,
     "unit": np.uint16,
     "alive": np.bool_,
@@ -43,6 +44,7 @@ TYPES: Final[dict[str, Any]] = {
 }
 _KINDS: Final = {str(kind): code for code, kind in enumerate(Kind)}
 _TIERS: Final = {str(tier): code for code, tier in enumerate(Tier)}
+_TRUST: Final = {str(trust): code for code, trust in enumerate(Trust)}
 NONE: Final = -1
 UNSEEN: Final = -2
 EXACT: Final = 8  # of the depth, this part is scored exactly
@@ -176,6 +178,7 @@ class Shard:
         self.columns["seq"][rows] = np.repeat(given.seq, sizes)
         self.columns["kind"][rows] = np.repeat([_KINDS[kind] for kind in given.kind], sizes)
         self.columns["tier"][rows] = np.repeat([_TIERS[tier] for tier in given.tier], sizes)
+        self.columns["trust"][rows] = np.repeat([_TRUST[trust] for trust in given.trust], sizes)
         self.columns["alive"][rows] = True
         expires = self.columns["expires"][rows]
         self.mortal = self.mortal or not np.isnan(expires).all()

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..store import Head, Store
 from .shard import TYPES, Shard
 
-MAGIC: Final = b"EIDETIX2"
+MAGIC: Final = b"EIDETIX3"
 log = logging.getLogger("eidet.index")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..clean import Json, Moment, clean_json, clean_text, moment
 from ..errors import BadInput
-from ..model import Draft, Kind, Message, Record, Tier, key_id, kind_of, new_id, tier_of
+from ..model import Draft, Kind, Message, Record, Tier, Trust, key_id, kind_of, new_id, tier_of, trust_of
 from ..text.units import units_of
 from ..where import check_place
 
@@ -107,6 +107,7 @@ def _from_message(message: Message) -> Draft:
         data=data,
         kind=Kind.MESSAGE,
         who=message.name or message.role,
+        trust=Trust.TOOL if message.role == "tool" else None,
         occurred=message.timestamp,
         meta=message.metadata or None,
     )
@@ -135,6 +136,7 @@ def shaped(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
         source=None if draft.source is None else _label(draft.source, "source"),
         meta={} if draft.meta is None else _meta(draft.meta),
         derived_from=_ids(draft.derived_from, "derived_from") if draft.derived_from else (),
+        trust=Trust.USER if draft.trust is None else trust_of(draft.trust),
     )
 
 

@@ -30,6 +30,7 @@ class Entry(NamedTuple):
     seq: int
     kind: str
     tier: str
+    trust: str
     agent: str | None
     session: str | None
     who: str | None

@@ -46,6 +46,8 @@ def _fields(where: Where, json: JsonSql) -> Iterator[Test]:
         yield json.among(column.kind, [kind.value for kind in where.kinds])
     if where.tiers is not None:
         yield json.among(column.tier, [tier.value for tier in where.tiers])
+    if where.trust is not None:
+        yield json.among(column.trust, [trust.value for trust in where.trust])
     for name in _LABELS:
         if (label := getattr(where, name)) is not None:
             yield and_(column[name].is_not(None), column[name] == label)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
@@ -16,10 +16,17 @@ from typing import Any, Final
 
 from ..clean import dump_json
 from ..errors import BadInput, Corrupt, Misconfigured, Unavailable
-from ..model import Record, check_scope, kind_of, tier_of
+from ..model import Record, check_scope, kind_of, tier_of, trust_of
 
 FORMAT: Final = 1
-_BYTES: Final = ("vector", "terms", "original")
+_BYTES: Final = ("vector", "terms", "original", "sealed")
+_MAKE: Final[dict[str, Callable[[Any], Any]]] = {
+    "place": tuple,
+    "derived_from": tuple,
+    "kind": kind_of,
+    "tier": tier_of,
+    "trust": trust_of,
+}
 _FIELDS: Final = frozenset(field.name for field in fields(Record)) - {"seq"}
 
 
@@ -147,7 +154,13 @@ def _record(said: dict[str, Any]) -> Record:
     for name in _BYTES:
         if said.get(name) is not None:
             said[name] = base64.b64decode(said[name], validate=True)
-    for name, make in (("place", tuple), ("derived_from", tuple), ("kind", kind_of), ("tier", tier_of)):
+    for name, make in (
+        ("place", tuple),
+        ("derived_from", tuple),
+        ("kind", kind_of),
+        ("tier", tier_of),
+        ("trust", trust_of),
+    ):
         if name in said:
             said[name] = make(said[name])
     return Record(**said)

@@ -408,6 +408,7 @@ def entry_of(record: Record) -> Entry:
         record.seq,
         record.kind,
         record.tier,
+        record.trust,
         record.agent,
         record.session,
         record.who,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ..clean import dump_json
 from ..errors import Corrupt
-from ..model import Event, Kind, Record, Tier, record_digest
+from ..model import Event, Kind, Record, Tier, Trust, record_digest
 from ..quality import Tally
 from . import Entry
 from .schema import records
@@ -17,6 +17,7 @@ COLUMNS: Final = tuple(column.name for column in records.columns)
 ENTRY: Final = tuple(records.c[name] for name in Entry._fields)
 _KINDS: Final = {str(kind): kind for kind in Kind}
 _TIERS: Final = {str(tier): tier for tier in Tier}
+_TRUST: Final = {str(trust): trust for trust in Trust}
 
 
 def row_of(record: Record, seq: int) -> tuple[Any, ...]:
@@ -51,6 +52,8 @@ def row_of(record: Record, seq: int) -> tuple[Any, ...]:
         record.terms,
         record.vector,
         record.original,
+        record.trust.value,
+        record.sealed,
     )
 
 
@@ -94,6 +97,8 @@ def _record_of(row: Sequence[Any]) -> Record:
         terms,
         vector,
         original,
+        trust,
+        sealed,
     ) = row
     return Record.of(
         (
@@ -121,6 +126,8 @@ def _record_of(row: Sequence[Any]) -> Record:
             level,
             original,
             () if derived_from is None else tuple(json.loads(derived_from)),
+            _TRUST[trust],
+            sealed,
             version,
             seq,
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import fields
-from typing import Final
+from typing import Any, Final
 
 from ..clean import Json
 from ..errors import BadInput, Conflict
@@ -26,10 +27,16 @@ def said_before(old: Record, new: Record) -> dict[str, Json]:
     old, new = old.whole, new.whole
     timeless = new.occurred == new.created
     return {
-        name: list(value) if isinstance(value := getattr(old, name), tuple) else value
+        name: _told(getattr(old, name))
         for name in _SAID
         if getattr(old, name) != getattr(new, name) and not (name == "occurred" and timeless)
     }
+
+
+def _told(value: Any) -> Json:
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
+    return list(value) if isinstance(value, tuple) else value
 
 
 def says_the_same(old: Record, new: Record, before: dict[str, Json], expect: int | None) -> bool:

@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0001"
+REVISION: Final = "0002"
 
 metadata = MetaData()
 
@@ -53,6 +53,8 @@ records = Table(
     Column("terms", LargeBinary, nullable=False),
     Column("vector", LargeBinary),
     Column("original", LargeBinary),
+    Column("trust", Text, nullable=False, server_default="user"),
+    Column("sealed", LargeBinary),
     Index("records_by_id", "scope", "id", unique=True),
     Index(
         "records_by_content",
@@ -88,6 +90,15 @@ settings = Table(
     metadata,
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
+)
+
+# What was forgotten and must not come back: a keyed hash of the content, never the content.
+tombstones = Table(
+    "tombstones",
+    metadata,
+    Column("scope", Text, primary_key=True),
+    Column("mark", LargeBinary, primary_key=True),
+    Column("moment", Float, nullable=False),
 )
 
 # How recalls went, counted by scope and UTC day; `counts` is a JSON object of whole numbers.

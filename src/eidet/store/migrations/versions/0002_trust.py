@@ -1,0 +1,18 @@
+"""How far a record is trusted, sealed content, and what was forgotten for good."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    op.add_column("records", sa.Column("trust", sa.Text, nullable=False, server_default="user"))
+    op.add_column("records", sa.Column("sealed", sa.LargeBinary))
+    op.create_table(
+        "tombstones",
+        sa.Column("scope", sa.Text, primary_key=True),
+        sa.Column("mark", sa.LargeBinary, primary_key=True),
+        sa.Column("moment", sa.Float, nullable=False),
+    )
