@@ -1,0 +1,204 @@
+"""One call of an agent while it runs: what is seen before it, and what is kept after it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from ..clean import Json
+from .captured import Captured
+from .keep import Known, Plan, agents, quiet
+from .plain import NotPlain, number, open_name, part, plain, state_of, whole_number
+
+PLAN: Final = "__eidet_hooks__"  # the attribute of a class that holds its plan
+Key = tuple[int, str, int, int]
+T = TypeVar("T")
+_running: Final[ContextVar[frozenset[Key]]] = ContextVar("eidet_hooks", default=frozenset())
+
+
+def plan_of(agent: Any) -> Plan | None:
+    """That of the agent itself, or of its class."""
+    known = agents.find(agent)
+    own = None if known is None else known.plan
+    return own if own is not None else getattr(type(agent), PLAN, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What was seen before a method ran. What goes wrong here never gets out: it is told in the log."""
+
+    agent: Any
+    plan: Plan
+    method: str
+    known: Known
+    step: int
+    arguments: Mapping[str, Json]
+    before: Mapping[str, Json] | None
+    started: float
+    clock: float
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """While the method itself runs: what it calls of the same name on the same agent is part of it."""
+        before = _running.get()
+        token = _running.set(before | {key_of(self.agent, self.method)})
+        try:
+            yield
+        finally:
+            with suppress(ValueError):  # ended by somebody else, in whose context nothing was set
+                _running.reset(token)
+
+    def done(self, result: Any) -> None:
+        if (captured := self._captured(result, None)) is not None:
+            self._keep(captured)
+
+    async def done_without_blocking(self, result: Any) -> None:
+        """The same; where a disk or a server is waited for, the loop goes on."""
+        captured = self._captured(result, None)
+        if captured is None:
+            return
+        if _in_asyncio() and _safely(self._place("memory"), lambda: self.plan.waits(self.agent)):
+            await asyncio.to_thread(self._keep, captured)
+        else:
+            self._keep(captured)
+
+    def failed(self, error: BaseException) -> None:
+        if (captured := self._captured(None, error)) is not None:
+            self._keep(captured)
+
+    def _captured(self, result: Any, error: BaseException | None) -> Captured | None:
+        seconds = time.perf_counter() - self.clock
+        return _safely(self._place("result"), lambda: self._told(result, error, seconds))
+
+    def _told(self, result: Any, error: BaseException | None, seconds: float) -> Captured:
+        after = _safely(self._place("state after"), lambda: state_of(self.agent))
+        with self.known.lock:
+            known, self.known.last = _same(self.known.last, self.before), after
+        step = _told_step(self.agent, after)
+        action = part(result, "action_type", "action")
+        return Captured(
+            agent=_name_of(self.agent, self.plan, self.known, after or self.before),
+            method=self.method,
+            step=self.step,
+            step_after=self.step + 1 if step is None else step,
+            started=self.started,
+            seconds=seconds,
+            arguments=self.arguments,
+            before=self.before,
+            after=after,
+            result=_plainly(result),
+            action=action if isinstance(action, str) else self.method,
+            reward=number(part(result, "reward")),
+            error=None if error is None else f"{type(error).__name__}: {error}",
+            before_known=known,
+        )
+
+    def _keep(self, captured: Captured) -> None:
+        _safely(self._place("keeping"), lambda: self.plan.keep(self.agent, captured))
+
+    def _place(self, what: str) -> str:
+        return f"{what} of {type(self.agent).__name__}.{self.method}"
+
+
+def begun(
+    agent: Any, method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Call | None:
+    """None where nothing is captured: there is no plan, or the call is part of one that is captured."""
+    name = method.__name__
+    return _safely(f"begin of {type(agent).__name__}.{name}", lambda: _begun(agent, method, args, kwargs))
+
+
+def _begun(
+    agent: Any, method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Call | None:
+    plan, name = plan_of(agent), method.__name__
+    if plan is None or name not in plan.methods or key_of(agent, name) in _running.get():
+        return None
+    known = agents.of(agent)
+    before = _safely(f"state before of {type(agent).__name__}.{name}", lambda: state_of(agent))
+    counted, told = known.call(), _told_step(agent, before)
+    return Call(
+        agent=agent,
+        plan=plan,
+        method=name,
+        known=known,
+        step=counted if told is None else told,
+        arguments=_arguments(method, agent, args, kwargs),
+        before=before,
+        started=plan.clock(),
+        clock=time.perf_counter(),
+    )
+
+
+def key_of(agent: Any, method: str) -> Key:
+    """A call in one thread and one task: what another task does is another call."""
+    return id(agent), method, threading.get_ident(), _task()
+
+
+def _task() -> int:
+    try:
+        return id(asyncio.current_task())
+    except RuntimeError:
+        return 0
+
+
+def _in_asyncio() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _safely(place: str, what: Callable[[], T]) -> T | None:
+    """None where it fails: whatever goes wrong with a memory is no reason to disturb an agent."""
+    try:
+        return what()
+    except Exception as error:  # noqa: BLE001  any state, result or store of somebody's may raise anything
+        quiet.tell(place, error)
+        return None
+
+
+def _same(one: Mapping[str, Json] | None, other: Mapping[str, Json] | None) -> bool:
+    return one is not None and one == other
+
+
+def _arguments(
+    method: Callable[..., Any], agent: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> dict[str, Json]:
+    """What JSON can say of the arguments, by name."""
+    try:
+        bound = inspect.signature(method).bind_partial(agent, *args, **kwargs)
+    except TypeError:  # the method will say so itself
+        return {}
+    _, *given = bound.arguments.items()
+    told: dict[str, Json] = plain({name: value for name, value in given if open_name(name)})
+    return told
+
+
+def _plainly(value: Any) -> Json:
+    try:
+        return plain(value)
+    except NotPlain:
+        return str(type(value).__name__)
+
+
+def _name_of(agent: Any, plan: Plan, known: Known, state: Mapping[str, Json] | None) -> str:
+    """What was said when it was hooked, else what its state or itself says, else a name made up for it."""
+    own = (getattr(agent, name, None) for name in ("agent_id", "name"))
+    said = next(filter(None, (plan.agent_id, part(state or {}, "agent_id"), *own)), None)
+    return str(said) if isinstance(said, str | int | UUID) else known.named(type(agent))
+
+
+def _told_step(agent: Any, state: Mapping[str, Json] | None) -> int | None:
+    """The step that the state tells, or else the agent."""
+    told = whole_number(part(state or {}, "step_number"))
+    return told if told is not None else whole_number(getattr(agent, "step_number", None))

@@ -1,0 +1,159 @@
+"""Where captures go, what is known of each agent, and how trouble is told without disturbing anybody."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..aio import AsyncMemory
+from ..clean import Json
+from ..errors import BadInput
+from ..memory import Memory
+from ..store.ram import RamStore
+from .captured import Captured
+
+log: Final = logging.getLogger("eidet")
+EVERY_SECONDS: Final = 60.0
+STRONG_MOST: Final = 1_024
+
+Store = Callable[[Captured], None]
+Source = Memory | AsyncMemory | Callable[[Any], Memory | AsyncMemory | None] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What to capture and where to keep it."""
+
+    memory: Source = None
+    store: Store | None = None
+    methods: tuple[str, ...] = ("act",)
+    agent_id: str | None = None
+    scope: str = "default"
+    session: str | None = None
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        if self.memory is not None and self.store is not None:
+            raise BadInput("captures go to a memory or to a store= of yours, not to both")
+        known = self.memory is None or isinstance(self.memory, Memory | AsyncMemory) or callable(self.memory)
+        if not known:
+            raise BadInput(f"memory is a Memory or a function of the agent, not {type(self.memory).__name__}")
+        if self.store is not None and not callable(self.store):
+            raise BadInput(f"store is a function of a Captured, not {type(self.store).__name__}")
+
+    def waits(self, agent: Any) -> bool:
+        """Whether keeping a capture may wait for a disk or a server."""
+        memory = None if self.store is not None else self._memory(agent)
+        return memory is not None and not isinstance(memory._engine.store, RamStore)  # noqa: SLF001
+
+    def keep(self, agent: Any, captured: Captured) -> None:
+        if self.store is not None:
+            self.store(captured)
+            return
+        if (memory := self._memory(agent)) is None:
+            raise BadInput(
+                "there is no memory to keep what was captured: give memory=… or an agent with a `memory`"
+            )
+        memory.remember(captured.drafts(), scope=self.scope, session=self.session)
+
+    def _memory(self, agent: Any) -> Memory | None:
+        found: Any = self.memory
+        if found is None:
+            found = getattr(agent, "memory", None)
+        elif not isinstance(found, Memory | AsyncMemory):
+            found = found(agent)
+        if isinstance(found, AsyncMemory):
+            return found._memory  # noqa: SLF001  the façade is the other half of Memory
+        return found if isinstance(found, Memory) else None
+
+
+@dataclass(slots=True)
+class Known:
+    """What the hooks know of one agent: its plan if it has its own, its name, its steps."""
+
+    plan: Plan | None = None
+    name: str = ""
+    calls: int = 0
+    last: Mapping[str, Json] | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def call(self) -> int:
+        """The number of this call, from 0."""
+        with self.lock:
+            self.calls += 1
+            return self.calls - 1
+
+    def named(self, kind: type) -> str:
+        """A name for an agent that has none, the same each time."""
+        with self.lock:
+            self.name = self.name or f"{kind.__name__}-{uuid.uuid4().hex[:8]}"
+            return self.name
+
+
+class Agents:
+    """What is known of each agent while it lives. Agents need not be hashable, nor change for it.
+
+    Those that cannot be referred to weakly are kept alive by it, at most `STRONG_MOST` of them.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[weakref.ref[Any], Known]] = {}
+        self._strong: OrderedDict[int, tuple[Any, Known]] = OrderedDict()
+        self._lock = threading.RLock()  # a reference may die while it is held
+
+    def of(self, agent: Any) -> Known:
+        with self._lock:
+            found = self.find(agent)
+            return found if found is not None else self._begin(agent)
+
+    def find(self, agent: Any) -> Known | None:
+        at = id(agent)
+        with self._lock:
+            if (weak := self._known.get(at)) is not None and weak[0]() is agent:
+                return weak[1]
+            strong = self._strong.get(at)
+            return strong[1] if strong is not None and strong[0] is agent else None
+
+    def _begin(self, agent: Any) -> Known:
+        at, known = id(agent), Known()
+        try:
+            self._known[at] = (weakref.ref(agent, lambda gone: self._end(at, gone)), known)
+        except TypeError:
+            self._strong[at] = (agent, known)
+            while len(self._strong) > STRONG_MOST:
+                self._strong.popitem(last=False)
+        return known
+
+    def _end(self, at: int, gone: weakref.ref[Any]) -> None:
+        with self._lock:
+            if (there := self._known.get(at)) is not None and there[0] is gone:
+                del self._known[at]
+
+
+class Quiet:
+    """Tells of trouble in the log, at most once a minute for each place."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._told: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def tell(self, place: str, error: BaseException) -> None:
+        now = self._clock()
+        with self._lock:
+            last = self._told.get(place)
+            if last is not None and now - last < EVERY_SECONDS:
+                return
+            self._told[place] = now
+        log.warning("hooks: %s: %s: %s", place, type(error).__name__, error, exc_info=error)
+
+
+agents: Final = Agents()
+quiet: Final = Quiet()

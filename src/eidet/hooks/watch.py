@@ -1,0 +1,163 @@
+"""Methods with a capture around them. The method runs exactly once, whatever happens to the capture."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import nullcontext
+from functools import partial, wraps
+from types import FunctionType
+from typing import Any, Final, TypeGuard
+
+from .call import Call, begun
+
+Method = Callable[..., Any]
+MARK: Final = "__eidet_hooked__"
+
+
+def hookable(method: object) -> TypeGuard[FunctionType]:
+    """Whether it is a plain method, of any of the four kinds, without a capture around it."""
+    return isinstance(method, FunctionType) and not getattr(method, MARK, False)
+
+
+def hooked(method: FunctionType) -> Method:
+    """The method with a capture around it, of the same kind: plain, coroutine or generator of either sort."""
+    if inspect.isasyncgenfunction(method):
+        wrapper: Method = _async_generator(method)
+    elif inspect.iscoroutinefunction(method):
+        wrapper = _coroutine(method)
+    elif inspect.isgeneratorfunction(method):
+        wrapper = _generator(method)
+    else:
+        wrapper = _plain(method)
+    setattr(wrapper, MARK, True)
+    return wrapper
+
+
+def _plain(method: Method) -> Method:
+    @wraps(method)
+    def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if (call := begun(self, method, args, kwargs)) is None:
+            return method(self, *args, **kwargs)
+        try:
+            with call.inside():
+                result = method(self, *args, **kwargs)
+        except BaseException as error:
+            call.failed(error)
+            raise
+        return _later(call, result)
+
+    return wrapper
+
+
+def _later(call: Call, result: Any) -> Any:
+    """What a plain method gives may itself have to run first: then the capture ends with that."""
+    if inspect.iscoroutine(result):
+        return _awaited(call, result)
+    if inspect.isgenerator(result):
+        return _relayed(call, result)
+    if inspect.isasyncgen(result):
+        return _async_generator(lambda _: result, begin=lambda *_: call)(call.agent)
+    call.done(result)
+    return result
+
+
+def _coroutine(method: Method) -> Method:
+    @wraps(method)
+    async def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if (call := begun(self, method, args, kwargs)) is None:
+            return await method(self, *args, **kwargs)
+        return await _awaited(call, method(self, *args, **kwargs))
+
+    return wrapper
+
+
+async def _awaited(call: Call, running: Any) -> Any:
+    try:
+        with call.inside():
+            result = await running
+    except BaseException as error:
+        call.failed(error)
+        raise
+    await call.done_without_blocking(result)
+    return result
+
+
+def _generator(method: Method) -> Method:
+    @wraps(method)
+    def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        if (call := begun(self, method, args, kwargs)) is None:
+            return (yield from method(self, *args, **kwargs))
+        return (yield from _relayed(call, method(self, *args, **kwargs)))
+
+    return wrapper
+
+
+def _relayed(call: Call, inner: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    try:
+        result = yield from _steps(call, inner)
+    except BaseException as error:
+        _ended(call, error)
+        raise
+    call.done(result)
+    return result
+
+
+def _steps(call: Call, inner: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    """As `yield from`, but only inside of the call while the method itself runs."""
+    step: Callable[[], Any] = partial(next, inner)
+    while True:
+        try:
+            with call.inside():
+                item = step()
+        except StopIteration as end:
+            return end.value
+        try:
+            sent = yield item
+        except GeneratorExit:
+            with call.inside():
+                inner.close()
+            raise
+        except BaseException as error:  # noqa: BLE001  it is thrown into the method, which decides
+            step = partial(inner.throw, error)
+        else:
+            step = partial(inner.send, sent)
+
+
+def _async_generator(method: Method, begin: Callable[..., Call | None] = begun) -> Method:
+    @wraps(method)
+    async def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
+        call, inner = begin(self, method, args, kwargs), method(self, *args, **kwargs)
+        inside = nullcontext if call is None else call.inside
+        step: Callable[[], Any] = inner.__anext__
+        try:
+            while True:
+                with inside():
+                    item = await step()
+                try:
+                    sent = yield item
+                except GeneratorExit:
+                    with inside():
+                        await inner.aclose()
+                    raise
+                except BaseException as error:  # noqa: BLE001  as above
+                    step = partial(inner.athrow, error)
+                else:
+                    step = partial(inner.asend, sent)
+        except StopAsyncIteration:
+            _ended(call, None)
+        except BaseException as error:
+            _ended(call, error)
+            raise
+
+    return wrapper
+
+
+def _ended(call: Call | None, error: BaseException | None) -> None:
+    """A generator that was closed has done what was wanted of it."""
+    if call is None:
+        return
+    if error is None or isinstance(error, GeneratorExit):
+        call.done(None)
+    else:
+        call.failed(error)

@@ -1,0 +1,26 @@
+"""Views: one memory seen as working memory, as a conversation, as facts, as experiences.
+
+A view is a thin object over a `Memory`; several views and agents may share one. What one writes, the
+others and the verbs find.
+"""
+
+from __future__ import annotations
+
+from .aio import AsyncConversation, AsyncEpisodic, AsyncSemantic, AsyncWorking
+from .conversation import Conversation
+from .episodic import Episodic
+from .semantic import Semantic
+from .turns import message_of
+from .working import Working
+
+__all__ = [
+    "AsyncConversation",
+    "AsyncEpisodic",
+    "AsyncSemantic",
+    "AsyncWorking",
+    "Conversation",
+    "Episodic",
+    "Semantic",
+    "Working",
+    "message_of",
+]

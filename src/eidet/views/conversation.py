@@ -1,0 +1,300 @@
+"""Conversation: one ordered log of messages per session, shared by every agent that names the session."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from ..checks import checked_offset, narrowed, one
+from ..clean import Json, Moment, clean_text
+from ..errors import BadInput
+from ..memory import Memory
+from ..model import Details, Draft, Kind, Message, Record
+from ..text.tokens import TokenCounter, counter_of
+from ..where import Where
+from .asked import checked_tokens, has, how_many, named, spoken_by, that_fit
+from .log import Log
+from .summing import Summed, summary_id, summed_up
+from .tidy import put_away
+from .turns import Said, as_json, draft_of, from_json, keyed, log_id, message_of, placed
+
+Counter = TokenCounter | Callable[[str], int] | str | None
+PAGE: Final = 64
+
+
+class Conversation:
+    """The messages of one session in the order they were added, whatever their timestamps say.
+
+    `agent` is who writes; every view of the session reads the whole log. All of it is in the memory:
+    what is added is found by `recall` too, and stays when the program ends.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        session: str | None = None,
+        *,
+        scope: str = "default",
+        agent: str | None = None,
+        counter: Counter = None,
+    ) -> None:
+        self._memory = memory
+        self._scope = one(scope)
+        self._agent = agent
+        self._counter = counter
+        self._session = str(uuid.uuid4()) if session is None else named(session)
+
+    @property
+    def session(self) -> str:
+        return self._session
+
+    @property
+    def scope(self) -> str:
+        return self._scope
+
+    @property
+    def agent(self) -> str | None:
+        return self._agent
+
+    # Writing.
+
+    def add(self, message: Said, *, role: str | None = None, id: str | None = None) -> Record:
+        """Adds a message at the end. With an `id` of yours, adding it again changes nothing."""
+        draft = draft_of(message, role)
+        if id is None:
+            return self._store([draft])[0]
+        there = self.get(id)
+        return there if there is not None else self._store([keyed(draft, self._session, id)])[0]
+
+    def extend(self, messages: Iterable[Said]) -> list[Record]:
+        """Adds all messages or, if one cannot be added, none."""
+        if isinstance(messages, str | bytes | Mapping):
+            raise BadInput("extend takes a list of messages; `add` takes one")
+        return self._store([draft_of(message) for message in messages])
+
+    def _store(self, drafts: Sequence[Draft]) -> list[Record]:
+        if len(drafts) > 1:  # they share a moment, so each is given its place
+            drafts = [placed(draft) for draft in drafts]
+        if not drafts:
+            return []
+        how: Details = {"scope": self._scope, "session": self._session, "agent": self._agent}
+        return self._memory.remember(list(drafts), **how)
+
+    # Reading.
+
+    def messages(
+        self,
+        limit: int | None = None,
+        *,
+        offset: int = 0,
+        roles: str | Sequence[str] | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        where: Where | None = None,
+    ) -> list[Message]:
+        """The newest `limit` messages but for the newest `offset`, oldest first.
+
+        `since` and `until` go by the timestamps of the messages. What was summed up is not among them.
+        """
+        found = self.records(limit, offset=offset, roles=roles, since=since, until=until, where=where)
+        return [message_of(record) for record in found]
+
+    def records(
+        self,
+        limit: int | None = None,
+        *,
+        offset: int = 0,
+        roles: str | Sequence[str] | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        where: Where | None = None,
+    ) -> list[Record]:
+        """The same as records of the memory."""
+        asked = narrowed(where, since=since, until=until)
+        parts = [part for part in (asked, spoken_by(roles)) if part is not None]
+        return self._log(*parts).newest(how_many(limit), checked_offset(offset))
+
+    def get(self, id: str) -> Record | None:
+        """A message of this session by the id it was added with, or by that of its record."""
+        name = clean_text(id, "id")
+        found = self._memory.get([log_id(self._session, name), name], scope=self._scope)
+        return next((record for record in found if record is not None and self._holds(record)), None)
+
+    def window(self, max_tokens: int = 4000, *, counter: Counter = None) -> list[Message]:
+        """The newest messages that fit in the tokens, oldest first; always at least the newest.
+
+        Does not begin with the result of a tool whose call no longer fits: models refuse that.
+        """
+        fitting = self._fitting(max_tokens, counter)
+        while len(fitting) > 1 and fitting[0].tool_call_id is not None:
+            del fitting[0]
+        return fitting
+
+    def _fitting(self, max_tokens: int, counter: Counter) -> list[Message]:
+        count = counter_of(self._counter if counter is None else counter)
+        page = PAGE if checked_tokens(max_tokens) else 1
+        while True:
+            found = self._log().newest(page)
+            fitting = that_fit([message_of(record) for record in found], max_tokens, count)
+            if len(fitting) < len(found) or len(found) < page:
+                return fitting
+            page *= 4
+
+    def search(self, query: str, limit: int = 5) -> list[Message]:
+        """What was said in the session that matters for a query, best first; also what was summed up."""
+        hits = self._memory.recall(
+            query, scope=self._scope, session=self._session, kinds=Kind.MESSAGE, limit=limit
+        )
+        return [message_of(hit.record) for hit in hits]
+
+    def containing(self, text: str, limit: int | None = None) -> list[Message]:
+        """The newest `limit` messages that have a text in them (in any case), oldest first.
+
+        Looks at messages until it has found that many; also at what was summed up.
+        """
+        wanted, most, page = clean_text(text, "text").casefold(), how_many(limit), PAGE
+        whole = Log(memory=self._memory, scope=self._scope, where=self._said)
+        while True:
+            read = whole.newest(None if most is None else page)
+            found = [message for message in map(message_of, read) if has(message, wanted)]
+            if most is None or len(found) >= most or len(read) < page:
+                return found if most is None else found[max(len(found) - most, 0) :]
+            page *= 4
+
+    def count(self) -> int:
+        """How many messages the log shows."""
+        return self._memory.count(self._log().where, scope=self._scope)
+
+    def __len__(self) -> int:
+        return self.count()
+
+    def __bool__(self) -> bool:
+        """A view is something even while nothing was said."""
+        return True
+
+    # Getting shorter.
+
+    def pop(self) -> Message | None:
+        """Takes the newest message away."""
+        while newest := self._log().newest(1):
+            if put_away(self._memory, [newest[0].id], scope=self._scope):
+                return message_of(newest[0])
+        return None
+
+    def trim(
+        self, *, keep: int | None = None, max_tokens: int | None = None, counter: Counter = None
+    ) -> list[Message]:
+        """Deletes the oldest messages until `keep` are left, and these within `max_tokens`; what it dropped.
+
+        By tokens, at least the newest stays.
+        """
+        if keep is None and max_tokens is None:
+            raise BadInput("say how much stays: trim(keep=50), trim(max_tokens=4000), or both")
+        stay = how_many(keep)
+        if max_tokens is not None:
+            fitting = len(self._fitting(max_tokens, counter))
+            stay = fitting if stay is None else min(stay, fitting)
+        dropped = self._log().newest(offset=stay or 0)
+        if dropped:
+            put_away(self._memory, [record.id for record in dropped], scope=self._scope)
+        return [message_of(record) for record in dropped]
+
+    @property
+    def summary(self) -> str | None:
+        """What `summarise` said last."""
+        made = self._summed()
+        return None if made is None else made.text
+
+    def summarise(self, *, keep: int = 10, llm: object = None, text: str | None = None) -> str | None:
+        """Sums up all but the newest `keep` messages, together with the summary before; the summary.
+
+        By an `llm` if given (where it fails, by the sentences that say most), or as `text` has it.
+        The messages leave the log but not the memory: one record of kind summary names them.
+        """
+        older, before = self._log().newest(offset=how_many(keep) or 0), self._summed()
+        if older:
+            made = summed_up(self._memory, older, before, llm, text)
+            self._keep_summary(made)
+            return made.text
+        return None if before is None else before.text
+
+    def _keep_summary(self, made: Summed) -> None:
+        self._memory.remember(
+            made.text,
+            scope=self._scope,
+            session=self._session,
+            agent=self._agent,
+            kind=Kind.SUMMARY,
+            id=summary_id(self._session),
+            derived_from=made.sources,
+            data=made.as_json(),
+        )
+
+    def clear(self) -> int:
+        """Deletes the messages, also those that were summed up, and the summary; how many messages."""
+        summaries = len(self._memory.find(self._summary_only, scope=self._scope, limit=1))
+        return put_away(self._memory, where=self._said | self._summary_only, scope=self._scope) - summaries
+
+    # Carrying elsewhere.
+
+    def export(self) -> dict[str, Json]:
+        """The whole log as JSON, with what was summed up (the first `summarised` messages)."""
+        whole = Log(memory=self._memory, scope=self._scope, where=self._said).newest()
+        made = self._summed()
+        return {
+            "session": self._session,
+            "messages": [as_json(record) for record in whole],
+            "summary": None if made is None else made.text,
+            "summarised": 0 if made is None else len(whole) - len(self._log().newest()),
+        }
+
+    def load(self, data: Mapping[str, Any]) -> int:
+        """Adds what `export` gave; how many messages. Loading again adds nothing.
+
+        In a log that has messages already the summary is left out: all that it tells of is there.
+        """
+        if not isinstance(data, Mapping) or not isinstance(data.get("messages"), list | tuple):
+            raise BadInput("load takes what `export` gave: a dict with 'messages' and 'summary'")
+        was_empty = self._memory.count(self._said, scope=self._scope) == 0
+        stored = self._store(self._unknown([(from_json(told), told.get("id")) for told in data["messages"]]))
+        count = data.get("summarised") or 0
+        if was_empty and count and data.get("summary"):
+            self._keep_summary(Summed.of(stored[:count], data["summary"], None, by="loaded"))
+        return len(stored)
+
+    def _unknown(self, drafts: Sequence[tuple[Draft, str | None]]) -> list[Draft]:
+        """Those that are not in the log, under the ids they come with."""
+        named = [clean_text(id, "id") for _, id in drafts if id is not None]
+        ids = [*named, *(log_id(self._session, name) for name in named)]
+        found = filter(None, self._memory.get(ids, scope=self._scope))
+        there = {record.id for record in found if self._holds(record)}
+        return [
+            draft if id is None else keyed(draft, self._session, id)
+            for draft, id in drafts
+            if id is None or there.isdisjoint((id, log_id(self._session, id)))
+        ]
+
+    # What belongs to the log.
+
+    @property
+    def _said(self) -> Where:
+        return Where(kinds=(Kind.MESSAGE,), session=self._session)
+
+    @property
+    def _summary_only(self) -> Where:
+        return Where(ids=(summary_id(self._session),))
+
+    def _log(self, *parts: Where) -> Log:
+        """What is shown: the messages after those that were summed up, as far as they pass the filters."""
+        made = self._summed()
+        shown = parts if made is None else (*parts, made.edge.after())
+        return Log(memory=self._memory, scope=self._scope, where=replace(self._said, every=tuple(shown)))
+
+    def _summed(self) -> Summed | None:
+        record = self._memory.get(summary_id(self._session), scope=self._scope)
+        return None if record is None else Summed.read(record)
+
+    def _holds(self, record: Record) -> bool:
+        return record.kind is Kind.MESSAGE and record.session == self._session

@@ -1,0 +1,211 @@
+"""Episodic memory: experiences, what came of them, and what happened before and after."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ..checks import checked_limit, narrowed, one
+from ..clean import Json, Moment, clean_text
+from ..errors import BadInput, NotFound
+from ..ingest.shape import told
+from ..memory import Memory
+from ..model import Hits, Kind, Record
+from ..recall import AUTO
+from ..where import Condition, Where
+from .tidy import put_away
+from .turns import order_of
+
+NEAREST: Final = replace(AUTO, name="nearest", nothing=0.0)
+MOST: Final = 1_000_000
+READ: Final = 20  # episodes at least that are looked through for lessons
+
+
+class Episodic:
+    """The experiences of a scope. `agent` is whose they are; every agent of the scope may learn from them."""
+
+    def __init__(self, memory: Memory, *, scope: str = "default", agent: str | None = None) -> None:
+        self._memory = memory
+        self._scope = one(scope)
+        self._agent = agent
+
+    def record(
+        self,
+        situation: str,
+        *,
+        action: Json = None,
+        outcome: str | None = None,
+        success: bool | None = None,
+        lessons: Sequence[str] = (),
+        importance: float | None = None,
+        occurred: Moment | None = None,
+        session: str | None = None,
+        step: int | None = None,
+        source: str | None = None,
+        meta: Mapping[str, Json] | None = None,
+        key: str | None = None,
+        derived_from: Sequence[str] = (),
+    ) -> Record:
+        """Keeps an experience; its parts are in the data of the record, all of it in the text."""
+        data = _checked(situation, action, outcome, success, lessons)
+        return self._memory.remember(
+            _told(data),
+            scope=self._scope,
+            kind=Kind.EPISODE,
+            agent=self._agent,
+            data=data,
+            importance=importance,
+            occurred=occurred,
+            session=session,
+            step=step,
+            source=source,
+            meta=meta,
+            key=key,
+            derived_from=derived_from,
+        )
+
+    def get(self, id: str) -> Record | None:
+        found = self._memory.get(id, scope=self._scope)
+        return found if found is not None and found.kind is Kind.EPISODE else None
+
+    def similar(
+        self, situation: str, limit: int = 5, *, success: bool | None = None, where: Where | None = None
+    ) -> Hits:
+        """Experiences like a situation, nearest first; only those that went well, or did not, if asked.
+
+        Also where none is near: the scores say how near.
+        """
+        wanted = None if success is None else (Condition("data.success", "=", bool(success)),)
+        return self._memory.recall(
+            situation,
+            scope=self._scope,
+            limit=limit,
+            kinds=Kind.EPISODE,
+            where=narrowed(where, conditions=wanted),
+            recipe=NEAREST,
+        )
+
+    def lessons(self, situation: str, limit: int = 5) -> list[str]:
+        """What was learned in situations like this one, nearest first, each once."""
+        learned = Where(conditions=(Condition("data.lessons", "exists"),))
+        hits = self.similar(situation, max(READ, 4 * checked_limit(limit)), where=learned)
+        found = [lesson for hit in hits for lesson in hit.record.whole.data["lessons"]]
+        return list(dict.fromkeys(found))[:limit]
+
+    def before(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
+        """The last `count` things that happened before it, oldest first: in its session, else in the scope.
+
+        `kinds` says what counts; `("episode", "message", "action")`, for instance.
+        """
+        there, limit = self._there(id), _reach(count)
+        now = [one for one in self._at(there, kinds) if order_of(one) < order_of(there)]
+        earlier = self._until(there, kinds, limit - len(now)) if limit > len(now) else []
+        return (earlier + now)[-limit:] if limit else []
+
+    def after(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
+        """The first `count` things that happened after it, oldest first."""
+        there, limit = self._there(id), _reach(count)
+        now = [one for one in self._at(there, kinds) if order_of(one) > order_of(there)]
+        later = self._since(there, kinds, limit - len(now)) if limit > len(now) else []
+        return (now + later)[:limit]
+
+    def around(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
+        """Up to `count` before it, itself, and up to `count` after it."""
+        before, after = self.before(id, count, kinds=kinds), self.after(id, count, kinds=kinds)
+        return [*before, self._there(id), *after]
+
+    def of_session(self, session: str) -> list[Record]:
+        """The experiences of a session as they happened."""
+        found = self._memory.find(scope=self._scope, kinds=Kind.EPISODE, session=session, limit=MOST)
+        return sorted(found, key=lambda record: (record.occurred, order_of(record)))
+
+    def forget(self, id: str) -> bool:
+        """Whether there was such an experience."""
+        return self.get(id) is not None and put_away(self._memory, [id], scope=self._scope) > 0
+
+    def count(self) -> int:
+        return self._memory.count(Where(kinds=(Kind.EPISODE,)), scope=self._scope)
+
+    def __len__(self) -> int:
+        return self.count()
+
+    def __bool__(self) -> bool:
+        """A view is something even while it shows nothing."""
+        return True
+
+    def _there(self, id: str) -> Record:
+        if (found := self._memory.get(id, scope=self._scope)) is None:
+            raise NotFound(f"there is no record {id!r} in scope {self._scope}")
+        return found
+
+    def _at(self, there: Record, kinds: str | Sequence[str]) -> list[Record]:
+        """What happened at the same moment, in the order of adding."""
+        found = self._memory.find(
+            scope=self._scope,
+            kinds=kinds,
+            session=there.session,
+            since=there.occurred,
+            until=there.occurred,
+            limit=MOST,
+        )
+        return sorted(found, key=order_of)
+
+    def _until(self, there: Record, kinds: str | Sequence[str], limit: int) -> list[Record]:
+        found = self._memory.find(
+            scope=self._scope,
+            kinds=kinds,
+            session=there.session,
+            until=math.nextafter(there.occurred, -math.inf),
+            order="-occurred",
+            limit=limit,
+        )
+        return found[::-1]
+
+    def _since(self, there: Record, kinds: str | Sequence[str], limit: int) -> list[Record]:
+        return self._memory.find(
+            scope=self._scope,
+            kinds=kinds,
+            session=there.session,
+            since=math.nextafter(there.occurred, math.inf),
+            order="occurred",
+            limit=limit,
+        )
+
+
+def _checked(
+    situation: str, action: Json, outcome: str | None, success: bool | None, lessons: Sequence[str]
+) -> dict[str, Json]:
+    if not clean_text(situation, "situation").strip():
+        raise BadInput("an experience needs a situation: what was the case")
+    if isinstance(lessons, str) or not isinstance(lessons, list | tuple):
+        raise BadInput(f"lessons is a list of texts, not {type(lessons).__name__}")
+    if success is not None and not isinstance(success, bool):
+        raise BadInput(f"success is True, False or None, not {success!r}")
+    data: dict[str, Json] = {
+        "situation": situation,
+        "action": action,
+        "outcome": None if outcome is None else clean_text(outcome, "outcome"),
+        "success": success,
+        "lessons": [clean_text(lesson, "a lesson") for lesson in lessons],
+    }
+    return {name: value for name, value in data.items() if value not in (None, [])}
+
+
+def _told(data: Mapping[str, Json]) -> str:
+    """An experience in words, for search and for people."""
+    lines = [data["situation"]]
+    if (action := data.get("action")) is not None:
+        lines.append(f"Action: {action if isinstance(action, str) else told(action)}")
+    if (outcome := data.get("outcome")) is not None:
+        lines.append(f"Outcome: {outcome}")
+    if (success := data.get("success")) is not None:
+        lines.append("It went well." if success else "It failed.")
+    return "\n".join(lines + [f"Lesson: {lesson}" for lesson in data.get("lessons", ())])
+
+
+def _reach(count: int) -> int:
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
+        raise BadInput(f"count is a whole number from 0 to {MOST:,}, not {count!r}")
+    return count

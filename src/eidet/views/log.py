@@ -1,0 +1,95 @@
+"""The order of a log: by when a message was added, and by its place among those of the same moment.
+
+The store orders equal times by `seq`, which changes when a record is revised or moved. So where the
+edge of a page falls among messages of one moment, those are chosen by their own places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..clean import Json
+from ..memory import Memory
+from ..model import Record
+from ..where import Condition, Where
+from .turns import ORDER, noted_place, order_of, place_of
+
+MOST: Final = 1_000_000  # records that `find` gives at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """The records of one scope that pass a filter, as a log."""
+
+    memory: Memory
+    scope: str
+    where: Where
+
+    def newest(self, count: int | None = None, offset: int = 0) -> list[Record]:
+        """The newest `count` but for the newest `offset`, oldest first. Reads little more than those."""
+        need = MOST if count is None else min(count + offset, MOST)
+        found = self._find(self.where, min(need + 1, MOST)) if need else []
+        if len(found) > need:
+            found = self._cut(found, need)
+        ordered = sorted(found, key=order_of)
+        return ordered[: max(len(ordered) - offset, 0)]
+
+    def _cut(self, found: list[Record], need: int) -> list[Record]:
+        """The newest `need` of one record more, newest first, of which the last may be tied."""
+        edge = found[need - 1].created
+        if found[need].created != edge:
+            return found[:need]
+        tied = [record for record in found if record.created == edge]
+        newer = found[: len(found) - len(tied)]
+        return newer + self._of_moment(edge, need - len(newer), min(map(place_of, tied)))
+
+    def _of_moment(self, created: float, count: int, floor: str) -> list[Record]:
+        """The last `count` of those added at one moment, of which so many have their place above a floor.
+
+        Those whose place is not noted cannot be chosen by it: all of them are looked at.
+        """
+        then = self.where & Where(created_since=created, created_until=created)
+        noted = self._find(then & Where(conditions=(Condition(ORDER, ">=", floor),)), MOST)
+        others = self._find(then & Where(conditions=(Condition(ORDER, "exists", False),)), MOST)
+        return sorted([*noted, *others], key=order_of)[-count:]
+
+    def _find(self, where: Where, limit: int, order: str = "-created") -> list[Record]:
+        return self.memory.find(where, scope=self.scope, order=order, limit=limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """Up to where a log was summed up: a moment, and which of the messages of that moment."""
+
+    created: float
+    place: str | None = None
+    ids: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, summed: Sequence[Record], before: Edge | None = None) -> Edge:
+        """After the last of the records, and after the edge that there was before them."""
+        last = summed[-1].created
+        same = [record for record in summed if record.created == last]
+        places = [place for record in same if (place := noted_place(record)) is not None]
+        ids = tuple(record.id for record in same if noted_place(record) is None)
+        if before is not None and before.created == last:
+            places += [] if before.place is None else [before.place]
+            ids = (*before.ids, *ids)
+        return cls(created=last, place=max(places, default=None), ids=ids)
+
+    @classmethod
+    def from_json(cls, told: Any) -> Edge:
+        return cls(created=float(told["created"]), place=told["place"], ids=tuple(told["ids"]))
+
+    def as_json(self) -> dict[str, Json]:
+        return {"created": self.created, "place": self.place, "ids": list(self.ids)}
+
+    def after(self) -> Where:
+        """The filter for what comes after."""
+        parts = [Where(ids=self.ids)] if self.ids else []
+        if self.place is not None:
+            upto = Condition(ORDER, "<=", self.place)
+            parts.append(Where(created_until=self.created, conditions=(upto,)))
+        return Where(created_since=self.created, never=tuple(parts))

@@ -1,0 +1,198 @@
+"""Semantic memory: facts, found by meaning and by words."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from operator import mul
+from typing import Final
+
+from ..checks import checked_limit, checked_query, checked_share, narrowed, one
+from ..clean import Json, Moment
+from ..embed import checked
+from ..embed.bytes import packed_rows, raised
+from ..errors import NotFound
+from ..memory import Memory
+from ..model import Hits, Kind, Record, Scope
+from ..recall import Query, Recipe
+from ..where import Condition, Where
+from .tidy import put_away
+
+COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
+MOST: Final = 1_000_000
+_FREE: Final = Where(
+    conditions=(Condition("meta.pinned", "exists", False), Condition("meta.hold", "exists", False))
+)
+
+
+class Semantic:
+    """The facts of a scope. `agent` is who learns them; every agent of the scope knows them."""
+
+    def __init__(self, memory: Memory, *, scope: str = "default", agent: str | None = None) -> None:
+        self._memory = memory
+        self._scope = one(scope)
+        self._agent = agent
+
+    def add(
+        self,
+        text: str,
+        *,
+        importance: float | None = None,
+        source: str | None = None,
+        meta: Mapping[str, Json] | None = None,
+        key: str | None = None,
+        data: Json = None,
+        who: str | None = None,
+        session: str | None = None,
+        occurred: Moment | None = None,
+        expires: Moment | timedelta | None = None,
+        derived_from: Sequence[str] = (),
+        keep_duplicates: bool = False,
+    ) -> Record:
+        """Learns a fact. The same words again, or another fact under the same `key`, renew it."""
+        return self._memory.remember(
+            text,
+            scope=self._scope,
+            kind=Kind.FACT,
+            agent=self._agent,
+            importance=importance,
+            source=source,
+            meta=meta,
+            key=key,
+            data=data,
+            who=who,
+            session=session,
+            occurred=occurred,
+            expires=expires,
+            derived_from=derived_from,
+            keep_duplicates=keep_duplicates,
+        )
+
+    def get(self, id: str) -> Record | None:
+        found = self._memory.get(id, scope=self._scope)
+        return found if found is not None and found.kind is Kind.FACT else None
+
+    def search(
+        self,
+        query: str,
+        limit: int = 5,
+        *,
+        least: float = 0.0,
+        min_importance: float = 0.0,
+        where: Where | None = None,
+    ) -> Hits:
+        """The facts that matter for a query, best first, each with its reasons."""
+        return self._memory.recall(
+            query,
+            scope=self._scope,
+            limit=limit,
+            kinds=Kind.FACT,
+            where=_at_least(where, min_importance),
+            least=least,
+            recipe="facts",
+        )
+
+    def similar(
+        self, query: str, limit: int = 5, *, threshold: float = 0.0, min_importance: float = 0.0
+    ) -> list[tuple[Record, float]]:
+        """The nearest facts with their plain cosine to the query, nearest first, none below `threshold`.
+
+        These count as used, the others do not.
+        """
+        near = self._near(query, limit, threshold, min_importance)
+        if not near:
+            return []
+        hits = self._memory.recall(
+            query,
+            scope=self._scope,
+            limit=limit,
+            kinds=Kind.FACT,
+            where=Where(ids=tuple(near)),
+            recipe=COSINE,
+            understand=False,
+        )
+        pairs = [(hit.record, near[hit.id]) for hit in hits]
+        return sorted(pairs, key=lambda pair: -pair[1])
+
+    def _near(self, query: str, limit: int, threshold: float, min_importance: float) -> dict[str, float]:
+        """The ids of the nearest facts with their cosines. Nothing of this counts as used."""
+        engine, guarding = self._memory._engine, self._memory._guarding  # noqa: SLF001
+        text = guarding.query(checked_query(query))
+        now = self._memory._clock()  # noqa: SLF001
+        asked = Query(
+            text=text,
+            scope=Scope(self._scope),
+            now=now,
+            asked=now,
+            limit=checked_limit(limit),
+            where=guarding.seen(narrowed(_at_least(None, min_importance), kinds=Kind.FACT)),
+            recipe=COSINE,
+            understand=False,
+        )
+        hits = engine.recall.answer(asked) if text.strip() else ()
+        row = array("f", packed_rows(checked(engine.embedder, [text]))[0] if hits else b"")
+        near = {hit.id: _nearest(hit.record, row) for hit in hits}
+        return {id: cosine for id, cosine in near.items() if cosine >= threshold}
+
+    def all(self, limit: int = 100, *, offset: int = 0, order: str = "-importance") -> list[Record]:
+        """The facts, by a field of theirs; a leading '-' means descending."""
+        return self._memory.find(scope=self._scope, kinds=Kind.FACT, order=order, limit=limit, offset=offset)
+
+    def set_importance(self, id: str, value: float) -> bool:
+        """Whether there is such a fact."""
+        if self.get(id) is None:
+            return False
+        try:
+            self._memory.revise(id, scope=self._scope, importance=value, by=self._agent)
+        except NotFound:
+            return False
+        return True
+
+    def forget(self, id: str) -> bool:
+        """Whether there was such a fact. It may be learned again."""
+        return self.get(id) is not None and put_away(self._memory, [id], scope=self._scope) > 0
+
+    def consolidate(self, *, below: float = 0.3, uses: int = 2) -> int:
+        """Drops the facts that matter less than `below` and were used less than `uses` times; how many.
+
+        What is pinned or under a legal hold stays.
+        """
+        ceiling = math.nextafter(checked_share(below, "below"), -1.0)
+        if ceiling < 0:
+            return 0
+        self._memory.flush()
+        minor = Where(kinds=(Kind.FACT,), importance_max=ceiling) & _FREE
+        found = self._memory.find(minor, scope=self._scope, limit=MOST)
+        unused = [record.id for record in found if record.uses < uses]
+        return put_away(self._memory, unused, scope=self._scope) if unused else 0
+
+    def count(self) -> int:
+        return self._memory.count(Where(kinds=(Kind.FACT,)), scope=self._scope)
+
+    def __len__(self) -> int:
+        return self.count()
+
+    def __bool__(self) -> bool:
+        """A view is something even while it shows nothing."""
+        return True
+
+
+def _at_least(where: Where | None, importance: float) -> Where | None:
+    least = checked_share(importance, "min_importance")
+    return narrowed(where, importance_min=least or None)
+
+
+def _nearest(record: Record, asked: array[float]) -> float:
+    """The cosine of the query with the nearest unit of the record."""
+    if not record.vector:
+        return 0.0
+    known, width = array("f", raised(record.vector, record.level, len(asked))), len(asked)
+    units = [known[at : at + width] for at in range(0, len(known) - width + 1, width)]
+    return max((_cosine(asked, unit) for unit in units), default=0.0)
+
+
+def _cosine(one: array[float], other: array[float]) -> float:
+    lengths = math.sqrt(sum(map(mul, one, one)) * sum(map(mul, other, other)))
+    return max(-1.0, min(1.0, sum(map(mul, one, other)) / lengths)) if lengths else 0.0

@@ -1,0 +1,281 @@
+"""Working memory: the task at hand, its goals, results, thoughts and variables."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final, TypeVar
+
+from ..checks import one
+from ..clean import Json, clean_json, clean_text, dump_json
+from ..errors import BadInput, Conflict, NotFound
+from ..memory import Memory
+from ..model import Kind, Record, key_id
+from .tidy import put_away
+
+T = TypeVar("T")
+TRIES: Final = 100
+SHOWN_CHARS: Final = 200  # of a result or variable in the prompt
+SHOWN_THOUGHTS: Final = 5
+_creating: Final = threading.Lock()  # two threads that begin one state: the second builds on the first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """All of a working memory."""
+
+    task: str = ""
+    task_id: str = ""
+    goal: str = ""
+    subgoals: tuple[str, ...] = ()
+    results: Mapping[str, Any] = field(default_factory=dict)
+    scratchpad: tuple[str, ...] = ()
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> State:
+        """From what `as_json` gave, or parts of it; what cannot be a state is refused."""
+        return State().but(told)
+
+    def but(self, changes: Mapping[str, Any]) -> State:
+        if not isinstance(changes, Mapping):
+            raise BadInput(f"a working state is a dict, not {type(changes).__name__}")
+        if unknown := changes.keys() - _FIELDS.keys():
+            raise BadInput(f"a working state has no {sorted(unknown)}; there are {', '.join(_FIELDS)}")
+        return replace(self, **{name: _FIELDS[name](value, name) for name, value in changes.items()})
+
+    def as_json(self) -> dict[str, Json]:
+        told = {name: getattr(self, name) for name in _FIELDS}
+        cleaned: dict[str, Json] = clean_json(told, "working state")
+        return cleaned
+
+    def prompt(self) -> str:
+        """For a language model; empty where there is nothing to tell."""
+        lines = [f"Task: {self.task}"] if self.task else []
+        lines += [f"Goal: {self.goal}"] if self.goal else []
+        lines += [f"Subgoals: {' > '.join(self.subgoals)}"] if self.subgoals else []
+        lines += _listed("Results", self.results)
+        lines += _listed("Variables", self.variables)
+        lines += ["Thoughts:"] if self.scratchpad else []
+        return "\n".join(lines + [f"- {thought}" for thought in self.scratchpad[-SHOWN_THOUGHTS:]])
+
+
+def _listed(title: str, values: Mapping[str, Any]) -> list[str]:
+    shown = [f"- {name}: {_shown(value)}" for name, value in values.items()]
+    return [f"{title}:", *shown] if shown else []
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else str(value)
+    return text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + "…"
+
+
+def _text(value: Any, what: str) -> str:
+    return clean_text(value, what)
+
+
+def _texts(value: Any, what: str) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, list | tuple):
+        raise BadInput(f"{what} is a list of texts, not {type(value).__name__}")
+    return tuple(clean_text(item, what) for item in value)
+
+
+def _values(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise BadInput(f"{what} is a dict, not {type(value).__name__}")
+    return {clean_text(name, f"a name in {what}"): item for name, item in value.items()}
+
+
+_FIELDS: Final[dict[str, Callable[[Any, str], Any]]] = {
+    "task": _text,
+    "task_id": _text,
+    "goal": _text,
+    "subgoals": _texts,
+    "results": _values,
+    "scratchpad": _texts,
+    "variables": _values,
+}
+assert set(_FIELDS) == {field.name for field in fields(State)}
+
+
+class Working:
+    """The task at hand. In RAM only, or with `persist` one record of the memory.
+
+    That record is of one scope, agent and session, survives a restart and is shown by
+    `Memory.context`. Views of the same one, in any thread or process, see each other's changes, and
+    none is lost. In RAM, values may be anything; what is persisted is JSON.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        session: str | None = None,
+        scope: str = "default",
+        agent: str | None = None,
+        persist: bool = False,
+    ) -> None:
+        self._memory = memory
+        self._session = session
+        self._scope = one(scope)
+        self._agent = agent
+        self._persist = persist
+        self._id = key_id("working\0" + dump_json([agent, session]))
+        self._lock = threading.Lock()
+        self._task_id = uuid.uuid4().hex[:8]
+        self._state = State(task_id=self._task_id)
+
+    # Each property is a copy of the moment; changes go through the methods.
+
+    @property
+    def task(self) -> str:
+        return self._now().task
+
+    @property
+    def task_id(self) -> str:
+        return self._now().task_id
+
+    @property
+    def goal(self) -> str:
+        return self._now().goal
+
+    @property
+    def subgoals(self) -> list[str]:
+        return list(self._now().subgoals)
+
+    @property
+    def results(self) -> dict[str, Any]:
+        return dict(self._now().results)
+
+    @property
+    def scratchpad(self) -> list[str]:
+        return list(self._now().scratchpad)
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        return dict(self._now().variables)
+
+    def set_task(self, task: str) -> None:
+        """Begins another task, which is also the goal; variables stay, all else begins anew."""
+        fresh = {"results": {}, "subgoals": (), "scratchpad": (), "task_id": uuid.uuid4().hex[:8]}
+        self.update(task=task, goal=task, **fresh)
+
+    def set_goal(self, goal: str) -> None:
+        self.update(goal=goal)
+
+    def add_result(self, key: str, value: Any) -> None:
+        self._change(lambda state: (state.but({"results": {**state.results, key: value}}), None))
+
+    def result(self, key: str) -> Any:
+        """None if there is none."""
+        return self._now().results.get(key)
+
+    def think(self, thought: str) -> None:
+        """Notes a thought on the scratchpad."""
+        self._change(lambda state: (state.but({"scratchpad": (*state.scratchpad, thought)}), None))
+
+    def set(self, name: str, value: Any) -> None:
+        self._change(lambda state: (state.but({"variables": {**state.variables, name: value}}), None))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._now().variables.get(name, default)
+
+    def push_goal(self, goal: str) -> None:
+        """A subgoal on top of those there are."""
+        self._change(lambda state: (state.but({"subgoals": (*state.subgoals, goal)}), None))
+
+    def pop_goal(self) -> str | None:
+        """Takes the top subgoal away; None if there is none."""
+        return self._change(_popped)
+
+    def update(self, /, **changes: Any) -> None:
+        """Replaces whole parts of the state at once: `update(goal=…, subgoals=[…])`."""
+        self._change(lambda state: (state.but(changes), None))
+
+    def prompt(self) -> str:
+        """The state as lines for a language model; the empty text while there is none."""
+        return self._now().prompt()
+
+    def clear(self) -> None:
+        with self._lock:
+            self._state = State(task_id=self._state.task_id)
+        if self._persist:
+            put_away(self._memory, [self._id], scope=self._scope)
+
+    def state(self) -> dict[str, Any]:
+        """All of it, as JSON; an error names what is none."""
+        return self._now().as_json()
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Replaces all of it by what `state` gave."""
+        loaded = State.of(state)
+        fresh = loaded if loaded.task_id else replace(loaded, task_id=self._task_id)
+        self._change(lambda _: (fresh, None))
+
+    # Where the state is.
+
+    def _now(self) -> State:
+        return self._read(self._record()) if self._persist else self._state
+
+    def _change(self, change: Callable[[State], tuple[State, T]]) -> T:
+        if self._persist:
+            return self._rewrite(change)
+        with self._lock:
+            self._state, answer = change(self._state)
+        return answer
+
+    def _rewrite(self, change: Callable[[State], tuple[State, T]]) -> T:
+        """Changes the stored state as it is at that moment; a change that came between makes it try again."""
+        for _ in range(TRIES):
+            record = self._record()
+            if record is None:
+                with _creating:
+                    if (record := self._record()) is None:
+                        return self._create(change)
+            new, answer = change(self._read(record))
+            if self._write(new, record.version):
+                return answer
+        raise Conflict("the working state is changed by others all the time; the change was given up")
+
+    def _create(self, change: Callable[[State], tuple[State, T]]) -> T:
+        new, answer = change(self._read(None))
+        made = self._memory.remember(
+            new.prompt(),
+            scope=self._scope,
+            kind=Kind.WORKING,
+            agent=self._agent,
+            session=self._session,
+            data=new.as_json(),
+            id=self._id,
+        )
+        if made.version > 1 and (other := self._overwritten()) is not None:
+            new, answer = change(other)  # another process was first: build on what it had
+            self._write(new, made.version)
+        return answer
+
+    def _overwritten(self) -> State | None:
+        last = self._memory.history(self._id, scope=self._scope)[-1].before
+        return State.of(last["data"]) if last and isinstance(last.get("data"), Mapping) else None
+
+    def _write(self, state: State, version: int) -> bool:
+        """Whether the state was still that version."""
+        told: dict[str, Any] = {"text": state.prompt(), "data": state.as_json()}
+        try:
+            self._memory.revise(self._id, scope=self._scope, version=version, by=self._agent, **told)
+        except (Conflict, NotFound):
+            return False
+        return True
+
+    def _record(self) -> Record | None:
+        return self._memory.get(self._id, scope=self._scope)
+
+    def _read(self, record: Record | None) -> State:
+        return State(task_id=self._task_id) if record is None else State.of(record.whole.data)
+
+
+def _popped(state: State) -> tuple[State, str | None]:
+    if not state.subgoals:
+        return state, None
+    return replace(state, subgoals=state.subgoals[:-1]), state.subgoals[-1]
