@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadInput, Corrupt
+from ..errors import BadInput, Corrupt, Unavailable
 from ..model import Record, Scope
 from ..store import Changes, Head, Store
 from ..store.rules import check_order
@@ -40,12 +40,13 @@ class EmbeddedSettings:
 class _Slot:
     """A scope's place in the index: its shard, behind a lock, and the bytes it takes."""
 
-    __slots__ = ("lock", "nbytes", "shard")
+    __slots__ = ("attributes", "lock", "nbytes", "shard")
 
     def __init__(self, shard: Shard) -> None:
         self.lock = threading.RLock()
         self.shard = shard
         self.nbytes = 0
+        self.attributes = 0  # of them, for columns of attributes
 
 
 class EmbeddedIndex:
@@ -75,11 +76,11 @@ class EmbeddedIndex:
 
     def search(self, probe: Probe) -> Found:
         head = self._head()
-        parts = [
-            self._ask(path, head, lambda shard: shard.search(probe, self._resolve, self._reader(shard)))
-            for path in self._scopes(probe.scope)
-        ]
+        parts = [self._ask(path, head, partial(self._searched, probe)) for path in self._scopes(probe.scope)]
         return parts[0] if len(parts) == 1 else merged(parts)
+
+    def _searched(self, probe: Probe, shard: Shard) -> Found:
+        return shard.search(probe, self._resolver(shard), self._reader(shard))
 
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
@@ -102,7 +103,7 @@ class EmbeddedIndex:
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
         return self._ask(
-            scope, self._head(), lambda shard: shard.around(seqs, reach, where, now, self._resolve)
+            scope, self._head(), lambda shard: shard.around(seqs, reach, where, now, self._resolver(shard))
         )
 
     def voices(self, scope: Scope) -> tuple[str, ...]:
@@ -173,6 +174,8 @@ class EmbeddedIndex:
             if slot.shard.head != head:
                 self._catch_up(slot, head)
             answer = question(slot.shard)
+            if slot.attributes != slot.shard.attributes.nbytes:
+                self._weigh(slot)
         if self._nbytes > self._settings.memory_mb * 2**20:
             self._make_room(scope)
         return answer
@@ -209,11 +212,26 @@ class EmbeddedIndex:
         if not shard.count and len(changes.entries) == BATCH:
             shard.reserve(self._store.count(Where(scope=Scope(shard.scope))))
 
-    def _resolve(self, where: Where) -> NDArray[np.int64]:
+    def _resolver(self, shard: Shard) -> Callable[[Where], NDArray[np.int64]]:
+        return partial(self._resolve, shard)
+
+    def _resolve(self, shard: Shard, where: Where) -> NDArray[np.int64]:
+        """The seqs that pass what the columns of records cannot tell: ids and conditions."""
+        if where.ids is None:
+            try:
+                held = shard.attributes.holding(where.conditions, shard.seq, partial(self._records, shard))
+            except (Corrupt, Unavailable):  # some record cannot be read; the store need not read them whole
+                held = None
+            if held is not None:
+                return shard.seq[held]
         return np.array(self._store.match(where), np.int64)
 
+    def _records(self, shard: Shard, seqs: list[int]) -> Iterator[Record | None]:
+        for start in range(0, len(seqs), BATCH):
+            yield from self._store.fetch(shard.scope, seqs[start : start + BATCH])
+
     def _rows(self, shard: Shard, where: Where | None, now: float) -> NDArray[np.intp]:
-        keep = shard.passing(where, now, self._resolve)
+        keep = shard.passing(where, now, self._resolver(shard))
         first = shard.unit == 0
         return np.flatnonzero(first if keep is None else keep & first)
 
@@ -240,7 +258,7 @@ class EmbeddedIndex:
     # Memory.
 
     def _weigh(self, slot: _Slot) -> None:
-        nbytes = slot.shard.nbytes
+        nbytes, slot.attributes = slot.shard.nbytes, slot.shard.attributes.nbytes
         with self._lock:
             if self._slots.get(slot.shard.scope) is slot:  # else it was dropped while it was loading
                 self._nbytes += nbytes - slot.nbytes

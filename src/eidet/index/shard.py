@@ -17,6 +17,7 @@ from ..store import Changes, Entry, Head
 from ..text.analysis import Analysis, read_analysis
 from ..where import Where
 from . import Floats, Found, Neighbours, Probe, Rows, Span
+from .attributes import Attributes
 from .filters import mask
 from .forward import Forward
 from .lexicon import Reader
@@ -73,6 +74,7 @@ class Shard:
         self.codes: dict[str, dict[str, int]] = {name: {} for name in LABELS}
         self.vectors = Vectors(width)
         self.postings = Postings()
+        self.attributes = Attributes()
         self.damaged: dict[int, str] = {}  # seq -> tier of records that cannot be read, and are not searched
         self.days = np.empty((0, 3), np.int32)  # row, first and last day of the times texts speak of
         self._voices: tuple[str, ...] | None = None
@@ -228,6 +230,7 @@ class Shard:
             self.columns[name] = self.columns[name][: self.count][alive]
         self.vectors.keep(alive)
         self.postings.keep(alive)
+        self.attributes.keep(alive)
         stay = alive[self.days[:, 0]]
         self.days = self.days[stay]
         self.days[:, 0] = (np.cumsum(alive) - 1)[self.days[:, 0]]
@@ -245,6 +248,8 @@ class Shard:
     def passing(self, where: Where | None, now: float, resolve: Resolve) -> Mask | None:
         """Which rows may be answered; None when all may."""
         keep = None if where is None else mask(where, self, resolve)
+        if keep is not None and keep.all():
+            keep = None  # all rows are searched faster as all than as those that passed
         if self.live < self.count:
             keep = self.alive.copy() if keep is None else np.logical_and(keep, self.alive)
         if self.mortal:
@@ -442,7 +447,8 @@ class Shard:
         columns = sum(column.nbytes for column in self.columns.values())
         labels = sum(len(label) + 100 for codes in self.codes.values() for label in codes)
         words = 0 if self._forward is None else self._forward.nbytes
-        return columns + labels + self.vectors.nbytes + self.postings.nbytes + self.days.nbytes + words
+        derived = words + self.attributes.nbytes
+        return columns + labels + self.vectors.nbytes + self.postings.nbytes + self.days.nbytes + derived
 
 
 def _candidates(

@@ -1,0 +1,39 @@
+"""Memory types for agents: working, conversation, semantic and episodic memory, and an agent with them.
+
+items      MemoryItem, MemoryStore             working, conversation, semantic, episodic
+embedding  EmbeddingService                    system     AgentMemorySystem, memory-aware prompts
+client     the Messages API over HTTP          agent      AgentWithMemory; tools: what it may call
+"""
+
+from __future__ import annotations
+
+from ..messages.message import Message
+from .agent import AgentWithMemory, OutOfTurns
+from .client import AnthropicClient
+from .conversation import ConversationMemory
+from .embedding import EmbeddingService
+from .episodic import Episode, EpisodicMemory
+from .items import FactStore, MemoryItem, MemoryStore
+from .semantic import SemanticMemory
+from .system import AgentMemorySystem, create_memory_aware_prompt
+from .tools import Tool
+from .working import WorkingMemory
+
+__all__ = [
+    "AgentMemorySystem",
+    "AgentWithMemory",
+    "AnthropicClient",
+    "ConversationMemory",
+    "EmbeddingService",
+    "Episode",
+    "EpisodicMemory",
+    "FactStore",
+    "MemoryItem",
+    "MemoryStore",
+    "Message",
+    "OutOfTurns",
+    "SemanticMemory",
+    "Tool",
+    "WorkingMemory",
+    "create_memory_aware_prompt",
+]

@@ -1,0 +1,193 @@
+"""An agent that remembers: a loop of the Messages API with tools, and memory around it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ...errors import BadInput, EidetError, Misconfigured, Refused
+from ...llm import BadAnswer, Declined
+from ..messages.turns import Turns, awaited
+from ..opening import Place
+from .client import MODEL, AnthropicClient
+from .system import AgentMemorySystem
+from .tools import as_text, checked_tools, result_of, storable
+
+SYSTEM: Final = """You are a helpful assistant with access to memory.
+
+{context}
+
+Use the information above to help with the current task.
+"""
+CONTINUE: Final = "Please continue exactly where you stopped."
+FAILURES: Final = 2  # experiences of failure that are told with a task
+
+
+class OutOfTurns(EidetError):
+    """The model still wanted to use tools when its turns were over."""
+
+    def __init__(self, turns: int) -> None:
+        super().__init__(
+            f"there is no answer after {turns} turns: the model still calls tools; raise max_turns, or "
+            "give it a smaller task"
+        )
+        self.turns = turns
+
+
+class AgentWithMemory:
+    """Works on tasks with a model and tools, and remembers from task to task.
+
+    A tool has `to_api_schema()` and `execute`, `run` or is called itself, sync or async (see `Tool`).
+    `memory` is an AgentMemorySystem, or where one is to be kept: a Memory, a path, a URL; None: in RAM.
+    `client` has `messages.create(…)` as Anthropic's own; without one requests go out over HTTP with
+    `api_key` and `base_url`, or those of ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Any] = (),
+        model: str = MODEL,
+        *,
+        memory: AgentMemorySystem | Place = None,
+        scope: str = "default",
+        session_id: str | None = None,
+        client: Any = None,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        max_turns: int = 20,
+        max_tokens: int = 4096,
+    ) -> None:
+        if isinstance(max_turns, bool) or not isinstance(max_turns, int) or max_turns < 1:
+            raise BadInput(f"max_turns is a whole number from 1 up, not {max_turns!r}")
+        self.tools = list(tools)
+        checked_tools(self.tools)
+        self.client = client or AnthropicClient(api_key, base_url)
+        self.model = model
+        self.max_turns = max_turns
+        self.max_tokens = max_tokens
+        self._owned = not isinstance(memory, AgentMemorySystem)
+        self.memory = _system(memory, scope, session_id)
+        self._turns = Turns()
+
+    async def run(self, task: str) -> str:
+        """The answer to a task. Tasks of one agent are done one after the other.
+
+        A task that fails is kept as an experience, and what made it fail is raised.
+        """
+        async with self._turns as within_itself:
+            if within_itself:
+                raise Refused("a tool of an agent cannot run that agent: it is at work on the task")
+            await asyncio.to_thread(self.memory.start_task, task)
+            try:
+                answer = await self._worked(task)
+            except (Exception, asyncio.CancelledError) as error:
+                await self.memory.end_task(False, storable(f"{type(error).__name__}: {error}"))
+                raise
+            await asyncio.to_thread(self._said, answer)
+            await self.memory.end_task(True, answer)
+            return answer
+
+    def close(self) -> None:
+        """Closes the memory if this agent opened it."""
+        if self._owned:
+            self.memory.close()
+
+    def _said(self, answer: str) -> None:
+        if answer:
+            self.memory.conversation.add_message("assistant", answer)
+
+    async def _worked(self, task: str) -> str:
+        context = await self.memory.get_relevant_context(task, max_episodes=FAILURES)
+        system, messages = _prompt(context, await asyncio.to_thread(self._history))
+        said, tools = "", checked_tools(self.tools)
+        for _ in range(self.max_turns):
+            response = await self._asked(system, messages)
+            text = _text(response)
+            match _stop(response):
+                case "tool_use":
+                    said = ""
+                    messages += [_spoken(response), await self._tools_used(tools, response, text)]
+                case "max_tokens":
+                    said += text
+                    messages += [_spoken(response), {"role": "user", "content": CONTINUE}]
+                case "pause_turn":
+                    messages.append(_spoken(response))
+                case _:
+                    return said + text
+        raise OutOfTurns(self.max_turns)
+
+    def _history(self) -> list[dict[str, Any]]:
+        return self.memory.conversation.get_messages_for_llm()
+
+    async def _asked(self, system: str, messages: Sequence[Mapping[str, Any]]) -> Any:
+        body = {"model": self.model, "max_tokens": self.max_tokens, "system": system, "messages": messages}
+        if self.tools:
+            body["tools"] = [tool.to_api_schema() for tool in self.tools]
+        return await awaited(await asyncio.to_thread(lambda: self.client.messages.create(**body)))
+
+    async def _tools_used(self, tools: Mapping[str, Any], response: Any, thought: str) -> dict[str, Any]:
+        """The message with the result of every tool that was called, and each step in the memory."""
+        results = []
+        for call in (block for block in response.content if block.type == "tool_use"):
+            text, failed = await result_of(tools.get(call.name), call.name, call.input)
+            action = storable(f"{call.name}({as_text(dict(call.input))})")
+            thought = thought or f"I use {call.name}."
+            await asyncio.to_thread(self.memory.record_step, thought, action, text)
+            told = {"type": "tool_result", "tool_use_id": call.id, "content": text}
+            results.append(told | ({"is_error": True} if failed else {}))
+        return {"role": "user", "content": results}
+
+
+def _system(memory: AgentMemorySystem | Place, scope: str, session_id: str | None) -> AgentMemorySystem:
+    if isinstance(memory, AgentMemorySystem):
+        return memory
+    return AgentMemorySystem(
+        memory="ram://" if memory is None else memory, scope=scope, session_id=session_id
+    )
+
+
+def _prompt(context: str, history: Sequence[Mapping[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
+    """The system prompt, and the conversation as the API takes it.
+
+    It has no messages of the system, which go to the prompt, and none without content. It begins with
+    the user.
+    """
+    ordered = [str(m["content"]) for m in history if m["role"] == "system" and m["content"]]
+    turns = [
+        {"role": "assistant" if m["role"] == "assistant" else "user", "content": m["content"]}
+        for m in history
+        if m["role"] != "system" and (m["content"] or "").strip()
+    ]
+    while turns and turns[0]["role"] != "user":
+        del turns[0]
+    return SYSTEM.format(context="\n\n".join([*ordered, context]).strip()), turns
+
+
+def _text(response: Any) -> str:
+    return storable("".join(block.text for block in response.content if block.type == "text"))
+
+
+def _stop(response: Any) -> str:
+    """Why the model stopped; what cannot be gone on with is raised."""
+    stop, calls = response.stop_reason, any(block.type == "tool_use" for block in response.content)
+    if stop == "refusal":
+        raise Declined(f"the model would not answer: {_text(response) or 'it gave no reason'}")
+    if stop == "max_tokens" and calls:
+        raise BadAnswer("the call of a tool was cut off: raise max_tokens", cause="truncated")
+    if stop == "max_tokens" and not _text(response).strip():
+        raise BadAnswer("the answer was cut off before it began: raise max_tokens", cause="truncated")
+    if stop == "model_context_window_exceeded":
+        raise BadAnswer("the conversation is longer than the model can read", cause="truncated")
+    if stop == "tool_use" and not calls:
+        raise Misconfigured("the model stopped for a tool and called none; does the server speak the API?")
+    return stop or "end_turn"
+
+
+def _spoken(response: Any) -> dict[str, Any]:
+    """What the model said, to be sent back as it was; blocks without text are not taken back."""
+    blocks = [block.model_dump() for block in response.content]
+    return {
+        "role": "assistant",
+        "content": [b for b in blocks if b.get("type") != "text" or str(b.get("text", "")).strip()],
+    }

@@ -1,0 +1,253 @@
+"""Conversation memory: the messages of a session, those before summed up, within limits that hold."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from ...errors import BadInput, EidetError
+from ...llm import BadAnswer, Request, llm_of
+from ...model import Kind
+from ...text.tokens import TokenCounter, counter_of, cut
+from ...views import Conversation
+from ...views.log import Edge
+from ...views.summing import Summed, summary_id
+from ...views.tidy import put_away
+from ..messages.limits import limit_of
+from ..messages.log import Log
+from ..messages.message import Message, message_from, read, told
+from ..opening import Place, is_shared, opened
+from .client import asking
+
+KEPT: Final = 10
+HEADING: Final = "Previous conversation summary:"
+EARLIER: Final = "[Context from earlier conversation]"
+UNDERSTOOD: Final = "I understand the context. Please continue."
+LONGEST: Final = 1_000_000
+_log = logging.getLogger(__name__)
+
+
+class ConversationMemory:
+    """The last messages, and a summary of those before.
+
+    Over `summarize_threshold` messages the last ten stay and the others are summed up; never more than
+    `max_messages`, nor more than `max_tokens` in all with the summary (but the newest message always
+    stays). What was summed up leaves the conversation, not the memory. `client` words the summary: a
+    client of the Messages API, an LLM of `eidet.llm`, or a function of a prompt; without one, and
+    where it fails, it is the beginnings of the messages.
+    """
+
+    def __init__(
+        self,
+        max_messages: int = 50,
+        max_tokens: int = 10000,
+        summarize_threshold: int = 30,
+        *,
+        client: object = None,
+        memory: Place = None,
+        scope: str = "default",
+        session_id: str | None = None,
+        token_counter: TokenCounter | Callable[[str], int] | str | None = None,
+    ) -> None:
+        self.max_messages = limit_of(max_messages, "max_messages") or LONGEST
+        self.max_tokens = limit_of(max_tokens, "max_tokens") or LONGEST
+        self.summarize_threshold = limit_of(summarize_threshold, "summarize_threshold") or LONGEST
+        self.client = client
+        self.scope = scope
+        self.session_id = "default" if session_id is None else session_id
+        self.memory = opened(memory)
+        self._owned = not is_shared(memory)
+        self._counter = counter_of(token_counter)
+        self._turn = threading.RLock()
+
+    @property
+    def conversation(self) -> Conversation:
+        """The session as a view of the memory."""
+        return Conversation(self.memory, self.session_id, scope=self.scope)
+
+    @property
+    def messages(self) -> Log:
+        """As a list that can be changed."""
+        return Log(self)
+
+    @messages.setter
+    def messages(self, messages: Iterable[Message]) -> None:
+        with self._turn:
+            Log(self).become(messages)
+
+    @property
+    def summary(self) -> str | None:
+        return self.conversation.summary or None
+
+    @summary.setter
+    def summary(self, text: str | None) -> None:
+        id = summary_id(self.session_id)
+        with self._turn:
+            if self.memory.get(id, scope=self.scope) is not None:
+                self.memory.revise(id, scope=self.scope, text=text or "")
+            elif text:  # of messages that are not here
+                made = Summed(text=text, edge=Edge(created=0.0), sources=(), by="caller")
+                self.memory.remember(
+                    text,
+                    scope=self.scope,
+                    session=self.session_id,
+                    kind=Kind.SUMMARY,
+                    id=id,
+                    data=made.as_json(),
+                )
+
+    def add_message(self, role: str, content: str | None, **metadata: Any) -> None:
+        self.append([Message(role=role, content=content, metadata=metadata)])
+
+    def append(self, messages: Sequence[Message]) -> None:
+        """Adds messages, all or none, and keeps to the limits."""
+        drafts = [told(message) for message in messages]
+        with self._turn:
+            self.conversation.extend(drafts)
+            self._shorten()
+
+    def drop(self, ids: Sequence[str]) -> None:
+        if ids:
+            put_away(self.memory, ids, scope=self.scope)
+
+    def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
+        """Adds messages and then deletes others, so that nothing is lost where the new cannot be kept."""
+        drafts = [told(message) for message in messages]
+        with self._turn:
+            self.conversation.extend(drafts)
+            self.drop(ids)
+            self._shorten()
+
+    def get_messages_for_llm(self) -> list[dict[str, Any]]:
+        """As chat APIs take them: what was before in a pair of messages, then the messages."""
+        before = [] if self.summary is None else _pair(self.summary)
+        return before + [{"role": message.role, "content": message.content} for message in self.messages]
+
+    def search(self, query: str, limit: int = 5) -> list[Message]:
+        """The first messages with these words in them, in any case; also of those that were summed up."""
+        found = [message_from_core(message) for message in self.conversation.containing(query)]
+        return found[: _count(limit)]
+
+    def get_last_n(self, n: int) -> list[Message]:
+        return [read(record) for record in self.conversation.records(_count(n))]
+
+    def clear(self) -> None:
+        """Deletes the messages and the summary."""
+        self.conversation.clear()
+
+    def export(self) -> dict[str, Any]:
+        """The messages and the summary as JSON; nothing of them is left out."""
+        return {"messages": [_exported(message) for message in self.messages], "summary": self.summary}
+
+    def import_from(self, data: Mapping[str, Any]) -> None:
+        """Makes what `export` gave the conversation; if it cannot be, nothing is changed."""
+        if not isinstance(data, Mapping) or not isinstance(data.get("messages", []), list | tuple):
+            raise BadInput("import_from takes what `export` gave: a dict with 'messages' and 'summary'")
+        if not isinstance(summary := data.get("summary"), str | None):
+            raise BadInput(f"a summary is a text or None, not {type(summary).__name__}")
+        drafts = [told(message_from(given)) for given in data.get("messages", [])]
+        with self._turn:
+            before = self.memory.find(
+                kinds=Kind.MESSAGE, session=self.session_id, scope=self.scope, limit=LONGEST
+            )
+            self.conversation.extend(drafts)
+            self.drop([summary_id(self.session_id), *(record.id for record in before)])
+            self.summary = summary
+
+    def close(self) -> None:
+        """Closes the memory if this object opened it."""
+        if self._owned:
+            self.memory.close()
+
+    # Getting shorter.
+
+    def _shorten(self) -> None:
+        messages = list(self.messages)
+        keep = self._keep(messages)
+        if keep < len(messages):
+            left = self.max_tokens - self._cost(" ", messages[-keep:])
+            text = self._worded(messages[: len(messages) - keep])
+            self.conversation.summarise(keep=keep, text=cut(text, left, self._counter) or HEADING)
+
+    def _keep(self, messages: Sequence[Message]) -> int:
+        """How many of the messages stay by all of the limits, with the summary that would be made."""
+        keep = min(len(messages), self.max_messages)
+        if len(messages) > self.summarize_threshold:
+            keep = min(keep, KEPT)
+        while keep > 1 and self._cost(self._before(messages, keep), messages[-keep:]) > self.max_tokens:
+            keep -= 1
+        return keep
+
+    def _before(self, messages: Sequence[Message], keep: int) -> str:
+        leaving = messages[: len(messages) - keep]
+        return _beginnings(leaving) if leaving else self.summary or ""
+
+    def _cost(self, summary: str, messages: Sequence[Message]) -> int:
+        pair = _pair(summary) if summary else []
+        said = sum(message.tokens(self._counter) for message in messages)
+        return said + sum(self._counter.count(part["content"]) for part in pair)
+
+    def _worded(self, messages: Sequence[Message]) -> str:
+        """The summary of messages that leave; together with the one before, if a client words it."""
+        if self.client is not None:
+            try:
+                return f"{HEADING}\n{_summarised(self.client, messages, self.summary)}"
+            except EidetError as error:
+                _log.warning("the client did not sum the conversation up (%s); its beginnings do", error)
+        return _beginnings(messages)
+
+
+def _beginnings(messages: Sequence[Message]) -> str:
+    said = "\n".join(f"{message.role}: {(message.content or '')[:100]}" for message in messages)
+    return f"{HEADING}\n{said[:1000]}"
+
+
+def message_from_core(given: Any) -> Message:
+    """A message of the memory as one of this door."""
+    names = ("role", "content", "tool_call_id", "name")
+    return Message(
+        **{name: getattr(given, name) for name in names},
+        timestamp=given.timestamp.astimezone().replace(tzinfo=None),
+        metadata=dict(given.metadata),
+        tool_calls=list(given.tool_calls) or None,
+    )
+
+
+def _pair(summary: str) -> list[dict[str, Any]]:
+    return [
+        {"role": "user", "content": f"{EARLIER}\n{summary}"},
+        {"role": "assistant", "content": UNDERSTOOD},
+    ]
+
+
+def _summarised(client: object, messages: Sequence[Message], before: str | None) -> str:
+    said = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
+    earlier = f"What was said before, in short:\n{before}\n\n" if before else ""
+    prompt = (
+        "Sum up this conversation in a few sentences: who said, decided or did what, with names, dates "
+        f"and numbers. Only the summary.\n\n{earlier}{said}"
+    )
+    text = llm_of(asking(client)).ask(Request(prompt=prompt, purpose="summarise")).text.strip()
+    if not text:
+        raise BadAnswer("the answer is empty", cause="empty")
+    return text
+
+
+def _exported(message: Message) -> dict[str, Any]:
+    """What there is of a message; the three of the first line always."""
+    always = {"role": message.role, "content": message.content, "timestamp": message.timestamp.isoformat()}
+    more = {
+        "metadata": message.metadata,
+        "tool_calls": message.tool_calls,
+        "tool_call_id": message.tool_call_id,
+        "name": message.name,
+    }
+    return always | {name: value for name, value in more.items() if value}
+
+
+def _count(limit: int) -> int:
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
+        raise BadInput(f"how many is a whole number from 0 up, not {limit!r}")
+    return limit

@@ -1,0 +1,114 @@
+"""The memories of an agent together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...errors import BadInput
+from ..opening import Place, is_shared, opened
+from .conversation import ConversationMemory
+from .episodic import EpisodicMemory
+from .semantic import SemanticMemory
+from .working import WorkingMemory
+
+
+class AgentMemorySystem:
+    """Working, conversation, semantic and episodic memory.
+
+    With a `memory` (a Memory, a path or a URL) all of them are kept there, and what was learned is
+    recalled by words and by meaning. Parts that are given are taken as they are.
+    """
+
+    def __init__(
+        self,
+        working: WorkingMemory | None = None,
+        conversation: ConversationMemory | None = None,
+        semantic: SemanticMemory | None = None,
+        episodic: EpisodicMemory | None = None,
+        *,
+        memory: Place = None,
+        scope: str = "default",
+        session_id: str | None = None,
+    ) -> None:
+        self.memory = opened(memory)
+        self._owned = not is_shared(memory)
+        kept, ours = None if memory is None else self.memory, self.memory
+        self.working = working or WorkingMemory(memory=kept, scope=scope, session_id=session_id)
+        self.conversation = conversation or ConversationMemory(
+            memory=ours, scope=scope, session_id=session_id
+        )
+        self.semantic = semantic or SemanticMemory(memory=ours, scope=scope, fallback=memory is not None)
+        self.episodic = episodic or EpisodicMemory(memory=ours, scope=scope, session_id=session_id)
+
+    async def get_relevant_context(
+        self, query: str, max_semantic_results: int = 3, *, max_episodes: int = 0
+    ) -> str:
+        """The task at hand and what is known about the query; with `max_episodes`, what failed before."""
+        parts = []
+        if self.working.task:
+            parts.append("## Current Task Context\n" + self.working.get_context_string())
+        if known := await self.semantic.search(query, limit=max_semantic_results):
+            parts.append(_listed("## Relevant Knowledge", (item.content for item in known)))
+        failed = await self.episodic.search(query, max_episodes, success=False) if max_episodes else []
+        if failed:
+            told = (f"{episode.situation}: {episode.outcome}" for episode in failed)
+            parts.append(_listed("## What Failed Before", told))
+        return "\n\n".join(parts)
+
+    async def learn(self, content: str, importance: float = 0.5, source: str = "conversation") -> None:
+        """Keeps a fact; one that is known word for word is not kept twice."""
+        await self.semantic.add(
+            content=content, importance=importance, metadata={"source": source}, keep_duplicates=False
+        )
+
+    def start_task(self, task: str) -> None:
+        if not isinstance(task, str) or not task.strip():
+            raise BadInput("a task is a text that says something")
+        self.working.set_task(task)
+        self.conversation.add_message("user", task)
+
+    def record_step(self, thought: str, action: str, result: str) -> None:
+        self.working.add_thought(thought)
+        self.working.add_result(action, result)
+
+    async def end_task(self, success: bool, outcome: str) -> None:
+        """Learns what was achieved, keeps the experience whether it went well or not, and clears the task."""
+        if task := self.working.task:
+            if success:
+                await self.learn(f"Successfully completed: {task}. Outcome: {outcome}", importance=0.7)
+            actions = list(self.working.results)
+            await self.episodic.record(task, actions or None, outcome, success, importance=0.6)
+        self.working.clear()
+
+    def close(self) -> None:
+        """Closes the memory if this object opened it."""
+        if self._owned:
+            self.memory.close()
+
+
+def create_memory_aware_prompt(memory: AgentMemorySystem, task: str, include_history: bool = True) -> str:
+    """A prompt of the task, what was done so far, and what was said before, if that is wanted."""
+    parts, working = [f"Current task: {task}"], memory.working
+    if working.results:
+        parts.append(
+            _listed("\nWhat you've already done:", (f"{k}: {v}" for k, v in working.results.items()))
+        )
+    if working.task:
+        parts.append(f"\nCurrent goal: {working.current_goal}")
+    if include_history and (said := _said_before(memory, task)):
+        parts.append(_listed("\nWhat was said before:", said))
+    return "\n".join(parts)
+
+
+def _said_before(memory: AgentMemorySystem, task: str) -> list[str]:
+    """The conversation so far, but for the task itself, with which it ends."""
+    summary = memory.conversation.summary
+    messages = list(memory.conversation.messages)
+    if messages and messages[-1].role == "user" and messages[-1].content == task:
+        messages.pop()
+    said = [f"{message.role}: {message.content or ''}" for message in messages]
+    return [summary, *said] if summary else said
+
+
+def _listed(title: str, lines: Iterable[str]) -> str:
+    return "\n".join([title, *(f"- {line}" for line in lines)])

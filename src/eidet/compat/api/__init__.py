@@ -1,0 +1,83 @@
+"""Memories of simulated agents: states, actions and interactions by step, in three tiers.
+
+    from eidet.compat.api import AgentMemoryAPI
+
+    memory_api = AgentMemoryAPI()
+    memory_api.store_agent_state("agent-123", {"position": [10, 20], "health": 0.85}, step_number=1)
+    memory_api.retrieve_similar_states("agent-123", {"health": 0.8})
+
+`docs/doors/api.md` tells the rest.
+"""
+
+from __future__ import annotations
+
+from ...upkeep.importance import action_importance, importance, move_score, state_importance
+from .agents import BaseAgent, default_memory_api, install_memory_hooks, set_default_memory_api, with_memory
+from .builder import QueryBuilder, query
+from .cache import cacheable
+from .config import MemoryConfig, RedisIMConfig, RedisSTMConfig, SQLiteLTMConfig
+from .door import AgentMemoryAPI
+from .errors import (
+    InvalidAgentId,
+    MemoryAPIException,
+    MemoryConfigException,
+    MemoryMaintenanceException,
+    MemoryRetrievalException,
+    MemoryStoreException,
+    Severity,
+    severity_of,
+)
+from .joined import Compound, MemoryQuery, Weighted
+from .merge import merge_sorted
+from .models import ActionData, ActionResult, AgentState
+from .ranking import Content, Importance, Narrative, Similarity
+from .space import MemorySpace
+from .strategies import Attribute, ContentPath, Example, Location, StepRange, Strategy, Temporal, TimeWindow
+
+__all__ = [
+    "ActionData",
+    "ActionResult",
+    "AgentMemoryAPI",
+    "AgentState",
+    "Attribute",
+    "BaseAgent",
+    "Compound",
+    "Content",
+    "ContentPath",
+    "Example",
+    "Importance",
+    "InvalidAgentId",
+    "Location",
+    "MemoryAPIException",
+    "MemoryConfig",
+    "MemoryConfigException",
+    "MemoryMaintenanceException",
+    "MemoryQuery",
+    "MemoryRetrievalException",
+    "MemorySpace",
+    "MemoryStoreException",
+    "Narrative",
+    "QueryBuilder",
+    "RedisIMConfig",
+    "RedisSTMConfig",
+    "SQLiteLTMConfig",
+    "Severity",
+    "Similarity",
+    "StepRange",
+    "Strategy",
+    "Temporal",
+    "TimeWindow",
+    "Weighted",
+    "action_importance",
+    "cacheable",
+    "default_memory_api",
+    "importance",
+    "install_memory_hooks",
+    "merge_sorted",
+    "move_score",
+    "query",
+    "set_default_memory_api",
+    "severity_of",
+    "state_importance",
+    "with_memory",
+]

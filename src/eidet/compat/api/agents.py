@@ -1,0 +1,208 @@
+"""Agents whose memories are made by themselves: hooks around what they do."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, TypeVar, overload
+
+from ...clean import Json
+from ...errors import EidetError
+from ...hooks import Captured, install_hooks, with_hooks
+from .config import MemoryConfig
+from .door import AgentMemoryAPI
+from .errors import MemoryConfigException
+from .models import ActionData, AgentState
+from .space import MemorySpace
+
+C = TypeVar("C", bound=type)
+A = TypeVar("A")
+Target = AgentMemoryAPI | MemorySpace | None
+
+
+class _Default:
+    """The API of agents that were given none: one for the process, in RAM."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._api: AgentMemoryAPI | None = None
+
+    def get(self) -> AgentMemoryAPI:
+        with self._lock:
+            if self._api is None:
+                self._api = AgentMemoryAPI()
+            return self._api
+
+    def set(self, api: AgentMemoryAPI | None) -> None:
+        with self._lock:
+            self._api = api
+
+
+_default = _Default()
+
+
+def default_memory_api() -> AgentMemoryAPI:
+    """Where agents are remembered that were given no API of their own."""
+    return _default.get()
+
+
+def set_default_memory_api(api: AgentMemoryAPI | None) -> None:
+    """Another one from now on; None makes a new one in RAM when it is needed."""
+    _default.set(api)
+
+
+class BaseAgent:
+    """An agent to inherit from. `config` may be, or have as "memory", an AgentMemoryAPI or a MemoryConfig.
+
+    Its steps are counted by the hooks, unless it sets `step_number` itself.
+    """
+
+    def __init__(self, config: Any = None, agent_id: str | None = None) -> None:
+        self.config = config
+        self.agent_id = agent_id or f"agent-{uuid.uuid4().hex[:12]}"
+        self.step_number: int | None = None
+        self.memory_api = _api_in(config)
+
+    def act(self, observation: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} says what it does in act(observation)")
+
+    def get_state(self) -> AgentState:
+        """What the agent is now; add to its `extra_data`."""
+        return AgentState(agent_id=self.agent_id, step_number=self.step_number)
+
+    @property
+    def memory_space(self) -> MemorySpace:
+        """The memories of this agent."""
+        return self.memory_api.get_memory_space(self.agent_id)
+
+
+def _api_in(config: Any) -> AgentMemoryAPI:
+    given = config.get("memory") if isinstance(config, Mapping) else config
+    if isinstance(given, AgentMemoryAPI):
+        return given
+    return AgentMemoryAPI(given) if isinstance(given, MemoryConfig) else default_memory_api()
+
+
+@overload
+def install_memory_hooks(cls: C) -> C: ...
+@overload
+def install_memory_hooks(
+    cls: None = None,
+    *,
+    memory: Target = None,
+    agent_id: str | None = None,
+    methods: str | Sequence[str] = ("act",),
+) -> Callable[[C], C]: ...
+def install_memory_hooks(
+    cls: C | None = None,
+    *,
+    memory: Target = None,
+    agent_id: str | None = None,
+    methods: str | Sequence[str] = ("act",),
+) -> C | Callable[[C], C]:
+    """Remembers what the agents of a class do: the state before and after, the action, what changed.
+
+    In the `memory` given, or the agent's own `memory_api`, or the default one. The method runs exactly
+    once, whatever memory does; trouble with memory is told in the log.
+    """
+
+    def installed(chosen: C) -> C:
+        _check(memory)
+        install_hooks(chosen, store=_sink(memory, agent_id), agent_id=agent_id, methods=methods)
+        _bind_new(chosen, memory, agent_id, methods)
+        return chosen
+
+    return installed if cls is None else installed(cls)
+
+
+def with_memory(
+    agent: A, agent_id: str | None = None, *, memory: Target = None, methods: str | Sequence[str] = ("act",)
+) -> A:
+    """Remembers what one agent does; the same agent."""
+    _check(memory)
+    try:
+        return _bound(agent, memory, agent_id, methods)
+    except EidetError as error:
+        raise MemoryConfigException(f"this agent cannot be given a memory: {error}") from error
+
+
+def _check(memory: object) -> None:
+    if not isinstance(memory, AgentMemoryAPI | MemorySpace | None):
+        raise MemoryConfigException(
+            f"memory is an AgentMemoryAPI or a MemorySpace, not {type(memory).__name__}"
+        )
+
+
+def _bind_new(cls: Any, memory: Target, agent_id: str | None, methods: str | Sequence[str]) -> None:
+    """Each new agent of the class is remembered where it belongs."""
+    begin = cls.__init__
+
+    @wraps(begin)
+    def made(self: Any, *args: Any, **kwargs: Any) -> None:
+        begin(self, *args, **kwargs)
+        _bound(self, memory, agent_id, methods)
+
+    cls.__init__ = made
+
+
+def _bound(agent: A, memory: Target, agent_id: str | None, methods: str | Sequence[str]) -> A:
+    own = getattr(agent, "memory_api", None)
+    target = memory if memory is not None else (own if isinstance(own, AgentMemoryAPI) else None)
+    name = agent_id or (target.agent_id if isinstance(target, MemorySpace) else None)
+    return with_hooks(agent, store=_sink(target, name), agent_id=name, methods=methods)
+
+
+def _sink(target: Target, agent_id: str | None) -> Callable[[Captured], None]:
+    def keep(captured: Captured) -> None:
+        space = target
+        if not isinstance(space, MemorySpace):
+            space = (space or default_memory_api()).get_memory_space(agent_id or captured.agent)
+        space.store_batch(list(_memories(captured)))
+
+    return keep
+
+
+def _memories(captured: Captured) -> list[dict[str, Any]]:
+    """The state before (unless it is known already), the action, the state after."""
+    before, after = (None if s is None else _flat(s) for s in (captured.before, captured.after))
+    told = []
+    if before is not None and not captured.before_known:
+        told.append(_memory("state", before, captured.step, captured.state_importance(before)))
+    told.append(
+        _memory("action", _action(captured, before, after), captured.step, captured.action_importance)
+    )
+    if after is not None:
+        told.append(_memory("state", after, captured.step_after, captured.state_importance(after)))
+    return told
+
+
+def _memory(kind: str, contents: dict[str, Json], step: int, priority: float) -> dict[str, Any]:
+    return {"memory_type": kind, "contents": contents, "step_number": step, "priority": priority}
+
+
+def _action(
+    captured: Captured, before: dict[str, Json] | None, after: dict[str, Json] | None
+) -> dict[str, Json]:
+    return ActionData(
+        action_type=captured.action or captured.method,
+        agent_id=captured.agent,
+        step_number=captured.step,
+        action_params=dict(captured.arguments),
+        state_before=before or {},
+        state_after=after or {},
+        state_difference=dict(captured.changes),
+        result=captured.result,
+        reward=captured.reward,
+        execution_time=captured.seconds,
+        outcome="success" if captured.error is None else "error",
+        error=captured.error,
+    ).as_dict()
+
+
+def _flat(state: Mapping[str, Json]) -> dict[str, Json]:
+    """A state as `AgentState.as_dict` tells it."""
+    extra = state.get("extra_data")
+    rest = {name: value for name, value in state.items() if name != "extra_data" and value is not None}
+    return {**(extra if isinstance(extra, Mapping) else {}), **rest}

@@ -1,0 +1,146 @@
+"""A query in words, one call after the other: `space.query().similar_to(state).steps(10, 20).run()`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...clean import Json
+from .entries import Entry, kinds_of, tiers_of
+from .joined import Compound, MemoryQuery, Weighted
+from .ranking import Content, Importance, Narrative, Similarity
+from .strategies import Attribute, ContentPath, Example, Location, StepRange, Strategy, Temporal, TimeWindow
+
+Run = Callable[[MemoryQuery], list[tuple[Entry, float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryBuilder:
+    """Every call gives a new builder. What is asked must all hold, unless it was joined by `any_of`.
+
+    With `weighted`, the strategies so named are summed up by their weights among what else holds.
+    """
+
+    _run: Run | None = None
+    _parts: tuple[Strategy, ...] = ()
+    _weights: tuple[tuple[Strategy, float], ...] = ()
+    _query: MemoryQuery = field(default_factory=MemoryQuery)
+
+    def matching(self, strategy: Strategy) -> QueryBuilder:
+        """Any strategy of your own."""
+        return replace(self, _parts=(*self._parts, strategy))
+
+    def similar_to(
+        self,
+        state: Mapping[str, Json] | str | None = None,
+        *,
+        vector: Sequence[float] | None = None,
+        least: float = 0.0,
+    ) -> QueryBuilder:
+        return self.matching(Similarity(state=state, vector=vector, least=least))
+
+    def about(self, text: str, *, least: float = 0.0) -> QueryBuilder:
+        return self.matching(Content(text=text, least=least))
+
+    def steps(self, start: int | None = None, end: int | None = None) -> QueryBuilder:
+        return self.matching(Temporal(start_step=start, end_step=end))
+
+    def between(self, since: float | None = None, until: float | None = None) -> QueryBuilder:
+        return self.matching(Temporal(since=since, until=until))
+
+    def recent_first(self, weight: float = 1.0, *, half_life: float = 86_400.0) -> QueryBuilder:
+        return self.matching(Temporal(recency_weight=weight, half_life=half_life))
+
+    def around_step(self, step: int, before: int = 5, after: int = 5) -> QueryBuilder:
+        return self.matching(StepRange(reference=step, before=before, after=after))
+
+    def around_memory(self, memory_id: str, before: int = 3, after: int = 3) -> QueryBuilder:
+        return self.matching(Narrative(memory_id=memory_id, before=before, after=after))
+
+    def within(self, *, minutes: float = 0.0, hours: float = 0.0, days: float = 0.0) -> QueryBuilder:
+        return self.matching(TimeWindow(minutes=minutes, hours=hours, days=days))
+
+    def near(self, position: Sequence[float], radius: float) -> QueryBuilder:
+        return self.matching(Location(position=position, radius=radius))
+
+    def in_box(self, low: Sequence[float], high: Sequence[float]) -> QueryBuilder:
+        return self.matching(Location(low=low, high=high))
+
+    def attribute(
+        self, name: str, value: Json, *, case_sensitive: bool = True, regex: bool = False
+    ) -> QueryBuilder:
+        return self.attributes({name: value}, case_sensitive=case_sensitive, regex=regex)
+
+    def attributes(
+        self,
+        fields: Mapping[str, Json],
+        *,
+        mode: str = "all",
+        case_sensitive: bool = True,
+        regex: bool = False,
+    ) -> QueryBuilder:
+        return self.matching(Attribute(fields=fields, mode=mode, case_sensitive=case_sensitive, regex=regex))
+
+    def like(self, pattern: Mapping[str, Json]) -> QueryBuilder:
+        return self.matching(Example(pattern=pattern))
+
+    def path(self, path: str, operator: str = "exists", value: Json = True) -> QueryBuilder:
+        return self.matching(ContentPath(path=path, operator=operator, value=value))
+
+    def important(
+        self,
+        minimum: float | None = None,
+        maximum: float | None = None,
+        *,
+        top: int | None = None,
+        level: str | None = None,
+    ) -> QueryBuilder:
+        return self.matching(Importance(minimum=minimum, maximum=maximum, top=top, level=level))
+
+    def any_of(self, *choices: QueryBuilder | Strategy) -> QueryBuilder:
+        return self.matching(Compound(parts=tuple(map(_strategy, choices)), how="or"))
+
+    def all_of(self, *choices: QueryBuilder | Strategy) -> QueryBuilder:
+        return self.matching(Compound(parts=tuple(map(_strategy, choices)), how="and"))
+
+    def weighted(self, strategy: QueryBuilder | Strategy, weight: float) -> QueryBuilder:
+        return replace(self, _weights=(*self._weights, (_strategy(strategy), weight)))
+
+    def of_type(self, *memory_types: str) -> QueryBuilder:
+        return replace(self, _query=replace(self._query, kinds=kinds_of(memory_types)))
+
+    def in_tiers(self, *memory_tiers: str) -> QueryBuilder:
+        return replace(self, _query=replace(self._query, tiers=tiers_of(memory_tiers)))
+
+    def limit(self, k: int | None) -> QueryBuilder:
+        return replace(self, _query=replace(self._query, k=k))
+
+    def strategy(self) -> Strategy:
+        weights = (Weighted(parts=self._weights),) if self._weights else ()
+        parts: tuple[Strategy, ...] = (*self._parts, *weights)
+        if not parts:
+            return Attribute(fields={})
+        return parts[0] if len(parts) == 1 else Compound(parts=parts, how="and")
+
+    def build(self) -> MemoryQuery:
+        return replace(self._query, strategy=self.strategy())
+
+    def run(self) -> list[Entry]:
+        """The memories, best first."""
+        return [entry for entry, _ in self.scored()]
+
+    def scored(self) -> list[tuple[Entry, float]]:
+        """The same, each with its score."""
+        if self._run is None:
+            raise TypeError("this query belongs to no memory space: hand it to space.search(…)")
+        return self._run(self.build())
+
+
+def _strategy(given: Any) -> Strategy:
+    return given.strategy() if isinstance(given, QueryBuilder) else given
+
+
+def query() -> QueryBuilder:
+    """A query to be handed to `space.search`, or to be part of another."""
+    return QueryBuilder()

@@ -1,0 +1,246 @@
+"""The settings of this door, and what they mean to the memory behind it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from ...config import Upkeep
+from .errors import MemoryConfigException, Severity, log
+
+SECONDS_A_DAY: Final = 86_400.0
+MOVES: Final = ("expire", "promote", "move")
+_HERE: Final = (None, "localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tier:
+    """What is kept in a tier: so many entries, for so many seconds unused, so many steps back; None: any."""
+
+    memory_limit: int | None = None
+    ttl: float | None = None
+    retention_steps: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("memory_limit", "ttl", "retention_steps"):
+            value = getattr(self, name)
+            whole = name != "ttl"
+            if value is not None and not _is_number(value, whole=whole, least=0 if whole else 1e-6):
+                wanted = "a whole number from 0 up" if whole else "a number of seconds above 0"
+                raise _wrong(f"{type(self).__name__}.{name}", wanted, value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Redis(_Tier):
+    """A tier that can live on a Redis server.
+
+    It does where a server is asked for: by `use_redis`, a `url`, or a host that is not this machine.
+    Otherwise it is kept with the others, in RAM or in the file; its limits act either way.
+    """
+
+    host: str | None = None
+    port: int = 6379
+    db: int = 0
+    password: str | None = None
+    url: str | None = None
+    use_redis: bool = False
+    namespace: str = "agent_memory"
+
+    def __post_init__(self) -> None:
+        _Tier.__post_init__(self)
+        if not _is_number(self.port, whole=True, least=1) or self.port > 65_535:
+            raise _wrong(f"{type(self).__name__}.port", "a port from 1 to 65535", self.port)
+
+    @property
+    def server(self) -> str | None:
+        """The URL of the server that is asked for, if one is."""
+        if self.url is not None:
+            return self.url
+        if not self.use_redis and self.host in _HERE:
+            return None
+        secret = f":{self.password}@" if self.password else ""
+        return f"redis://{secret}{self.host or 'localhost'}:{self.port}/{self.db}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedisSTMConfig(_Redis):
+    """Short-term memory: recent, in full detail."""
+
+    memory_limit: int | None = 10_000
+    ttl: float | None = SECONDS_A_DAY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedisIMConfig(_Redis):
+    """Intermediate memory: vectors in 8 bits."""
+
+    memory_limit: int | None = 100_000
+    ttl: float | None = 7 * SECONDS_A_DAY
+    compression_level: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SQLiteLTMConfig(_Tier):
+    """Long-term memory: the entire history, compressed. `db_path` is the file of all embedded tiers."""
+
+    db_path: str | Path | None = None
+    compression_level: int = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryConfig:
+    """How agents' memories are kept. The tiers' settings may be dicts.
+
+    `memory_priority_decay`: what is left of a memory's priority for each `ttl` of the short tier (each
+    day, if it has none) that has passed since it was stored.
+    """
+
+    stm_config: RedisSTMConfig | Mapping[str, Any] = field(default_factory=RedisSTMConfig)
+    im_config: RedisIMConfig | Mapping[str, Any] = field(default_factory=RedisIMConfig)
+    ltm_config: SQLiteLTMConfig | Mapping[str, Any] = field(default_factory=SQLiteLTMConfig)
+    cleanup_interval: int = 100
+    memory_priority_decay: float = 0.95
+    cache_ttl: float = 300.0
+    cache_size: int = 256
+    promote_uses: int | None = 5
+    promote_days: float = 7.0
+
+    def __post_init__(self) -> None:
+        for name, kind in _TIERS.items():
+            object.__setattr__(self, name, _tier_of(kind, getattr(self, name), name))
+        for name, (wanted, fits) in _CHECKS.items():
+            if not fits(getattr(self, name)):
+                raise _wrong(name, wanted, getattr(self, name))
+
+    @property
+    def stm(self) -> RedisSTMConfig:
+        assert isinstance(self.stm_config, RedisSTMConfig)
+        return self.stm_config
+
+    @property
+    def im(self) -> RedisIMConfig:
+        assert isinstance(self.im_config, RedisIMConfig)
+        return self.im_config
+
+    @property
+    def ltm(self) -> SQLiteLTMConfig:
+        assert isinstance(self.ltm_config, SQLiteLTMConfig)
+        return self.ltm_config
+
+    @property
+    def place(self) -> str | Path | None:
+        """Where all tiers are kept, as `Memory` takes it; None is RAM."""
+        server = self.stm.server or self.im.server
+        if server is not None:
+            return server
+        if self.stm.host is not None or self.im.host is not None:
+            log.info(
+                "no Redis server is used: tiers are kept embedded unless use_redis=True or a url is given"
+            )
+        return self.ltm.db_path
+
+    def upkeep(self, *, short: int | None, middle: int | None) -> Upkeep:
+        """The limits of the tiers; `short` and `middle` are how many entries may stay."""
+        return Upkeep(
+            short_entries=short,
+            short_age_days=_days(self.stm.ttl),
+            short_steps=self.stm.retention_steps,
+            middle_entries=middle,
+            middle_age_days=_days(self.im.ttl),
+            middle_steps=self.im.retention_steps,
+            promote_uses=self.promote_uses,
+            promote_days=self.promote_days,
+        )
+
+    def left_of_priority(self, age: float) -> float:
+        """The share of its priority that a memory of an age in seconds still has."""
+        return float(self.memory_priority_decay ** max(0, int(age // (self.stm.ttl or SECONDS_A_DAY))))
+
+    def but(self, changes: Mapping[str, Any]) -> MemoryConfig:
+        """Some settings changed, by names such as `cleanup_interval` or `stm_config.ttl`; all or none."""
+        flat: dict[str, Any] = {}
+        deep: dict[str, dict[str, Any]] = {}
+        for name, value in changes.items():
+            head, _, rest = str(name).partition(".")
+            head = _SHORT.get(head, head)
+            if rest:
+                deep.setdefault(head, {})[rest] = value
+            else:
+                flat[head] = value
+        known = {f.name for f in fields(self)}
+        if unknown := (flat.keys() - known) | (deep.keys() - _TIERS.keys()):
+            raise MemoryConfigException(
+                f"there is no setting {sorted(unknown)}; there are {', '.join(sorted(known))}, and "
+                "those of a tier as in 'stm_config.ttl'"
+            )
+        for head, parts in deep.items():
+            base = _tier_of(_TIERS[head], flat.get(head, getattr(self, head)), head)
+            flat[head] = _changed(base, parts, head)
+        return replace(self, **flat)
+
+
+T = TypeVar("T", bound=_Tier)
+_TIERS: Final[dict[str, type[_Tier]]] = {
+    "stm_config": RedisSTMConfig,
+    "im_config": RedisIMConfig,
+    "ltm_config": SQLiteLTMConfig,
+}
+_SHORT: Final = {"stm": "stm_config", "im": "im_config", "ltm": "ltm_config"}
+
+
+def config_of(config: MemoryConfig | Mapping[str, Any] | None) -> MemoryConfig:
+    if isinstance(config, MemoryConfig):
+        return config
+    if config is None:
+        return MemoryConfig()
+    if not isinstance(config, Mapping):
+        raise _wrong("config", "a MemoryConfig or a dict", config)
+    return MemoryConfig().but(config)
+
+
+def _tier_of(kind: type[T], given: object, name: str) -> T:
+    if isinstance(given, kind):
+        return given
+    if isinstance(given, Mapping):
+        return _changed(kind(), given, name)
+    raise _wrong(name, f"a {kind.__name__} or a dict", given)
+
+
+def _changed(base: T, changes: Mapping[str, Any], name: str) -> T:
+    known = {f.name for f in fields(base)}
+    if unknown := changes.keys() - known:
+        listed = ", ".join(sorted(known))
+        raise MemoryConfigException(f"{name} has no setting {sorted(unknown)}; there are {listed}")
+    return replace(base, **changes)
+
+
+def _days(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds / SECONDS_A_DAY
+
+
+def _is_number(value: object, *, whole: bool = False, least: float = 0.0, most: float = math.inf) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        return False
+    return least <= value <= most and math.isfinite(value)
+
+
+def _wrong(name: str, wanted: str, value: object) -> MemoryConfigException:
+    return MemoryConfigException(
+        f"setting {name} is {wanted}, not {value!r}", severity=Severity.POTENTIALLY_RECOVERABLE
+    )
+
+
+_CHECKS: Final[dict[str, tuple[str, Any]]] = {
+    "cleanup_interval": ("a whole number from 1 up", lambda v: _is_number(v, whole=True, least=1)),
+    "memory_priority_decay": ("above 0 and at most 1", lambda v: _is_number(v, least=1e-9, most=1.0)),
+    "cache_ttl": ("a number of seconds from 0 up", _is_number),
+    "cache_size": ("a whole number from 0 up", lambda v: _is_number(v, whole=True)),
+    "promote_uses": (
+        "a whole number from 1 up, or None",
+        lambda v: v is None or _is_number(v, whole=True, least=1),
+    ),
+    "promote_days": ("a number of days from 0 up", _is_number),
+}

@@ -1,0 +1,271 @@
+"""Records as this door tells them: dicts with the fields that its users know."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NoReturn
+
+from ...clean import Json
+from ...embed.bytes import lowered, raised
+from ...model import Kind, Record, Tier, check_scope
+from .errors import InvalidAgentId, MemoryRetrievalException
+
+Entry = dict[str, Any]
+TYPES: Final = (Kind.STATE, Kind.ACTION, Kind.INTERACTION)
+TIERS: Final = {"stm": Tier.SHORT, "im": Tier.MIDDLE, "ltm": Tier.LONG}
+NAMES: Final = {tier: name for name, tier in TIERS.items()}
+_OTHERS: Final = [str(kind) for kind in Kind if kind not in TYPES]
+_HEX: Final = "%{:02X}"
+
+
+def label_of(agent_id: str) -> str:
+    """The scope label of an agent: its id, with what a label cannot have percent-encoded."""
+    if not isinstance(agent_id, str) or not agent_id:
+        raise InvalidAgentId(f"agent_id is a text that is not empty, not {agent_id!r}")
+    label = "".join(_coded(agent_id))
+    if len(label) > 200:
+        raise InvalidAgentId(f"agent_id is too long: {len(label):,} characters of at most 200")
+    check_scope(label)
+    return label
+
+
+def _coded(agent_id: str) -> Iterator[str]:
+    last = len(agent_id) - 1
+    for at, char in enumerate(agent_id):
+        edge = char.isspace() and at in (0, last)
+        if char in "/%" or edge or not char.isprintable():
+            yield from map(_HEX.format, char.encode(errors="surrogatepass"))
+        else:
+            yield char
+
+
+def tiers_of(memory_tiers: str | Iterable[str] | None) -> tuple[Tier, ...] | None:
+    """Tiers by this door's names (stm, im, ltm) or the memory's own (short, middle, long)."""
+    if memory_tiers is None:
+        return None
+    named = _named(memory_tiers, "memory_tiers")
+    known = {**TIERS, **{str(tier): tier for tier in Tier}}
+    if unknown := [name for name in named if str(name).lower() not in known]:
+        raise MemoryRetrievalException(f"there is no tier {unknown[0]!r}; there are stm, im and ltm")
+    return tuple(dict.fromkeys(known[str(name).lower()] for name in named))
+
+
+def _named(given: object, what: str) -> tuple[Any, ...]:
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Iterable):
+        raise MemoryRetrievalException(f"{what} is a name or a list of names, not {given!r}")
+    return tuple(given)
+
+
+def kinds_of(memory_type: str | Iterable[str] | None) -> tuple[Kind, ...] | None:
+    if memory_type is None:
+        return None
+    named = _named(memory_type, "memory_type")
+    if unknown := [name for name in named if name not in list(Kind)]:
+        raise MemoryRetrievalException(
+            f"there is no memory_type {unknown[0]!r}; there are state, action, interaction, "
+            + ", ".join(_OTHERS)
+        )
+    return tuple(Kind(name) for name in named)
+
+
+def place_of(contents: Mapping[str, Json]) -> tuple[float, ...] | None:
+    """Where something happened, from what agents call it: position, location, position_x and so on."""
+    for name in ("position", "location", "pos", "coordinates"):
+        if found := _point(contents.get(name)):
+            return found
+    return _point([contents.get(f"position_{axis}") for axis in "xyz"])
+
+
+def _point(value: Json) -> tuple[float, ...] | None:
+    if isinstance(value, Mapping):
+        value = [value.get(axis) for axis in "xyz"]
+    if not isinstance(value, list | tuple):
+        return None
+    parts = list(value[:-1]) if len(value) == 3 and value[2] is None else list(value)
+    fits = len(parts) in (2, 3) and all(_is_coordinate(part) for part in parts)
+    return tuple(map(float, parts)) if fits else None
+
+
+def _is_coordinate(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1e150
+
+
+def entry_of(record: Record, agent_id: str, *, importance: float, whole: Callable[[Record], Record]) -> Entry:
+    """The memory as a dict. Its vectors are read when they are looked at: most callers never do."""
+    return {
+        "memory_id": record.id,
+        "agent_id": agent_id,
+        "step_number": record.step,
+        "timestamp": record.occurred,
+        "contents": told(record),
+        "metadata": {
+            "creation_time": record.created,
+            "last_access_time": record.created if record.last_used is None else record.last_used,
+            "compression_level": record.level,
+            "importance_score": importance,
+            "retrieval_count": record.uses,
+            "memory_type": str(record.kind),
+        },
+        "embeddings": Embeddings(record, whole),
+    }
+
+
+def told(record: Record) -> Json:
+    """What a memory says; one that is a text (of another door) is told as its content."""
+    if isinstance(record.data, dict):
+        return copied(record.data)
+    return {"content": record.text} if record.data is None else {"content": record.text, "data": record.data}
+
+
+def copied(value: Json) -> Json:
+    """JSON of one's own: a fifth of what deepcopy costs."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list) else value
+
+
+class _Unread:
+    """Stands for a vector that nobody looked at: what reads past our methods fails instead of lying."""
+
+    def __repr__(self) -> str:
+        return "<vector that is read when it is looked at>"
+
+
+_UNREAD: Final[Any] = dict.fromkeys(("full_vector", "compressed_vector", "abstract_vector"), _Unread())
+
+
+class Embeddings(dict[str, list[float]]):
+    """The vectors of a memory as each tier sees them; a dict that is filled when first looked at."""
+
+    __slots__ = ("_record", "_whole")
+
+    def __init__(self, record: Record, whole: Callable[[Record], Record]) -> None:
+        super().__init__(_UNREAD)
+        self._record: Record | None = record
+        self._whole = whole
+
+    def _filled(self) -> dict[str, list[float]]:
+        record, self._record = self._record, None
+        if record is not None:
+            super().update(vectors_of(record, self._whole))  # in place: the keys are there already
+        return self
+
+    def __getitem__(self, key: str) -> list[float]:
+        self._filled()
+        return super().__getitem__(key)
+
+    def __iter__(self) -> Iterator[str]:
+        self._filled()
+        return super().__iter__()
+
+    def __eq__(self, other: object) -> bool:
+        self._filled()
+        return dict(self) == (dict(other) if isinstance(other, Embeddings) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        self._filled()
+        return super().__repr__()
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, list[float]]]]:
+        """Copies and pickles are plain dicts."""
+        return dict, (dict(self.items()),)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self._filled()
+        return super().get(key, default)
+
+    def keys(self) -> Any:
+        self._filled()
+        return super().keys()
+
+    def values(self) -> Any:
+        self._filled()
+        return super().values()
+
+    def items(self) -> Any:
+        self._filled()
+        return super().items()
+
+    def copy(self) -> dict[str, list[float]]:
+        return dict(self.items())
+
+    def pop(self, *args: Any) -> Any:
+        self._filled()
+        return super().pop(*args)
+
+    def __setitem__(self, key: str, value: list[float]) -> None:
+        self._filled()
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        self._filled()
+        super().__delitem__(key)
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        self._filled()
+        super().update(*args, **kwargs)
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        self._filled()
+        return super().setdefault(key, default)
+
+    def clear(self) -> None:
+        self._record = None
+        super().clear()
+
+    def popitem(self) -> tuple[str, list[float]]:
+        self._filled()
+        return super().popitem()
+
+    def __or__(self, other: Any) -> Any:
+        return self.copy() | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self.copy()
+
+
+def vectors_of(record: Record, whole: Callable[[Record], Record]) -> dict[str, list[float]]:
+    """full_vector as it was made, compressed_vector from 8 bits a number, abstract_vector from one.
+
+    A memory of a lower tier is read in full again for those that its tier does not show.
+    """
+    full = (whole(record) if record.level else record).vector
+    if not full:
+        return {name: [] for name in _UNREAD}
+    width = len(full) // 4 // _units(full, record)
+    return {
+        name: _one(raised(lowered(full, level, width), level, width), width)
+        for level, name in enumerate(_UNREAD)
+    }
+
+
+def _units(full: bytes, record: Record) -> int:
+    from ...text.analysis import read_analysis
+
+    count = len(read_analysis(record.terms).units)
+    return count if count and len(full) % (4 * count) == 0 else 1
+
+
+def _one(vector: bytes, width: int) -> list[float]:
+    """The vector of a text, or the middle of those of its units, as plain numbers."""
+    numbers = array("f", vector).tolist()
+    rows = [numbers[at : at + width] for at in range(0, len(numbers), width)]
+    if len(rows) == 1:
+        return rows[0]
+    middle = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+    length = sum(part * part for part in middle) ** 0.5 or 1.0
+    return [part / length for part in middle]
+
+
+def unknown_agent(given: object, own: str) -> NoReturn:
+    raise MemoryRetrievalException(
+        f"this space is the memory of agent {own!r}, not of {given!r}: ask api.get_memory_space({given!r})"
+    )

@@ -1,0 +1,106 @@
+"""What can go wrong behind this door, in its own vocabulary.
+
+MemoryAPIException
+├── MemoryStoreException         a memory could not be stored or changed
+├── MemoryRetrievalException     memories could not be read
+├── MemoryMaintenanceException   tiers could not be kept in order
+└── MemoryConfigException        a setting is wrong, or does not fit what is there
+
+InvalidAgentId is all of the first three.
+
+Each says by its `severity` whether the same call can succeed: see `Severity`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any, Final
+
+from ...errors import BadInput, Conflict, Corrupt, EidetError, Misconfigured, NotFound, Refused, Unavailable
+
+log = logging.getLogger("eidet.compat.api")
+
+
+class Severity(StrEnum):
+    """What to do about an error."""
+
+    RECOVERABLE = "recoverable"  # change the call, or go on with what the other tiers gave
+    POTENTIALLY_RECOVERABLE = "potentially_recoverable"  # change the settings, or try again later
+    FATAL = "fatal"  # stored bytes are damaged, or this is a bug
+
+
+class MemoryAPIException(EidetError):
+    """The root of what this door raises. `context` tells what was being done, for logs."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        severity: Severity = Severity.RECOVERABLE,
+        context: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.severity = severity
+        self.context = dict(context or {})
+
+    @property
+    def is_recoverable(self) -> bool:
+        return self.severity is Severity.RECOVERABLE
+
+    @property
+    def is_fatal(self) -> bool:
+        return self.severity is Severity.FATAL
+
+
+class MemoryStoreException(MemoryAPIException):
+    """A memory could not be stored or changed."""
+
+
+class MemoryRetrievalException(MemoryAPIException):
+    """Memories could not be read."""
+
+
+class MemoryMaintenanceException(MemoryAPIException):
+    """Tiers could not be kept in order."""
+
+
+class MemoryConfigException(MemoryAPIException):
+    """A setting is wrong, or does not fit what is there."""
+
+
+class InvalidAgentId(MemoryStoreException, MemoryRetrievalException, MemoryMaintenanceException):
+    """What was given cannot name an agent, whatever was to be done with its memories."""
+
+
+_SEVERITY: Final[tuple[tuple[type[Exception] | tuple[type[Exception], ...], Severity], ...]] = (
+    ((BadInput, NotFound, Conflict, Refused), Severity.RECOVERABLE),
+    ((Misconfigured, Unavailable), Severity.POTENTIALLY_RECOVERABLE),
+    (Corrupt, Severity.FATAL),
+)
+
+
+def severity_of(error: BaseException) -> Severity:
+    """How bad an error is, of this door or of the memory behind it; what nobody expected is fatal."""
+    if isinstance(error, MemoryAPIException):
+        return error.severity
+    return next((found for kind, found in _SEVERITY if isinstance(error, kind)), Severity.FATAL)
+
+
+@contextmanager
+def said_as(kind: type[MemoryAPIException], what: str, **context: Any) -> Iterator[None]:
+    """Errors of the memory as errors of this door, with what was being done; logged once."""
+    try:
+        yield
+    except MemoryAPIException:
+        raise
+    except EidetError as error:
+        severity = severity_of(error)
+        told = ", ".join(f"{name}={value!r}" for name, value in context.items())
+        log.log(
+            logging.ERROR if severity is Severity.FATAL else logging.WARNING,
+            "%s (%s): %s [%s]", what, severity, error, told,
+        )  # fmt: skip
+        raise kind(f"{what}: {error}", severity=severity, context=context) from error

@@ -1,0 +1,93 @@
+"""Hooks on events of a memory, called by priority; what they ask to be stored is stored."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ...errors import EidetError
+from .errors import MemoryConfigException, MemoryStoreException, log
+
+if TYPE_CHECKING:
+    from .space import MemorySpace
+
+Hook = Callable[..., Any]
+DEEPEST: Final = 5  # events that hooks of events raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    hook: Hook
+    priority: int
+    takes_space: bool
+
+
+class Events:
+    """The hooks of one API. A hook that fails is logged, and the others are called."""
+
+    def __init__(self) -> None:
+        self._hooks: dict[str, tuple[_Registered, ...]] = {}
+        self._depth = threading.local()
+
+    def register(self, event: str, hook: Hook, priority: int = 5) -> None:
+        """Higher priorities are called first; equal ones in the order they came."""
+        if not isinstance(event, str) or not event or not callable(hook):
+            raise MemoryConfigException("a hook is a callable for an event with a name")
+        if isinstance(priority, bool) or not isinstance(priority, int | float):
+            raise MemoryConfigException(f"the priority of a hook is a number, not {priority!r}")
+        added = (*self._hooks.get(event, ()), _Registered(hook, priority, _takes_two(hook)))
+        self._hooks[event] = tuple(sorted(added, key=lambda one: -one.priority))
+
+    def unregister(self, event: str, hook: Hook) -> bool:
+        before = self._hooks.get(event, ())
+        self._hooks[event] = tuple(one for one in before if one.hook is not hook)
+        return len(self._hooks[event]) < len(before)
+
+    def fire(self, event: str, data: Mapping[str, Any], space: MemorySpace) -> list[Any]:
+        """What each hook answered, None where it failed."""
+        hooks = self._hooks.get(event, ())
+        if not hooks:
+            return []
+        depth = getattr(self._depth, "now", 0)
+        if depth >= DEEPEST:
+            log.warning("event %s: hooks raise events %s deep; this one is not told to any", event, depth)
+            return []
+        self._depth.now = depth + 1
+        try:
+            return [self._called(one, event, dict(data), space) for one in hooks]
+        finally:
+            self._depth.now = depth
+
+    def _called(self, one: _Registered, event: str, data: dict[str, Any], space: MemorySpace) -> Any:
+        try:
+            answer = one.hook(data, space) if one.takes_space else one.hook(data)
+            if isinstance(answer, Mapping) and answer.get("store_memory"):
+                _store(answer, data, space)
+        except Exception as error:  # noqa: BLE001  a stranger's code: whatever it does, the memory goes on
+            level = logging.WARNING if isinstance(error, EidetError) else logging.ERROR
+            log.log(level, "a hook of event %s failed: %r", event, error, exc_info=error)
+            return None
+        return answer
+
+
+def _store(answer: Mapping[str, Any], data: Mapping[str, Any], space: MemorySpace) -> None:
+    contents = answer.get("memory_data")
+    if not isinstance(contents, Mapping):
+        raise MemoryStoreException("a hook that stores a memory answers with memory_data, a dict")
+    step = answer.get("step_number", data.get("step_number", 0))
+    kind = answer.get("memory_type", "state")
+    space.store(contents, step, answer.get("priority", 1.0), memory_type=kind)
+
+
+def _takes_two(hook: Hook) -> bool:
+    try:
+        inspect.signature(hook).bind({}, None)
+    except TypeError:
+        return False
+    except ValueError:  # a builtin that does not tell
+        return False
+    return True

@@ -1,0 +1,94 @@
+"""What an agent tells of itself: its state, what it does, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+from ...clean import Json
+
+
+@dataclass(slots=True)
+class AgentState:
+    """An agent at one step. `extra_data` holds whatever else it has; None means not said."""
+
+    agent_id: str
+    step_number: int | None = 0
+    health: float | None = None
+    reward: float | None = None
+    position_x: float | None = None
+    position_y: float | None = None
+    position_z: float | None = None
+    resource_level: float | None = None
+    age: float | None = None
+    extra_data: dict[str, Json] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Json]:
+        """What was said, in one level: the extra data beside the rest, which it does not overwrite."""
+        said = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "extra_data"}
+        return {**self.extra_data, **{name: value for name, value in said.items() if value is not None}}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Json]) -> Self:
+        """The same state again: what is not a field of its own is extra data."""
+        return cls(**_parted(cls, data, "extra_data"))
+
+
+@dataclass(slots=True)
+class ActionResult:
+    """What an action was, and what it brought."""
+
+    action_type: str
+    params: dict[str, Json] = field(default_factory=dict)
+    reward: float | None = None
+    success: bool | None = None
+    details: dict[str, Json] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Json]:
+        return _said(self)
+
+
+@dataclass(slots=True)
+class ActionData:
+    """One action of an agent with the states around it, and how they differ."""
+
+    action_type: str
+    agent_id: str | None = None
+    step_number: int | None = None
+    action_params: dict[str, Json] = field(default_factory=dict)
+    state_before: dict[str, Json] = field(default_factory=dict)
+    state_after: dict[str, Json] = field(default_factory=dict)
+    state_difference: dict[str, Json] = field(default_factory=dict)
+    result: Json = None
+    reward: float | None = None
+    execution_time: float | None = None
+    outcome: str | None = None
+    error: str | None = None
+
+    def as_dict(self) -> dict[str, Json]:
+        return _said(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Json]) -> Self:
+        return cls(**{name: value for name, value in data.items() if name in {f.name for f in fields(cls)}})
+
+
+def _said(model: Any) -> dict[str, Json]:
+    values = {f.name: getattr(model, f.name) for f in fields(model)}
+    return {name: value for name, value in values.items() if value is not None and value != {}}
+
+
+def _parted(model: type[Any], data: Mapping[str, Json], rest: str) -> dict[str, Any]:
+    names = {f.name for f in fields(model)} - {rest}
+    own = {name: value for name, value in data.items() if name in names}
+    return {**own, rest: {name: value for name, value in data.items() if name not in names}}
+
+
+def contents_of(given: object) -> Mapping[str, Json] | None:
+    """The dict that something stands for: a dict, or one of these models; None for anything else."""
+    if isinstance(given, Mapping):
+        return given
+    said = getattr(given, "as_dict", None)
+    told = said() if callable(said) else None
+    return told if isinstance(told, Mapping) else None

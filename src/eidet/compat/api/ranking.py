@@ -1,0 +1,161 @@
+"""Strategies that rank: by likeness, by words, by importance, and by what came before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...clean import Json
+from ...model import Record
+from ...where import Where
+from .errors import MemoryRetrievalException
+from .look import Look, Scored, both, spoken
+
+LEVELS: Final = {"low": (None, 0.4), "medium": (0.4, 0.7), "high": (0.7, None)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similarity:
+    """Like a state, a text or a vector: by the cosine of the vectors."""
+
+    state: Mapping[str, Json] | str | None = None
+    vector: Sequence[float] | None = None
+    least: float = 0.0
+
+    def __post_init__(self) -> None:
+        if (self.state is None) == (self.vector is None):
+            raise MemoryRetrievalException("a similarity search needs a state (or a text), or else a vector")
+        if self.vector is not None:
+            object.__setattr__(self, "vector", _numbers(self.vector))
+
+    graded = True
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        return None
+
+    def score(self, look: Look, record: Record) -> float:
+        return self.found(look, Where(ids=(record.id,)), 1)[0].score
+
+    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        vector = look.vector_of(spoken(self.state)) if self.vector is None else self.vector
+        return [one for one in look.nearest(vector, where, k) if one.score >= self.least]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """About a text: by meaning and by words."""
+
+    text: str
+    least: float = 0.0
+
+    graded = True
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        return None
+
+    def score(self, look: Look, record: Record) -> float:
+        hits = look.about(self.text, Where(ids=(record.id,)), 1)
+        return hits[0].score if hits else 0.0
+
+    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        hits = look.about(self.text, where, k)
+        return [Scored(hit.record, hit.score) for hit in hits if hit.score >= self.least]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Importance:
+    """By what is left of their priority: a range, a level (low, medium, high), or the `top` few."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+    top: int | None = None
+    level: str | None = None
+
+    graded = True
+
+    def _range(self) -> tuple[float | None, float | None, bool]:
+        """Lowest, highest, and whether the highest itself is meant."""
+        if self.level is None:
+            return self.minimum, self.maximum, True
+        if self.level not in LEVELS:
+            raise MemoryRetrievalException(f"level is low, medium or high, not {self.level!r}")
+        low, high = LEVELS[self.level]
+        return low, high, False
+
+    def where(self, look: Look) -> Where | None:
+        low, high, closed = self._range()
+        exact = not look.decays and self.top is None and (closed or high is None)
+        return Where(importance_min=low, importance_max=high) if exact else None
+
+    def score(self, look: Look, record: Record) -> float:
+        return look.importance(record)
+
+    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        low, high, closed = self._range()
+        limits = [n for n in (k, self.top) if n is not None]
+        most = min(limits) if limits else None
+        bounds = Where(importance_min=low, importance_max=None if look.decays else high)
+        enough = most if closed and not look.decays else None
+        there = look.find(both(where, bounds), order="-importance", limit=enough)
+        scored = (Scored(record, look.importance(record)) for record in there)
+        kept = [s for s in scored if _within(s.score, low, high, closed)]
+        return sorted(kept, key=lambda one: -one.score)[:most]
+
+
+def _within(value: float, low: float | None, high: float | None, closed: bool) -> bool:
+    below = high is None or value < high or (closed and value == high)
+    return below and (low is None or value >= low)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Narrative:
+    """What came before and after a memory, in the order it happened, with the memory itself."""
+
+    memory_id: str
+    before: int = 3
+    after: int = 3
+    include: bool = True
+    graded = True
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        return None
+
+    def score(self, look: Look, record: Record) -> float:
+        told = {one.record.id: one.score for one in self.found(look, Where(), None)}
+        return told.get(record.id, 0.0)
+
+    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        centre = look.get(self.memory_id)
+        same, earlier, later = _around(centre)
+        beside = [r for r in look.find(both(where, same), order="seq") if r.id != centre.id]
+        here = sorted([*beside, centre], key=_moment)
+        at = next(i for i, record in enumerate(here) if record.id == centre.id)
+        by = "step" if centre.step is not None else "occurred"
+        past = look.find(both(where, earlier), order=f"-{by}", limit=self.before)[::-1] + here[:at]
+        future = here[at + 1 :] + look.find(both(where, later), order=by, limit=self.after)
+        past, future = past[-self.before :] if self.before else [], future[: self.after]
+        told = [Scored(r, 1 / (2 + n)) for n, r in enumerate(reversed(past))][::-1]
+        told += [Scored(centre, 1.0)] if self.include else []
+        return (told + [Scored(r, 1 / (2 + n)) for n, r in enumerate(future)])[:k]
+
+
+def _around(centre: Record) -> tuple[Where, Where, Where]:
+    """At the same step (or time), before it, after it."""
+    if centre.step is not None:
+        at = centre.step
+        return Where(step_from=at, step_to=at), Where(step_to=at - 1), Where(step_from=at + 1)
+    time = centre.occurred
+    same = Where(since=time, until=time)
+    return same, Where(until=time) & ~same, Where(since=time) & ~same
+
+
+def _moment(record: Record) -> tuple[float, float, str]:
+    return record.occurred, record.created, record.id
+
+
+def _numbers(vector: Sequence[float]) -> tuple[float, ...]:
+    try:
+        return tuple(map(float, vector))
+    except (TypeError, ValueError):
+        raise MemoryRetrievalException(f"an embedding is a list of numbers, not {vector!r:.80}") from None

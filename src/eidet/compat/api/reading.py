@@ -1,0 +1,86 @@
+"""How a space answers: from its cache, from all tiers at once, or from those tiers that still answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, Final
+
+from ...errors import Corrupt, EidetError, Unavailable
+from ...memory import Memory
+from ...model import Tier
+from ...store import Head
+from .cache import ResultCache
+from .entries import NAMES
+from .errors import MemoryRetrievalException, log, severity_of
+from .look import Scored
+from .merge import KEYS, merge_sorted
+
+Ask = Callable[[tuple[Tier, ...] | None], list[Scored]]
+EVERY: Final = tuple(Tier)
+
+
+class Reading:
+    """Questions to one scope. `degraded` says which tiers could not answer the last one, and why."""
+
+    def __init__(self, memory: Memory, scope: str, cache: ResultCache[tuple[Scored, ...]]) -> None:
+        self._memory, self._scope = memory, scope
+        self.cache = cache
+        self.degraded: dict[str, str] = {}
+
+    def answer(
+        self, key: Hashable, ask: Ask, *, tiers: tuple[Tier, ...] | None, order: str, limit: int | None
+    ) -> list[Scored]:
+        """The answer for a key, if it is kept and still true; else what `ask` finds."""
+        kept = self.cache.get(key, self._still)
+        if kept is not None:
+            return list(kept)
+        stamp = self._head()
+        found = self._asked(ask, tiers, order, limit)
+        if not self.degraded:
+            self.cache.put(key, tuple(found), stamp, 1 + len(found))
+        return found
+
+    def _asked(self, ask: Ask, tiers: tuple[Tier, ...] | None, order: str, limit: int | None) -> list[Scored]:
+        self.degraded = {}
+        try:
+            return ask(tiers)
+        except (Corrupt, Unavailable) as error:
+            return self._from_those_that_answer(ask, tiers or EVERY, order, limit, error)
+
+    def _from_those_that_answer(
+        self, ask: Ask, tiers: tuple[Tier, ...], order: str, limit: int | None, first: EidetError
+    ) -> list[Scored]:
+        parts: list[list[Scored]] = []
+        failed: dict[str, str] = {}
+        for tier in tiers:
+            try:
+                parts.append(ask((tier,)))
+            except (Corrupt, Unavailable) as error:
+                failed[NAMES[tier]] = str(error)
+        if not parts:
+            raise MemoryRetrievalException(
+                f"no tier could be read: {first}", severity=severity_of(first), context={"tiers": failed}
+            ) from first
+        self.degraded = failed
+        for name, why in failed.items():
+            log.warning(
+                "tier %s of scope %s could not be read, the others answer: %s", name, self._scope, why
+            )
+        return merge_sorted(parts, KEYS[order], limit)
+
+    # What is kept is true as long as nothing was written to the scope, here or by another process.
+
+    def _store(self) -> Any:
+        return self._memory._engine.store  # noqa: SLF001  no verb tells how far a store has come
+
+    def _head(self) -> Head:
+        head: Head = self._store().head()
+        return head
+
+    def _still(self, stamp: Hashable) -> Hashable | None:
+        assert isinstance(stamp, Head)
+        if self._head() == stamp:
+            return stamp
+        changes = self._store().changes(self._scope, stamp.seq, 1)
+        same = changes.head.epoch == stamp.epoch and stamp.seq >= changes.pruned
+        return changes.head if same and not changes.entries and not changes.gone else None

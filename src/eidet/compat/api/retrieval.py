@@ -1,0 +1,289 @@
+"""Finding one agent's memories again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from ...clean import Json, clean_json
+from ...memory import Memory
+from ...model import Record
+from ...where import Where
+from ..opening import clock_of
+from .builder import QueryBuilder
+from .cache import ResultCache, key_of
+from .checks import asked_for, checked_count, checked_id
+from .config import MemoryConfig
+from .entries import Entry, entry_of, kinds_of, label_of, tiers_of, unknown_agent
+from .errors import MemoryRetrievalException, said_as
+from .history import changes_of, state_at
+from .joined import MemoryQuery
+from .look import Look, Scored, closeness, spoken
+from .models import contents_of
+from .ranking import Content, Similarity
+from .reading import Ask, Reading
+from .strategies import Attribute, Strategy
+
+Types = str | Iterable[str] | None
+Tiers = str | Iterable[str] | None
+RERANKED: Final = 3  # so many times as many candidates are compared attribute by attribute
+
+
+class Retrieval:
+    """The questions that can be asked of an agent's memories; answers are kept for a while."""
+
+    def __init__(self, agent_id: str, *, memory: Memory, config: MemoryConfig, scope: str | None) -> None:
+        label = label_of(agent_id)
+        self.agent_id = agent_id
+        self.scope = f"{scope}/{label}" if scope else label
+        self.config = config
+        self._memory = memory
+        self._clock = clock_of(memory)
+        self._reading = Reading(memory, self.scope, self._cache())
+
+    def _cache(self) -> ResultCache[tuple[Scored, ...]]:
+        return ResultCache(self.config.cache_ttl, self.config.cache_size, self._clock)
+
+    # Retrieving.
+
+    def retrieve_state_by_id(self, memory_id: str) -> Entry | None:
+        with said_as(MemoryRetrievalException, "the memory was not read", memory_id=memory_id):
+            found = self._memory.get(checked_id(memory_id), scope=self.scope)
+        return None if found is None else self._entry(found)
+
+    def retrieve_recent_states(
+        self, count: int = 10, memory_type: Types = None, *, memory_tiers: Tiers = None
+    ) -> list[Entry]:
+        """The newest by step, newest first."""
+        where = Where(kinds=kinds_of(memory_type))
+        return self._listed("recent", where, memory_tiers, order="-step", limit=checked_count(count, "count"))
+
+    def retrieve_by_time_range(
+        self,
+        start_step: int | None = None,
+        end_step: int | None = None,
+        memory_type: Types = None,
+        *,
+        agent_id: str | None = None,
+        memory_tiers: Tiers = None,
+    ) -> list[Entry]:
+        """Between two steps, both included, in their order."""
+        self._check(agent_id)
+        for step in (start_step, end_step):
+            if isinstance(step, bool) or not isinstance(step, int | None):
+                raise MemoryRetrievalException(f"a step is a whole number, not {step!r}")
+        if start_step is not None and end_step is not None and start_step > end_step:
+            raise MemoryRetrievalException(f"start_step {start_step} is after end_step {end_step}")
+        where = Where(step_from=start_step, step_to=end_step, kinds=kinds_of(memory_type))
+        return self._listed("range", where, memory_tiers, order="step", limit=None)
+
+    def retrieve_by_attributes(
+        self,
+        attributes: Mapping[str, Json],
+        memory_type: Types = None,
+        *,
+        agent_id: str | None = None,
+        memory_tiers: Tiers = None,
+        k: int | None = None,
+    ) -> list[Entry]:
+        """Whose contents have these values, newest first; names may be dotted paths."""
+        self._check(agent_id)
+        return self.search(Attribute(fields=attributes), k, memory_type, memory_tiers)
+
+    def retrieve_similar_states(
+        self,
+        query_state: Any,
+        k: int = 5,
+        memory_type: Types = None,
+        *,
+        agent_id: str | None = None,
+        memory_tiers: Tiers = None,
+    ) -> list[Entry]:
+        """Nearest by their vectors; among those, whose attributes are closest."""
+        self._check(agent_id)
+        return self.hybrid_retrieve(query_state, k, memory_type, memory_tiers=memory_tiers)
+
+    def hybrid_retrieve(
+        self,
+        query_state: Any,
+        k: int = 5,
+        memory_type: Types = None,
+        vector_weight: float = 0.7,
+        attribute_weight: float = 0.3,
+        *,
+        memory_tiers: Tiers = None,
+    ) -> list[Entry]:
+        """Nearest by their vectors and by their attributes, weighed: numbers by how near they are."""
+        most, text = checked_count(k, "k"), self._spoken(query_state)
+        wanted = clean_json(contents_of(query_state) or {}, "query_state")
+        weights = (vector_weight, attribute_weight)
+        if any(not isinstance(weight, int | float) or weight < 0 for weight in weights) or not sum(weights):
+            raise MemoryRetrievalException("weights are numbers from 0 up, one of them above 0")
+        base = MemoryQuery(strategy=Similarity(state=text), kinds=kinds_of(memory_type), k=RERANKED * most)
+
+        def fit(one: Scored) -> Scored:
+            shared = attribute_weight * closeness(wanted, one.record.data)
+            return Scored(one.record, (vector_weight * one.score + shared) / sum(weights))
+
+        def ask(look: Look, query: MemoryQuery) -> list[Scored]:
+            return sorted(map(fit, query.answered(look)), key=lambda one: -one.score)[:most]
+
+        key = ("hybrid", text, key_of(wanted), weights, most, base.kinds)
+        return self._entries(self._answered(key, ask, replace(base, tiers=tiers_of(memory_tiers)), most))
+
+    def search_by_embedding(
+        self,
+        query_embedding: Sequence[float],
+        k: int = 5,
+        memory_type: Types = None,
+        memory_tiers: Tiers = None,
+    ) -> list[Entry]:
+        """Nearest to a vector of the memory's own embedder."""
+        return self.search(
+            Similarity(vector=query_embedding), checked_count(k, "k"), memory_type, memory_tiers
+        )
+
+    def search_by_content(
+        self,
+        content_query: str | Mapping[str, Json],
+        k: int = 5,
+        memory_type: Types = None,
+        memory_tiers: Tiers = None,
+    ) -> list[Entry]:
+        """About a text (or what a dict tells): by meaning and by words."""
+        text = self._spoken(content_query)
+        if not text.strip():
+            raise MemoryRetrievalException("content_query is empty: say what to look for")
+        return self.search(Content(text=text), checked_count(k, "k"), memory_type, memory_tiers)
+
+    def search(
+        self,
+        query: Strategy | MemoryQuery | QueryBuilder | str,
+        k: int | None = 10,
+        memory_type: Types = None,
+        memory_tiers: Tiers = None,
+    ) -> list[Entry]:
+        """Memories by any strategy, best first; a whole query says the rest itself."""
+        return [entry for entry, _ in self.search_scored(query, k, memory_type, memory_tiers)]
+
+    def search_scored(
+        self,
+        query: Strategy | MemoryQuery | QueryBuilder | str,
+        k: int | None = 10,
+        memory_type: Types = None,
+        memory_tiers: Tiers = None,
+    ) -> list[tuple[Entry, float]]:
+        """The same, each with its score."""
+        asked = asked_for(query)
+        if not isinstance(asked, MemoryQuery):
+            asked = MemoryQuery(
+                strategy=asked,
+                kinds=kinds_of(memory_type),
+                tiers=tiers_of(memory_tiers),
+                k=k and checked_count(k, "k"),
+            )
+        key = (
+            "search",
+            key_of(replace(asked, tiers=None)),
+            int(self._clock()) if asked.goes_by_now else None,
+        )
+        found = self._answered(key, lambda look, narrowed: narrowed.answered(look), asked, asked.k)
+        return [(self._entry(one.record), one.score) for one in found]
+
+    def query(self) -> QueryBuilder:
+        """A query in words: `space.query().similar_to(state).steps(10, 20).limit(5).run()`."""
+        return QueryBuilder(self.search_scored)
+
+    # What happened, and how things changed.
+
+    def get_memory_snapshots(self, steps: Sequence[int]) -> dict[int, Entry | None]:
+        """The state at each step, the newest if there are several; None where none was stored."""
+        with said_as(MemoryRetrievalException, "the snapshots were not read", agent_id=self.agent_id):
+            found = {step: state_at(self._look(), step) for step in steps}
+        return {step: None if record is None else self._entry(record) for step, record in found.items()}
+
+    def get_attribute_change_history(
+        self, attribute_name: str, start_step: int | None = None, end_step: int | None = None
+    ) -> list[dict[str, Any]]:
+        """One entry for each change of an attribute (a dotted path) between states, in order of steps."""
+        with said_as(MemoryRetrievalException, "the changes were not read", agent_id=self.agent_id):
+            return changes_of(self._look(), attribute_name, start_step, end_step)
+
+    # Answers that are kept.
+
+    def clear_cache(self) -> None:
+        self._reading.cache.clear()
+
+    def set_cache_ttl(self, ttl: float) -> None:
+        """For how many seconds answers are kept; 0 keeps none."""
+        self._reading.cache.set_ttl(ttl)
+
+    def configure(self, config: MemoryConfig) -> None:
+        """Other settings from now on."""
+        size, self.config = self.config.cache_size, config
+        if size != config.cache_size:
+            self._reading.cache = self._cache()
+        self.set_cache_ttl(config.cache_ttl)
+
+    def cache_info(self) -> dict[str, Any]:
+        return self._reading.cache.info()
+
+    @property
+    def degraded(self) -> dict[str, str]:
+        """The tiers that could not answer the last question, and why; empty when all did."""
+        return dict(self._reading.degraded)
+
+    # Inside.
+
+    def importance_of(self, record: Record) -> float:
+        """What is left of a memory's priority."""
+        return record.importance * self.config.left_of_priority(self._clock() - record.created)
+
+    def _check(self, agent_id: str | None) -> None:
+        if agent_id is not None and agent_id != self.agent_id:
+            unknown_agent(agent_id, self.agent_id)
+
+    def _spoken(self, state: Any) -> str:
+        with said_as(MemoryRetrievalException, "the query cannot be compared", agent_id=self.agent_id):
+            return spoken(state)
+
+    def _look(self) -> Look:
+        decays = self.config.memory_priority_decay < 1
+        return Look(self._memory, self.scope, self._clock(), self.importance_of, decays)
+
+    def _listed(
+        self, what: str, where: Where, memory_tiers: Tiers, *, order: str, limit: int | None
+    ) -> list[Entry]:
+        def ask(tiers: Any) -> list[Scored]:
+            chosen = replace(where, tiers=tiers)
+            found = self._look().find(chosen, order=order, limit=limit)
+            return [Scored(record, 1.0) for record in found]
+
+        return self._entries(self._read((what, where, limit), ask, memory_tiers, order, limit))
+
+    def _answered(
+        self,
+        key: Hashable,
+        ask: Callable[[Look, MemoryQuery], list[Scored]],
+        query: MemoryQuery,
+        limit: int | None,
+    ) -> list[Scored]:
+        look = self._look()
+        return self._read(
+            key, lambda tiers: ask(look, replace(query, tiers=tiers)), query.tiers, "score", limit
+        )
+
+    def _read(self, key: Hashable, ask: Ask, tiers: Any, order: str, limit: int | None) -> list[Scored]:
+        chosen = tiers_of(tiers)
+        with said_as(MemoryRetrievalException, "the memories were not read", agent_id=self.agent_id):
+            return self._reading.answer((key, chosen), ask, tiers=chosen, order=order, limit=limit)
+
+    def _entries(self, found: Sequence[Scored]) -> list[Entry]:
+        return [self._entry(one.record) for one in found]
+
+    def _entry(self, record: Record) -> Entry:
+        return entry_of(record, self.agent_id, importance=self.importance_of(record), whole=self._whole)
+
+    def _whole(self, record: Record) -> Record:
+        return self._memory.detail(record.id, scope=record.scope)

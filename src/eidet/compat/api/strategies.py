@@ -1,0 +1,295 @@
+"""Search strategies on one query model: each finds memories of an agent and says how well they fit.
+
+Those here filter, which the index answers; those of `ranking` rank; `joined` nests and weighs them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from ...clean import Json
+from ...model import Record
+from ...where import Box, Condition, Near, Where
+from .errors import MemoryRetrievalException
+from .look import Look, Scored, both
+
+OPERATORS: Final = {
+    "exists": "exists",
+    "equals": "=",
+    "not_equals": "!=",
+    "regex": "regex",
+    "greater": ">",
+    "greater_equal": ">=",
+    "less": "<",
+    "less_equal": "<=",
+    "in": "in",
+    "contains": "contains",
+}
+
+
+class Strategy(Protocol):
+    @property
+    def graded(self) -> bool:
+        """Whether what passes its filter may score differently."""
+
+    def where(self, look: Look) -> Where | None:
+        """What it amounts to as a filter; None if it does more than filter."""
+
+    def score(self, look: Look, record: Record) -> float:
+        """How well a memory that passed the filter fits."""
+
+    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        """The memories that also pass `where`, best first; all of them if `k` is None."""
+
+
+class _Filter:
+    """A strategy that the index can answer; `order` says which come first among equals."""
+
+    order = "-occurred"
+    graded = False
+
+    def where(self, look: Look) -> Where | None:
+        raise NotImplementedError
+
+    def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
+        return 1.0
+
+    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        own = self.where(look)
+        assert own is not None
+        return [
+            Scored(record, self.score(look, record))
+            for record in look.find(both(where, own), order=self.order, limit=k)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Temporal(_Filter):
+    """Between two steps or times, both included. With a `recency_weight`, the newest first.
+
+    A memory then scores less by that weight the older it is: by half of it after `half_life` seconds
+    (or steps, where steps are asked for).
+    """
+
+    start_step: int | None = None
+    end_step: int | None = None
+    since: float | None = None
+    until: float | None = None
+    recency_weight: float = 0.0
+    half_life: float = 86_400.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.recency_weight <= 1 or not self.half_life > 0:
+            raise MemoryRetrievalException("recency_weight is from 0 to 1, half_life is above 0")
+        for low, high in ((self.start_step, self.end_step), (self.since, self.until)):
+            if low is not None and high is not None and low > high:
+                raise MemoryRetrievalException(f"the range begins at {low}, after its end at {high}")
+
+    @property
+    def graded(self) -> bool:  # type: ignore[override]
+        return self.recency_weight > 0
+
+    @property
+    def _by_step(self) -> bool:
+        return self.start_step is not None or self.end_step is not None
+
+    @property
+    def order(self) -> str:  # type: ignore[override]
+        return ("-" if self.recency_weight else "") + ("step" if self._by_step else "occurred")
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        return Where(step_from=self.start_step, step_to=self.end_step, since=self.since, until=self.until)
+
+    def score(self, look: Look, record: Record) -> float:
+        age = look.now - record.occurred
+        if self._by_step:
+            newest = self.end_step
+            if newest is None:
+                latest = look.find(Where(step_from=self.start_step), order="-step", limit=1)
+                newest = latest[0].step if latest and latest[0].step is not None else record.step or 0
+            age = newest - (record.step or 0)
+        faded = 1.0 - float(0.5 ** (max(0.0, age) / self.half_life))
+        return 1.0 - self.recency_weight * faded
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRange(_Filter):
+    """Around a step: those nearest to it first."""
+
+    reference: int
+    before: int = 5
+    after: int = 5
+    graded = True
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        return Where(step_from=self.reference - self.before, step_to=self.reference + self.after)
+
+    def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
+        away = abs((record.step or 0) - self.reference)
+        return 1.0 - away / (max(self.before, self.after) + 1)
+
+    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        own = self.where(look)
+        assert own is not None
+        near = [Scored(r, self.score(look, r)) for r in look.find(both(where, own), order="step")]
+        return sorted(near, key=lambda one: -one.score)[:k]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeWindow(_Filter):
+    """The last minutes, hours or days, newest first."""
+
+    minutes: float = 0.0
+    hours: float = 0.0
+    days: float = 0.0
+    graded = True
+
+    def __post_init__(self) -> None:
+        if not self.seconds > 0:
+            raise MemoryRetrievalException("a time window has minutes, hours or days above 0")
+
+    @property
+    def seconds(self) -> float:
+        return 60 * self.minutes + 3600 * self.hours + 86_400 * self.days
+
+    def where(self, look: Look) -> Where | None:
+        return Where(since=look.now - self.seconds, until=look.now)
+
+    def score(self, look: Look, record: Record) -> float:
+        return 1.0 - min(1.0, max(0.0, look.now - record.occurred) / self.seconds) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Location(_Filter):
+    """Within a radius of a position, nearest first; or in the box between two corners."""
+
+    position: Sequence[float] | None = None
+    radius: float = 0.0
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+
+    @property
+    def graded(self) -> bool:  # type: ignore[override]
+        return self.position is not None
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        if self.position is not None and self.low is None and self.high is None:
+            return Where(near=Near(place=tuple(self.position), radius=self.radius))
+        if self.position is None and self.low is not None and self.high is not None:
+            return Where(box=Box(low=tuple(self.low), high=tuple(self.high)))
+        raise MemoryRetrievalException("a location is a position with a radius, or a box from low to high")
+
+    def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
+        if self.position is None or record.place is None:
+            return 1.0
+        away = math.dist((*self.position, 0.0)[:3], (*record.place, 0.0)[:3])
+        return 1.0 - away / self.radius / 2 if self.radius else 1.0
+
+    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        if self.position is None:
+            return super().found(look, where, k)
+        return sorted(super().found(look, where, None), key=lambda one: -one.score)[:k]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute(_Filter):
+    """Attributes of the contents with these values: all of them, or any; scored by how many.
+
+    Names are dotted paths. Texts may be compared whatever their case, or as regular expressions.
+    """
+
+    fields: Mapping[str, Json]
+    mode: str = "all"
+    case_sensitive: bool = True
+    regex: bool = False
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("all", "any"):
+            raise MemoryRetrievalException(f"mode is 'all' or 'any', not {self.mode!r}")
+        if not isinstance(self.fields, Mapping):
+            raise MemoryRetrievalException(f"attributes are a dict, not {type(self.fields).__name__}")
+
+    @property
+    def graded(self) -> bool:  # type: ignore[override]
+        return self.mode == "any"
+
+    def _tests(self) -> list[Where]:
+        return [attribute(name, *self._asked(value)) for name, value in self.fields.items()]
+
+    def _asked(self, value: Json) -> tuple[str, Json]:
+        if not isinstance(value, str):
+            return "=", value
+        if self.regex:
+            return "regex", value if self.case_sensitive else f"(?i:{value})"
+        return ("=", value) if self.case_sensitive else ("regex", rf"(?is)\A{re.escape(value)}\Z")
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        tests = tuple(self._tests())
+        if not tests:
+            return Where()
+        return Where(every=tests) if self.mode == "all" else Where(some=tests)
+
+    def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
+        if self.mode == "all":
+            return 1.0
+        tests = self._tests()
+        return sum(test.matches(record) for test in tests) / len(tests) if tests else 1.0
+
+    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        if self.mode == "all":
+            return super().found(look, where, k)
+        return sorted(super().found(look, where, None), key=lambda one: -one.score)[:k]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example(_Filter):
+    """Like a partial pattern: what it has, the memory has too, nested ones inside; None is any value."""
+
+    pattern: Mapping[str, Json]
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        return Where(conditions=tuple(_pattern(self.pattern, ("data",))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContentPath(_Filter):
+    """A test of one place in the contents: exists, equals, regex, greater, less and so on."""
+
+    path: str
+    operator: str = "exists"
+    value: Json = True
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        if self.operator not in OPERATORS and self.operator not in OPERATORS.values():
+            raise MemoryRetrievalException(
+                f"there is no operator {self.operator!r}; there are {', '.join(OPERATORS)}"
+            )
+        return attribute(self.path, OPERATORS.get(self.operator, self.operator), self.value)
+
+
+def attribute(name: str, op: str, value: Json) -> Where:
+    """A test of an attribute by its dotted path; a key that has dots itself is found too."""
+    if not isinstance(name, str) or not name:
+        raise MemoryRetrievalException(f"an attribute has a name, not {name!r}")
+    paths: list[tuple[Any, ...]] = [("data", *name.removeprefix("contents.").split("."))]
+    if "." in name:
+        paths.append(("data", name))
+    tests = tuple(Where(conditions=(Condition(path, op, value),)) for path in paths)
+    if len(tests) == 1:
+        return tests[0]
+    return Where(every=tests) if (op, value) == ("exists", False) else Where(some=tests)
+
+
+def _pattern(pattern: Json, path: tuple[Any, ...]) -> Iterator[Condition]:
+    for key, value in pattern.items():
+        inside = (*path, key)
+        if isinstance(value, Mapping) and value:
+            yield from _pattern(value, inside)
+        elif value is None:
+            yield Condition(inside, "exists", True)
+        else:
+            yield Condition(inside, "=", value)

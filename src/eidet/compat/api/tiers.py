@@ -1,0 +1,123 @@
+"""Keeping an agent's tiers within their limits, by the verbs of the memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ...config import Upkeep
+from ...memory import Memory
+from ...model import Tier
+from ...upkeep import Maintained, rested_since
+from ...where import Where
+from .config import MOVES, MemoryConfig, RedisIMConfig, RedisSTMConfig
+from .look import everything
+
+SLACK: Final = 10  # a tenth over the limit is let be: moving few at a time would read the scope each time
+
+
+def maintain(memory: Memory, scope: str, config: MemoryConfig, now: float) -> Maintained:
+    """Moves what is over a limit, brings back what is used often, deletes what has expired."""
+    memory.flush()
+    done = _once(memory, scope, config, now, MOVES)
+    if done.counts.get("move") and _over(memory, scope, Tier.MIDDLE, config.im, now, slack=0):
+        done = _both(
+            done, _once(memory, scope, config, now, ("move",))
+        )  # what came down may be too much there
+    return done
+
+
+def _once(memory: Memory, scope: str, config: MemoryConfig, now: float, works: tuple[str, ...]) -> Maintained:
+    settings = config.upkeep(
+        short=_may_stay(memory, scope, Tier.SHORT, config.stm, now),
+        middle=_may_stay(memory, scope, Tier.MIDDLE, config.im, now),
+    )
+    return memory.maintain(scope, only=works, settings=settings)
+
+
+def _both(one: Maintained, other: Maintained) -> Maintained:
+    names = dict.fromkeys((*one.counts, *other.counts))
+    return replace(
+        one,
+        counts={name: one.counts.get(name, 0) + other.counts.get(name, 0) for name in names},
+        changes=one.changes + other.changes,
+        skipped=one.skipped + other.skipped,
+        failed=one.failed + other.failed,
+        seconds=one.seconds + other.seconds,
+    )
+
+
+def to_long(memory: Memory, scope: str, *, short: bool) -> dict[str, int]:
+    """Everything of the middle tier, and of the short one if asked, into the long one; how many of each."""
+    memory.flush()
+    blank = Upkeep(
+        short_entries=None, short_age_days=None, middle_entries=None, middle_age_days=None, promote_uses=None
+    )
+    to_middle = _moved(memory, scope, replace(blank, short_entries=0)) if short else 0
+    all_of_it = _moved(memory, scope, replace(blank, middle_entries=0))
+    return {"stm": to_middle, "im": all_of_it - to_middle}
+
+
+def _moved(memory: Memory, scope: str, settings: Upkeep) -> int:
+    return memory.maintain(scope, only="move", settings=settings).counts.get("move", 0)
+
+
+def _may_stay(
+    memory: Memory, scope: str, tier: Tier, limits: RedisSTMConfig | RedisIMConfig, now: float
+) -> int | None:
+    """How many may stay: no more than the limit, and none that was not used for longer than the TTL."""
+    if limits.ttl is None:
+        return limits.memory_limit
+    since = now - limits.ttl
+    here = Where(tiers=(tier,))
+    old = everything(memory, here & Where(created_until=since), scope, "created")
+    if not old:
+        return limits.memory_limit
+    fresh = memory.count(here & ~Where(created_until=since), scope=scope)
+    fresh += sum(rested_since(record) > since for record in old)
+    return fresh if limits.memory_limit is None else min(limits.memory_limit, fresh)
+
+
+def is_due(memory: Memory, scope: str, config: MemoryConfig, now: float, *, early: bool) -> bool:
+    """Whether any tier is over a limit; cheap, from the columns of the index.
+
+    With `early`, also whether something of little importance may be old enough to move before its time.
+    """
+    limits = ((Tier.SHORT, config.stm), (Tier.MIDDLE, config.im))
+    return any(_over(memory, scope, tier, limit, now, early=early) for tier, limit in limits)
+
+
+def _over(
+    memory: Memory,
+    scope: str,
+    tier: Tier,
+    limits: RedisSTMConfig | RedisIMConfig,
+    now: float,
+    *,
+    slack: int | None = None,
+    early: bool = False,
+) -> bool:
+    here = Where(tiers=(tier,))
+    if limits.memory_limit is not None:
+        spare = limits.memory_limit // SLACK if slack is None else slack
+        if memory.find(here, scope=scope, order="-created", limit=1, offset=limits.memory_limit + spare):
+            return True
+    if limits.ttl is not None and _aged(memory, scope, here, limits.ttl, now, early=early):
+        return True
+    return limits.retention_steps is not None and _behind(memory, scope, here) > limits.retention_steps
+
+
+def _aged(memory: Memory, scope: str, here: Where, ttl: float, now: float, *, early: bool) -> bool:
+    oldest = memory.find(here, scope=scope, order="created", limit=1)
+    if not oldest:
+        return False
+    return now - rested_since(oldest[0]) >= ttl or (early and now - oldest[0].created >= ttl / 2)
+
+
+def _behind(memory: Memory, scope: str, here: Where) -> int:
+    """How many steps the oldest one of a tier is behind the newest of all."""
+    newest = memory.find(scope=scope, order="-step", limit=1)
+    oldest = memory.find(here, scope=scope, order="step", limit=1)
+    if not newest or not oldest or newest[0].step is None or oldest[0].step is None:
+        return 0
+    return newest[0].step - oldest[0].step

@@ -1,0 +1,21 @@
+"""The door of the advanced memory guide: `EnhancedAgentMemory` and interchangeable `MemoryStore`s."""
+
+from __future__ import annotations
+
+from .agent import EnhancedAgentMemory
+from .legacy import Task, ToolCall
+from .stores import InMemoryStore, MemoryStore, RedisStore, SqliteStore
+from .vector import VectorMemoryStore
+from .working import WorkingStore
+
+__all__ = [
+    "EnhancedAgentMemory",
+    "InMemoryStore",
+    "MemoryStore",
+    "RedisStore",
+    "SqliteStore",
+    "Task",
+    "ToolCall",
+    "VectorMemoryStore",
+    "WorkingStore",
+]

@@ -1,0 +1,300 @@
+"""`EnhancedAgentMemory`: working memory, long-term memory and vectors behind one façade."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from ...clean import clean_text
+from ...config import Settings, Upkeep
+from ...errors import BadInput, Misconfigured
+from ...memory import Memory
+from ...seal.service import Key
+from ...upkeep import Maintained
+from ...upkeep.summary import Passage, summarise
+from ...views import Working
+from ..numbers import next_number
+from ..opening import Place, embedder_in, is_shared, opened
+from .legacy import OldCalls
+from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of, store_of
+from .vector import MODEL, VectorMemoryStore, indexed, vectors_in
+from .working import WorkingStore
+
+EXPERIENCES: Final = "experiences"
+SUMMARY_TOKENS: Final = 200
+
+
+class EnhancedAgentMemory(OldCalls):
+    """Messages of now, experiences for good, and recall by meaning, all in one `Memory`.
+
+    `persistent` keeps everything in the file `path`; `memory` (a Memory, a path or a URL) says where
+    instead. Working memory is that of `session_id`, a new session if none is named. The three stores
+    can be yours: any `MemoryStore`, or the name of one that a package offers, as `working`, `long_term`
+    and `vector_store`. With `summary_every`
+    the working memory is summed up after so many messages; `llm` words the summaries. `privacy` takes
+    personal data out before anything is written (a policy of `eidet.guard`, or "redact"), `key` seals
+    the file: both are said where the memory is opened.
+    """
+
+    def __init__(
+        self,
+        persistent: bool = False,
+        vector: bool = True,
+        *,
+        memory: Place = None,
+        path: str | Path = "agent_memory.db",
+        scope: str = "default",
+        session_id: str | None = None,
+        agent: str | None = None,
+        working: MemoryStore[str] | str | None = None,
+        long_term: MemoryStore[str] | str | None = None,
+        vector_store: MemoryStore[str] | str | None = None,
+        model_name: str = MODEL,
+        model: object = None,
+        ranking: str = "cosine",
+        index: str | None = None,
+        importance_scale: float = SCALE,
+        summary_every: int | None = None,
+        summary_keep: int = 10,
+        llm: object = None,
+        privacy: object = None,
+        key: Key | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        _check_every(summary_every, summary_keep)
+        place = path if persistent and memory is None else memory
+        self.memory = _opened(
+            place,
+            vector and vector_store is None,
+            model_name,
+            model,
+            settings=indexed(settings, index),
+            guard=privacy,
+            key=key,
+        )
+        self._owned = not is_shared(memory)
+        self.scope = scope
+        self._agent, self._llm = agent, llm
+        self._every, self._keep, self._scale = summary_every, summary_keep, importance_scale
+        self._said: list[str] = []
+        self._steps = 0
+        log = WorkingStore(self.memory, session_id, scope=scope, agent=agent)
+        self.session_id = log.log.session
+        self.working: MemoryStore[str] = log if working is None else store_of(working)
+        self.long_term = self._kept(place) if long_term is None else store_of(long_term)
+        self.vector = self._vectors(vector, vector_store, ranking)
+        self._state = Working(
+            self.memory, session=self.session_id, scope=scope, agent=agent, persist=place is not None
+        )
+
+    def _kept(self, place: Place) -> MemoryStore[str]:
+        kind = _class_for(place)
+        return kind(
+            memory=self.memory, scope=self.scope, name=EXPERIENCES, kind="episode", agent=self._agent,
+            importance_scale=self._scale,
+        )  # fmt: skip
+
+    def _vectors(
+        self, wanted: bool, given: MemoryStore[str] | str | None, ranking: str
+    ) -> MemoryStore[str] | None:
+        """One given; else the experiences themselves, or copies where those are kept elsewhere."""
+        if not wanted or given is not None:
+            return store_of(given) if wanted and given is not None else None
+        if isinstance(self.long_term, InMemoryStore) and self.long_term.memory is self.memory:
+            return VectorMemoryStore.over(self.long_term, ranking)
+        return VectorMemoryStore(memory=self.memory, scope=self.scope, ranking=ranking)
+
+    # What the agent does at each step.
+
+    def add_experience(self, text: str, importance: int = 1) -> str:
+        """Keeps something for good; its key, `exp_0`, `exp_1` and so on, never given twice."""
+        return self.add(text, importance)
+
+    def add(self, text: str, importance: int = 1, meta: Mapping[str, Any] | None = None) -> str:
+        """The same with further metadata."""
+        if not clean_text(text, "an experience").strip():
+            raise BadInput("an experience needs words; this one is empty")
+        told = {**(meta or {}), "importance": importance}
+        importance_of(told, self._scale)  # says what is wrong before a number is taken
+        key = self._new_key()
+        self.long_term.add(key, text, meta=told)
+        try:
+            if self.vector is not None and not self._shared:
+                self.vector.add(key, text)
+        except BaseException:
+            self.long_term.forget(key)  # in both stores or in neither
+            raise
+        return key
+
+    def _new_key(self) -> str:
+        while True:
+            key = f"exp_{next_number(self.memory, f'{EXPERIENCES} in {self.scope}')}"
+            if self.long_term.get(key) is None:
+                return key
+
+    @property
+    def _shared(self) -> bool:
+        return isinstance(self.vector, VectorMemoryStore) and self.vector.shares(self.long_term)
+
+    def recall(
+        self, query: str, k: int = 5, *, min_score: float | None = None
+    ) -> list[tuple[str, str, float]]:
+        """(key, text, score) of what matters for a query: by meaning, or by substring without vectors."""
+        store = self.long_term if self.vector is None else self.vector
+        return [told for told in store.search(query, k) if min_score is None or told[2] >= min_score]
+
+    def search(self, query: str, k: int = 5) -> list[tuple[str, str, float]]:
+        return self.recall(query, k)
+
+    def forget(self, key: str, *, for_good: bool = False) -> bool:
+        """Forgets an experience or a message by its key; whether there was one.
+
+        `for_good` takes all copies and what was made of it along, as `Memory.forget` does.
+        """
+        stores = [self.long_term, self.working]
+        if self.vector is not None and not self._shared:
+            stores.append(self.vector)
+        return sum(_forgotten(store, key, for_good) for store in stores) > 0
+
+    def add_message(self, role: str, content: str) -> None:
+        if isinstance(self.working, WorkingStore):
+            self.working.say(role, content)
+        else:
+            key = f"msg_{next_number(self.memory, f'messages in {self.scope} of {self.session_id}')}"
+            self.working.add(key, f"{role}: {content}")
+            self._said.append(key)
+        self._steps += 1
+        if self._every is not None and self._steps % self._every == 0:
+            self.create_summary()
+
+    def get_recent_messages(self, n: int = 10) -> str:
+        """The newest `n` messages, a line `role: content` each, oldest first."""
+        if isinstance(self.working, WorkingStore):
+            return "\n".join(self.working.recent(n))
+        lines = [self.working.get(key) for key in self._said[-n:]] if n > 0 else []
+        return "\n".join(line for line in lines if line is not None)
+
+    def prompt_context(self, query: str, k: int = 5, n: int = 10) -> str:
+        """What an LLM should know before it answers or uses a tool: experiences, summary, messages."""
+        known = "\n".join(f"- {' '.join(text.split())}" for _, text, _ in self.recall(query, k))
+        before = self._summed_up()
+        parts = {
+            "Relevant experience": known,
+            "Earlier": before,
+            "Recent messages": self.get_recent_messages(n),
+        }
+        return "\n\n".join(f"{title}:\n{text}" for title, text in parts.items() if text)
+
+    # Getting shorter.
+
+    def create_summary(self, step: int | None = None, keep: int | None = None) -> str:
+        """Sums up all but the newest `keep` messages, which leave the working memory; the summary.
+
+        With the number of a step, it begins with `Step N summary:` and what there was until then.
+        """
+        counted = f"{len(self.messages)} messages, {len(self.tool_call_history)} tool calls"
+        stay = self._keep if keep is None else keep
+        if isinstance(self.working, WorkingStore):
+            text = self.working.log.summarise(keep=stay, llm=self._llm) or ""
+        else:
+            text = self._prune(stay)
+        return text if step is None else f"Step {step} summary: {counted}.\n{text}".rstrip()
+
+    def _prune(self, keep: int) -> str:
+        """The same for a store of the caller: its older messages are replaced by their summary."""
+        older = self._said[: max(len(self._said) - keep, 0)]
+        lines = [line for key in older if (line := self.working.get(key)) is not None]
+        if not lines:
+            return ""
+        text = self._short(lines)
+        for key in older[1:]:
+            self.working.forget(key)
+        self.working.add(older[0], f"system: {text}")
+        self._said[: len(older)] = [older[0]]
+        return text
+
+    def summary(self, tokens: int = SUMMARY_TOKENS) -> str:
+        """The working memory in a few sentences; changes nothing."""
+        before = self._summed_up()
+        lines = [f"{message.role}: {message.content or ''}" for message in self.messages]
+        return self._short(([before] if before else []) + lines, tokens)
+
+    def _summed_up(self) -> str:
+        return (self.working.log.summary or "") if isinstance(self.working, WorkingStore) else ""
+
+    def _short(self, lines: list[str], tokens: int = SUMMARY_TOKENS) -> str:
+        return summarise([Passage(text=line) for line in lines], embedder_in(self.memory).embed, tokens).text
+
+    def maintain(self, **how: Any) -> Maintained:
+        """`Memory.maintain` of this scope: tiers, forgetting curve, duplicates, episodes."""
+        return self.memory.maintain(self.scope, **how)
+
+    def prune(self, below: float = 0.05) -> int:
+        """Forgets what has faded below a strength on the forgetting curve; how many."""
+        done = self.maintain(only="forget", settings=Upkeep(forget_below=below, archive_above=1.0))
+        return done.counts.get("forget", 0)
+
+    # How it does.
+
+    def feedback(self, useful: bool, key: str | None = None) -> None:
+        """Says whether the last recall, or one experience of it, was useful; the success rate counts it."""
+        if key is not None:
+            store = self.long_term if isinstance(self.long_term, InMemoryStore) else self.vector
+            found = store.record(key) if isinstance(store, InMemoryStore) else None
+            if found is None:
+                raise BadInput(f"there is no experience {key!r}")
+            self.memory.feedback(found.id, useful=useful, scope=self.scope)
+        elif isinstance(self.vector, VectorMemoryStore) and self.vector.last is not None:
+            self.memory.feedback(self.vector.last, useful=useful)
+        else:
+            raise BadInput("there was no recall by meaning yet that could be judged")
+
+    def metrics(self) -> dict[str, Any]:
+        """Success rate and hit ratio of retrieval, whether it drifts, and all of `Memory.metrics`."""
+        told = self.memory.stats(self.scope)["retrieval"]
+        return {
+            "retrieval_success_rate": _value(told["success_rate"]),
+            "hit_ratio": _value(told["hit_ratio"]),
+            "drift": told["drift"],
+            **self.memory.metrics(self.scope),
+        }
+
+    def close(self) -> None:
+        """Closes the memory, unless it was given."""
+        if self._owned:
+            self.memory.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _opened(place: Place, vector: bool, model_name: str, model: object, **how: Any) -> Memory:
+    return vectors_in(place, model_name, model, **how) if vector else opened(place, **how)
+
+
+def _class_for(place: Place) -> type[InMemoryStore]:
+    if isinstance(place, str) and place.startswith(("redis://", "rediss://")):
+        return RedisStore
+    return SqliteStore if isinstance(place, str | Path) and place != "ram://" else InMemoryStore
+
+
+def _check_every(every: int | None, keep: int) -> None:
+    if every is not None and every < 1:
+        raise Misconfigured(f"summary_every is a number of messages from 1 up, or None, not {every!r}")
+    if keep < 0:
+        raise Misconfigured(f"summary_keep is a number of messages from 0 up, not {keep!r}")
+
+
+def _forgotten(store: MemoryStore[str], key: str, for_good: bool) -> bool:
+    return store.forget(key, for_good=for_good) if isinstance(store, InMemoryStore) else store.forget(key)
+
+
+def _value(rate: Mapping[str, Any] | None) -> float | None:
+    return None if rate is None else rate["value"]

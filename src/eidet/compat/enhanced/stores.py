@@ -1,0 +1,274 @@
+"""Stores of texts by key, each a view of one `Memory`: in RAM, in a file, on a server."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from datetime import timedelta
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Generic, Self, TypeVar
+
+from ...clean import clean_text
+from ...config import Settings
+from ...errors import BadInput, Misconfigured
+from ...memory import Memory
+from ...model import Record, key_id, kind_of, new_id
+from ...seal.service import Key
+from ...where import Where
+from ..opening import Place, clock_of, is_shared, opened
+from .mappings import Metas, Texts
+
+T = TypeVar("T")
+PLUGINS: Final = "eidet.memory_stores"
+ALL: Final = 1_000_000  # as many as a find gives at once
+MINE: Final = "_store"  # where a record's metadata has its key; not in its data, which is what it says
+SCALE: Final = 10.0  # the whole number that is as important as can be
+
+
+class MemoryStore(ABC, Generic[T]):
+    """What `EnhancedAgentMemory` keeps things in; write your own and hand it over at construction."""
+
+    @abstractmethod
+    def add(self, key: str, value: T, meta: dict[str, Any] | None = None) -> None:
+        """Stores a value; a key that is there gets the new one."""
+
+    @abstractmethod
+    def get(self, key: str) -> T | None: ...
+
+    @abstractmethod
+    def search(self, query: str, top_k: int = 5) -> list[tuple[str, T, float]]:
+        """At most `top_k` of (key, value, score), best first."""
+
+    @abstractmethod
+    def forget(self, key: str) -> bool:
+        """Whether there was something to forget."""
+
+
+class InMemoryStore(MemoryStore[str]):
+    """Texts in RAM (or in any `memory=`), searched by case-insensitive substring, each hit scoring 1.0.
+
+    `data` and `meta` are live mappings of what is stored, in the order it was added. A key that is
+    added again keeps its place, and its metadata if none is given. The whole number `importance` of
+    the metadata stays there and becomes `min(1, importance / importance_scale)` of the record.
+    `privacy` (a policy of `eidet.guard`, or an action such as "redact") and `key` (which seals a file)
+    are those of the memory that is opened here.
+    """
+
+    def __init__(
+        self,
+        *,
+        memory: Place = None,
+        scope: str = "default",
+        name: str = "store",
+        kind: str = "fact",
+        agent: str | None = None,
+        importance_scale: float = SCALE,
+        ttl_seconds: float | None = None,
+        privacy: object = None,
+        key: Key | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self._open(
+            opened(memory, settings=settings, guard=privacy, key=key),
+            owned=not is_shared(memory),
+            scope=scope,
+            name=name,
+            kind=kind,
+            agent=agent,
+            importance_scale=importance_scale,
+            ttl_seconds=ttl_seconds,
+        )
+
+    def _open(
+        self,
+        memory: Memory,
+        *,
+        owned: bool,
+        scope: str = "default",
+        name: str = "store",
+        kind: str = "fact",
+        agent: str | None = None,
+        importance_scale: float = SCALE,
+        ttl_seconds: float | None = None,
+    ) -> None:
+        if not importance_scale > 0:
+            raise Misconfigured(f"importance_scale is above 0, not {importance_scale!r}")
+        if ttl_seconds is not None and not ttl_seconds > 0:
+            raise Misconfigured(f"a time to live is above 0 seconds, or None, not {ttl_seconds!r}")
+        self.memory = memory
+        self.scope = scope
+        self.name = name
+        self._kind, self._agent = kind_of(kind), agent
+        self._scale, self._ttl = importance_scale, ttl_seconds
+        self._owned = owned
+
+    @property
+    def data(self) -> Texts:
+        """Texts by key, read from the memory; changing it changes the memory."""
+        return Texts(self)
+
+    @property
+    def meta(self) -> Metas:
+        """Metadata by key; a key without any has an empty one."""
+        return Metas(self)
+
+    def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
+        text, old = clean_text(value, "a value"), self.record(key)
+        told = dict(meta) if meta else ({} if old is None else meta_of(old))
+        order = new_id(clock_of(self.memory)()) if old is None else order_of(old)
+        self.memory.remember(
+            text,
+            scope=self.scope,
+            kind=self._kind,
+            agent=self._agent,
+            source=self.name,
+            key=self._key(key),
+            data=None if text.strip() else {},  # an empty text alone is nothing to remember
+            meta={**told, MINE: {"key": key, "order": order}},
+            importance=importance_of(told, self._scale),
+            expires=None if self._ttl is None else timedelta(seconds=self._ttl),
+            keep_duplicates=True,
+        )
+
+    def get(self, key: str) -> str | None:
+        found = self.record(key)
+        return None if found is None else self.shown(found)
+
+    def search(self, query: str, top_k: int = 5) -> list[tuple[str, str, float]]:
+        wanted = clean_text(query, "a query").lower()
+        found = ((self.key(record), self.shown(record)) for record in self.records())
+        return [(key, text, 1.0) for key, text in found if wanted in text.lower()][: checked_count(top_k)]
+
+    def forget(self, key: str, *, for_good: bool = False) -> bool:
+        """Whether there was something to forget. `for_good`: with all copies, and never to be said again."""
+        found = self.record(key)
+        return found is not None and self.memory.forget(found.id, scope=self.scope, for_good=for_good) > 0
+
+    def record(self, key: str) -> Record | None:
+        """The native record behind a key."""
+        return self.memory.get(key_id(self._key(key)), scope=self.scope)
+
+    def records(self) -> list[Record]:
+        """All of them, in the order they were added."""
+        found = self.memory.find(self._where, scope=self.scope, order="created", limit=ALL)
+        return sorted(filter(key_of, found), key=order_of)
+
+    def key(self, record: Record) -> str:
+        return key_of(record)
+
+    def told(self, record: Record) -> dict[str, Any]:
+        """The metadata as it was given."""
+        return meta_of(record)
+
+    def shown(self, record: Record) -> str:
+        """The value as it was given, also after its tier shows less of it."""
+        return record.whole.text
+
+    @property
+    def _where(self) -> Where:
+        return Where(source=self.name, kinds=(self._kind,))
+
+    def _key(self, key: str) -> str:
+        if not clean_text(key, "a key"):
+            raise BadInput("a key has at least one character")
+        return f"{self.name}\n{key}"
+
+    def __len__(self) -> int:
+        return self.memory.count(self._where, scope=self.scope)
+
+    def __bool__(self) -> bool:
+        return True  # an empty store is a store: `if memory.vector:` asks whether there is one
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and bool(key) and self.record(key) is not None
+
+    def close(self) -> None:
+        """Closes the memory, unless it was given."""
+        if self._owned:
+            self.memory.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r} in {self.scope!r}: {len(self)} texts>"
+
+
+class SqliteStore(InMemoryStore):
+    """The same in a SQLite file: survives restarts, and files of older versions are brought up to date."""
+
+    def __init__(self, path: str | Path = "agent_memory.db", *, memory: Place = None, **how: Any) -> None:
+        super().__init__(memory=path if memory is None else memory, **how)
+
+
+class RedisStore(InMemoryStore):
+    """The same on a Redis server, as a cache whose entries live for `ttl` seconds (None: for good)."""
+
+    def __init__(
+        self,
+        url: str = "redis://localhost:6379/0",
+        ttl: float | None = None,
+        *,
+        memory: Place = None,
+        **how: Any,
+    ) -> None:
+        super().__init__(memory=url if memory is None else memory, ttl_seconds=ttl, **how)
+
+
+def store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
+    """A store, or the one that an installed package offers under a name (group eidet.memory_stores)."""
+    if isinstance(store, MemoryStore):
+        return store
+    found = entry_points(group=PLUGINS)
+    for entry in found.select(name=store) if isinstance(store, str) else ():
+        made = entry.load()()
+        if not isinstance(made, MemoryStore):
+            raise Misconfigured(f"the entry point {store!r} of {PLUGINS} makes no MemoryStore")
+        return made
+    raise Misconfigured(
+        f"{store!r} is neither a MemoryStore nor the name of one; installed packages offer "
+        f"{', '.join(sorted(found.names)) or 'none'} (entry points of {PLUGINS})"
+    )
+
+
+def checked_count(top_k: int) -> int:
+    """How many are wanted; none for a number below 1."""
+    if isinstance(top_k, bool) or not isinstance(top_k, int):
+        raise BadInput(f"how many to find is a whole number, not {top_k!r}")
+    return min(max(top_k, 0), ALL)
+
+
+def importance_of(meta: Mapping[str, Any], scale: float = SCALE) -> float | None:
+    """What the importance of the metadata, a number from 0 up, comes to in 0-1; None if there is none."""
+    value = meta.get("importance")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise BadInput(f"importance is a whole number from 0 up (1 by default), not {value!r}")
+    return float(min(1.0, value / scale))
+
+
+def key_of(record: Record) -> str:
+    """The key that a record has in its store; empty for records that a store did not write."""
+    return str(_mine(record).get("key", ""))
+
+
+def order_of(record: Record) -> str:
+    return str(_mine(record).get("order", record.id))
+
+
+def meta_of(record: Record) -> dict[str, Any]:
+    """The metadata that the caller gave."""
+    return {name: value for name, value in record.meta.items() if name != MINE}
+
+
+def _mine(record: Record) -> Mapping[str, Any]:
+    mine = record.meta.get(MINE)
+    return mine if isinstance(mine, Mapping) else {}

@@ -1,0 +1,207 @@
+"""Texts searched by meaning: the cosine of their vectors with that of the query."""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ...config import Settings
+from ...embed import BUILT_IN, Embedder, Vectors, checked, embedder_of
+from ...embed.bytes import first_rows
+from ...errors import Misconfigured, MissingExtra
+from ...memory import Memory
+from ...model import Hit, Hits
+from ...recall.recipes import Recipe
+from ...seal.service import Key
+from ..opening import Place, embedder_in, is_shared, opened
+from .stores import InMemoryStore, checked_count
+
+MODEL: Final = "all-MiniLM-L6-v2"
+RANKINGS: Final = ("cosine", "hybrid")
+COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
+log = logging.getLogger("eidet")
+
+
+class VectorMemoryStore(InMemoryStore):
+    """Texts with their vectors; `search` ranks by cosine, or (`ranking="hybrid"`) as `Memory.recall` does.
+
+    `model_name` is looked up among the embedders; `model` is one of yours (an embedder, a callable, an
+    object with `encode`) and goes first. A memory that has vectors already keeps the embedder that
+    made them. `index` names another vector database for the memory that is opened here.
+    """
+
+    def __init__(
+        self,
+        model_name: str = MODEL,
+        *,
+        model: object = None,
+        ranking: str = "cosine",
+        index: str | None = None,
+        memory: Place = None,
+        privacy: object = None,
+        key: Key | None = None,
+        settings: Settings | None = None,
+        **how: Any,
+    ) -> None:
+        self._rank(ranking)
+        place = vectors_in(
+            memory, model_name, model, settings=indexed(settings, index), guard=privacy, key=key
+        )
+        self._open(place, owned=not is_shared(memory), **{"name": "vectors", **how})
+
+    @classmethod
+    def over(cls, store: InMemoryStore, ranking: str = "cosine") -> VectorMemoryStore:
+        """The texts of another store, found by meaning; nothing is stored twice."""
+        self = cls.__new__(cls)
+        self._rank(ranking)
+        self.__dict__.update({name: value for name, value in vars(store).items() if name != "_ranking"})
+        self._owned = False
+        return self
+
+    def _rank(self, ranking: str) -> None:
+        if ranking not in RANKINGS:
+            raise Misconfigured(f"a ranking is one of {', '.join(RANKINGS)}, not {ranking!r}")
+        self._ranking = ranking
+        self.last: Hits | None = None  # what the last search found, for `feedback`
+
+    def shares(self, store: object) -> bool:
+        """Whether both are views of the same texts."""
+        return (
+            isinstance(store, InMemoryStore)
+            and store.memory is self.memory
+            and (store.scope, store.name) == (self.scope, self.name)
+        )
+
+    @property
+    def model(self) -> Embedder:
+        return embedder_in(self.memory)
+
+    @property
+    def keys(self) -> list[str]:
+        return [self.key(record) for record in self.records()]
+
+    @property
+    def texts(self) -> list[str]:
+        return [self.shown(record) for record in self.records()]
+
+    @property
+    def embeds(self) -> list[Vectors]:
+        """The vectors of the texts, of length one; of a long text that of its beginning."""
+        found = self.records()
+        rows = first_rows([r.vector for r in found], [r.level for r in found], self.model.width)
+        return [_unit(row) for row in rows]
+
+    def _embed(self, txt: str) -> Vectors:
+        return _unit(checked(self.model, [txt])[0])
+
+    def search(self, query: str, top_k: int = 5) -> list[tuple[str, str, float]]:
+        count = checked_count(top_k)
+        if count == 0:
+            return []
+        if self._ranking == "hybrid":
+            self.last = self.memory.recall(query, scope=self.scope, where=self._where, limit=count)
+            return [self._told(hit, hit.score) for hit in self.last]
+        asked = self._embed(query)
+        self.last = self.memory.recall(
+            query, scope=self.scope, where=self._where, limit=count, vector=asked, recipe=COSINE,
+            understand=False,
+        )  # fmt: skip
+        scored = [self._told(hit, _cosine(hit)) for hit in self.last]
+        return sorted(scored, key=lambda told: -told[2])
+
+    def _told(self, hit: Hit, score: float) -> tuple[str, str, float]:
+        return self.key(hit.record), self.shown(hit.record), score
+
+
+def vectors_in(
+    memory: Place, model_name: str, model: object = None, *, settings: Settings | None = None, **how: Any
+) -> Memory:
+    """The memory that vectors are kept in, opened with the embedder that is meant."""
+    if is_shared(memory) or (model is None and model_name == MODEL and not _is_new(memory)):
+        return _same(opened(memory, settings=settings, **how), model)
+    embedder = embedder_of(model) if model is not None else embedder_called(model_name)
+    return opened(memory, embedder=embedder, settings=settings, **how)
+
+
+def _same(memory: Memory, model: object) -> Memory:
+    has = embedder_in(memory).name
+    if model is not None and (wanted := embedder_of(model).name) != has:
+        raise Misconfigured(
+            f"the memory given has the embedder {has!r}, not {wanted!r}: "
+            "open it with embedder=…, or change it for good with `eidet reembed`"
+        )
+    return memory
+
+
+def _is_new(memory: Place) -> bool:
+    """Whether nothing can be there yet; of a server that is not known."""
+    if memory is None or isinstance(memory, Path):
+        return memory is None or not memory.expanduser().exists()
+    name, colon, rest = str(memory).partition("://")
+    if colon and name != "sqlite":
+        return name == "ram"
+    return not Path(rest.removeprefix("/") if colon else name).expanduser().exists()
+
+
+def embedder_called(model_name: str) -> Embedder:
+    """One of ours by its name, else the sentence-transformers model that is called so.
+
+    For the model of the default, weights from either extra will do; where neither is installed, it
+    is our default embedder, and the log says so.
+    """
+    if model_name.removeprefix("sentence-transformers/") == MODEL:
+        return _minilm()
+    if model_name.partition(":")[0] in BUILT_IN:
+        return embedder_of(model_name)
+    try:
+        return embedder_of(model_name)
+    except Misconfigured:
+        return embedder_of(f"sentence-transformers:{model_name}")
+
+
+def _minilm() -> Embedder:
+    for name in ("minilm", f"sentence-transformers:{MODEL}"):
+        try:
+            return embedder_of(name)
+        except MissingExtra:
+            continue
+    found = embedder_of()
+    _say_once(
+        f"{MODEL} is not installed (pip install 'eidet[minilm]'): vectors are made by {found.name} instead"
+    )
+    return found
+
+
+@cache
+def _say_once(words: str) -> None:
+    log.warning(words)
+
+
+def indexed(settings: Settings | None, index: str | None) -> Settings | None:
+    """The settings with another index, which has to be there."""
+    if index is None:
+        return settings
+    from dataclasses import replace
+    from importlib.metadata import entry_points
+
+    known = sorted(entry_points(group="eidet.indexes").names)
+    if index not in known:
+        raise Misconfigured(
+            f"no vector database is called {index!r}; installed are {', '.join(known)}. A package that "
+            "offers one says so with an entry point of the group eidet.indexes"
+        )
+    return replace(settings or Settings(), index=index)
+
+
+def _cosine(hit: Hit) -> float:
+    return next((signal.value for signal in hit.signals if signal.name == "dense"), 0.0)
+
+
+def _unit(row: Vectors) -> Vectors:
+    length = float(np.linalg.norm(row))
+    unit: Vectors = row / length if length > 0 else row
+    return unit

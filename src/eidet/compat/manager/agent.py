@@ -1,0 +1,159 @@
+"""An agent that answers from its memory, streaming what a model says over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from ...errors import BadInput
+from ...guard.fence import UNTRUSTED, fenced
+from ...llm import LLM, Request, Turn, llm_of
+from ...llm.streaming import StreamingAnthropic, listened
+from ..opening import run
+from .conversation import ConversationContext
+from .entries import MemoryEntry, MemoryTypes, Message
+
+SYSTEM: Final = (
+    "You are a helpful assistant with a memory. Memories from this and earlier conversations are given "
+    "with the message; use those that help, and say so if you do not know."
+)
+HEADINGS: Final = {
+    MemoryTypes.WORKING: "Current task",
+    MemoryTypes.LONG_TERM: "Known from before",
+    MemoryTypes.EPISODIC: "Earlier conversations",
+    MemoryTypes.SHORT_TERM: "Said in this conversation",
+}
+
+
+class Agent:
+    """Retrieves memories for a message, tells a model both, and keeps what was said.
+
+    The model is one of the Messages API (`base_url` for a server of yours; the key from `api_key` or
+    ANTHROPIC_API_KEY), whose answer is streamed; or any `llm` that `eidet.llm.llm_of` takes, whose
+    answer comes in one piece. `turns` are messages that are sent as they were said, `memories` the
+    entries of each memory type that are looked up.
+    """
+
+    def __init__(
+        self,
+        model: str = "claude-sonnet-4-5",
+        *,
+        llm: object = None,
+        api_key: str | None = None,
+        base_url: str | None = None,
+        system: str = SYSTEM,
+        max_tokens: int = 1024,
+        temperature: float | None = None,
+        memories: int = 5,
+        turns: int = 10,
+        timeout: float = 60.0,
+        headers: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.model, self.system = model, system
+        self._llm = None if llm is None else llm_of(llm, timeout=timeout)
+        self._http = {"key": api_key, "url": base_url, "timeout": timeout, "headers": headers}
+        self._environment = environment
+        self._limits = {"max_tokens": max_tokens, "temperature": temperature}
+        self._memories, self._turns = memories, turns
+
+    @cached_property
+    def _streaming(self) -> StreamingAnthropic:
+        return StreamingAnthropic(self.model, environment=self._environment, **self._http)  # type: ignore[arg-type]
+
+    async def process_message(
+        self, message: Message | str, context: ConversationContext
+    ) -> AsyncIterator[str]:
+        """Answers a message, piece by piece. It and the whole answer are kept in the conversation."""
+        asked = Message(role="user", content=message) if isinstance(message, str) else message
+        if not (asked.content or "").strip():
+            raise BadInput("there is nothing to answer: the message is empty")
+        await context.add_message(asked)
+        pieces: list[str] = []
+        async for piece in self._process_message_internal(asked, context):
+            pieces.append(piece)
+            yield piece
+        if pieces:
+            await context.add_message(Message(role="assistant", content="".join(pieces)))
+
+    async def respond(self, message: Message | str, context: ConversationContext) -> str:
+        """The same as one text."""
+        return "".join([piece async for piece in self.process_message(message, context)])
+
+    async def _process_message_internal(
+        self, message: Message, context: ConversationContext
+    ) -> AsyncIterator[str]:
+        """Retrieves, builds the prompt and streams the answer; keeps nothing."""
+        before = await run(context.memory.memory, self._before, message, context)
+        memories = await self._retrieve(message, context, before)
+        prompt_context = self._build_prompt_context(message, memories)
+        request = _request(prompt_context, self.system, before, self._limits)
+        if self._llm is None:
+            async for piece in listened(self._streaming.speak(request)):
+                yield piece
+        else:
+            yield await _asked(self._llm, request)
+
+    def _before(self, message: Message, context: ConversationContext) -> list[Message]:
+        """What was said right before the message, which may be in the history already."""
+        found = [said for said in context.history.last(self._turns + 1) if said.content]
+        if found and (found[-1].role, found[-1].content) == (message.role, message.content):
+            found.pop()
+        return found[max(len(found) - self._turns, 0) :]
+
+    async def _retrieve(
+        self, message: Message, context: ConversationContext, before: Sequence[Message]
+    ) -> list[MemoryEntry]:
+        """Of each memory type what matters, but for what the model is sent anyway."""
+        sent = {message.content, *(said.content for said in before)}
+        found: dict[str, MemoryEntry] = {}
+        for kind in HEADINGS:
+            for entry in await context.memory.search_memory(message.content or "", kind, self._memories):
+                if entry.memory_type != MemoryTypes.SHORT_TERM or entry.content not in sent:
+                    found.setdefault(entry.id, entry)
+        return list(found.values())
+
+    def _build_prompt_context(self, message: Message, memories: Iterable[MemoryEntry]) -> str:
+        """The memories by type, a line each, and the message."""
+        told = list(memories)
+        parts = [
+            f"{heading}:\n" + "\n".join(_line(entry) for entry in told if entry.memory_type == kind)
+            for kind, heading in HEADINGS.items()
+            if any(entry.memory_type == kind for entry in told)
+        ]
+        if not parts:
+            return message.content or ""
+        return "\n\n".join([*parts, f"Message:\n{message.content or ''}"])
+
+
+def _line(entry: MemoryEntry) -> str:
+    """What strangers wrote is quoted, so that it is not taken for orders."""
+    role = entry.metadata.get("role")
+    who = f", {role}" if isinstance(role, str) else ""
+    strange = entry.trust in UNTRUSTED
+    said = fenced(entry.content, entry.trust) if strange else " ".join(entry.content.split())
+    return f"- [{entry.timestamp:%Y-%m-%d}{who}] {said}"
+
+
+def _request(
+    prompt: str, system: str, before: Sequence[Message], limits: Mapping[str, int | float | None]
+) -> Request:
+    """Turns alternate and begin with the user, as models want it; what the user said last goes first."""
+    turns: list[Turn] = []
+    for said in before:
+        if said.role not in ("user", "assistant") or not (said.content or "").strip():
+            continue
+        if turns and turns[-1].role == said.role:
+            turns[-1] = Turn(said.role, f"{turns[-1].text}\n\n{said.content}")
+        elif turns or said.role == "user":
+            turns.append(Turn(said.role, said.content or ""))
+    if turns and turns[-1].role == "user":
+        prompt = f"{turns.pop().text}\n\n{prompt}"
+    return Request(prompt=prompt, system=system, before=tuple(turns), purpose="reply", **limits)  # type: ignore[arg-type]
+
+
+async def _asked(llm: LLM, request: Request) -> str:
+    return (await asyncio.to_thread(llm.ask, request)).text

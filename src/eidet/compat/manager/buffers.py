@@ -1,0 +1,130 @@
+"""What is near: the short-term window of a conversation, and the working memory of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from typing import Any, Final
+
+from ...clean import clean_text
+from ...errors import BadInput
+from ...memory import Memory
+from ...model import Kind, Record, key_id
+from ...views.tidy import put_away
+from ...where import Where
+from ..numbers import next_number
+from ..opening import embedder_in
+from .config import MemoryConfig
+from .entries import UNKNOWN, MemoryEntry, MemoryTypes, entry_of
+
+REACH: Final = 5  # windows back that something important can still be near
+ALL: Final = 1_000_000
+
+
+def window(records: Sequence[Record], size: int, threshold: float) -> list[Record]:
+    """Of records, oldest first, those that stay near, oldest first.
+
+    The newest half always; the other places go to what is important, newest first, and what is left
+    of them to the newest others. So trifles are pruned before what matters.
+    """
+    if len(records) <= size:
+        return list(records)
+    newest = -(-size // 2)
+    older, recent = records[:-newest], records[-newest:]
+    ranked = sorted(range(len(older)), key=lambda at: (older[at].importance >= threshold, at), reverse=True)
+    return [older[at] for at in sorted(ranked[: size - newest])] + list(recent)
+
+
+def surplus(records: Sequence[Record], capacity: int, newest: str) -> list[str]:
+    """The ids beyond a capacity: the least important first, of equals the oldest; never the newest."""
+    others = sorted(
+        (record for record in records if record.id != newest),
+        key=lambda record: (record.importance, record.created, record.id),
+    )
+    return [record.id for record in others[: max(len(records) - capacity, 0)]]
+
+
+class WorkingMemory(MutableMapping[str, MemoryEntry | str]):
+    """The entries of the task at hand by key, oldest first. Assigning a text stores it.
+
+    Over the capacity the least important ones go.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        conversation: str,
+        config: MemoryConfig,
+        weigh: Callable[[str, Mapping[str, Any]], float],
+    ) -> None:
+        self._memory, self._conversation, self._config, self._weigh = memory, conversation, config, weigh
+
+    def records(self) -> list[Record]:
+        mine = Where(kinds=(Kind.WORKING,), session=self._conversation)
+        found = self._memory.find(mine, scope=self._config.scope, order="created", limit=ALL)
+        return [record for record in found if _item_of(record) is not None]
+
+    def put(self, content: str, metadata: Mapping[str, Any], key: str | None = None) -> None:
+        """Keeps an entry under a key, one of its own if none is given."""
+        item = self._free_key() if key is None else key
+        stored = self._memory.remember(
+            clean_text(content, "content"),
+            kind=Kind.WORKING,
+            key=self._named(item),
+            data={"item": item},
+            meta=metadata,
+            importance=self._weigh(content, metadata),
+            session=self._conversation,
+            source=metadata.get("source", UNKNOWN),
+            agent=self._config.agent,
+            scope=self._config.scope,
+        )
+        if over := surplus(self.records(), self._config.working_capacity, stored.id):
+            put_away(self._memory, over, scope=self._config.scope)
+
+    def clear(self) -> None:
+        """The task is over."""
+        if ids := [record.id for record in self.records()]:
+            put_away(self._memory, ids, scope=self._config.scope)
+
+    def _named(self, key: str) -> str:
+        if not clean_text(key, "a key of the working memory"):
+            raise BadInput("a key of the working memory has at least one character")
+        return f"desk\n{self._conversation}\n{key}"
+
+    def _free_key(self) -> str:
+        series = f"items in {self._config.scope} of {self._conversation}"
+        return f"item_{next_number(self._memory, series)}"
+
+    def _entries(self) -> dict[str, MemoryEntry]:
+        width = embedder_in(self._memory).width
+        return {_item_of(r) or "": entry_of(r, MemoryTypes.WORKING, width) for r in self.records()}
+
+    def __getitem__(self, key: str) -> MemoryEntry:
+        return self._entries()[key]
+
+    def __setitem__(self, key: str, value: MemoryEntry | str) -> None:
+        match value:
+            case str():
+                self.put(value, {}, key)
+            case MemoryEntry():
+                self.put(value.content, value.metadata, key)
+            case _:
+                raise BadInput(f"working memory holds texts and entries, not {type(value).__name__}")
+
+    def __delitem__(self, key: str) -> None:
+        if not put_away(self._memory, [key_id(self._named(key))], scope=self._config.scope):
+            raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries())
+
+    def __len__(self) -> int:
+        return len(self.records())
+
+    def __repr__(self) -> str:
+        return repr({key: entry.content for key, entry in self._entries().items()})
+
+
+def _item_of(record: Record) -> str | None:
+    item = record.data.get("item") if isinstance(record.data, dict) else None
+    return item if isinstance(item, str) else None

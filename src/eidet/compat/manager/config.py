@@ -1,0 +1,85 @@
+"""`MemoryConfig`: where memories are kept, and how long they stay near."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ...config import Settings
+from ...errors import Misconfigured
+from ...memory import Memory
+from ...seal.service import Key
+from ..opening import Place, is_shared, opened
+
+
+class _Home:
+    """The memory that all managers of one config share, opened when first needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._memory: Memory | None = None
+
+    def memory(self, config: MemoryConfig) -> Memory:
+        with self._lock:
+            if self._memory is None:
+                self._memory = opened(
+                    config.memory,
+                    embedder=config.embedder,
+                    settings=config.settings,
+                    guard=config.privacy,
+                    key=config.key,
+                    clock=config.clock,
+                )
+            return self._memory
+
+    def close(self) -> None:
+        with self._lock:
+            if self._memory is not None:
+                self._memory.close()
+            self._memory = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryConfig:
+    """Managers made from one config share its memory: what one conversation learns, the others know.
+
+    `memory` is a Memory, a path, a URL, or None for RAM. What is said with an importance of at least
+    `importance_threshold` stays in the short-term window before lesser things, and is found by other
+    conversations. `llm` words summaries; without one they are made of what was said.
+    """
+
+    memory: Place = None
+    scope: str = "default"
+    agent: str | None = None
+    embedder: object = None
+    short_term_window: int = 20  # entries of a conversation that are near
+    importance_threshold: float = 0.2
+    summarize_threshold: int | None = 50  # messages after which a conversation is summed up again
+    working_capacity: int = 50  # entries; beyond it the least important go
+    consolidate_every: int | None = 100  # additions to long-term memory; None: only when asked
+    forget_below: float = 0.0  # strength on the forgetting curve, for `prune`; 0 forgets nothing
+    llm: object = None
+    privacy: object = None  # personal data: a policy of `eidet.guard`, or an action such as "redact"
+    key: Key | None = field(default=None, repr=False)  # seals the file that is opened here
+    settings: Settings | None = None
+    clock: Callable[[], float] | None = None
+    _home: _Home = field(default_factory=_Home, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("short_term_window", "summarize_threshold", "working_capacity", "consolidate_every"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise Misconfigured(f"{name} is a whole number from 1 up, not {value!r}")
+        for name in ("importance_threshold", "forget_below"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise Misconfigured(f"{name} is a number from 0 to 1, not {getattr(self, name)!r}")
+
+    def open(self) -> Memory:
+        """The memory itself, the same for every manager of this config."""
+        return self._home.memory(self)
+
+    def close(self) -> None:
+        """Closes the memory, unless it was given; it is opened again when next needed."""
+        if not is_shared(self.memory):
+            self._home.close()

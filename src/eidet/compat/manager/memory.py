@@ -1,0 +1,275 @@
+"""`MemoryManager`: four types of memory over one `Memory`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from ...checks import checked_limit
+from ...clean import clean_json, clean_text
+from ...config import Upkeep
+from ...embed import checked
+from ...errors import BadInput, Misconfigured
+from ...ingest.shape import check_importance
+from ...model import Draft, Hits, Kind, Record
+from ...upkeep import Maintained
+from ...upkeep.importance import importance
+from ...views import Conversation, Semantic
+from ...views.turns import draft_of
+from ...where import Condition, Where
+from ..opening import embedder_in, run
+from .buffers import REACH, WorkingMemory, window
+from .config import MemoryConfig
+from .entries import (
+    UNKNOWN,
+    MemoryEntry,
+    MemoryTypes,
+    Message,
+    check_type,
+    core_message,
+    entry_found,
+    entry_of,
+)
+from .figures import figures
+
+T = TypeVar("T")
+KNOWLEDGE: Final = (Kind.FACT, Kind.DOCUMENT)
+EPISODES: Final = (Kind.EPISODE, Kind.SUMMARY)
+
+
+class MemoryManager:
+    """Short-term, working, long-term and episodic memory of one conversation.
+
+    Short-term and working memory are of the conversation (`conversation_id`, a new one if none is
+    named) and are there again after a restart; long-term and episodic memory are of the scope.
+    """
+
+    def __init__(self, config: MemoryConfig | None = None, *, conversation_id: str | None = None) -> None:
+        self.config = MemoryConfig() if config is None else config
+        if not isinstance(self.config, MemoryConfig):
+            raise Misconfigured(f"a config is a MemoryConfig(memory=…), not {type(config).__name__}")
+        self.memory = self.config.open()
+        self.log = Conversation(
+            self.memory, conversation_id, scope=self.config.scope, agent=self.config.agent
+        )
+        self.vector_store = self._init_vector_store(self.config)
+        self.working_memory = WorkingMemory(
+            self.memory, self.log.session, self.config, self._calculate_importance
+        )
+        self._learned = 0
+        self._last: Hits | None = None
+
+    def _init_vector_store(self, config: MemoryConfig) -> Semantic:
+        return Semantic(self.memory, scope=config.scope, agent=config.agent)
+
+    @property
+    def conversation_id(self) -> str:
+        return self.log.session
+
+    @property
+    def short_term_buffer(self) -> list[MemoryEntry]:
+        """What was said and is near, oldest first."""
+        return [self._entry(record, MemoryTypes.SHORT_TERM) for record in self._near()]
+
+    # The two verbs.
+
+    async def add_memory(
+        self, content: str, memory_type: str, metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        """Stores a memory of any of the four types; `source`, `role`, `tags`, `trust` and `key` count.
+
+        Its importance is `metadata["importance"]` (0 to 1), or is read from what it says.
+        """
+        kind, told = check_type(memory_type), _told(metadata)
+        if not clean_text(content, "content").strip():
+            raise BadInput("there is nothing to remember: the content is empty")
+        await self._run(self._add, content, kind, told)
+        await self._afterwards(kind)
+
+    async def search_memory(
+        self,
+        query: str,
+        memory_type: str,
+        limit: int = 5,
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        min_importance: float = 0.0,
+        where: Where | None = None,
+    ) -> list[MemoryEntry]:
+        """What matters for a query, best first; only what has this `metadata`, where it is given.
+
+        Long-term memory is what was learned, and what was said with importance in any conversation
+        of the scope and is not near in this one.
+        """
+        kind, wanted = check_type(memory_type), _told(metadata)
+        checked_limit(limit)
+        return await self._run(self._search, query, kind, limit, wanted, min_importance, where)
+
+    def _search(
+        self,
+        query: str,
+        kind: str,
+        limit: int,
+        metadata: Mapping[str, Any],
+        min_importance: float,
+        where: Where | None,
+    ) -> list[MemoryEntry]:
+        place = self._where(kind)
+        if place.ids == ():
+            return []  # nothing is near, so nothing was missed either
+        parts = [place, Where(importance_min=min_importance), *([where] if where else [])]
+        parts += [Where(conditions=(Condition(("meta", k), "=", v),)) for k, v in metadata.items()]
+        found = self.memory.recall(
+            query, scope=self.config.scope, limit=limit, where=Where(every=tuple(parts))
+        )
+        self._last = found
+        width = embedder_in(self.memory).width
+        return [entry_found(hit, kind, width) for hit in found]
+
+    def _where(self, kind: str) -> Where:
+        near = Where(ids=tuple(record.id for record in self._near()))
+        match kind:
+            case MemoryTypes.SHORT_TERM:
+                return near
+            case MemoryTypes.WORKING:
+                return Where(ids=tuple(record.id for record in self.working_memory.records()))
+            case MemoryTypes.EPISODIC:
+                return Where(kinds=EPISODES)
+        told = Where(kinds=(Kind.MESSAGE,), importance_min=self.config.importance_threshold)
+        return Where(kinds=KNOWLEDGE) | (told & ~near)
+
+    # Adding.
+
+    def _add(self, content: str, kind: str, metadata: Mapping[str, Any]) -> None:
+        match kind:
+            case MemoryTypes.SHORT_TERM:
+                role = clean_text(metadata.get("role", "user"), "role")
+                source = metadata.get("source", UNKNOWN)
+                self._keep(draft_of({"role": role, "content": content, "metadata": metadata}), source)
+            case MemoryTypes.WORKING:
+                self.working_memory.put(content, metadata, metadata.get("key"))
+            case MemoryTypes.LONG_TERM:
+                self._keep(
+                    Draft(text=content, kind=Kind.FACT, meta=metadata), metadata.get("source", UNKNOWN)
+                )
+            case _:
+                self._keep(
+                    Draft(text=content, kind=Kind.EPISODE, meta=metadata), metadata.get("source", UNKNOWN)
+                )
+
+    def add_message(self, message: Message | Any, source: str | None = None) -> Record:
+        """Says something in the conversation: into its history and its short-term memory at once."""
+        source = source or self.conversation_id
+        return self._keep(draft_of(core_message(message, source)), source)
+
+    def _keep(self, draft: Draft, source: str) -> Record:
+        meta = dict(draft.meta or {})
+        session = self.conversation_id if draft.kind != Kind.FACT else None
+        weight = self._calculate_importance(draft.text or "", meta)
+        ready = replace(
+            draft,
+            source=source,
+            session=session,
+            importance=weight,
+            agent=self.config.agent,
+            trust=draft.trust or meta.get("trust"),
+        )
+        return self.memory.remember(ready, scope=self.config.scope)
+
+    def _calculate_importance(self, content: str, metadata: Mapping[str, Any] | None) -> float:
+        """What somebody stated, else what the text and its tags tell, in 0-1."""
+        meta = metadata or {}
+        stated, tags = meta.get("importance"), meta.get("tags")
+        known = [tags] if isinstance(tags, str) else tags if isinstance(tags, list | tuple) else []
+        return importance(
+            content,
+            stated=None if stated is None else check_importance(stated),
+            pinned=bool(meta.get("pinned")),
+            tags=[tag for tag in known if isinstance(tag, str)],
+        ).value
+
+    async def _get_embedding(self, content: str) -> list[float]:
+        rows = await self._run(checked, embedder_in(self.memory), [content])
+        return [float(number) for number in rows[0]]
+
+    # What is near.
+
+    def _near(self) -> list[Record]:
+        size = self.config.short_term_window
+        return window(self.log.records(size * REACH), size, self.config.importance_threshold)
+
+    def _entry(self, record: Record, kind: str) -> MemoryEntry:
+        return entry_of(record, kind, embedder_in(self.memory).width)
+
+    # What happens by itself, or when asked.
+
+    async def _afterwards(self, kind: str) -> None:
+        if kind == MemoryTypes.SHORT_TERM:
+            await self.said()
+        elif kind == MemoryTypes.LONG_TERM and self.config.consolidate_every is not None:
+            self._learned += 1
+            if self._learned % self.config.consolidate_every == 0:
+                await self.consolidate()
+
+    async def said(self) -> None:
+        """After a message: sums the conversation up when enough was said."""
+        every = self.config.summarize_threshold
+        spoken = Where(kinds=(Kind.MESSAGE,), session=self.conversation_id)
+        if every is not None and await self._run(self._count, spoken) % every == 0:
+            await self.summarize()
+
+    def _count(self, where: Where) -> int:
+        return self.memory.count(where, scope=self.config.scope)
+
+    async def summarize(self) -> MemoryEntry:
+        """Sums the conversation up in an episode that names its messages; again, it tells all of it."""
+        scope, llm = self.config.scope, self.config.llm
+        made = await self._ask(lambda: self.memory.end_session(self.conversation_id, scope=scope, llm=llm))
+        return self._entry(made, MemoryTypes.EPISODIC)
+
+    async def consolidate(self) -> Maintained:
+        """Merges what says the same, and makes facts of what several episodes say."""
+        works = ("merge", "consolidate")
+        scope, llm = self.config.scope, self.config.llm
+        return await self._ask(lambda: self.memory.maintain(scope, only=works, llm=llm))
+
+    async def prune(self, below: float | None = None) -> Maintained:
+        """Forgets what has faded below a strength on the forgetting curve (`forget_below` if not said)."""
+        least = self.config.forget_below if below is None else below
+        fading = Upkeep(forget_below=least, archive_above=1.0)
+        return await self._run(
+            self.memory.maintain, self.config.scope, only=("expire", "forget"), settings=fading
+        )
+
+    async def feedback(self, useful: bool, entry: MemoryEntry | None = None) -> None:
+        """Says whether an entry, or the answer of the last search, was useful."""
+        if entry is not None:
+            await self._run(self.memory.feedback, entry.id, useful=useful, scope=self.config.scope)
+        elif self._last is None:
+            raise BadInput("nothing was searched yet that could be judged")
+        else:
+            await self._run(self.memory.feedback, self._last, useful=useful)
+
+    async def metrics(self) -> dict[str, dict[str, float | None]]:
+        """How the memory does: performance, quality and scale; None where nothing tells it yet."""
+        return figures(await self._run(self.memory.metrics, self.config.scope))
+
+    async def _run(self, verb: Callable[..., T], *args: Any, **how: Any) -> T:
+        return await run(self.memory, verb, *args, **how)
+
+    async def _ask(self, work: Callable[[], T]) -> T:
+        """Work that may wait for a model is done in a thread, whatever the memory is."""
+        return await (asyncio.to_thread(work) if self.config.llm is not None else self._run(work))
+
+    def close(self) -> None:
+        """Closes the memory of the config, and so that of its other managers, unless it was given."""
+        self.config.close()
+
+
+def _told(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise BadInput(f"metadata is a dict or None, not {type(metadata).__name__}")
+    cleaned: dict[str, Any] = clean_json(dict(metadata or {}), "metadata")
+    return cleaned

@@ -1,0 +1,56 @@
+"""Message memory of an agent framework: stores with `add_message`, `get_history`, `clear` and the rest.
+
+base       BaseMemoryStore, to use and to inherit from     log, message   what it holds
+limits     by messages, tokens, window, with overflow      summary        old messages summed up
+search     by meaning, metadata, date                      cleanup        old messages archived
+servers    file, PostgreSQL, Redis, S3; which to take      scoped         one store per context
+around     encrypted                                       audit          with a trail
+agent      LLMAgent, whose memory fills itself
+"""
+
+from __future__ import annotations
+
+from .agent import App, LLMAgent, RunContext
+from .around import Around, EncryptedMemoryStore
+from .audit import AuditMemoryStore
+from .base import BaseMemoryStore
+from .cleanup import AutoCleanupMemory
+from .limits import InMemoryMemoryStore, SafeMemoryStore, SlidingWindowMemory, TokenLimitedMemoryStore
+from .message import Message
+from .scoped import ScopedMemoryStore
+from .search import FilterableMemoryStore, SemanticMemoryStore
+from .servers import (
+    ArchiveMemoryStore,
+    FileMemoryStore,
+    PostgresMemoryStore,
+    RedisMemoryStore,
+    S3MemoryStore,
+    default_store,
+)
+from .summary import SummaryMemory
+
+__all__ = [
+    "App",
+    "ArchiveMemoryStore",
+    "Around",
+    "AuditMemoryStore",
+    "AutoCleanupMemory",
+    "BaseMemoryStore",
+    "EncryptedMemoryStore",
+    "FileMemoryStore",
+    "FilterableMemoryStore",
+    "InMemoryMemoryStore",
+    "LLMAgent",
+    "Message",
+    "PostgresMemoryStore",
+    "RedisMemoryStore",
+    "RunContext",
+    "S3MemoryStore",
+    "SafeMemoryStore",
+    "ScopedMemoryStore",
+    "SemanticMemoryStore",
+    "SlidingWindowMemory",
+    "SummaryMemory",
+    "TokenLimitedMemoryStore",
+    "default_store",
+]

@@ -1,0 +1,127 @@
+"""Stores that keep to a size: by messages, by tokens, by a window, with a handler for what overflows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Unpack
+
+from ...errors import BadInput, Refused
+from .base import BaseMemoryStore, Kept
+from .message import Message
+from .turns import Turns, awaited
+
+STRATEGIES = ("fifo",)
+_log = logging.getLogger(__name__)
+
+
+class InMemoryMemoryStore(BaseMemoryStore):
+    """The default store: in RAM (unless `memory` names a file), without limits unless some are given.
+
+    When there are more than `max_messages`, or more than `max_tokens` in all, the oldest go; the newest
+    message always stays.
+    """
+
+    max_messages: int | None = None
+    _token_limit: int | None = (
+        None  # apart, as subclasses have a `max_tokens` of their own and count otherwise
+    )
+
+    def __init__(
+        self,
+        max_messages: int | None = None,
+        max_tokens: int | None = None,
+        eviction_strategy: str = "fifo",
+        **where: Unpack[Kept],
+    ) -> None:
+        super().__init__(**where)
+        if eviction_strategy not in STRATEGIES:
+            raise BadInput(
+                f"there is no eviction strategy {eviction_strategy!r}; there is {', '.join(STRATEGIES)}"
+            )
+        self.max_messages = limit_of(max_messages, "max_messages")
+        self.max_tokens = self._token_limit = limit_of(max_tokens, "max_tokens")
+        self.eviction_strategy = eviction_strategy
+
+    def _after(self) -> None:
+        most, tokens = self.max_messages, self._token_limit
+        if most is not None or tokens is not None:
+            self._trim(keep=most, max_tokens=tokens, counter=self.token_counter)
+
+    def _trim(self, **limits: Any) -> None:
+        try:
+            self.conversation.trim(**limits)
+        except Refused as held:  # what is under a legal hold stays, whatever the limit
+            _log.warning("the session %r is over its limit: %s", self.session_id, held)
+
+
+class TokenLimitedMemoryStore(InMemoryMemoryStore):
+    """At most `max_tokens` in all, by the estimate of 1.3 tokens a word; the newest message always stays."""
+
+    def __init__(self, max_tokens: int = 4000, **where: Unpack[Kept]) -> None:
+        super().__init__(max_tokens=max_tokens, **where)
+
+    def _after(self) -> None:
+        if self.token_counter is not None or self._token_limit is None:
+            super()._after()
+        else:  # in tenths of a token, so that nothing is rounded
+            self._trim(max_tokens=10 * self._token_limit, counter=_tenths)
+
+
+class SlidingWindowMemory(InMemoryMemoryStore):
+    """The last `window_size` messages."""
+
+    def __init__(self, window_size: int = 10, **where: Unpack[Kept]) -> None:
+        super().__init__(max_messages=window_size, **where)
+
+    @property
+    def window_size(self) -> int | None:
+        return self.max_messages
+
+    @window_size.setter
+    def window_size(self, size: int) -> None:
+        self.max_messages = limit_of(size, "window_size")
+
+
+Overflow = Callable[[list[Message]], Awaitable[Any] | Any]
+
+
+class SafeMemoryStore(BaseMemoryStore):
+    """Never more than `max_size` messages, and none goes unseen.
+
+    When it is full, `overflow_handler` (a function or a coroutine function) is given all messages;
+    after it returned, the newest 80 % are kept. Where it fails, nothing is dropped or added.
+    """
+
+    def __init__(self, max_size: int, overflow_handler: Overflow, **where: Unpack[Kept]) -> None:
+        super().__init__(**where)
+        if not callable(overflow_handler):
+            raise BadInput("overflow_handler is a function of the messages, or a coroutine function")
+        self.max_size = limit_of(max_size, "max_size") or 1
+        self.overflow_handler = overflow_handler
+        self._turns = Turns()
+
+    async def add_message(self, message: Message) -> None:
+        async with self._turns as handling:  # the handler may add to this store itself
+            if not handling and await self._run(lambda: self.current_count) >= self.max_size:
+                full = await self._run(lambda: list(self.messages))
+                await awaited(self.overflow_handler(list(full)))
+                await self._run(self._make_room, full)
+            await super().add_message(message)
+
+    def _make_room(self, seen: Sequence[Message]) -> None:
+        """Drops of what the handler has seen, never of what came meanwhile."""
+        surplus = max(1, len(seen) - (self.max_size - int(self.max_size * 0.2)))
+        self.drop([message.record_id for message in seen[:surplus] if message.record_id])
+
+
+def limit_of(value: int | None, name: str) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise BadInput(f"{name} is a whole number from 1 up, or None for no limit, not {value!r}")
+    return value
+
+
+def _tenths(text: str) -> int:
+    return 13 * len(text.split())

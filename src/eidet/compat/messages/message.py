@@ -1,0 +1,134 @@
+"""A message as agent frameworks write it, and how it is told to and read from the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from ...clean import Json, Moment, clean_json, clean_text, dump_json, moment
+from ...errors import BadInput
+from ...model import Record
+from ...text.tokens import TokenCounter
+from ...views import message_of
+
+ZONE = "utc_offset"  # in the data of a record whose message had a time zone; others come back in local time
+
+
+@dataclass
+class Message:
+    """One turn. `timestamp` is local time unless it was given a time zone, and comes back as it was given.
+
+    As text it is its content, so that an answer can be put into a sentence.
+    """
+
+    role: str
+    content: str | None = None
+    timestamp: datetime = field(default_factory=datetime.now)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    tool_calls: list[Json] | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
+    record_id: str | None = field(default=None, init=False, repr=False, compare=False)  # once it was read
+
+    def __post_init__(self) -> None:
+        if not clean_text(self.role, "the role of a message"):
+            raise BadInput("a message needs a role: system, user, assistant or tool")
+        if self.content is not None:
+            clean_text(self.content, "the content of a message")
+        self.timestamp = _time(self.timestamp)
+        self.metadata = {} if self.metadata is None else self.metadata
+
+    def __str__(self) -> str:
+        return self.content or ""
+
+    def as_chat(self) -> dict[str, Json]:
+        """As chat APIs take it: role and content, and what belongs to tools where there is any."""
+        extra = {"tool_calls": self.tool_calls, "tool_call_id": self.tool_call_id, "name": self.name}
+        return {"role": self.role, "content": self.content} | {k: v for k, v in extra.items() if v}
+
+    def tokens(self, counter: TokenCounter) -> int:
+        """What it costs in a prompt; nothing is for free."""
+        calls = dump_json(self.tool_calls) if self.tool_calls else ""
+        return max(1, counter.count(self.content or "") + counter.count(calls))
+
+
+def message_from(given: object) -> Message:
+    """A Message is itself; a dict with a role and a text (of the user) become one."""
+    if isinstance(given, Message):
+        return given
+    if isinstance(given, str):
+        return Message(role="user", content=given)
+    if isinstance(given, Mapping) and "role" in given:
+        known = {name: given[name] for name in _FIELDS if given.get(name) is not None}
+        return Message(**known)
+    raise BadInput(f"a message is a Message, a dict with a role, or a text, not {type(given).__name__}")
+
+
+_FIELDS = ("role", "content", "timestamp", "metadata", "tool_calls", "tool_call_id", "name")
+
+
+def told(message: Message) -> dict[str, Json]:
+    """The message as the memory takes it; what it would not take is refused before anything is changed."""
+    if not isinstance(message, Message):
+        raise BadInput(f"a memory store takes a Message, not {type(message).__name__}")
+    said = {name: getattr(message, name) for name in _FIELDS}
+    said |= {name: clean_json(said[name], name) for name in ("metadata", "tool_calls")}
+    offset = message.timestamp.utcoffset()
+    return said if offset is None else said | {ZONE: offset.total_seconds()}
+
+
+def read(record: Record) -> Message:
+    """The message that a record was made of."""
+    said, data = message_of(record), record.whole.data
+    offset = data.get(ZONE) if isinstance(data, Mapping) else None
+    message = Message(
+        role=said.role,
+        content=said.content,
+        timestamp=_at(record.occurred, offset),
+        metadata=dict(said.metadata),
+        tool_calls=list(said.tool_calls) or None,
+        tool_call_id=said.tool_call_id,
+        name=said.name,
+    )
+    message.record_id = record.id
+    return message
+
+
+def read_time(record: Record) -> datetime:
+    """When something happened, in local time."""
+    return _at(record.occurred, None)
+
+
+def fitting(messages: Sequence[Message], max_tokens: int, counter: TokenCounter) -> list[Message]:
+    """The newest that fit, oldest first; the very newest even if it alone does not.
+
+    Does not begin with the result of a tool whose call no longer fits: models refuse that.
+    """
+    left, first = max_tokens, len(messages)
+    for message in reversed(messages):
+        left -= message.tokens(counter)
+        if left < 0 and first < len(messages):
+            break
+        first -= 1
+    while first < len(messages) - 1 and messages[first].tool_call_id is not None:
+        first += 1
+    return list(messages[first:])
+
+
+def _time(value: Moment | None) -> datetime:
+    if value is None:
+        return datetime.now()  # noqa: DTZ005  local time, as the callers of this door write it
+    if isinstance(value, datetime):
+        moment(value, "timestamp")
+        return value
+    if isinstance(value, str):
+        moment(value, "timestamp")
+        return datetime.fromisoformat(value)
+    return _at(moment(value, "timestamp"), None)
+
+
+def _at(seconds: float, offset: object) -> datetime:
+    zone = timezone(timedelta(seconds=offset)) if isinstance(offset, int | float) else None
+    return datetime.fromtimestamp(seconds, zone)

@@ -1,0 +1,149 @@
+"""Stores that find messages: by meaning, by metadata, by date."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Final, Unpack
+
+import numpy as np
+
+from ...clean import Moment, clean_text
+from ...embed import Embedder, Vectors, checked, embedder_of
+from ...embed.adapt import adapt
+from ...embed.bytes import all_raised
+from ...errors import BadInput, Misconfigured
+from ...memory import Memory
+from ...model import Kind, Record
+from ...recall.recipes import Recipe
+from ...where import Condition, Where
+from ..opening import embedder_in, is_shared, opened
+from .base import BaseMemoryStore, Kept
+from .message import Message, read
+
+COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0, depth=1000)
+CANDIDATES: Final = 100  # the index smooths over neighbouring turns; the best of so many are compared exactly
+
+
+class SemanticMemoryStore(BaseMemoryStore):
+    """Messages found by the cosine of their vectors with that of a query.
+
+    `embedding_model` has `embed(text)`, a method or a coroutine; or is a function of a text, or an
+    embedder or the name of one (see `eidet.embed`). Without one it is the memory's own.
+    """
+
+    def __init__(self, embedding_model: object = None, **where: Unpack[Kept]) -> None:
+        super().__init__(**where)
+        self.embedding_model = embedding_model
+
+    async def search(self, query: str, top_k: int = 5) -> list[Message]:
+        """The `top_k` messages nearest in meaning, nearest first."""
+        if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 0:
+            raise BadInput(f"top_k is a whole number from 0 up, not {top_k!r}")
+        clean_text(query, "query")
+        await self._warmed([Message(role="user", content=query)])
+        return await self._run(self._nearest, query, top_k)
+
+    @property
+    def embeddings(self) -> list[Vectors]:
+        """The vector of each message, in their order; of a long one that of its beginning."""
+        rows = vectors_of(self.conversation.records(), embedder_in(self.memory).width)
+        return [row[0] for row in rows]
+
+    def _nearest(self, query: str, top_k: int) -> list[Message]:
+        if not top_k:
+            return []
+        embedder = embedder_in(self.memory)
+        asked = checked(embedder, [query])[0]
+        hits = self.memory.recall(
+            query,
+            scope=self.scope,
+            session=self.session_id,
+            kinds=Kind.MESSAGE,
+            vector=asked,
+            recipe=COSINE,
+            understand=False,
+            limit=top_k + CANDIDATES,
+        )
+        records = [hit.record for hit in hits]
+        nearness = [_cosine(asked, rows) for rows in vectors_of(records, embedder.width)]
+        best = sorted(range(len(records)), key=lambda place: -nearness[place])
+        return [read(records[place]) for place in best[:top_k]]
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The model as an embedder of the memory."""
+        return embedder_for(self.embedding_model)
+
+    async def _ready(self) -> Memory:
+        if self._memory is None and self.embedding_model is not None:
+            await widened(self.embedder)
+            return await asyncio.to_thread(lambda: self.memory)
+        return await super()._ready()
+
+    def _open(self) -> Memory:
+        if self.embedding_model is None:
+            return opened(self._place)
+        embedder = self.embedder
+        if not is_shared(self._place):
+            return opened(self._place, embedder=embedder)
+        memory = opened(self._place)
+        if embedder.name != embedder_in(memory).name:
+            raise Misconfigured(
+                f"the memory given has the embedder {embedder_in(memory).name!r}, not {embedder.name!r}: "
+                "open it with that embedder, or leave out embedding_model"
+            )
+        return memory
+
+
+class FilterableMemoryStore(BaseMemoryStore):
+    """Messages found by what is said of them."""
+
+    async def get_messages_by_metadata(self, **metadata_filters: Any) -> list[Message]:
+        """Those whose metadata has all these values, oldest first; None also means absent."""
+        asked = [_having(name, value) for name, value in metadata_filters.items()]
+        return await self._run(self._found, where=Where(every=tuple(asked)))
+
+    async def get_messages_by_date_range(self, start_date: Moment, end_date: Moment) -> list[Message]:
+        """Those with a timestamp from `start_date` to `end_date`, both included, in the order of adding."""
+        return await self._run(self._found, since=start_date, until=end_date)
+
+    def _found(self, **asked: Any) -> list[Message]:
+        return [read(record) for record in self.conversation.records(**asked)]
+
+
+def embedder_for(model: object) -> Embedder:
+    """An embedder around what embeds one text at a time; an embedder of ours, or its name, is itself."""
+    if isinstance(model, str):
+        return embedder_of(model)
+    # looked up statically: asking for `width` may call a model
+    ours = all(inspect.getattr_static(model, part, None) is not None for part in ("name", "width", "embed"))
+    return model if ours else adapt(model, batch=False)  # type: ignore[return-value]
+
+
+async def widened(embedder: Embedder | None) -> None:
+    """Lets an asynchronous embedder find out its width in the loop of the caller."""
+    aembed = getattr(embedder, "aembed", None)
+    if aembed is not None:
+        await aembed([])
+
+
+def _having(name: str, value: Any) -> Where:
+    equal = Where(conditions=(Condition(("meta", name), "=", value),))
+    absent = Where(conditions=(Condition(("meta", name), "exists", False),))
+    return equal | absent if value is None else equal
+
+
+def vectors_of(records: Sequence[Record], width: int) -> list[Vectors]:
+    """For each record its vectors, one per part of its text; a row of zeros where there is none."""
+    raised = all_raised([record.vector for record in records], [record.level for record in records], width)
+    none = np.zeros((1, width), np.float32)
+    return [np.frombuffer(found, "<f4").reshape(-1, width) if found else none for found in raised]
+
+
+def _cosine(asked: Vectors, rows: Vectors) -> float:
+    """Of the nearest part; nothing is near to a vector without length."""
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
+    return float(np.max(np.where(lengths > 0, rows @ asked / np.where(lengths > 0, lengths, 1), 0.0)))

@@ -1,0 +1,204 @@
+"""Stores that outlive the process: a file, a database, a cache, an archive; and which to take where."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Unpack
+
+from ...errors import BadInput, Misconfigured, MissingExtra, Refused
+from ...memory import Memory
+from ...upkeep.archive import Archive, archive_of
+from ..opening import clock_of, opened
+from .base import BaseMemoryStore, Kept
+from .limits import InMemoryMemoryStore
+from .message import Message, told
+
+
+class FileMemoryStore(InMemoryMemoryStore):
+    """Messages in a file, for one machine without a server; limits as those in RAM."""
+
+    def __init__(self, path: str | Path, **limits_and_where: Any) -> None:
+        super().__init__(**{"memory": path} | limits_and_where)
+        self.path = Path(path)
+
+
+class _OnServer(InMemoryMemoryStore):
+    """Opened by `initialize`, or by the first use."""
+
+    def __init__(self, url: str, **limits_and_where: Any) -> None:
+        if not isinstance(url, str) or "://" not in url:
+            raise BadInput(f"{type(self).__name__} takes a URL such as {self.example}, not {url!r:.40}")
+        super().__init__(**{"memory": url} | limits_and_where)
+
+    example = "…://host"
+
+    def _open(self) -> Memory:
+        try:
+            return opened(self._place)
+        except MissingExtra:
+            raise
+        except Misconfigured as error:
+            raise Misconfigured(
+                f"{type(self).__name__} cannot be opened: {error}. FileMemoryStore(path) keeps messages "
+                "across restarts without a server"
+            ) from error
+
+    @property
+    def _opened(self) -> Memory | None:
+        return self._memory
+
+
+class PostgresMemoryStore(_OnServer):
+    """Messages in PostgreSQL. `pool` is the memory on it, once it is open."""
+
+    example = "postgresql://user@host/name"
+
+    def __init__(self, connection_string: str, **where: Unpack[Kept]) -> None:
+        super().__init__(connection_string.replace("postgres://", "postgresql://", 1), **where)
+        self.conn_string = connection_string
+
+    @property
+    def pool(self) -> Memory | None:
+        return self._opened
+
+
+class RedisMemoryStore(_OnServer):
+    """Messages in Redis: the newest `max_messages`, gone when nothing was added for `ttl_hours`."""
+
+    example = "redis://host:6379"
+
+    def __init__(
+        self, redis_url: str, ttl_hours: float = 24, max_messages: int | None = 1000, **where: Unpack[Kept]
+    ) -> None:
+        super().__init__(redis_url, max_messages=max_messages, **where)
+        if isinstance(ttl_hours, bool) or not isinstance(ttl_hours, int | float) or not ttl_hours > 0:
+            raise BadInput(f"ttl_hours is a number above 0, not {ttl_hours!r}")
+        self.redis_url = redis_url
+        self.ttl = timedelta(hours=ttl_hours)
+
+    @property
+    def client(self) -> Memory | None:
+        return self._opened
+
+    def _before(self) -> None:
+        """The whole session ends at once, as a key of Redis does, and every addition puts that off."""
+        with self.turn:
+            newest = self.conversation.records(limit=1)
+            if newest and newest[0].created + self.ttl.total_seconds() <= clock_of(self.memory)():
+                self.drop_all()
+
+
+class ArchiveMemoryStore(BaseMemoryStore):
+    """Messages in an archive, which only grows: a folder, or an `Archive` of `eidet.upkeep.archive`.
+
+    Each call writes one piece before it returns. What is in it is read once, when the store is opened;
+    other sessions and scopes of the archive are left alone.
+    """
+
+    def __init__(self, archive: Archive | str | Path, **where: Unpack[Kept]) -> None:
+        super().__init__(**where)
+        self._given = archive
+
+    def archive(self) -> Archive:
+        found = archive_of(self._given)
+        if found is None:
+            raise Misconfigured("an archive is a folder, or an Archive of eidet.upkeep.archive")
+        return found
+
+    def append(self, messages: Sequence[Message]) -> None:
+        drafts = [told(message) for message in messages]
+        with self.turn:
+            memory = self.memory
+            records = self.conversation.extend(drafts)
+            try:
+                self.archive().keep(records, _manifest(memory), now=clock_of(memory)())
+            except BaseException:
+                super().drop([record.id for record in records])
+                raise
+
+    def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
+        self.drop(ids)
+        self.append(messages)
+
+    def drop(self, ids: Sequence[str]) -> None:
+        if ids:
+            raise Refused("an archive keeps what it has: delete its files or objects where they are kept")
+
+    def drop_all(self) -> None:
+        self.drop([record.id for record in self.conversation.records(limit=1)])
+
+    def _open(self) -> Memory:
+        memory, archive = opened(self._place), self.archive()
+        memory.unarchive(archive, scope=self.scope)
+        return memory
+
+
+class S3MemoryStore(ArchiveMemoryStore):
+    """Messages in a bucket, for the long term: each call writes one compressed, checksummed object.
+
+    `bucket_name` may have a prefix (`bucket/chats`) or be an address (`s3://bucket/chats?endpoint=…`);
+    `endpoint` names a server other than Amazon's. Keys are found the way boto3 finds them.
+    """
+
+    def __init__(
+        self,
+        bucket_name: str,
+        *,
+        endpoint: str | None = None,
+        archive: Archive | str | Path | None = None,
+        **where: Unpack[Kept],
+    ) -> None:
+        url = bucket_name if bucket_name.startswith("s3:") else f"s3://{bucket_name}"
+        super().__init__(archive or (f"{url}?endpoint={endpoint}" if endpoint else url), **where)
+        self.bucket_name = bucket_name
+
+
+def _manifest(memory: Memory) -> dict[str, Any]:
+    return memory._engine.manifest(clock_of(memory)())  # noqa: SLF001  what an archive is told of its records
+
+
+_ENVIRONMENTS = {
+    "dev": "development",
+    "development": "development",
+    "test": "development",
+    "local": "file",
+    "file": "file",
+    "prod": "production",
+    "production": "production",
+    "cache": "cache",
+    "archive": "archive",
+}
+_NEEDS = {  # what each is told where to be by, and the variable that says it where nobody does
+    "file": (FileMemoryStore, "EIDET_PATH"),
+    "production": (PostgresMemoryStore, "DATABASE_URL"),
+    "cache": (RedisMemoryStore, "REDIS_URL"),
+    "archive": (S3MemoryStore, "S3_BUCKET"),
+}
+
+
+def default_store(
+    environment: str = "development",
+    where: str | Path | None = None,
+    *,
+    variables: Mapping[str, str] = os.environ,
+    **options: Any,
+) -> BaseMemoryStore:
+    """The store for an environment: development (RAM), file, production, cache or archive.
+
+    `where` is the path, the URL or the bucket; without it EIDET_PATH, DATABASE_URL, REDIS_URL or
+    S3_BUCKET says it.
+    """
+    kind = _ENVIRONMENTS.get(str(environment).lower())
+    if kind is None:
+        raise BadInput(f"there is no environment {environment!r}; there are {', '.join(_ENVIRONMENTS)}")
+    if kind == "development":
+        return InMemoryMemoryStore(**{"max_messages": 100} | options)
+    make, variable = _NEEDS[kind]
+    place = where or variables.get(variable)
+    if not place:
+        raise Misconfigured(f"{make.__name__} needs to know where: default_store({kind!r}, …) or {variable}")
+    store: BaseMemoryStore = make(place, **options)
+    return store

@@ -1,0 +1,140 @@
+"""A store that sums old messages up."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, Unpack
+
+from ...errors import BadInput, Misconfigured
+from ...llm import LLM
+from ...text.tokens import counter_of
+from ...views.summing import summary_id
+from .base import BaseMemoryStore, Kept, checked_page, checked_tokens
+from .limits import limit_of
+from .message import Message, fitting, read_time
+from .turns import Turns, awaited
+
+KEPT = 10
+BEGINNING = "Previous conversation summary: "
+_log = logging.getLogger(__name__)
+
+
+class Context(Protocol):
+    """Where agents are called by name, such as the one of `App.run_context()`."""
+
+    async def call_agent(self, agent_name: str, input_message: Any) -> Any: ...
+
+
+class SummaryMemory(BaseMemoryStore):
+    """When `threshold` messages are there, all are summed up and the last ten stay.
+
+    `summarizer_agent` is the name of an agent, called through `context`; a function or coroutine
+    function that is given the request; or an LLM of `eidet.llm`. Without one, and where it fails, the
+    summary is made of the sentences that say most. What was summed up leaves the history, not the memory.
+    """
+
+    context: Context | None = None
+
+    def __init__(
+        self,
+        summarizer_agent: str | LLM | Callable[[str], Any] | None = None,
+        threshold: int = 50,
+        *,
+        context: Context | None = None,
+        **where: Unpack[Kept],
+    ) -> None:
+        super().__init__(**where)
+        self.threshold = limit_of(threshold, "threshold") or KEPT
+        if self.threshold <= KEPT:
+            raise BadInput(f"threshold is above {KEPT}: the last {KEPT} messages always stay")
+        self.summarizer_agent = summarizer_agent
+        self.context = context
+        self._turns = Turns()
+
+    async def add_message(self, message: Message) -> None:
+        if isinstance(self.summarizer_agent, str):
+            self._check_context()
+        async with self._turns as summing_up:  # the summarizer may have this store itself
+            await super().add_message(message)
+            if not summing_up and await self._run(lambda: self.current_count) >= self.threshold:
+                await self.summarize_and_compress()
+
+    async def summarize_and_compress(self) -> None:
+        """Sums up what the history holds now, but for the last ten messages."""
+        seen = await super().get_history()
+        if len(seen) > KEPT:
+            text = await self._worded(seen)
+            await self._run(self._compress, text, len(seen))
+
+    @property
+    def summaries(self) -> list[Message]:
+        """One system message per summary, oldest first."""
+        record = self.memory.get(summary_id(self.session_id), scope=self.scope)
+        if record is None:
+            return []
+        parts, then = record.whole.text.removeprefix(BEGINNING).split(f"\n\n{BEGINNING}"), read_time(record)
+        return [Message(role="system", content=BEGINNING + part, timestamp=then) for part in parts]
+
+    @property
+    def recent_messages(self) -> Sequence[Message]:
+        """What was not summed up."""
+        return self.messages
+
+    async def get_history(
+        self, limit: int | None = None, offset: int = 0, roles: list[str] | None = None
+    ) -> list[Message]:
+        """The summaries count as the oldest messages."""
+        limit, offset, roles = checked_page(limit, offset, roles)
+        recent = await super().get_history(roles=roles)
+        earlier = [] if roles and "system" not in roles else await self._run(lambda: self.summaries)
+        everything = [*earlier, *recent]
+        end = max(len(everything) - offset, 0)
+        return everything[0 if limit is None else max(end - limit, 0) : end]
+
+    async def get_context_window(self, max_tokens: int = 4000) -> list[Message]:
+        """The summaries that fit in half of the tokens, then the newest messages that fit in the rest."""
+        half, counter = checked_tokens(max_tokens) // 2, counter_of(self.token_counter)
+        summaries = fitting(await self._run(lambda: self.summaries), half, counter)
+        told = [message for message in summaries if message.tokens(counter) <= half]
+        left = max(1, max_tokens - sum(message.tokens(counter) for message in told))
+        return [*told, *fitting(await super().get_history(limit=left), left, counter)]
+
+    def _check_context(self) -> None:
+        if self.context is None:
+            raise Misconfigured(
+                f"the agent {self.summarizer_agent!r} is called through a context: set store.context, enter "
+                "app.run_context(), or give a function as summarizer_agent"
+            )
+
+    async def _worded(self, messages: Sequence[Message]) -> str | None:
+        """The summary by the agent or function; None where there is none, it fails or says nothing."""
+        if self.summarizer_agent is None or hasattr(self.summarizer_agent, "ask"):
+            return None
+        said = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
+        request = f"Summarize this conversation:\n{said}"
+        try:
+            answer = await self._called(request)
+        except Exception as error:  # noqa: BLE001  whatever the user's agent raises
+            _log.warning("%s failed (%s); the rules sum up instead", self.summarizer_agent, error)
+            return None
+        return str(answer).strip() or None
+
+    async def _called(self, request: str) -> Any:
+        if isinstance(self.summarizer_agent, str):
+            assert self.context is not None
+            return await self.context.call_agent(self.summarizer_agent, request)
+        assert callable(self.summarizer_agent)
+        return await awaited(self.summarizer_agent(request))
+
+    def _compress(self, text: str | None, seen: int) -> None:
+        with self.turn:
+            log = self.conversation
+            keep = max(KEPT, len(log) - seen + KEPT)  # what came meanwhile is not in the summary
+            if text is None:
+                model = self.summarizer_agent if hasattr(self.summarizer_agent, "ask") else None
+                log.summarise(keep=keep, llm=model)
+            else:
+                flat = text.replace(f"\n\n{BEGINNING}", f"\n{BEGINNING}")
+                said = [str(message) for message in self.summaries] + [BEGINNING + flat]
+                log.summarise(keep=keep, text="\n\n".join(said))

@@ -1,0 +1,41 @@
+"""Numbers that are given once: across threads, processes and restarts, whatever is forgotten meanwhile."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from ..errors import Unavailable
+from ..memory import Memory
+from ..store import Store
+
+HELD_SECONDS: Final = 10.0  # a process that dies between reading and writing keeps others waiting so long
+PAUSE_SECONDS: Final = 0.002
+_here = threading.Lock()  # threads of one process need not wait for each other by asking the store
+
+
+def next_number(memory: Memory, series: str, *, least: int = 0) -> int:
+    """The next number of a series, `least` or more, and never the same again on this store."""
+    store = memory._engine.store  # noqa: SLF001  no verb gives numbers, and a record would be found
+    setting = f"number of {series}"
+    with _here, _leased(store, setting):
+        number = max(int(store.setting(setting) or 0), least)
+        store.configure({setting: str(number + 1)})
+    return number
+
+
+@contextmanager
+def _leased(store: Store, name: str) -> Iterator[None]:
+    owner, deadline = uuid.uuid4().hex, time.monotonic() + 2 * HELD_SECONDS
+    while not store.lease(name, owner, now=time.time(), until=time.time() + HELD_SECONDS):
+        if time.monotonic() > deadline:
+            raise Unavailable(f"somebody else has kept the {name} for too long", retry_after=HELD_SECONDS)
+        time.sleep(PAUSE_SECONDS)
+    try:
+        yield
+    finally:
+        store.lease(name, owner, now=time.time(), until=0.0)

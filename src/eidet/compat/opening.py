@@ -1,0 +1,63 @@
+"""From what a door is given to the memory it works on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from ..aio import AsyncMemory
+from ..embed import Embedder
+from ..errors import Misconfigured
+from ..memory import Memory
+from ..store.ram import RamStore
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Place = Memory | AsyncMemory | str | Path | None
+
+
+def opened(memory: Place = None, **how: Any) -> Memory:
+    """A memory given is itself; a path or URL is opened; None is a new one in RAM.
+
+    `how` are keywords of `Memory` (embedder, settings, clock …) for one that is opened here; None
+    means not said. A memory that is there already has its own, so saying them of it is an error.
+    """
+    said = {name: value for name, value in how.items() if value is not None}
+    if isinstance(memory, Memory | AsyncMemory):
+        if said:
+            raise Misconfigured(
+                f"{', '.join(sorted(said))} cannot be changed on a memory that is open already: "
+                "say it where the memory is opened"
+            )
+        return memory if isinstance(memory, Memory) else _within(memory)
+    if memory is not None and not isinstance(memory, str | Path):
+        raise Misconfigured(f"memory= is a Memory, a path, a URL or None, not {type(memory).__name__}")
+    return Memory(memory, **said)
+
+
+def is_shared(memory: object) -> bool:
+    """Whether what a door was given is somebody else's, who will close it."""
+    return isinstance(memory, Memory | AsyncMemory)
+
+
+def embedder_in(memory: Memory) -> Embedder:
+    """What makes the vectors of a memory."""
+    return memory._engine.embedder  # noqa: SLF001  doors may look where Memory keeps its parts
+
+
+def clock_of(memory: Memory) -> Callable[[], float]:
+    """The clock that a memory goes by, for doors that have to say when."""
+    return memory._clock  # noqa: SLF001
+
+
+async def run(memory: Memory, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """A synchronous call for an asynchronous door: in a thread, unless nothing in it waits."""
+    if isinstance(memory._engine.store, RamStore) and not hasattr(embedder_in(memory), "warm"):  # noqa: SLF001
+        return verb(*args, **kwargs)
+    return await asyncio.to_thread(verb, *args, **kwargs)
+
+
+def _within(memory: AsyncMemory) -> Memory:
+    return memory._memory  # noqa: SLF001  the other half of it

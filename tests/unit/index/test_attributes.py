@@ -1,0 +1,231 @@
+"""Columns of what stands at a path of data answer as the condition itself does, whatever happened before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.strategies import conditions, records
+
+from eidet import Condition, Draft, Memory, Where
+from eidet.errors import Corrupt
+from eidet.index import attributes, shard
+from eidet.index.attributes import Attributes
+from eidet.index.contract import IndexContract
+from eidet.index.embedded import EmbeddedIndex
+from eidet.model import Record
+from eidet.store import Store
+from eidet.store.ram import RamStore
+from eidet.store.sqlite import SqliteStore
+
+NOW = 1_700_000_000.0
+CALM = Where(conditions=(Condition("data.mood", "=", "calm"),))
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attributes, "ASKED", 1)
+    monkeypatch.setattr(shard, "DEAD_ROWS", 2)
+
+
+class Asked(RamStore):
+    """Counts how often the store itself is asked for matches, and how many records are read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.matched = 0
+        self.read = 0
+
+    def match(self, where: Where) -> list[int]:
+        self.matched += 1
+        return super().match(where)
+
+    def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
+        self.read += len(seqs)
+        return super().fetch(scope, seqs)
+
+
+def memory_of(store: Store) -> Memory:
+    return Memory(store, embedder="hashing", clock=lambda: NOW)
+
+
+def moods(memory: Memory, *said: str, **more: Any) -> None:
+    memory.remember([Draft(data={"mood": mood, **more}, kind="state", id=None) for mood in said])
+
+
+def held(
+    table: Attributes, condition: Condition, rows: Sequence[Record | None], copies: int = 1
+) -> list[bool]:
+    seq = np.repeat(np.arange(1, len(rows) + 1), copies)
+    found = table.holding([condition], seq, lambda seqs: [rows[at - 1] for at in seqs])
+    assert found is not None
+    return [bool(value) for value in found]
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(st.lists(records(), max_size=8), st.lists(conditions(), min_size=1, max_size=4))
+def test_a_column_says_what_the_condition_says(rows: list[Record], asked: list[Condition]) -> None:
+    table = Attributes()
+    for condition in asked:
+        assert held(table, condition, rows) == [condition.holds(row) for row in rows]
+
+
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(st.lists(records(), max_size=4), st.lists(records(), max_size=4), conditions(), conditions())
+def test_rows_that_come_later_and_rows_in_units_are_told_too(
+    first: list[Record], later: list[Record], one: Condition, other: Condition
+) -> None:
+    table = Attributes()
+    held(table, one, first, copies=2)
+    rows = first + later
+    for condition in (one, other):
+        told = [condition.holds(row) for row in rows for _ in range(2)]
+        assert held(table, condition, rows, copies=2) == told
+
+
+def test_numbers_that_no_float_can_tell_apart_are_told_apart() -> None:
+    rows = [_record({"a": value}) for value in (2**53, 2**53 + 1, 2**53 + 2, 10**400, -(10**400), "x", 5)]
+    table = Attributes()
+    for op, operand in ((">", 2**53), ("<=", 2**53), (">=", 5), ("<", float(2**53)), (">", 2**53 + 1)):
+        condition = Condition("data.a", op, operand)
+        assert held(table, condition, rows) == [condition.holds(row) for row in rows]
+
+
+def test_a_path_that_joins_later_begins_with_the_first_row() -> None:
+    rows = [_record({"a": n % 2, "b": n % 3}) for n in range(12)]
+    table = Attributes()
+    held(table, Condition("data.a", "=", 1), rows[:7])
+    both = [Condition("data.a", "=", 1), Condition("data.b", "=", 2)]
+    found = table.holding(both, np.arange(1, 13), lambda seqs: [rows[at - 1] for at in seqs])
+    assert found is not None
+    assert found.tolist() == [all(condition.holds(row) for condition in both) for row in rows]
+
+
+def test_several_conditions_must_all_hold() -> None:
+    memory = memory_of(RamStore())
+    memory.remember([{"a": n % 2, "b": n % 3} for n in range(12)])
+    both = Where(conditions=(Condition("data.a", "=", 1), Condition("data.b", ">=", 1)))
+    assert [r.data for r in memory.find(both)] == [r.data for r in memory.find() if both.matches(r)]
+
+
+def test_the_store_is_not_asked_for_what_a_column_knows() -> None:
+    store = Asked()
+    memory = memory_of(store)
+    moods(memory, *["calm", "angry"] * 10)
+    memory.find(CALM)
+    before = store.read
+    assert len(memory.find(CALM, limit=3)) == 3
+    assert (store.matched, store.read - before) == (0, 3)
+
+
+def test_a_path_that_is_asked_for_once_is_left_to_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attributes, "ASKED", 2)
+    store = Asked()
+    memory = memory_of(store)
+    moods(memory, "calm", "angry")
+    answers = [len(memory.find(CALM)) for _ in range(3)]
+    assert answers == [1, 1, 1]
+    assert store.matched == 1
+
+
+@pytest.mark.parametrize("kind", ["ram", "file"])
+def test_columns_follow_what_is_written_revised_and_forgotten(kind: str, tmp_path: Path) -> None:
+    with memory_of(RamStore() if kind == "ram" else SqliteStore(tmp_path / "a.db")) as memory:
+        moods(memory, *["calm", "angry", "sad"] * 4)
+        for act in (0, 1, 2, 3):
+            found = memory.find(CALM, order="seq")
+            assert found == [r for r in memory.find(order="seq") if CALM.matches(r)]
+            match act:
+                case 0:
+                    memory.forget([r.id for r in memory.find()[::2]], for_good=False)  # enough to compact
+                case 1:
+                    memory.revise(memory.find(~CALM)[0].id, data={"mood": "calm"}, text="calm now")
+                case 2:
+                    moods(memory, "calm", "new")
+
+
+def test_another_memory_on_the_same_file_is_followed(tmp_path: Path) -> None:
+    with memory_of(SqliteStore(tmp_path / "a.db")) as one, memory_of(SqliteStore(tmp_path / "a.db")) as two:
+        moods(one, "calm", "angry")
+        assert len(two.find(CALM)) == 1
+        moods(one, "calm")
+        assert len(two.find(CALM)) == 2
+
+
+def test_long_records_have_a_row_for_each_unit() -> None:
+    memory = memory_of(RamStore())
+    long = " ".join(f"The violin number {n} is old and the kitten sleeps." for n in range(80))
+    memory.remember(long, data={"mood": "calm"}, kind="state")
+    moods(memory, "angry", "calm")
+    for _ in range(2):
+        assert len(memory.find(CALM)) == 2
+        assert len(memory.recall("violin", where=CALM, limit=5)) >= 1
+
+
+def test_too_many_texts_are_left_to_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attributes, "CHARS", 50)
+    store = Asked()
+    memory = memory_of(store)
+    moods(memory, *[f"calm in the {n}th way of many" for n in range(20)], "calm")
+    assert [len(memory.find(CALM)) for _ in range(2)] == [1, 1]
+    assert store.matched == 2
+    assert memory.stats()["index"]["memory_bytes"] > 0
+
+
+def test_columns_are_few_and_their_memory_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attributes, "PATHS", 2)
+    table, rows = Attributes(), [_record({f"k{n}": n for n in range(5)})]
+    for n in (0, 1, 2, 0, 3):
+        assert held(table, Condition(f"data.k{n}", "=", n), rows) == [True]
+        assert len(table._columns) <= 2
+    assert 0 < table.nbytes < 5_000
+
+
+def test_more_paths_in_one_question_than_may_be_kept_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attributes, "PATHS", 2)
+    memory = memory_of(RamStore())
+    memory.remember([{f"k{n}": n for n in range(6)}, {"k0": 0}])
+    all_of_it = Where(conditions=tuple(Condition(f"data.k{n}", "=", n) for n in range(6)))
+    assert [len(memory.find(all_of_it)) for _ in range(3)] == [1, 1, 1]
+
+
+def test_values_of_records_long_gone_are_let_go() -> None:
+    table = Attributes()
+    rows: list[Record | None] = [_record({"a": n}) for n in range(3000)]
+    held(table, Condition("data.a", ">", 5), rows)
+    keep = np.zeros(3000, np.bool_)
+    keep[:10] = True
+    table.keep(keep)
+    assert not table._columns
+
+
+def test_a_damaged_record_leaves_the_question_to_the_store() -> None:
+    class Damaged(Asked):
+        def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
+            if len(seqs) > 1:
+                raise Corrupt("a row is damaged")
+            return super().fetch(scope, seqs)
+
+    store = Damaged()
+    memory = memory_of(store)
+    moods(memory, "calm", "angry", "sad")
+    assert len(memory.find(CALM)) == 1
+    assert store.matched == 1
+
+
+def _record(data: dict[str, Any]) -> Record:
+    return Record(id="x", scope="a", text="", data=data)
+
+
+class TestTheIndexAnswersAsEverWithColumns(IndexContract):
+    @pytest.fixture(autouse=True)
+    def _eager(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(attributes, "ASKED", 1)
+
+    def make(self, store: Store, width: int) -> EmbeddedIndex:
+        return EmbeddedIndex(store, width)
