@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .aio import AsyncMemory
-    from .config import Settings, Upkeep
+    from .audit import Audit
+    from .config import Retention, Settings, Upkeep
+    from .erasing import Absence, Forgotten, Receipt
     from .errors import (
         BadInput,
         Conflict,
@@ -21,18 +23,21 @@ if TYPE_CHECKING:
         Refused,
         Unavailable,
     )
+    from .guard import Policy
     from .memory import Memory
-    from .model import Draft, Event, Hit, Hits, Kind, Message, Record, Scope, Signal, Tier, Trace
+    from .model import Draft, Event, Hit, Hits, Kind, Message, Record, Scope, Signal, Tier, Trace, Trust
     from .recall import Query, Recipe
     from .recall.pack import Context
     from .recall.recipes import AUTO, DIALOGUE, DOCUMENTS, EXACT, FACTS
     from .where import Box, Condition, Near, Where
+    from .who import acting
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "aio": ("AsyncMemory",),
-    "config": ("Settings", "Upkeep"),
+    "audit": ("Audit",),
+    "config": ("Retention", "Settings", "Upkeep"),
     "errors": (
         "BadInput",
         "Conflict",
@@ -44,6 +49,8 @@ _HOMES = {
         "Refused",
         "Unavailable",
     ),
+    "erasing": ("Absence", "Forgotten", "Receipt"),
+    "guard": ("Policy",),
     "memory": ("Memory",),
     "model": (
         "Draft",
@@ -57,11 +64,13 @@ _HOMES = {
         "Signal",
         "Tier",
         "Trace",
+        "Trust",
     ),
     "recall": ("Query", "Recipe"),
     "recall.pack": ("Context",),
     "recall.recipes": ("AUTO", "DIALOGUE", "DOCUMENTS", "EXACT", "FACTS"),
     "where": ("Box", "Condition", "Near", "Where"),
+    "who": ("acting",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -71,7 +80,9 @@ __all__ = [
     "DOCUMENTS",
     "EXACT",
     "FACTS",
+    "Absence",
     "AsyncMemory",
+    "Audit",
     "BadInput",
     "Box",
     "Condition",
@@ -81,6 +92,7 @@ __all__ = [
     "Draft",
     "EidetError",
     "Event",
+    "Forgotten",
     "Hit",
     "Hits",
     "Kind",
@@ -90,18 +102,23 @@ __all__ = [
     "MissingExtra",
     "Near",
     "NotFound",
+    "Policy",
     "Query",
+    "Receipt",
     "Recipe",
     "Record",
     "Refused",
+    "Retention",
     "Scope",
     "Settings",
     "Signal",
     "Tier",
     "Trace",
+    "Trust",
     "Unavailable",
     "Upkeep",
     "Where",
+    "acting",
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,8 +27,13 @@ from .upkeep import Maintained
 from .where import Box, Near, Where
 
 if TYPE_CHECKING:
+    from .audit import Audit
+    from .audit.log import AuditLog
+    from .erasing import Absence, Forgotten, Preview, Receipt
+    from .seal.service import Key
     from .upkeep.archive import Archive
     from .upkeep.fit import Fitted
+    from .upkeep.retain import Standing
     from .upkeep.worker import Worker
 
 T = TypeVar("T")
@@ -47,6 +53,10 @@ class AsyncMemory:
         language: str | None = None,
         durability: str | None = None,
         settings: Settings | None = None,
+        guard: object = None,
+        vault: str | Path | None = None,
+        audit: str | Path | Audit | AuditLog | None = None,
+        key: Key | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._memory = Memory(
@@ -55,6 +65,10 @@ class AsyncMemory:
             language=language,
             durability=durability,
             settings=settings,
+            guard=guard,
+            vault=vault,
+            audit=audit,
+            key=key,
             clock=clock,
         )
         engine = self._memory._engine  # noqa: SLF001  the façade is the other half of Memory
@@ -63,10 +77,15 @@ class AsyncMemory:
         self._closed = False
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="eidet")
 
+    @property
+    def audit(self) -> AuditLog | None:
+        return self._memory.audit
+
     async def _run(self, verb: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         if not self._waits or self._closed:
             return verb(*args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(verb, *args, **kwargs))
+        call = partial(contextvars.copy_context().run, verb, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
 
     async def _embed(self, texts: Sequence[str]) -> None:
         if self._warm is not None and texts:
@@ -77,7 +96,7 @@ class AsyncMemory:
     ) -> None:
         """Embeds a query as the recall will ask for it: what it names may be left out."""
         if self._warm is not None and isinstance(query, str) and query.strip():
-            text = checked_query(query)
+            text = self._memory._guarding.query(checked_query(query))  # noqa: SLF001
             if understand:
                 text = await self._run(self._memory.phrased, query, scope=scope, now=now)
             await self._warm([text])
@@ -91,7 +110,9 @@ class AsyncMemory:
     async def remember(
         self, what: Given | Sequence[Given] | None = None, **details: Unpack[Details]
     ) -> Record | list[Record]:
-        if details.get("vector") is None:
+        if self._warm is not None and self._memory._guarding.guards:  # noqa: SLF001
+            await self._embed(self._memory._guarding.texts(what, details))  # noqa: SLF001
+        elif details.get("vector") is None:
             await self._embed(text_said(details) if what is None else texts_of(what))
         return await self._run(self._memory.remember, what, **details)
 
@@ -107,6 +128,7 @@ class AsyncMemory:
         session: str | None = None,
         agent: str | None = None,
         who: str | None = None,
+        trust: str | Sequence[str] | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
         near: Near | None = None,
@@ -134,6 +156,7 @@ class AsyncMemory:
             session=session,
             agent=agent,
             who=who,
+            trust=trust,
             since=since,
             until=until,
             near=near,
@@ -164,6 +187,8 @@ class AsyncMemory:
         scope: str | Scope = "default",
         where: Where | None = None,
         recipe: Recipe | str = AUTO,
+        fence: bool = True,
+        reveal: bool = False,
         now: Moment | None = None,
     ) -> Context:
         await self._embed_query(query, scope, None, True)
@@ -178,6 +203,8 @@ class AsyncMemory:
             scope=scope,
             where=where,
             recipe=recipe,
+            fence=fence,
+            reveal=reveal,
             now=now,
         )
 
@@ -212,6 +239,7 @@ class AsyncMemory:
         session: str | None = None,
         agent: str | None = None,
         who: str | None = None,
+        trust: str | Sequence[str] | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
         order: str = "-occurred",
@@ -227,6 +255,7 @@ class AsyncMemory:
             session=session,
             agent=agent,
             who=who,
+            trust=trust,
             since=since,
             until=until,
             order=order,
@@ -243,10 +272,11 @@ class AsyncMemory:
         digest: str | None = None,
         by: str | None = None,
         clear: Sequence[str] = (),
+        again: bool = False,
         **changes: Any,
     ) -> Record:
         if changes.get("vector") is None:
-            await self._embed(text_said(changes))
+            await self._embed(self._memory._guarding.said(changes))  # noqa: SLF001
         return await self._run(
             self._memory.revise,
             id,
@@ -255,6 +285,7 @@ class AsyncMemory:
             digest=digest,
             by=by,
             clear=clear,
+            again=again,
             **changes,
         )
 
@@ -266,10 +297,40 @@ class AsyncMemory:
         everything: bool = False,
         scope: str | Scope | None = None,
         by: str | None = None,
-    ) -> int:
+        for_good: bool | None = None,
+        why: str | None = None,
+        key: object = None,
+    ) -> Forgotten:
         return await self._run(
-            self._memory.forget, ids, where=where, everything=everything, scope=scope, by=by
+            self._memory.forget,
+            ids,
+            where=where,
+            everything=everything,
+            scope=scope,
+            by=by,
+            for_good=for_good,
+            why=why,
+            key=key,
         )
+
+    async def forgettable(
+        self,
+        ids: str | Sequence[str] | None = None,
+        *,
+        where: Where | None = None,
+        everything: bool = False,
+        scope: str | Scope | None = None,
+        for_good: bool | None = None,
+    ) -> Preview:
+        return await self._run(
+            self._memory.forgettable, ids, where=where, everything=everything, scope=scope, for_good=for_good
+        )
+
+    async def verify_forgotten(self, what: object, *, scope: str | Scope = "default") -> Absence:
+        return await self._run(self._memory.verify_forgotten, what, scope=scope)
+
+    async def verify_receipt(self, receipt: Receipt, *, key: object = None) -> bool:
+        return await self._run(self._memory.verify_receipt, receipt, key=key)
 
     async def history(self, id: str, *, scope: str | Scope = "default") -> list[Event]:
         return await self._run(self._memory.history, id, scope=scope)
@@ -291,9 +352,10 @@ class AsyncMemory:
         path: str | Path,
         *,
         scope: str | Scope | None = "default",
+        plain: bool = False,
         progress: Progress | None = None,
     ) -> int:
-        return await self._run(self._memory.export, path, scope=scope, progress=progress)
+        return await self._run(self._memory.export, path, scope=scope, plain=plain, progress=progress)
 
     async def load(self, path: str | Path, *, progress: Progress | None = None) -> int:
         return await self._run(self._memory.load, path, progress=progress)
@@ -319,6 +381,9 @@ class AsyncMemory:
             llm=llm,
             now=now,
         )
+
+    async def retention(self, scope: str | Scope | None = None) -> list[Standing]:
+        return await self._run(self._memory.retention, scope)
 
     async def upkeep(
         self,
@@ -352,6 +417,45 @@ class AsyncMemory:
 
     async def release(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
         return await self._run(self._memory.release, id, scope=scope, by=by)
+
+    async def quarantine(
+        self,
+        id: str,
+        *,
+        scope: str | Scope = "default",
+        because: str | None = None,
+        by: str | None = None,
+    ) -> Record:
+        return await self._run(self._memory.quarantine, id, scope=scope, because=because, by=by)
+
+    async def approve(
+        self,
+        id: str,
+        *,
+        scope: str | Scope = "default",
+        trust: str | None = None,
+        by: str | None = None,
+    ) -> Record:
+        return await self._run(self._memory.approve, id, scope=scope, trust=trust, by=by)
+
+    async def review(self, *, scope: str | Scope = "default", limit: int = 100) -> list[Record]:
+        return await self._run(self._memory.review, scope=scope, limit=limit)
+
+    @overload
+    async def reveal(self, about: str, *, key: object = ...) -> str: ...
+    @overload
+    async def reveal(self, about: Record, *, key: object = ...) -> Record: ...
+    @overload
+    async def reveal(self, about: Hit, *, key: object = ...) -> Hit: ...
+    @overload
+    async def reveal(self, about: Hits, *, key: object = ...) -> Hits: ...
+    async def reveal(
+        self, about: str | Record | Hit | Hits, *, key: object = None
+    ) -> str | Record | Hit | Hits:
+        return await self._run(self._memory.reveal, about, key=key)
+
+    async def forget_value(self, value: str) -> int:
+        return await self._run(self._memory.forget_value, value)
 
     async def end_session(
         self, session: str, *, scope: str | Scope = "default", llm: object = None
@@ -393,6 +497,18 @@ class AsyncMemory:
 
     async def check(self) -> list[str]:
         return await self._run(self._memory.check)
+
+    async def rotate_keys(
+        self,
+        scope: str | Scope | None = None,
+        *,
+        key: Key | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        return await self._run(self._memory.rotate_keys, scope, key=key, progress=progress)
+
+    async def shred(self, scope: str | Scope) -> int:
+        return await self._run(self._memory.shred, scope)
 
     async def close(self) -> None:
         await self._run(self._memory.close)

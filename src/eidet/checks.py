@@ -9,6 +9,7 @@ from .errors import BadInput
 from .model import Scope
 from .recall import UNITS
 from .where import Where
+from .who import acts
 
 
 def one(scope: str | Scope) -> str:
@@ -20,7 +21,7 @@ def one(scope: str | Scope) -> str:
 
 
 def actor(by: str | None) -> str | None:
-    return None if by is None else clean_text(by, "by")
+    return acts().by if by is None else clean_text(by, "by")
 
 
 def check_filter(where: object) -> None:
@@ -93,3 +94,9 @@ def checked_offset(offset: int) -> int:
     if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
         raise BadInput(f"offset is a whole number from 0 up, not {offset!r}")
     return offset
+
+
+def checked_flag(value: object, what: str) -> bool:
+    if not isinstance(value, bool):
+        raise BadInput(f"{what} is True or False, not {value!r}")
+    return value

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .errors import Misconfigured
+from .errors import BadInput, Misconfigured
+from .model import Scope, kind_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,51 @@ _COUNTS = {"gist_tokens", "digits", "promote_uses", "episode_messages", "episode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long memories of a scope (and of some kinds) are kept: see `docs/retention.md`.
+
+    `then` is keep (upkeep deletes nothing of it for so many days, None: ever), archive (it goes into
+    the archive and leaves the memory after so many days) or delete.
+    """
+
+    scope: str = "**"  # one scope, `acme/**` for it and all below, `**` for every one
+    kinds: Sequence[str] | None = None  # None: every kind
+    then: str = "keep"
+    days: float | None = None
+    since: str = "created"  # or occurred: from when the days count
+    name: str | None = None  # for reasons and reports
+
+    def __post_init__(self) -> None:
+        if self.then not in ("keep", "archive", "delete"):
+            raise Misconfigured(f"a retention keeps, archives or deletes (then=…), not {self.then!r}")
+        if self.since not in ("created", "occurred"):
+            raise Misconfigured(f"a retention counts since created or occurred, not {self.since!r}")
+        days = self.days
+        if days is None and self.then != "keep":
+            raise Misconfigured(f"a retention that says {self.then} needs days")
+        if days is not None and (type(days) not in (int, float) or not days >= 0):
+            raise Misconfigured(f"the days of a retention are a number from 0 up, not {days!r}")
+        try:
+            self._tidy()
+        except BadInput as error:
+            raise Misconfigured(f"a retention cannot be used: {error}") from error
+
+    def _tidy(self) -> None:
+        if self.scope != "**":
+            Scope(self.scope.removesuffix("/**") if isinstance(self.scope, str) else self.scope)
+        if self.kinds is not None:
+            told = (self.kinds,) if isinstance(self.kinds, str) else self.kinds
+            object.__setattr__(self, "kinds", tuple(kind_of(kind) for kind in told))
+
+    def __str__(self) -> str:
+        """In words, such as `delete message of acme/** after 30 days`."""
+        which = f"{'/'.join(self.kinds) if self.kinds else 'all'} of {self.scope}"
+        ends = {"keep": "for" if self.days is not None else "for good"}.get(self.then, "after")
+        said = f"{self.then} {which} {ends}" + ("" if self.days is None else f" {self.days:g} days")
+        return f"{self.name} ({said})" if self.name else said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How a memory works. Names carry units."""
 
@@ -75,6 +121,21 @@ class Settings:
     weigh: bool = False  # importance from what a text says, where none is given; some 0.1 ms a text
     echo_guard: bool = False  # notice a text that only repeats what was just recalled
     access_log: str | None = None  # a file that is told of every use, for `eidet fit`
+    guard: Any = None  # personal data: a Policy of `eidet.guard`, or an action such as "redact"; None: off
+    guard_key: Any = field(default=None, repr=False)  # bytes, hexadecimal or base64 text, or file:PATH
+    vault: str | Path | None = None  # the file of the values behind pseudonyms
+    reveal: bool = True  # pseudonyms are turned back for whoever holds this memory; else only with the key
+    poison: str = "untrusted"  # texts scanned for orders to the agent: "untrusted", "all" or "off"
+    quarantine_above: float | None = None  # poison scores from here on are kept from recall until reviewed
+    receipt_key: str | None = None  # a file with an Ed25519 key (PEM) that signs receipts of forgetting
+    audit: str | None = None  # a file that notes every change, see `eidet.audit`
+    audit_recalls: bool = False  # … and every reading
+    audit_content: bool = False  # … with what was written and asked
+    audit_sync: bool = False  # … on the disk before a change is made
+    audit_key_file: str | None = None  # … with a key that this file holds
+    key: str | None = field(default=None, repr=False)  # seals the file: env:NAME, file:PATH, or base64 text
+    index_unsealed: bool = False  # a plugin's index may hold opened vectors and words of a sealed memory
+    retention: tuple[Retention, ...] = ()  # the first that covers a record decides
     upkeep: Upkeep = field(default_factory=Upkeep)
 
     def __post_init__(self) -> None:
@@ -82,19 +143,35 @@ class Settings:
             value = getattr(self, name)
             if isinstance(value, int) and not isinstance(value, bool) and value < 1:
                 raise Misconfigured(f"setting {name} must be at least 1, not {value}")
+        object.__setattr__(self, "retention", tuple(self.retention))
+        if not all(isinstance(policy, Retention) for policy in self.retention):
+            raise Misconfigured(f"setting retention is a list of Retention(…), not {self.retention!r}")
 
 
 def read_settings(environment: Mapping[str, str], file: Path | None = None) -> Settings:
     """Settings from a TOML file's [eidet] table, overridden by EIDET_* variables.
 
-    Those of `Upkeep` are in [eidet.upkeep], and in EIDET_UPKEEP_*.
+    Those of `Upkeep` are in [eidet.upkeep], and in EIDET_UPKEEP_*; each [[eidet.retention]] is a `Retention`.
     """
     given = {} if file is None else _table(file)
-    upkeep = given.pop("upkeep", {})
+    upkeep, retention = given.pop("upkeep", {}), _retention(given.pop("retention", []), file)
     if not isinstance(upkeep, dict):
         raise Misconfigured(f"settings file {file}: [eidet.upkeep] is a table, not {upkeep!r}")
     chosen = _chosen(Settings(), given, environment, "EIDET_", "")
-    return replace(chosen, upkeep=_chosen(Upkeep(), upkeep, environment, "EIDET_UPKEEP_", "upkeep."))
+    kept = _chosen(Upkeep(), upkeep, environment, "EIDET_UPKEEP_", "upkeep.")
+    return replace(chosen, retention=retention, upkeep=kept)
+
+
+def _retention(tables: Any, file: Path | None) -> tuple[Retention, ...]:
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise Misconfigured(f"settings file {file}: write each policy as a table [[eidet.retention]]")
+    names = {f.name for f in fields(Retention)}
+    for table in tables:
+        if unknown := table.keys() - names:
+            raise Misconfigured(
+                f"unknown settings {sorted(unknown)} of retention; there are {', '.join(sorted(names))}"
+            )
+    return tuple(Retention(**table) for table in tables)
 
 
 T = TypeVar("T", Settings, Upkeep)
@@ -103,7 +180,7 @@ T = TypeVar("T", Settings, Upkeep)
 def _chosen(
     usual: T, given: Mapping[str, Any], environment: Mapping[str, str], prefix: str, within: str
 ) -> T:
-    names = {f.name for f in fields(usual)} - {"upkeep"}
+    names = {f.name for f in fields(usual)} - {"upkeep", "retention"}
     told = {
         name: environment[prefix + name.upper()] for name in names if prefix + name.upper() in environment
     }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .config import Settings
 from .embed import Embedder, WordEmbedder
@@ -13,6 +14,11 @@ from .errors import Misconfigured
 from .index import Index
 from .store import Store
 from .text import Analyzer
+
+if TYPE_CHECKING:
+    from .audit import Audit
+    from .audit.log import AuditLog
+    from .seal.service import Key
 
 
 def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
@@ -42,6 +48,49 @@ def _sqlite(path: Path, settings: Settings) -> Store:
     return SqliteStore(path.expanduser(), durability=settings.durability)
 
 
+def audited(
+    store: Store,
+    audit: str | Path | Audit | AuditLog | None,
+    settings: Settings,
+    clock: Callable[[], float] = time.time,
+) -> Store:
+    """The store, with its changes noted if that is asked for here or by the settings."""
+    if audit is None and settings.audit is None:
+        return store
+    from .audit import audit_of, audit_set
+    from .store.audited import AuditedStore
+
+    log = audit_of(audit_set(settings) if audit is None else audit, clock)
+    return store if log is None else AuditedStore(store, log, owns=log is not audit)
+
+
+def sealed(store: Store, key: Key | None, settings: Settings) -> Store:
+    """The store, sealed if there is a key. `Misconfigured` where file and key do not fit together."""
+    from .seal.keyring import SEAL, sealed_with
+
+    chosen, told = settings.key or None if key is None else key, store.setting(SEAL)
+    if getattr(store, "sealed", False):
+        return store
+    name = getattr(store, "path", "this memory")
+    if chosen is None:
+        if told is not None:
+            raise Misconfigured(
+                f"{name} is sealed with the master key {sealed_with(store)['master']}: open it with "
+                "Memory(…, key='env:EIDET_KEY') or key='file:PATH'; on the command line, EIDET_KEY or "
+                "--key-file gives the key"
+            )
+        return store
+    if told is None and (store.head().seq or not store.writable):
+        raise Misconfigured(
+            f"{name} is not sealed, but a key was given: `eidet seal {name}` seals what it holds; "
+            "or open it without a key (is EIDET_KEY set?)"
+        )
+    from .seal.service import service_of
+    from .store.sealed import SealedStore
+
+    return SealedStore(store, service_of(chosen))
+
+
 def open_index(
     store: Store,
     width: int,
@@ -56,6 +105,7 @@ def open_index(
     An embedder that knows the vectors of words lets the embedded index align words, too.
     """
     if settings.index != "embedded":
+        _check_may_see(store, settings)
         index: Index = _plugin("eidet.indexes", settings.index)(
             store, width, settings=settings, renewed=renewed
         )
@@ -63,7 +113,8 @@ def open_index(
     from .index.embedded import EmbeddedIndex, EmbeddedSettings
     from .index.lexicon import Lexicon
 
-    path = getattr(store, "path", None)
+    # a cache file would hold words and vectors of a sealed memory
+    path = None if getattr(store, "sealed", False) else getattr(store, "path", None)
     return EmbeddedIndex(
         store,
         width,
@@ -73,6 +124,14 @@ def open_index(
         analyzer=analyzer,
         settings=EmbeddedSettings(memory_mb=settings.index_memory_mb, sidecar_from=settings.sidecar_from),
     )
+
+
+def _check_may_see(store: Store, settings: Settings) -> None:
+    if getattr(store, "sealed", False) and not settings.index_unsealed:
+        raise Misconfigured(
+            f"this memory is sealed, and the index {settings.index!r} would hold its vectors and words "
+            "unsealed: leave the setting index as it is, or allow it with index_unsealed=True"
+        )
 
 
 def _plugin(group: str, name: str) -> Callable[..., Any]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .config import Settings
-from .connect import open_index, open_store
+from .connect import audited, open_index, open_store, sealed
 from .embed import Embedder, embedder_named, embedder_of
 from .errors import EidetError, Misconfigured
 from .index import Index
@@ -22,12 +23,21 @@ from .quality import DAY, KEPT_DAYS, Quality, Survey, Tally, Windows, day_of, qu
 from .quality.drift import Drift, drift, split
 from .quality.metrics import metrics_of
 from .recall import Recall
-from .store import Store
-from .store.rules import StaleEpoch
+from .store import Store, Watch
+from .store.marks import Marker, secret_of
+from .store.portable import read_export
+from .store.rules import Entombed, StaleEpoch
 from .store.tallies import TallyBuffer
 from .store.uses import Refreshes, UseBuffer, log_uses, refreshed
 from .text import Analyzer, analyzer_of
 from .where import Where
+from .who import acts
+
+if TYPE_CHECKING:
+    from .audit import Audit
+    from .audit.log import AuditLog
+    from .seal.service import Key
+    from .store.sealed import SealedStore
 
 log = logging.getLogger("eidet")
 
@@ -50,6 +60,7 @@ class Engine:
         self._lock = threading.RLock()
         self._parts: tuple[Ingest, Recall, Index] | None = None
         self._epoch: int | None = None
+        self._mark: Marker | None = None
         self._opened_as = self._language()
         self.analyzer: Analyzer = analyzer_of(self._opened_as)
         self._check_names()
@@ -62,6 +73,9 @@ class Engine:
         language: str | None,
         durability: str | None,
         settings: Settings,
+        audit: str | Path | Audit | AuditLog | None = None,
+        clock: Callable[[], float] = time.time,
+        key: Key | None = None,
     ) -> Engine:
         if language is not None:
             settings = replace(settings, language=language)
@@ -69,6 +83,7 @@ class Engine:
             settings = replace(settings, durability=durability)
         store = open_store(place, settings)
         try:
+            store = audited(sealed(store, key, settings), audit, settings, clock)
             name = store.setting("embedder") if embedder is None else None
             chosen = embedder_named(name, int(store.setting("width") or 0)) if name else embedder_of(embedder)
             return cls(store, chosen, settings)
@@ -80,6 +95,15 @@ class Engine:
     def store(self) -> Store:
         self._check_open()
         return self._store
+
+    @property
+    def audit(self) -> AuditLog | None:
+        """Where it is noted what is done, if anywhere."""
+        return getattr(self._store, "audit", None)
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
 
     def _check_open(self) -> None:
         if self._closed:
@@ -100,10 +124,43 @@ class Engine:
     def index(self) -> Index:
         return self._ready()[2]
 
+    def watch(self, records: Sequence[Record], *, again: bool = False) -> Watch:
+        """For what somebody says: what was forgotten for good is refused, unless they say it `again`."""
+        return Watch(lambda: [self._marker().said(record) for record in records], again=again)
+
+    def watch_returning(self, records: Sequence[Record]) -> Watch:
+        """For what comes without being said: read from a file, or made by upkeep."""
+        return Watch(lambda: [self._marker().returned(record) for record in records], returning=True)
+
+    def _marker(self) -> Marker:
+        """Asked for inside of a write to a store that has tombstones, and so has its secret.
+
+        The secret in the settings of a store never changes; one of its own may.
+        """
+        if self._mark is None or hasattr(self._store, "secret"):
+            self._mark = Marker(secret_of(self._store, "marks", make=False))
+        return self._mark
+
+    def put_back(self, records: Sequence[Record], *, now: float, **how: Any) -> list[Record]:
+        """Writes what comes without being said, but for what was forgotten for good; the log says so."""
+        rest = list(records)
+        while True:
+            try:
+                stored = self.put(rest, now=now, watch=self.watch_returning(rest), **how) if rest else []
+            except Entombed as error:
+                rest = [record for at, record in enumerate(rest) if at not in error.found]
+                continue
+            if left := len(records) - len(rest):
+                log.info("%d records were forgotten for good and are left out", left)
+            return stored
+
     def put(self, records: list[Record], *, now: float, **how: Any) -> list[Record]:
         """Writes records whose vectors are of this memory's embedder, and takes pending uses along."""
+        if how.get("watch", True) is None:
+            del how["watch"]
         if self._epoch is None:
             self._claim()
+        how["by"] = how.get("by") or acts().by
         try:
             stored = self.store.put(records, now=now, epoch=self._epoch, **how)
         except StaleEpoch:
@@ -135,6 +192,9 @@ class Engine:
         """That of the vectors which this memory's embedder makes."""
         if self._epoch is None:
             self._claim()
+        elif self._epoch != (current := self.store.head().epoch):  # another's, or only other keys
+            self._check_names()
+            self._epoch = current
         return self._epoch or 0
 
     def used(self, records: Iterable[Record], now: float) -> None:
@@ -208,8 +268,52 @@ class Engine:
         count = 0
         for batch in batches(records, 1000):
             ready = batch if embedded and analysed else self.ingest.fitted(batch, embedded)
-            count += len(self.put(ready, now=now, unique=False))
+            count += len(self.put_back(ready, now=now, unique=False))
         return count
+
+    def leaving(self, where: Where, *, plain: bool) -> tuple[Iterator[Record], dict[str, Any]]:
+        """Records for an export, sealed as they are kept, and what its manifest says of that."""
+        from .store.sealed_carry import sealed_export, sealed_in
+
+        kept = None if plain else sealed_in(self.store)
+        return (self.store.scan(where), {}) if kept is None else sealed_export(kept, where)
+
+    def arriving(self, path: Path, manifest: dict[str, Any]) -> Iterator[Record]:
+        """The records of an export. Sealed ones are all opened once before the first is given."""
+        from .store.sealed_carry import SEALED, opened_export
+
+        if SEALED in manifest:
+            for _ in opened_export(read_export(path), manifest, self.store):
+                pass
+        return opened_export(read_export(path), manifest, self.store)
+
+    @property
+    def sealed(self) -> SealedStore:
+        from .store.sealed_carry import sealed_in
+
+        if (found := sealed_in(self.store)) is None:
+            raise Misconfigured("this memory is not sealed: it has no keys; `eidet seal FILE` seals it")
+        return found
+
+    def rotate(
+        self, scope: Scope | None, key: Key | None, clock: Callable[[], float], progress: Progress | None
+    ) -> int:
+        from .seal.service import service_of
+        from .store.sealed_turn import rewrap, rotate
+
+        if key is not None:
+            return rewrap(self.sealed, service_of(key), clock)
+        scopes = list(self.sealed.scopes(scope))
+        return sum(rotate(self.sealed, path, clock, progress).records for path in scopes)
+
+    def shred(self, scope: str, clock: Callable[[], float]) -> int:
+        """Destroys the keys of a scope, and what this process holds of it."""
+        from .store.sealed_turn import shred
+
+        with self._lock:
+            lost = shred(self.sealed, scope, clock)
+            self._parts = None
+        return lost
 
     def manifest(self, now: float) -> dict[str, Any]:
         return {"embedder": self.embedder.name, "analyzer": self.analyzer.name, "exported": now}

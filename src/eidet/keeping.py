@@ -7,31 +7,37 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from .config import Upkeep
 from .embed import Vectors
 from .engine import Engine
 from .errors import NotFound
+from .guard.fence import trust_in
 from .ingest import embedded
 from .llm import LLM, Answer, Request, llm_of
 from .llm.consult import answered
 from .llm.ledger import Ledger
-from .model import Kind, Record, Scope
+from .model import Kind, Record, Scope, Trust
 from .store.rules import UNIQUE_KINDS
+from .store.sealed_carry import archive_for
 from .upkeep import Ask, Change, Maintained, Put, works_of
 from .upkeep.accesses import accesses, read_log
-from .upkeep.archive import Archive, archive_of
+from .upkeep.archive import Archive, FolderArchive, archive_of, known_archives, note_archive
 from .upkeep.fit import Fitted, fit
 from .upkeep.form import Forms
 from .upkeep.groups import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .upkeep.plan import curve_of
+from .upkeep.retain import Standing, standings, unkept
 from .upkeep.run import PAGE, Parts, Pause, maintain, never
 from .upkeep.summary import Passage, gist, summarise
 from .upkeep.weigh import reweigh
 from .where import Condition, Where
 
 CHARS_A_TOKEN: Final = 8
+OWN: Final = (Trust.TRUSTED, Trust.USER)
+FOREIGN: Final = (Trust.TOOL, Trust.WEB, Trust.UNKNOWN)
+APPROVED: Final = (*OWN, *FOREIGN)
 PROMPT_CHARS: Final = 24_000
 
 
@@ -42,6 +48,7 @@ class Keeping:
         self._engine = engine
         self._turn = threading.Lock()  # one upkeep at a time in this process
         self._merged: dict[str, float] = {}  # up to when the facts of a scope were compared
+        self._given: list[Archive] = []  # archives that are no folders
         self.ledger = Ledger()
 
     def maintain(
@@ -68,7 +75,8 @@ class Keeping:
         with self._turn:
             model = None if llm is None else llm_of(llm)
             epoch = self._engine.store.head().epoch if dry_run else self._engine.epoch
-            parts = self._parts(chosen, archive_of(archive), model, now, epoch)
+            kept = self._archive(archive, dry_run=dry_run)
+            parts = self._parts(chosen, kept, model, now, epoch)
             return maintain(
                 parts,
                 chosen,
@@ -80,19 +88,52 @@ class Keeping:
                 stops=stops,
             )
 
+    def _archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:
+        """The archive to use; which ones there were is noted, because forgetting must look into them."""
+        source = archive_of(archive)
+        if source is not None and not dry_run:
+            note_archive(self._engine.store, source)
+            if not isinstance(source, FolderArchive) and source not in self._given:
+                self._given.append(source)
+        return archive_for(self._engine.store, source)
+
+    def archives(self) -> list[Archive]:
+        """All archives that may hold records of this memory, as far as it can know."""
+        chosen = self._engine.settings.upkeep.archive
+        known = [*known_archives(self._engine.store, chosen), *self._given]
+        return list(filter(None, (archive_for(self._engine.store, source) for source in known)))
+
     def _parts(
         self, settings: Upkeep, archive: Archive | None, llm: LLM | None, now: float, epoch: int
     ) -> Parts:
         return Parts(
             store=self._engine.store,
             forms=self.forms(settings),
-            write=self._engine.put,
+            write=self._write,
             groups=partial(self._groups, settings=settings, now=now),
             answer=partial(self._worded, settings=settings, llm=llm),
             archive=archive,
             manifest=self._engine.manifest(now),
             epoch=epoch,
             follow=self._engine.follow,
+            retention=self._engine.settings.retention,
+        )
+
+    def _write(self, records: list[Record], *, now: float, **how: Any) -> list[Record]:
+        return self._engine.put(records, now=now, watch=self._engine.watch_returning(records), **how)
+
+    def reworded(self, old: Record, sources: Sequence[Record]) -> Record:
+        """An episode as the rules tell it from these messages: others of its messages were forgotten."""
+        told = sorted((source.whole for source in sources), key=lambda record: record.occurred)
+        ask = episode(told, old.session or "", "a source was forgotten", old.created)
+        new = self._worded(ask, settings=self._engine.settings.upkeep, llm=None).record
+        return new.but(
+            id=old.id,
+            created=old.created,
+            tier=old.tier,
+            trust=old.trust,
+            expires=old.expires,
+            meta={**old.meta, **new.meta},
         )
 
     def forms(self, settings: Upkeep) -> Forms:
@@ -110,10 +151,13 @@ class Keeping:
         store, place, width = self._engine.store, Scope(scope), self._engine.embedder.width
         match work:
             case "merge":
-                facts = store.scan(Where(scope=place, kinds=UNIQUE_KINDS, alive_at=now), batch=PAGE)
                 since = self._merged.get(scope, 0.0)
                 language = self._engine.analyzer.language
-                yield from merge(facts, settings, width, language=language, since=since)
+                for trust in (OWN, FOREIGN):  # a page of a stranger takes no place of what a user said
+                    ours = Where(scope=place, kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
+                    facts = store.scan(ours, batch=PAGE)
+                    merged = merge(facts, settings, width, language=language, since=since)
+                    yield from unkept(merged, self._engine.settings.retention, now)
                 self._merged[scope] = now
             case "weigh":
                 ours = Where(scope=place, alive_at=now)
@@ -122,20 +166,22 @@ class Keeping:
             case "summarise":
                 yield from self._episodes(place, settings, now)
             case "consolidate":
-                told = store.find(Where(scope=place, kinds=(Kind.EPISODE,), alive_at=now))
+                told = store.find(Where(scope=place, kinds=(Kind.EPISODE,), trust=APPROVED, alive_at=now))
                 for ask in consolidate(told, settings, self._engine.embedder.embed, now):
                     if store.get(scope, [ask.record.id])[0] is None:
                         yield ask
 
     def _episodes(self, place: Scope, settings: Upkeep, now: float) -> Iterator[Change]:
-        said = Where(scope=place, kinds=(Kind.MESSAGE,), alive_at=now)
+        said = Where(scope=place, kinds=(Kind.MESSAGE,), trust=APPROVED, alive_at=now)
         for session, talk in talks_of(self._engine.store.scan(said, batch=PAGE)).items():
             told = self._engine.store.get(place.path, [episode_id(session)])[0]
             if because := due_for_episode(talk, told, now, settings):
                 yield self._episode(place.path, session, because, now)
 
     def _episode(self, scope: str, session: str, because: str, now: float) -> Ask:
-        where = Where(scope=Scope(scope), kinds=(Kind.MESSAGE,), session=session, alive_at=now)
+        where = Where(
+            scope=Scope(scope), kinds=(Kind.MESSAGE,), session=session, trust=APPROVED, alive_at=now
+        )
         messages = self._engine.store.find(where, order="occurred")
         if not messages:
             raise NotFound(f"there are no messages of a session {session!r} in scope {scope}")
@@ -148,7 +194,11 @@ class Keeping:
             ledger=self.ledger,
         )  # fmt: skip
         data = {**(ask.record.data or {}), "by": outcome.by}
-        told = ask.record.but(text=outcome.value, data=data if ask.what == "summarise" else None)
+        told = ask.record.but(
+            text=outcome.value,
+            data=data if ask.what == "summarise" else None,
+            trust=max(map(trust_in, ask.sources), key=list(Trust).index, default=ask.record.trust),
+        )
         ready = self._engine.ingest.derived([told.but(meta={**told.meta, "by": outcome.by})])[0]
         return Put(what=ask.what, record=ready, because=ask.because)
 
@@ -159,11 +209,15 @@ class Keeping:
         made = summarise(passages, self._engine.embedder.embed, settings.episode_tokens).text
         return made or ask.sources[0].text or ask.record.session or "nothing was said"
 
+    def retention(self, scope: Scope | None, now: float) -> list[Standing]:
+        records = self._engine.store.scan(Where(scope=scope), batch=PAGE)
+        return standings(records, now, self._engine.settings.retention)
+
     def end_session(self, session: str, scope: str, llm: object, now: float) -> Record:
         settings = self._engine.settings.upkeep
         ask = self._episode(scope, session, "the session was ended", now)
         put = self._worded(ask, settings=settings, llm=None if llm is None else llm_of(llm))
-        return self._engine.put([put.record], now=now, unique=False)[0]
+        return self._write([put.record], now=now, unique=False)[0]
 
     def fit(self, log: Path | None, scope: Scope | None, window_days: float, now: float) -> Fitted:
         self._engine.flush()

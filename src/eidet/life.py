@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -152,10 +152,13 @@ class Life:
             new = record.but(meta=meta, expires=ends if ends is not None else record.expires)
         return self._engine.put([new], now=now, unique=False, expect=record.version, by=by)[0]
 
-    def check_not_held(self, scope: str, ids: Sequence[str]) -> None:
-        for record in self._engine.store.get(scope, ids):
+    def check_not_held(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
+        """The records with these ids; Refused if one is under a legal hold."""
+        there = self._engine.store.get(scope, ids)
+        for record in there:
             if record is not None and record.meta.get(HOLD):
                 raise Refused(f"record {record.id!r} is under a legal hold: `release` it before a change")
+        return there
 
     def check_free(self, where: Where, what: str) -> None:
         """Refused if anything that is meant is under a legal hold."""
@@ -165,22 +168,33 @@ class Life:
             )
 
     def unarchive(
-        self, archive: Archive | str | Path | None, ids: Sequence[str] | None, scope: Scope | None, now: float
+        self,
+        archive: Archive | str | Path | None,
+        ids: Sequence[str] | None,
+        scope: Scope | None,
+        now: float,
+        through: Callable[[Iterator[Record], float], Iterator[Record]],
     ) -> int:
-        from .upkeep.archive import archive_of
+        """Each record goes `through` what every loaded record goes through."""
+        from .store.sealed_carry import archive_for
+        from .upkeep.archive import archive_of, may_hold
 
-        source = archive_of(archive or self._engine.settings.upkeep.archive)
+        source = archive_for(
+            self._engine.store, archive_of(archive or self._engine.settings.upkeep.archive)
+        )
         if source is None:
             raise BadInput("name the archive: unarchive('folder'), or set upkeep.archive")
-        count = 0
+        count, sought = 0, None if ids is None else set(ids)
         for name in source.names():
             manifest = source.manifest(name)
+            if not may_hold(manifest, ids=sought, scope=scope):
+                continue
             chosen = (
                 record.but(uses=record.uses + 1, last_used=now)  # else it would be forgotten again
                 for record in source.read(name)
-                if (ids is None or record.id in ids) and (scope is None or scope.holds(record.scope))
+                if (sought is None or record.id in sought) and (scope is None or scope.holds(record.scope))
             )
-            count += self._engine.load(chosen, manifest, now=now)
+            count += self._engine.load(through(chosen, now), manifest, now=now)
         return count
 
     # At the write path, where the settings ask for it.
@@ -212,6 +226,12 @@ class Life:
             else record.but(meta={**record.meta, "echo_of": id}, importance=record.importance / 2)
             for record, id in zip(records, found, strict=True)
         ]
+
+    def unlearn(self, scopes: Iterable[str]) -> None:
+        """Drops what was noted of texts of these scopes."""
+        with self._lock:
+            for scope in scopes:
+                self._echoes.pop(scope, None)
 
     def _echo(self, scope: str) -> Echoes:
         from .upkeep.echo import Echoes

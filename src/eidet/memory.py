@@ -9,10 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
+from .auditing import Auditing
 from .checks import (
     actor,
     check_filter,
     checked_budget,
+    checked_flag,
     checked_limit,
     checked_neighbours,
     checked_offset,
@@ -28,6 +30,7 @@ from .config import Settings, Upkeep
 from .engine import Engine
 from .errors import BadInput, Conflict, NotFound, Refused
 from .feedback import counts_of, judge, judged
+from .guarding import LABELLED, Guard, Guarding, with_guard
 from .ingest import Given, drafts_of
 from .ingest.revise import revised
 from .life import Life
@@ -38,15 +41,20 @@ from .recall.nearby import turns_around, working_state
 from .recall.pack import Context, pack
 from .rerank import reranker_of
 from .store import Store
-from .store.portable import read_export, verify_export, write_export
+from .store.portable import verify_export, write_export
 from .text import term_id
 from .text.tokens import TokenCounter, counter_of
 from .upkeep import HOLD, PINNED, Maintained
 from .where import Box, Near, Where
 
 if TYPE_CHECKING:
+    from .audit import Audit
+    from .audit.log import AuditLog
+    from .erasing import Absence, Erasing, Forgotten, Preview, Receipt, Wish
+    from .seal.service import Key
     from .upkeep.archive import Archive
     from .upkeep.fit import Fitted
+    from .upkeep.retain import Standing
     from .upkeep.worker import Worker
 
 Progress = Callable[[int, int], None]  # done, of how many
@@ -68,11 +76,25 @@ class Memory:
         language: str | None = None,
         durability: str | None = None,
         settings: Settings | None = None,
+        guard: object = None,
+        vault: str | Path | None = None,
+        audit: str | Path | Audit | AuditLog | None = None,
+        key: Key | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._engine = Engine.start(place, embedder, language, durability, settings or Settings())
+        chosen = with_guard(settings or Settings(), guard, vault)
+        guards = Guard.of(chosen)
+        self._engine = Engine.start(place, embedder, language, durability, chosen, audit, clock, key)
+        self._guarding = Guarding(self._engine, guards)
         self._life = Life(self._engine, clock)
+        self._audit = Auditing(self._engine)
+        self._clean_up(clock)
         self._clock = clock
+
+    @property
+    def audit(self) -> AuditLog | None:
+        """The open audit log, for entries of your own: `memory.audit.note("consent", scope="ann")`."""
+        return self._engine.audit
 
     @overload
     def remember(self, what: list[Any] | tuple[Any, ...], **details: Unpack[Details]) -> list[Record]: ...
@@ -85,23 +107,27 @@ class Memory:
 
         `details` are those of `Details`: scope, kind, tier, who, agent, session, step, place,
         importance, occurred, expires (a time, or a timedelta from now), source, data, meta, vector,
-        derived_from, id, key, keep_duplicates; for many they are said of each.
+        derived_from, id, key, keep_duplicates, again; for many they are said of each.
 
         A record with an `id` (or a `key`, any text of yours) that exists becomes its next version.
         A fact or document that its scope has word for word is not stored again but counted as
-        used, unless `keep_duplicates`; messages are never merged.
+        used, unless `keep_duplicates`; messages are never merged. What was forgotten for good in the
+        scope is refused, unless it is said `again`.
         """
         now = self._clock()
         scope = one(details.pop("scope", "default"))
         keep = details.pop("keep_duplicates", self._engine.settings.keep_duplicates)
+        again = checked_flag(details.pop("again", False), "again")
         said = {name: value for name, value in details.items() if value is not None}
         drafts, single = drafts_of(what, said)
+        drafts, values = self._guarding.drafts(drafts)
         records = self._engine.ingest.records(drafts, scope=scope, now=now)
         records = self._life.echoed(self._life.weighed(drafts, records), now)
         named = [r.id for d, r in zip(drafts, records, strict=True) if d.id is not None or d.key is not None]
-        if named:
-            self._life.check_not_held(scope, named)
-        stored = self._engine.put(records, now=now, unique=not keep)
+        there = self._life.check_not_held(scope, named) if named else []
+        records = self._guarding.checked(records, now, values, there)
+        watch = self._engine.watch(records, again=again)
+        stored = self._engine.put(records, now=now, unique=not keep, watch=watch)
         self._life.inserted(len(stored))
         return stored[0] if single else stored
 
@@ -117,6 +143,7 @@ class Memory:
         session: str | None = None,
         agent: str | None = None,
         who: str | None = None,
+        trust: str | Sequence[str] | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
         near: Near | None = None,
@@ -143,22 +170,25 @@ class Memory:
         """
         clock = self._clock()
         asked = Query(
-            text=checked_query(query),
+            text=self._guarding.query(checked_query(query)),
             scope=Scope.of(scope),
             now=clock,
             asked=clock if now is None else moment(now, "now"),
             limit=checked_limit(limit),
-            where=narrowed(
-                where,
-                kinds=kinds,
-                tiers=tiers,
-                session=session,
-                agent=agent,
-                who=who,
-                since=since,
-                until=until,
-                near=near,
-                box=box,
+            where=self._guarding.seen(
+                narrowed(
+                    where,
+                    kinds=kinds,
+                    tiers=tiers,
+                    session=session,
+                    agent=agent,
+                    who=who,
+                    trust=trust,
+                    since=since,
+                    until=until,
+                    near=near,
+                    box=box,
+                )
             ),
             vector=vector,
             recipe=recipe_of(recipe),
@@ -176,13 +206,14 @@ class Memory:
         ranked = vector is not None or bool(asked.text.strip())
         self._engine.recalled(hits, clock, time.perf_counter() - started, ranked=ranked)
         self._life.recalled(hits, clock)
+        self._audit.read("recall", scope, [hit.id for hit in hits], query=asked.text)
         return hits
 
     def phrased(self, query: str, *, scope: str | Scope = "default", now: Moment | None = None) -> str:
         """The query as it is embedded: without the names of who speaks in the scope."""
         clock = self._clock()
         asked = Query(
-            text=checked_query(query),
+            text=self._guarding.query(checked_query(query)),
             scope=Scope.of(scope),
             now=clock,
             asked=clock if now is None else moment(now, "now"),
@@ -201,25 +232,34 @@ class Memory:
         scope: str | Scope = "default",
         where: Where | None = None,
         recipe: Recipe | str = AUTO,
+        fence: bool = True,
+        reveal: bool = False,
         now: Moment | None = None,
     ) -> Context:
         """A prompt-ready block of what matters for a query, never over `budget` tokens.
 
         Working state, then facts, then passages of conversation: each turn that was found with its
         `neighbours` before and after, as far as `where` lets them pass. The order does not depend on
-        the query, so that the beginning of a prompt stays the same as long as it can.
+        the query, so that the beginning of a prompt stays the same as long as it can. What is not
+        trusted (tool, web, unknown, labelled as poison) is quoted, unless `fence` is False. `reveal`
+        turns pseudonyms back.
         """
         tokens, count, reach = checked_budget(budget), counter_of(counter), checked_neighbours(neighbours)
         hits = self.recall(query, scope=scope, limit=limit, where=where, recipe=recipe, now=now)
         clock, recall, found = self._clock(), self._engine.recall, [hit.record for hit in hits]
+        seen, tell = self._guarding.seen(where), self._guarding.telling(reveal)
         made = pack(
-            tuple(hits),
+            tuple(tell.hits(hits)),
             tokens,
             count,
-            working=working_state(recall, Scope.of(scope), where, clock),
-            turns=turns_around(recall, found, reach, where, clock),
-            terms={term_id(term) for term in self._engine.analyzer.terms(checked_query(query))},
+            working=tell.records(working_state(recall, Scope.of(scope), seen, clock)),
+            turns=tell.turns(turns_around(recall, found, reach, seen, clock)),
+            terms={
+                term_id(term)
+                for term in self._engine.analyzer.terms(self._guarding.query(checked_query(query)))
+            },
             headings=headings,
+            fence=fence,
         )
         spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
         self._engine.tally(hits.scope, "context", spent, clock)
@@ -262,6 +302,7 @@ class Memory:
         now = self._clock()
         found = [_alive(record, now) for record in self._engine.store.get(one(scope), wanted)]
         self._engine.read(filter(None, found), now)
+        self._audit.read("get", scope, [record.id for record in found if record is not None])
         return found[0] if isinstance(ids, str) else found
 
     def find(
@@ -274,6 +315,7 @@ class Memory:
         session: str | None = None,
         agent: str | None = None,
         who: str | None = None,
+        trust: str | Sequence[str] | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
         order: str = "-occurred",
@@ -282,16 +324,26 @@ class Memory:
     ) -> list[Record]:
         """Records that match exactly, ordered by a field; a leading '-' means descending."""
         chosen = narrowed(
-            where, kinds=kinds, tiers=tiers, session=session, agent=agent, who=who, since=since, until=until
+            where,
+            kinds=kinds,
+            tiers=tiers,
+            session=session,
+            agent=agent,
+            who=who,
+            trust=trust,
+            since=since,
+            until=until,
         )
-        return self._engine.recall.listed(
-            chosen,
+        found = self._engine.recall.listed(
+            self._guarding.seen(chosen),
             Scope.of(scope),
             now=self._clock(),
             order=order,
             limit=checked_limit(limit),
             offset=checked_offset(offset),
         )
+        self._audit.read("find", scope, [record.id for record in found])
+        return found
 
     def revise(
         self,
@@ -302,13 +354,14 @@ class Memory:
         digest: str | None = None,
         by: str | None = None,
         clear: Sequence[str] = (),
+        again: bool = False,
         **changes: Any,
     ) -> Record:
         """The next version of a record: the fields of `Draft` given replace those it has.
 
         With `version` or `digest` (its content hash) the record must still be that one, else
         Conflict. `clear` names fields to reset. Without either, a change that somebody else made
-        meanwhile is kept where it touched other fields.
+        meanwhile is kept where it touched other fields. `again` as in `remember`.
         """
         for _ in range(100):
             now = self._clock()
@@ -321,9 +374,14 @@ class Memory:
                     f"record {id!r} is under a legal hold and cannot be changed: `release` it first"
                 )
             old = self._life.detail(old)
-            new = revised(old, changes, clear, self._engine.ingest, now)
+            kept, values = self._guarding.changes(changes, old)
+            new = revised(old, kept, clear, self._engine.ingest, now)
+            new = self._guarding.revised(new, old, now, values)
+            watch = None if new.digest == old.digest else self._engine.watch([new], again=again)
             try:
-                return self._engine.put([new], now=now, unique=False, expect=old.version, by=actor(by))[0]
+                return self._engine.put(
+                    [new], now=now, unique=False, expect=old.version, by=actor(by), watch=watch
+                )[0]
             except Conflict:
                 if version is not None or digest is not None:
                     raise
@@ -337,25 +395,103 @@ class Memory:
         everything: bool = False,
         scope: str | Scope | None = None,
         by: str | None = None,
-    ) -> int:
+        for_good: bool | None = None,
+        why: str | None = None,
+        key: object = None,
+    ) -> Forgotten:
         """Deletes records by id or filter, content and history of content; how many there were.
 
         A whole scope is deleted only when it is named and `everything=True` says so. If anything that
         is meant is under a legal hold, all of it is refused.
+
+        For good (the default): copies go too, what was made of it is made anew without it or goes,
+        no file keeps a word of it, and it is refused when it comes back (`remember(…, again=True)`
+        lifts that). Of a whole scope, what it held until now cannot be loaded again, but may be said
+        again, unless `for_good=True` is given. With `for_good=False` records are deleted, no more.
+        `receipt` of the answer says what was done; an Ed25519 `key` signs it. See `docs/forgetting.md`.
         """
+        if for_good is False:
+            chosen = _doomed(ids, self._guarding.asked(where), everything, scope)
+            return self._put_away(chosen, everything, scope, actor(by))
+        wish = self._wish(ids, where, everything, scope, for_good)
+        said = None if why is None else clean_text(why, "why")
+        now = self._clock()
+        gone = self._erasing.forget(wish, now=now, by=actor(by), why=said, key=key)
+        if gone and not everything:
+            self._engine.tally(wish.scope.path, "forget", {"forgotten": int(gone)}, now)
+        return gone
+
+    def forgettable(
+        self,
+        ids: str | Sequence[str] | None = None,
+        *,
+        where: Where | None = None,
+        everything: bool = False,
+        scope: str | Scope | None = None,
+        for_good: bool | None = None,
+    ) -> Preview:
+        """What `forget` would delete and make anew, copies and derived records included; changes nothing."""
+        return self._erasing.preview(self._wish(ids, where, everything, scope, for_good))
+
+    def verify_forgotten(self, what: object, *, scope: str | Scope = "default") -> Absence:
+        """Looks for something everywhere it could be: by receipt, id, text or value. True if it is nowhere.
+
+        Reads every record of the scope and the bytes of every file of the memory.
+        """
+        return self._erasing.absence(what, Scope.of(scope))
+
+    def verify_receipt(self, receipt: Receipt, *, key: object = None) -> bool:
+        """Whether a receipt is of this memory and says what was signed.
+
+        One that was signed by a `key` must be signed by one that this memory has signed with.
+        """
+        return self._erasing.verify_receipt(receipt, key)
+
+    def _clean_up(self, clock: Callable[[], float]) -> None:
+        """Finishes the cleaning of what was forgotten, where it was interrupted or had to wait."""
+        if self._engine.store.writable and self._engine.store.setting("unclean"):
+            self._erasing.finish(clock())
+
+    def _put_away(
+        self, chosen: Where, everything: bool, scope: str | Scope | None, by: str | None
+    ) -> Forgotten:
+        """Deletes, no more: what is made of it stays, and it may come back."""
+        from .erasing import Forgotten
+
         place = Scope.of("default" if scope is None else scope)
-        chosen, who = _doomed(ids, where, everything, scope).within(place), actor(by)
-        self._life.check_free(chosen, "forgotten")
+        self._life.check_free(chosen.within(place), "forgotten")
         self._engine.flush()
         now = self._clock()
-        gone = len(self._engine.store.drop(chosen, now=now, by=who))
+        gone = len(self._engine.store.drop(chosen.within(place), now=now, by=by))
         if gone and not everything:
             self._engine.tally(place.path, "forget", {"forgotten": gone}, now)
-        return gone
+        return Forgotten(gone)
+
+    def _wish(
+        self,
+        ids: str | Sequence[str] | None,
+        where: Where | None,
+        everything: bool,
+        scope: str | Scope | None,
+        for_good: bool | None,
+    ) -> Wish:
+        from .erasing import wish_for
+
+        place = Scope.of("default" if scope is None else scope)
+        chosen = _doomed(ids, self._guarding.asked(where), everything, scope)
+        return wish_for(self._engine, chosen.within(place), place, chosen.ids, everything, for_good)
+
+    @property
+    def _erasing(self) -> Erasing:
+        """Made when needed: most programs never forget."""
+        from .erasing import Erasing
+
+        return Erasing(self._engine, self._life)
 
     def history(self, id: str, *, scope: str | Scope = "default") -> list[Event]:
         """What happened to a record, oldest first: created, revised, moved, forgotten, when and by whom."""
         told = self._engine.store.history(one(scope), clean_text(id, "an id"))
+        self._audit.read("history", scope, [id])
         there = self._engine.store.get(one(scope), [id])[0]
         if there is not None and _alive(there, self._clock()) is None:
             return [replace(event, before=None) for event in told]
@@ -368,7 +504,7 @@ class Memory:
 
     def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
         """How many records match."""
-        living = narrowed(where, alive_at=self._clock()) or Where()
+        living = narrowed(self._guarding.asked(where), alive_at=self._clock()) or Where()
         return self._engine.store.count(living.within(Scope.of(scope)))
 
     def stats(self, scope: str | Scope | None = None) -> dict[str, Any]:
@@ -392,15 +528,21 @@ class Memory:
         path: str | Path,
         *,
         scope: str | Scope | None = "default",
+        plain: bool = False,
         progress: Progress | None = None,
     ) -> int:
-        """Writes a scope (None: every scope) to a JSONL file, losslessly; how many records."""
+        """Writes a scope (None: every scope) to a JSONL file, losslessly; how many records.
+
+        What a sealed memory exports is sealed, and loaded with the same master key; `plain` opens it.
+        """
         now = self._clock()
         where = Where(scope=None if scope is None else Scope.of(scope), alive_at=now)
         self._engine.flush()
         total = self._engine.store.count(where) if progress else 0
-        records = _told(self._engine.store.scan(where), total, progress)
-        return write_export(Path(path), records, self._engine.manifest(now))
+        records, said = self._engine.leaving(where, plain=plain)
+        manifest = self._engine.manifest(now) | said
+        with self._audit.doing("export", scope, file=str(path)) as done:
+            return done(write_export(Path(path), _told(records, total, progress), manifest))
 
     def load(self, path: str | Path, *, progress: Progress | None = None) -> int:
         """Reads an export into the scopes its records name; a damaged file changes nothing.
@@ -409,8 +551,12 @@ class Memory:
         after an interruption does no harm.
         """
         manifest = verify_export(Path(path))
-        records = _told(read_export(Path(path)), manifest["count"], progress)
-        return self._engine.load(records, manifest, now=self._clock())
+        now = self._clock()
+        records = self._guarding.loaded(
+            _told(self._engine.arriving(Path(path), manifest), manifest["count"], progress), now
+        )
+        with self._audit.doing("load", file=str(path)) as done:
+            return done(self._engine.load(records, manifest, now=now))
 
     def maintain(
         self,
@@ -429,7 +575,7 @@ class Memory:
         done and why. Recalls and writes go on meanwhile; what they change is left as they made it.
         An `llm` words summaries and facts; where it fails, the rules do.
         """
-        return self._life.maintain(
+        done = self._life.maintain(
             None if scope is None else Scope.of(scope),
             dry_run=dry_run,
             only=only,
@@ -438,6 +584,13 @@ class Memory:
             llm=llm,
             now=None if now is None else moment(now, "now"),
         )
+        if not dry_run:
+            self._clean_up(self._clock)
+        return done
+
+    def retention(self, scope: str | Scope | None = None) -> list[Standing]:
+        """For each policy of the settings: how many records it covers, and how many are due by now."""
+        return self._life.keeping.retention(None if scope is None else Scope.of(scope), self._clock())
 
     def upkeep(
         self,
@@ -479,6 +632,54 @@ class Memory:
     def release(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
         return self._life.marked(self._there(id, scope), HOLD, False, self._clock(), actor(by))
 
+    def quarantine(
+        self,
+        id: str,
+        *,
+        scope: str | Scope = "default",
+        because: str | None = None,
+        by: str | None = None,
+    ) -> Record:
+        """Keeps a memory from recall, find and context until it is approved; upkeep leaves it alone."""
+        return self._guarding.quarantined(self._there(id, scope), self._clock(), actor(by), because)
+
+    def approve(
+        self,
+        id: str,
+        *,
+        scope: str | Scope = "default",
+        trust: str | None = None,
+        by: str | None = None,
+    ) -> Record:
+        """Ends a quarantine and takes the label off; it is trusted as `trust` says, else as before."""
+        return self._guarding.approved(self._there(id, scope), trust, self._clock(), actor(by))
+
+    def review(self, *, scope: str | Scope = "default", limit: int = 100) -> list[Record]:
+        """What waits for somebody to look at it: in quarantine or labelled, newest first."""
+        return self.find(LABELLED, scope=scope, limit=limit)
+
+    @overload
+    def reveal(self, about: str, *, key: object = ...) -> str: ...
+    @overload
+    def reveal(self, about: Record, *, key: object = ...) -> Record: ...
+    @overload
+    def reveal(self, about: Hit, *, key: object = ...) -> Hit: ...
+    @overload
+    def reveal(self, about: Hits, *, key: object = ...) -> Hits: ...
+    def reveal(self, about: str | Record | Hit | Hits, *, key: object = None) -> str | Record | Hit | Hits:
+        """The same with pseudonyms turned back from the vault; those it does not know stay.
+
+        With the setting `reveal` False only whoever has the guard's key and gives it may see values.
+        """
+        return self._guarding.reveal(about, key)
+
+    def forget_value(self, value: str) -> int:
+        """Forgets the values in a text (or behind its pseudonyms) in the vault; how many there were.
+
+        Records keep their pseudonyms, which nobody can turn back any more.
+        """
+        return self._guarding.forget_value(clean_text(value, "a value"))
+
     def end_session(self, session: str, *, scope: str | Scope = "default", llm: object = None) -> Record:
         """Sums a session's messages up in an episode that names them; again, it tells the whole session."""
         said = clean_text(session, "session")
@@ -493,7 +694,7 @@ class Memory:
     ) -> int:
         """Brings memories back from an archive (all of it, or some ids or a scope); how many."""
         place = None if scope is None else Scope.of(scope)
-        return self._life.unarchive(archive, ids, place, self._clock())
+        return self._life.unarchive(archive, ids, place, self._clock(), self._guarding.loaded)
 
     def fit(
         self,
@@ -547,10 +748,38 @@ class Memory:
         """What is wrong with the index against the store, in words; nothing if all is well."""
         return self._engine.check()
 
+    def rotate_keys(
+        self,
+        scope: str | Scope | None = None,
+        *,
+        key: Key | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Gives every scope (or the one named) a new key and seals its records anew; how many.
+
+        With `key`, that becomes the master key instead: every scope's key is put under it, at once,
+        and how many those are is told. Recalls and writes go on meanwhile, here and elsewhere.
+        """
+        place = None if scope is None else Scope.of(scope)
+        return self._engine.rotate(place, key, self._clock, progress)
+
+    def shred(self, scope: str | Scope) -> int:
+        """Destroys the key of a sealed scope: nobody can ever read its records again; how many.
+
+        Copies of the file that were made before, and exports, have the key still. `forget` with
+        everything=True clears the rows, and the scope can begin anew.
+        """
+        path = one(scope)
+        self._life.check_free(Where(scope=Scope(path)), "shredded")
+        return self._engine.shred(path, self._clock)
+
     def close(self) -> None:
         """Writes down what is pending and releases everything; closing twice is fine."""
         self._life.close()
+        if not self._engine.closed:
+            self._clean_up(self._clock)
         self._engine.close()
+        self._guarding.close()
 
     def __enter__(self) -> Self:
         return self

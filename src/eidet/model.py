@@ -50,6 +50,7 @@ class Trust(StrEnum):
     TOOL = "tool"  # what a tool or another agent returned
     WEB = "web"  # pages, mails, files of strangers
     UNKNOWN = "unknown"
+    QUARANTINED = "quarantined"  # kept for review: recall, find and context leave it out
 
 
 def kind_of(value: str) -> Kind:
@@ -260,6 +261,7 @@ class Details(TypedDict, total=False):
     id: str | None
     key: str | None
     keep_duplicates: bool
+    again: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,7 +75,7 @@ def write_on(path: Path) -> None:
         memory.remember([f"extra{i} about thing{i}" for i in range(5)])
         found = {hit.text.split()[0]: hit.id for hit in memory.recall("thing3", limit=50)}
         memory.revise(found["note10"], text="wholly other words")
-        memory.forget([found["note3"], found["note17"]])
+        memory.forget([found["note3"], found["note17"]], for_good=False)  # for good, the cache goes too
 
 
 class Watched(SqliteStore):

@@ -13,7 +13,7 @@ from tests.strategies import records
 from eidet import Memory
 from eidet.config import Upkeep
 from eidet.embed.bytes import all_raised, how_many, lowered, raised
-from eidet.model import Record, Tier
+from eidet.model import Record, Tier, Trust
 from eidet.original import Original, pack_original, read_original
 from eidet.store import Store
 from eidet.store.ram import RamStore
@@ -38,7 +38,9 @@ def stories(store: Store, record: Record, text: str, vector: list[list[float]] |
     now = [NOW]
     with Memory(store, embedder=f"hashing:{WIDTH}", clock=lambda: now[0]) as memory:
         engine = memory._engine
-        plain = record.but(text=text, tier=Tier.SHORT, expires=None, meta={}, importance=0.5, created=NOW)
+        plain = record.but(
+            text=text, tier=Tier.SHORT, trust=Trust.USER, expires=None, meta={}, importance=0.5, created=NOW
+        )
         made = engine.ingest.derived([plain], [vector])
         born = engine.put(made, now=NOW, unique=False)[0]
         now[0] = LATER

@@ -18,8 +18,21 @@ from tests.strategies import records, wheres
 
 from eidet.errors import Conflict
 from eidet.model import Record, Scope
-from eidet.store import ORDERS, Derived, Store, relational
+from eidet.store import (
+    BELOW_MARK,
+    ORDERS,
+    SCOPE_MARK,
+    Claim,
+    Derived,
+    Erasure,
+    Look,
+    Stone,
+    Store,
+    Watch,
+    relational,
+)
 from eidet.store.ram import RamStore
+from eidet.store.rules import Entombed
 from eidet.store.sqlite import SqliteStore
 from eidet.where import Where
 
@@ -30,6 +43,8 @@ TIMES = (5.0, 10.0, 1.7e9)
 ids = st.sampled_from(IDS)
 scopes = st.sampled_from(SCOPES)
 moments = st.sampled_from(TIMES)
+MARKS = (b"m1", SCOPE_MARK, BELOW_MARK)
+marks = st.sampled_from(MARKS)
 actors = st.none() | st.sampled_from(("ann", "bob"))
 blobs = st.none() | st.binary(max_size=4)
 
@@ -94,6 +109,27 @@ class Twins(RuleBasedStateMachine):
     def drop_some(self, where: Where, now: float) -> None:
         self.same(lambda store: store.drop(where, now=now))
 
+    @rule(where=wheres(), anew=st.booleans(), scope=scopes, mark=marks, now=moments, by=actors)
+    def erase(self, where: Where, anew: bool, scope: str, mark: bytes, now: float, by: str | None) -> None:
+        def plan(look: Look) -> Erasure:
+            found = list(look.scan(where))
+            others = [record for record in look.twins(found[:1]) if record not in found]
+            changed = [(old, old.but(text=f"{old.text}!")) for old in found[1::2]] if anew else []
+            return Erasure(gone=[*found[::2], *others], anew=changed, stones=[Stone(scope, mark)])
+
+        self.same(lambda store: store.erase(plan, now=now, by=by))
+        self.same(lambda store: [store.entombed(place, MARKS) for place in SCOPES])
+
+    @rule(record=plain, mark=marks, again=st.booleans(), returning=st.booleans(), now=moments)
+    def put_under_watch(self, record: Record, mark: bytes, again: bool, returning: bool, now: float) -> None:
+        claim = Claim((mark,), id=mark if returning else None, made_of=[("one", mark)])
+        watch = Watch(lambda: [claim], again=again, returning=returning)
+        self.same(lambda store: store.put([record.but(created=now)], now=now, watch=watch))
+
+    @rule(scope=scopes, mark=marks)
+    def exhume(self, scope: str, mark: bytes) -> None:
+        self.same(lambda store: store.exhume(scope, [mark]))
+
     @rule(uses=st.dictionaries(st.tuples(scopes, ids), st.tuples(st.integers(1, 3), moments), max_size=3))
     def note(self, uses: dict[tuple[str, str], tuple[int, float]]) -> None:
         self.same(lambda store: store.note(uses))
@@ -135,6 +171,8 @@ def answer(ask: Callable[[Store], Any], store: Store) -> Any:
         return ask(store)
     except Conflict as conflict:
         return ("conflict", conflict.current)
+    except Entombed as entombed:
+        return ("entombed", entombed.found)
 
 
 TestSqliteBehavesLikeRam = Twins.TestCase

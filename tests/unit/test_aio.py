@@ -60,7 +60,7 @@ def test_every_verb_answers_as_its_twin(place: Path | None, tmp_path: Path) -> N
             assert await memory.scopes() == {"default": 2}
             assert (await memory.stats())["records"] == 2
             assert await memory.export(tmp_path / "export.jsonl") == 2
-            assert await memory.forget(two.id) == 1
+            assert await memory.forget(two.id, for_good=False) == 1
             assert await memory.load(tmp_path / "export.jsonl") == 2
             await memory.flush()
             assert await memory.rebuild() == 2

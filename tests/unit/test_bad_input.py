@@ -45,7 +45,7 @@ def fresh(memory: Memory) -> Iterator[Memory]:
     """The same, and what a test adds is forgotten after it."""
     yield memory
     for scope in memory.scopes():
-        memory.forget(where=~Where(ids=("there",)), scope=scope)
+        memory.forget(where=~Where(ids=("there",)), scope=scope, for_good=False)
 
 
 def state(memory: Memory) -> Any:

@@ -1,10 +1,13 @@
 """The command line: words of a shell become the verbs of `Memory`, and what they answer becomes text.
 
     which.py     which memory is meant, and opening it         machine.py   answers as JSON
-    write.py     remember, forget                              show.py      answers for people
+    write.py     remember                                      show.py      answers for people
+    erase.py     forget, verify-forgotten, verify-receipt
     read.py      recall, context, find, show, history, scopes, stats
+    review.py    review, quarantine, approve, reveal, forget-value
+    keys.py      keys new, rotate, check, shred; seal
     care.py      export, load, rebuild, reembed, doctor        bench.py, demo.py, evaluate.py
-    life.py      maintain, detail, restore, pin, hold, fit …
+    life.py      maintain, detail, restore, pin, hold, fit …      audit.py, retention.py
 
 Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refused`; 3 `NotFound`;
 4 `Conflict`; 5 `Unavailable`; 6 `Corrupt`; 7 `Misconfigured`. Answers go to stdout, all else to stderr.
@@ -20,7 +23,7 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import Conflict, Corrupt, EidetError, Misconfigured, NotFound, Unavailable
-from . import bench, care, demo, evaluate, life, read, write
+from . import audit, bench, care, demo, erase, evaluate, keys, life, read, retention, review, write
 
 __all__ = ["app", "main"]
 
@@ -59,7 +62,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (demo, write, read, life, care, bench, evaluate):
+for part in (demo, write, erase, read, life, review, audit, retention, keys, care, bench, evaluate):
     part.add_to(app)
 
 

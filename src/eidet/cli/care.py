@@ -29,13 +29,14 @@ def export(
     file: File,
     below: Below = False,
     every: Annotated[bool, typer.Option("--all", help="Every scope.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Open what a sealed memory keeps sealed.")] = False,
 ) -> None:
-    """Write a scope to a file of JSON lines, losslessly."""
+    """Write a scope to a file of JSON lines, losslessly; sealed if the memory is."""
     if every and (below or on.scope is not None):
         raise BadInput("--all means every scope: leave --scope and --below out")
     scope = None if every else on.reach(below)
     with on.opened() as memory, progress_bar("exporting") as tell:
-        count = memory.export(file, scope=scope, progress=tell)
+        count = memory.export(file, scope=scope, plain=plain, progress=tell)
     _tell(on, {"exported": count, "file": str(file)}, f"exported {count:,} records to {file}")
 
 

@@ -56,7 +56,7 @@ def maintain(
     archive: Archived = None,
     llm: Model = None,
 ) -> None:
-    """Keep memories in order: expire, forget, merge, weigh, promote, move, summarise, consolidate."""
+    """Keep memories in order: expire, retain, forget, merge, weigh, promote, move, summarise, consolidate."""
     settings = on.settings().upkeep
     if forget_below is not None:
         settings = replace(settings, forget_below=forget_below)

@@ -16,6 +16,9 @@ Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Of this kind; s
 Session = Annotated[str | None, typer.Option(help="Of this session.")]
 Agent = Annotated[str | None, typer.Option(help="Of this agent.")]
 Who = Annotated[str | None, typer.Option(help="Said by this person or role.")]
+Trusts = Annotated[
+    list[str] | None, typer.Option("--trust", help="Trusted so: user, tool, web …; several add up.")
+]
 Since = Annotated[str | None, typer.Option(metavar="DATE", help="Happened then or later, ISO 8601.")]
 Until = Annotated[str | None, typer.Option(metavar="DATE", help="Happened then or earlier, ISO 8601.")]
 Id = Annotated[str, typer.Argument(metavar="ID")]
@@ -34,6 +37,7 @@ def recall(
     session: Session = None,
     agent: Agent = None,
     who: Who = None,
+    trust: Trusts = None,
     since: Since = None,
     until: Until = None,
     below: Below = False,
@@ -50,6 +54,7 @@ def recall(
             session=session,
             agent=agent,
             who=who,
+            trust=trust or None,
             since=since,
             until=until,
             explain=explain,
@@ -97,6 +102,7 @@ def find(
     session: Session = None,
     agent: Agent = None,
     who: Who = None,
+    trust: Trusts = None,
     since: Since = None,
     until: Until = None,
     order: Annotated[
@@ -115,6 +121,7 @@ def find(
             session=session,
             agent=agent,
             who=who,
+            trust=trust or None,
             since=since,
             until=until,
             order=order,

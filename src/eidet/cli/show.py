@@ -127,7 +127,7 @@ def tell_record(record: Record) -> None:
 
 def _fields(record: Record) -> Iterator[tuple[str, str]]:
     times = ("created", "occurred", "last_used", "expires")
-    names = ("id", "scope", "kind", "tier", "text", "who", "agent", "session", "step", "source")
+    names = ("id", "scope", "kind", "tier", "trust", "text", "who", "agent", "session", "step", "source")
     for name in names:
         yield name, _value(getattr(record, name))
     for name in times:

@@ -60,6 +60,14 @@ class Which:
         Path | None,
         typer.Option(envvar="EIDET_CONFIG", help="A TOML file with settings.", rich_help_panel=PANEL),
     ] = None
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="EIDET_KEY_FILE",
+            help="Holds the master key of a sealed memory; or EIDET_KEY is the key.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
     json: Annotated[bool, typer.Option("--json", help="Answer in JSON.", rich_help_panel=PANEL)] = False
 
     @property
@@ -76,7 +84,8 @@ class Which:
     def settings(self) -> Settings:
         from ..config import read_settings
 
-        return read_settings(os.environ, self.config)
+        found = read_settings(os.environ, self.config)
+        return found if self.key_file is None else replace(found, key=f"file:{self.key_file}")
 
     def opened(self, *, creates: bool = False) -> Memory:
         """The memory, ready to embed; it must exist unless the command `creates` it."""

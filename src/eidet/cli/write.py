@@ -1,17 +1,15 @@
-"""`eidet remember` and `eidet forget`."""
+"""`eidet remember`."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ..errors import BadInput, Refused
-from ..where import Where
-from .machine import emit, emit_each
+from ..errors import BadInput
+from .machine import emit_each
 from .show import progress_bar
 from .which import Which, command
 from .words import end_of, json_of, lines_of, messages_of, meta_of, place_of
@@ -26,7 +24,6 @@ PANEL: Final = "Write"
 
 def add_to(app: typer.Typer) -> None:
     command(app, PANEL)(remember)
-    command(app, PANEL)(forget)
 
 
 def remember(
@@ -43,6 +40,9 @@ def remember(
     session: str | None = None,
     agent: str | None = None,
     who: Annotated[str | None, typer.Option(help="Who said it.")] = None,
+    trust: Annotated[
+        str | None, typer.Option(help="Where it comes from: trusted, user, tool, web, unknown.")
+    ] = None,
     occurred: Annotated[str | None, typer.Option(help="When it happened, ISO 8601.")] = None,
     expires: Annotated[str | None, typer.Option(help="ISO 8601, or 45m, 12h, 30d from now.")] = None,
     meta: Annotated[
@@ -53,6 +53,9 @@ def remember(
     key: Annotated[str | None, typer.Option(help="Your own name for it, instead of an id.")] = None,
     step: int | None = None,
     place: Annotated[str | None, typer.Option(metavar="X,Y", help="Or X,Y,Z.")] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also what was forgotten for good; that is lifted.")
+    ] = False,
 ) -> None:
     """Remember texts, the lines of a file, or the messages of a conversation; prints the ids.
 
@@ -65,6 +68,7 @@ def remember(
         "session": session,
         "agent": agent,
         "who": who,
+        "trust": trust,
         "occurred": occurred,
         "expires": end_of(expires),
         "meta": meta_of(meta or ()),
@@ -73,6 +77,7 @@ def remember(
         "key": key,
         "step": step,
         "place": place_of(place),
+        "again": again or None,
     }
     said = {name: value for name, value in details.items() if value is not None}
     things = _things(texts or [], file, messages, data)
@@ -113,44 +118,3 @@ def _tell_stored(stored: list[Record], json: bool) -> None:
         emit_each({"id": record.id, "scope": record.scope, "version": record.version} for record in stored)
     else:
         typer.echo("\n".join(record.id for record in stored))
-
-
-def forget(
-    on: Which,
-    ids: Annotated[list[str] | None, typer.Argument(metavar="ID…", help="What to forget.")] = None,
-    where_kind: Annotated[list[str] | None, typer.Option(help="All of this kind; several add up.")] = None,
-    where_session: Annotated[str | None, typer.Option(help="All of this session.")] = None,
-    where_agent: Annotated[str | None, typer.Option(help="All of this agent.")] = None,
-    where_before: Annotated[
-        str | None, typer.Option(metavar="DATE", help="All that happened up to then.")
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--everything", help="All of the scope that --scope names.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-) -> None:
-    """Forget by id, by filters (all of which must hold) or a whole scope: content and history."""
-    parts = {"kinds": where_kind, "session": where_session, "agent": where_agent, "until": where_before}
-    given = {name: value for name, value in parts.items() if value}
-    where = Where(**given) if given else None  # type: ignore[arg-type]
-    if not (ids or where or everything):
-        raise BadInput("say what to forget: ids, a --where-… filter, or --everything with --scope")
-    if everything and on.scope is None:
-        raise BadInput("--everything forgets a whole scope: name it with --scope")
-    if not yes and not sys.stdin.isatty():
-        raise Refused("forgetting is for good: confirm it with --yes where nobody can be asked")
-    with on.opened() as memory:
-        if not yes:
-            count = _how_many(memory, ids, where, on.one_scope)
-            typer.confirm(f"Forget {count} of scope {on.one_scope} for good?", abort=True, err=True)
-        forgotten = memory.forget(ids or None, where=where, everything=everything, scope=on.scope)
-    if on.json:
-        emit({"forgotten": forgotten})
-    else:
-        typer.echo(f"forgot {forgotten:,}" + (f" of {len(ids):,}" if ids else ""))
-
-
-def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope: str) -> str:
-    """A number for people."""
-    found = memory.count(Where(ids=tuple(ids)) if ids else where, scope=scope)
-    return "1 record" if found == 1 else f"{found:,} records"

@@ -88,6 +88,15 @@ class Cached:
             asked = list(missing.values())
             self._learn(missing, verified(self._embedder, asked, await aembed(asked)))
 
+    def forget(self, texts: Sequence[str]) -> None:
+        """Drops the rows of texts, from RAM and from the file."""
+        digests = [_digest(text) for text in texts]
+        with self._lock:
+            for digest in digests:
+                self._rows.pop(digest, None)
+        if self._disk is not None and digests:
+            self._disk.delete(digests)
+
     def close(self) -> None:
         """Closes the file, if there is one; the cache may be used on and opens it again."""
         if self._disk is not None:
@@ -158,6 +167,16 @@ class _Disk:
                 self._mend(error)
                 with suppress(sqlite3.Error):
                     self._insert(values)
+
+    def delete(self, digests: Sequence[Digest]) -> None:
+        with self._lock:
+            try:
+                with self._open() as connection:
+                    connection.execute("PRAGMA secure_delete = ON")
+                    connection.executemany("DELETE FROM vectors WHERE digest = ?", [(d,) for d in digests])
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except sqlite3.Error as error:
+                self._mend(error)
 
     def close(self) -> None:
         with self._lock:

@@ -181,4 +181,4 @@ def _contexts(
 
 def _emptied(memory: Memory, cases: Sequence[Case]) -> None:
     for case in cases:
-        memory.forget(scope=case.scope, everything=True)
+        memory.forget(scope=case.scope, everything=True, for_good=False)

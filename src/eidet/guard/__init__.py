@@ -18,7 +18,7 @@ from .fence import fenced
 from .found import Found, Pii
 from .patterns import Pattern
 from .poison import Poisoned, poison
-from .policy import KEYED, Action, Forbidden, Keys, Policy, Vault
+from .policy import KEYED, Action, Forbidden, Keys, Policy, Vault, policy_of
 from .scan import find
 from .settle import Acted, rewritten, settled
 from .tokens import restored
@@ -42,6 +42,7 @@ __all__ = [
     "guarded",
     "guarded_data",
     "poison",
+    "policy_of",
     "restored",
 ]
 

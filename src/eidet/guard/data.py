@@ -20,7 +20,7 @@ def _walk(value: Json, guard: Guard, name: str, path: str) -> Json:
     if isinstance(value, int) and not isinstance(value, bool):
         return _number(value, guard, name, path)
     if isinstance(value, Mapping):
-        return _entries(value, guard, path)
+        return _entries(value, guard, name, path)
     if isinstance(value, list):
         return [_walk(item, guard, name, f"{path}[{at}]") for at, item in enumerate(value)]
     return value
@@ -34,11 +34,12 @@ def _number(value: int, guard: Guard, name: str, path: str) -> Json:
     return value if kept == str(value) else kept
 
 
-def _entries(value: Mapping[str, Json], guard: Guard, path: str) -> dict[str, Json]:
+def _entries(value: Mapping[str, Json], guard: Guard, name: str, path: str) -> dict[str, Json]:
+    """What is around a key is said about its value, too: `born: {date: …}`."""
     entries: dict[str, Json] = {}
     for key, item in value.items():
         kept = _apart(guard(key, "", f"{path}.(key)"), entries)
-        entries[kept] = _walk(item, guard, kept, f"{path}.{kept}")
+        entries[kept] = _walk(item, guard, f"{name} {kept}".strip(), f"{path}.{kept}")
     return entries
 
 

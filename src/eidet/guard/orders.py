@@ -16,7 +16,7 @@ class Rule:
     shape: re.Pattern[str]
 
 
-def _rule(reason: str, weight: float, stems: str, shape: str) -> Rule:
+def rule(reason: str, weight: float, stems: str, shape: str) -> Rule:
     return Rule(reason, weight, tuple(stem.replace("_", " ") for stem in stems.split()), re.compile(shape))
 
 
@@ -45,7 +45,7 @@ _SENDING = (
 )
 
 RULES = (
-    _rule(
+    rule(
         "asks to set instructions aside",
         0.85,
         "ignor disregard forget overrid bypass neglect discard skip follow",
@@ -53,7 +53,7 @@ RULES = (
         rf"|do not follow|stop following)\s+(?!to\b)"
         rf"(?:[^\s.!?]+\s+){{0,3}}?{_BEFORE}\s+(?:[^\s.!?,]+\s+){{0,3}}?{_RULES_OF}\b",
     ),
-    _rule(
+    rule(
         "asks to set everything before it aside",
         0.7,
         "ignor disregard forget",
@@ -61,7 +61,7 @@ RULES = (
         r"|anything)\s+(?:that\s+)?(?:(?:was\s+|you\s+were\s+|you've\s+been\s+|i\s+)?(?:said|told|written"
         r"|before|above|prior|previously|you know|you were|you have been|that came))",
     ),
-    _rule(
+    rule(
         "asks to set instructions aside",
         0.85,
         "ignor ignoz vergiss missacht überg instruc anweisung anweisungen oubli olvid istruz diment "
@@ -75,7 +75,7 @@ RULES = (
         r"(?:[^.!?\n]{0,30}?\b(?:précédentes|antérieures|ci-dessus|anteriores|previas|precedenti|sopra"
         r"|acima)|(?<=\w))",
     ),
-    _rule(
+    rule(
         "asks to set instructions aside",
         0.85,
         "игнорир забудь забудьте 忽略 无视 忘记 無視 무시 تجاهل अनदेखा",
@@ -84,7 +84,7 @@ RULES = (
         r"|(?:忽略|无视|忘记|無視)[^。！？\n]{0,20}(?:指令|指示|说明|提示|规则|命令)|(?:指示|命令|プロンプト|ルール)[^。\n]{0,10}(?:無視|忘れ)"
         r"|(?:지시|명령|지침)[^.\n]{0,12}무시|تجاهل[^.\n]{0,30}(?:التعليمات|الأوامر)|निर्देश[^।\n]{0,20}अनदेखा",
     ),
-    _rule(
+    rule(
         "tells the agent who it is now",
         0.7,
         "you_are from_now act_as pretend jailbreak developer_mode do_anything_now mode roleplay role-play "
@@ -103,7 +103,7 @@ RULES = (
         r"|enter|activate|switch to|engage) (?:developer|god|jailbreak|dan|unrestricted|sudo) mode"
         r"|\bdo anything now\b|\bjailbroken\b",
     ),
-    _rule(
+    rule(
         "orders the agent",
         0.6,
         "you_must_now you_have_to_now you_will_now you_shall_now must_now your_new new_instruction "
@@ -120,7 +120,7 @@ RULES = (
         r"|rules)(?: for (?:the |you|ai|this )\S*)?\s*[:\n]"
         r"|\b(?:you (?:must|will|shall)|and) (?:obey|comply with) (?:me|these|this|my|every|all|only)\b",
     ),
-    _rule(
+    rule(
         "addresses the agent that reads it",
         0.55,
         "attention note if_you_are ing_this dear to_any to_all to_the message_for instructions_for "
@@ -134,14 +134,14 @@ RULES = (
         rf"|ingesting) this\b|\bto (?:any|all|the) (?:large )?{_AGENT}(?: {_AGENT})?"
         rf"(?: reading| processing|:)",
     ),
-    _rule(
+    rule(
         "a turn of a chat in the text",
         0.9,
         "<| [inst [/inst <<sys of <start",
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id|end_header_id"
         r"|begin_of_text|endofprompt|channel|message)\|?>|\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>",
     ),
-    _rule(
+    rule(
         "a role at the head of a line",
         0.45,
         "system assistant developer human user",
@@ -150,7 +150,7 @@ RULES = (
         r"\s{0,3}(?::|(?<=\])"
         r"|\n|={2,5}|-{2,5})",
     ),
-    _rule(
+    rule(
         "orders under a role",
         0.45,
         "system: system_prompt system_message system_override system_note system] <system "
@@ -159,7 +159,7 @@ RULES = (
         r"|>)?\s{0,3}:?\s{0,3}(?:[^\n]{0,80}?)\b(?:you (?:are|must|will|should|have|may)|ignore|always"
         r"|never|do not|obey|override|the user (?:is|has|wants)|comply|disable|grant)",
     ),
-    _rule(
+    rule(
         "looks like a tool call",
         0.65,
         "tool call <invoke arguments action <function",
@@ -169,7 +169,7 @@ RULES = (
         r"|action)\"\s{0,3}:\s{0,3}\"[\w.-]{1,60}\"\s{0,3},\s{0,9}\"(?:arguments|args|parameters|input"
         r"|action_input|params)\"\s{0,3}:|(?:^|\n)action:[^\n]{1,80}\n\s{0,4}action input:",
     ),
-    _rule(
+    rule(
         "an answer laid down in advance",
         0.6,
         "asked asks asking question query requests inquires mention fragt demande pregunt chied pergunt "
@@ -195,7 +195,7 @@ RULES = (
         r"|użytkownik)\b[^.!?\n]{0,60}?(?:pyta|zapyta)[^.!?\n]{0,60}?\b(?:odpowiadaj|zawsze|mów)\b"
         r"|\bnär (?:någon|användaren)\b[^.!?\n]{0,60}?frågar[^.!?\n]{0,60}?\b(?:svara|alltid|säg)\b",
     ),
-    _rule(
+    rule(
         "asks to send things away",
         0.7,
         "http www. webhook ftp:// .com/ curl wget @",
@@ -206,7 +206,7 @@ RULES = (
         rf"|load|open|request|call|get"
         rf"|render)\b[^.!?\n]{{0,40}}https?://[^\s]{{0,200}}[?&/=](?:\{{|\[|<|\$)|!\[[^\]]{{0,80}}\]\(https?://[^)\s]{{1,200}}[?&][^)\s=]{{1,40}}=(?:\{{|\[|<|\$|%7b|[a-z_]*(?:secret|conversation|history|data))",
     ),
-    _rule(
+    rule(
         "asks for what the agent was told",
         0.65,
         "prompt instruction above told initial verbatim",
@@ -220,7 +220,7 @@ RULES = (
         r"|were) your (?:system prompt|hidden instructions|initial instructions)|\b(?:reveal|print|repeat"
         r"|output|disclose|leak) (?:all )?your (?:full |entire |exact )?(?:instructions|prompt|rules)\b",
     ),
-    _rule(
+    rule(
         "wants to be kept from the user",
         0.55,
         "user tell mention inform",
@@ -232,7 +232,7 @@ RULES = (
         r"|\b(?:do not|don't|never) (?:mention|reveal|disclose|acknowledge|repeat) (?:this|these"
         r"|that you (?:read|saw|received)) (?:instructions?|message|prompt|note|text|directive)",
     ),
-    _rule(
+    rule(
         "writes the agent's memory",
         0.5,
         "memory memories remember permanently store for_all_future",
@@ -243,7 +243,7 @@ RULES = (
         r"|\bremember (?:permanently|forever|for all future)\b[^.!?\n]{0,80}\b(?:you|always|never|user)\b"
         r"|\bfor all future (?:conversations|sessions|interactions|requests|responses|users)\b",
     ),
-    _rule(
+    rule(
         "asks to act without checks",
         0.5,
         "confirmation approval verification permission safety filters restrictions censorship without "

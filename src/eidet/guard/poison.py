@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+from .claims import EVERY
 from .hidden import hidden_signs, plain, tagged
-from .orders import RULES
 
 SUSPICIOUS: Final = 0.5
 _CODED: Final = 0.9
@@ -52,7 +52,7 @@ def poison(text: str) -> Poisoned:
 
 def _orders(text: str) -> Iterator[tuple[str, float]]:
     small = text.lower()
-    for rule in RULES:
+    for rule in EVERY:
         if any(stem in small for stem in rule.stems) and rule.shape.search(small):
             yield rule.reason, rule.weight
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from functools import lru_cache
+from typing import Any, Protocol
 
 from ..errors import BadInput, Refused
 from .found import Pii
@@ -68,7 +69,44 @@ class Policy:
     @property
     def actions(self) -> frozenset[Action]:
         """Every action that may be taken."""
-        return frozenset(map(self.action, (*Pii, *(pattern.name for pattern in self.patterns))))
+        return _actions(self)
+
+
+@lru_cache(maxsize=64)
+def _actions(policy: Policy) -> frozenset[Action]:
+    return frozenset(map(policy.action, (*Pii, *(pattern.name for pattern in policy.patterns))))
+
+
+def policy_of(value: object) -> Policy | None:
+    """A policy as settings write it: one, the name of an action for all classes, or actions by class.
+
+    `"redact"`, `"email=mask,card=refuse,label"` (the bare action is for the rest) and
+    `{"email": "mask", "default": "label"}` are policies; None and `"off"` are none. Where pseudonyms are
+    for everything, secrets are redacted all the same: nobody should ask a memory for a password.
+    """
+    if value is None or isinstance(value, Policy):
+        return value
+    if isinstance(value, str):
+        return None if value.strip().lower() in ("", "off", "none") else _policy(_told_by_class(value))
+    if isinstance(value, Mapping):
+        return _policy(dict(value))
+    raise BadInput(f"a guard is a Policy or the name of an action, not {type(value).__name__}")
+
+
+def _told_by_class(said: str) -> dict[str, str]:
+    parts = [part.strip().partition("=") for part in said.split(",") if part.strip()]
+    return {kind.strip() if sign else "default": (action if sign else kind).strip()
+            for kind, sign, action in parts}  # fmt: skip
+
+
+def _policy(actions: Mapping[str, object]) -> Policy:
+    known = (*Pii, "default")
+    if unknown := sorted(set(map(str, actions)) - set(known)):
+        raise BadInput(f"a guard does not know {', '.join(unknown)}; there are {', '.join(known)}")
+    given: dict[str, Any] = dict(actions)
+    if given.get("default") == Action.PSEUDONYM:
+        given.setdefault("secret", Action.REDACT)
+    return Policy(**given)
 
 
 def _check_action(kind: str, action: str | None) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from .found import Found
 from .policy import KEYED, STAYING, Action, Forbidden, Keys, Policy
 from .scan import find
-from .tokens import digest, known, plain_token, pseudonym
+from .tokens import TOKEN_SIGNS, digest, known, plain_token, pseudonym
 
 DEEPEST = 8  # a text that still gives something then is made to do so, and the rest of it is covered whole
 
@@ -51,6 +51,8 @@ def settled(text: str, policy: Policy, keys: Keys | None, *, before: str = "", p
 
 
 def _between_tokens(text: str, policy: Policy) -> Iterator[tuple[str, int]]:
+    if not any(sign in text for sign in TOKEN_SIGNS):
+        return iter([(text, 0)] if text else [])
     tokens = known(tuple(pattern.name for pattern in policy.patterns))
     return _outside(text, [match.span() for match in tokens.finditer(text)])
 

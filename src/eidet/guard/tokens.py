@@ -15,6 +15,7 @@ from .policy import Action, Vault
 SIGNS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O, U: they are misread
 LENGTH: Final = 10  # fifty bits: two of a million values share a token with a chance under one in 2,000
 DOTS: Final = "•"
+TOKEN_SIGNS: Final = ("[", "_", ":", DOTS, "…")  # every token has one of them
 
 _SPACES = re.compile(r"[\s\u00a0]+")
 _ODD = re.compile(r"[^0-9A-Za-z]")
@@ -81,15 +82,25 @@ def known(names: tuple[str, ...] = ()) -> re.Pattern[str]:
     )
 
 
+@lru_cache(64)
+def _pseudonyms(names: tuple[str, ...]) -> re.Pattern[str]:
+    upper = "|".join(sorted((*Pii, *names), key=len, reverse=True)).upper()
+    return re.compile(rf"(?:{upper})_[{SIGNS}]{{{LENGTH}}}")
+
+
+def tokens_in(text: str, names: Iterable[str] = ()) -> list[str]:
+    """The pseudonyms of a text, in order."""
+    return [match[0] for match in _pseudonyms(tuple(names)).finditer(text)]
+
+
 def restored(text: str, vault: Vault, unseal: Callable[[bytes], str], names: Iterable[str] = ()) -> str:
     """The text with pseudonyms turned back. Tokens the vault does not know stay; a bad seal is `Corrupt`."""
-    upper = "|".join(sorted((*Pii, *names), key=len, reverse=True)).upper()
 
     def value(match: re.Match[str]) -> str:
         sealed = vault.get(match[0])
         return match[0] if sealed is None else _opened(match[0], sealed, unseal)
 
-    return re.sub(rf"(?:{upper})_[{SIGNS}]{{{LENGTH}}}", value, text)
+    return _pseudonyms(tuple(names)).sub(value, text)
 
 
 def _opened(token: str, sealed: bytes, unseal: Callable[[bytes], str]) -> str:

@@ -9,9 +9,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from ..guard.fence import is_untrusted
 from ..model import Hit, Kind, Record
 from ..text.tokens import TokenCounter
-from .lines import excerpt_of, is_long, likely_chars, one_line, stamp_of
+from .lines import excerpt_of, is_long, likely_chars, one_line, quoted_line, stamp_of
 from .passages import Key, Turns, header_of, key_of
 
 WORKING, FACTS, CONVERSATION = "working", "facts", "conversation"
@@ -50,19 +51,23 @@ class Wish(NamedTuple):
 class Piece:
     """A record's line and what it costs."""
 
-    __slots__ = ("bare", "cost", "line", "record", "section", "stamp")
+    __slots__ = ("bare", "cost", "line", "quoted", "record", "said", "section", "stamp")
 
-    def __init__(self, record: Record, said: str, counter: TokenCounter) -> None:
+    def __init__(self, record: Record, said: str, counter: TokenCounter, *, fence: bool) -> None:
         self.record, self.section, self.stamp = record, section_of(record), stamp_of(record)
-        self.line = f"{self.stamp} {said}"
+        self.said, self.quoted = said, fence and is_untrusted(record)
+        self.line = quoted_line(record, said) if self.quoted else f"{self.stamp} {said}"
         self.cost = counter.count(self.line + "\n")
         self.bare = said.casefold().strip(_MARKS)
 
     def says(self, other: Piece) -> bool:
         """Whether the other text is part of this one, word for word.
 
-        What two people said, or one of them on two days, are two things.
+        What two people said, or one of them on two days, are two things; and what is not trusted
+        takes nobody's place.
         """
+        if self.quoted and not other.quoted:
+            return False
         turns = self.section == other.section == CONVERSATION
         if (turns and self.stamp != other.stamp) or not other.bare:
             return False
@@ -92,13 +97,15 @@ class Chooser:
     counter: TokenCounter
     terms: AbstractSet[int] = frozenset()
     headings: bool = True
+    fence: bool = True
     _pieces: dict[Key, Piece] = field(default_factory=dict, init=False)
     _costs: dict[str, int] = field(default_factory=dict, init=False)
     _refused: float = field(default=math.inf, init=False)
 
     def piece(self, wish: Wish) -> Piece:
         if wish.key not in self._pieces:
-            self._pieces[wish.key] = Piece(wish.record, self._said(wish.record), self.counter)
+            said = self._said(wish.record)
+            self._pieces[wish.key] = Piece(wish.record, said, self.counter, fence=self.fence)
         return self._pieces[wish.key]
 
     def filled(self, chosen: Chosen, wishes: Sequence[Wish], room: int) -> Chosen:

@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from ..clean import local
+from ..guard.fence import fenced, trust_in
 from ..model import Record
 from ..text import unpack
 from ..text.analysis import read_analysis
@@ -28,6 +29,13 @@ def stamp_of(record: Record) -> str:
 def line_of(record: Record) -> str:
     """`[2026-05-08] Ann: …`, on one line."""
     return f"{stamp_of(record)} {one_line(record.text)}"
+
+
+def quoted_line(record: Record, said: str) -> str:
+    """A line that is not trusted: the day, then who and what as a quotation on lines of its own."""
+    who = one_line(record.who) if record.who else ""
+    day = f"[{local(record.occurred).date().isoformat()}]"
+    return f"{day} {fenced(f'{who}: {said}' if who else said, trust_in(record))}"
 
 
 def is_long(record: Record) -> bool:

@@ -9,12 +9,13 @@ from typing import Final
 
 from ..model import Hit, Record
 from ..text.tokens import TokenCounter, cut
-from .choose import CONVERSATION, HEADINGS, SHARE, Chooser, Chosen, Wish, wishes_of
-from .lines import line_of
+from .choose import CONVERSATION, HEADINGS, SHARE, Chooser, Chosen, Piece, Wish, wishes_of
+from .lines import line_of, quoted_line
 from .passages import Told, Turns, key_of, lines_of, passages_of
 
 __all__ = ["Context", "line_of", "pack"]
 
+_SMALLER: Final = 4  # tokens: how much less of a quotation is tried each time
 _ROUNDS: Final = 3  # how often what is left of the budget is given away again
 
 
@@ -59,15 +60,17 @@ def pack(
     turns: Turns | None = None,
     terms: AbstractSet[int] = frozenset(),
     headings: bool = True,
+    fence: bool = True,
 ) -> Context:
     """Takes the best hits that fit, best first; what is told comes in an order the query has no say in.
 
     First the working state (newest first, up to its share of the budget), then facts by when they were
     stored, then passages of conversation by when they were said. Of a long text the unit with most of
-    the `terms` is told. When nothing fits whole, the beginning of the best is given.
+    the `terms` is told. When nothing fits whole, the beginning of the best is given. With `fence`, what
+    is not trusted is quoted.
     """
     beside = turns or Turns()
-    chooser = Chooser(budget=budget, counter=counter, terms=terms, headings=headings)
+    chooser = Chooser(budget=budget, counter=counter, terms=terms, headings=headings, fence=fence)
     wishes = wishes_of(hits, beside)
     state = [Wish(key_of(record), record) for record in working]
     chosen = chooser.filled({}, state, int(budget * SHARE))
@@ -110,11 +113,24 @@ def _beginning(wishes: Sequence[Wish], chooser: Chooser) -> _Page:
     if not wishes:
         return _Page()
     best = chooser.piece(wishes[0])
-    text = cut(best.line, chooser.budget, chooser.counter)
+    text = _cut_quotation(best, chooser) if best.quoted else cut(best.line, chooser.budget, chooser.counter)
     if len(text) <= len(best.stamp):
         return _Page()
     tokens = chooser.counter.count(text)
     return _Page(text=text, tokens=tokens, records=(best.record,), sections={best.section: text})
+
+
+def _cut_quotation(best: Piece, chooser: Chooser) -> str:
+    """The beginning of what is quoted, with the quotation closed; nothing where even that has no room."""
+    room = chooser.budget
+    while (room := room - _SMALLER) > 0:
+        if not (said := cut(best.said, room, chooser.counter)):
+            break
+        text = quoted_line(best.record, said)
+        if (over := chooser.counter.count(text) - chooser.budget) <= 0:
+            return text
+        room -= over
+    return ""
 
 
 def _page(chosen: Chosen, chooser: Chooser, turns: Turns) -> _Page:

@@ -6,14 +6,17 @@ inherits `eidet.store.contract.StoreContract`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
 
+from ..clean import Json
 from ..model import Event, Record, Scope
 from ..quality import Survey, Tally
 from ..where import Where
 
 Uses = Mapping[tuple[str, str], tuple[int, float]]  # (scope, id) -> (how often, when last)
+SCOPE_MARK: Final = b""  # entombs all that a scope held until then …
+BELOW_MARK: Final = b"/"  # … and all that the scopes below it held
 ORDERS = ("seq", "occurred", "created", "importance", "step", "uses")
 
 
@@ -68,6 +71,85 @@ class Derived(NamedTuple):
     terms: bytes
 
 
+class Claim(NamedTuple):
+    """What a record that is to be written may not be, as marks of what was forgotten: see `marks`.
+
+    `says` are those of its content. `id` is that of its id, which counts for what was created before
+    the id was forgotten. `made_of` are those of the ids it was derived from, which count where no
+    such record is there.
+    """
+
+    says: Sequence[bytes] = ()
+    id: bytes | None = None
+    made_of: Sequence[tuple[str, bytes]] = ()
+
+
+class Watch(NamedTuple):
+    """What a write does about what was forgotten for good.
+
+    `claims` gives one claim per record; it is only asked in a store that has tombstones. With
+    `again`, the tombstones of what is said are lifted; without, such records are `Entombed`.
+    `returning` records also may not be older than the end of their scope.
+    """
+
+    claims: Callable[[], Sequence[Claim]]
+    again: bool = False
+    returning: bool = False
+
+
+class Stone(NamedTuple):
+    """A tombstone to be: `mark` must not come back to `scope`."""
+
+    scope: str
+    mark: bytes
+
+
+class Erasure(NamedTuple):
+    """What is to happen at once when memories are forgotten for good.
+
+    `gone` are deleted as `drop` does, and so is all that matches `where`. `anew` are derived records:
+    (as it is, as it shall be); they become the next version, and history keeps nothing of what they
+    said before.
+    """
+
+    gone: Sequence[Record] = ()
+    where: Where | None = None
+    anew: Sequence[tuple[Record, Record]] = ()
+    stones: Sequence[Stone] = ()
+    settings: Mapping[str, str] = {}
+
+
+class Erased(NamedTuple):
+    """The (scope, id) of what was deleted, and how many notes of the history lost what they told."""
+
+    gone: list[tuple[str, str]]
+    histories: int
+
+
+class Scrubbed(NamedTuple):
+    """Bytes that were given back, and in words what is not clean yet, and why."""
+
+    freed: int = 0
+    pending: tuple[str, ...] = ()
+
+
+class Look(Protocol):
+    """Reading inside of a write: nobody else can write meanwhile."""
+
+    def scan(self, where: Where) -> Iterator[Record]:
+        """Matching records by rising seq."""
+
+    def twins(self, records: Sequence[Record]) -> list[Record]:
+        """All other records of their scopes that say word for word what one of these says."""
+
+    def derived(self, scope: Scope) -> list[Record]:
+        """Those of a scope that were derived from others."""
+
+    def history(self, scope: str, id: str) -> list[Event]: ...
+
+    def setting(self, name: str) -> str | None: ...
+
+
 class Store(Protocol):
     """Keeps records. Every method is safe from many threads; what returned is durable.
 
@@ -91,6 +173,7 @@ class Store(Protocol):
         expect: int | None = None,
         epoch: int | None = None,
         by: str | None = None,
+        watch: Watch | None = None,
     ) -> list[Record]:
         """Writes all records or none; one answer per record, in order, as it is now stored.
 
@@ -98,7 +181,8 @@ class Store(Protocol):
         alone. With `unique`, a fact or document whose content its scope already has under another
         id is not stored again: the one that is there is answered, with a use counted. With
         `expect`, each record must exist in that version, else Conflict; with `epoch`, the store
-        must still be in that epoch, else Conflict.
+        must still be in that epoch, else Conflict. With `watch`, what was forgotten for good is
+        `Entombed`, and nothing is written.
         """
 
     def recast(
@@ -150,6 +234,24 @@ class Store(Protocol):
         A filter that asks for nothing but a scope means all of it: its tallies go too.
         """
 
+    def erase(self, plan: Callable[[Look], Erasure], *, now: float, by: str | None = None) -> Erased:
+        """Deletes, writes anew and entombs what `plan` says, all at once.
+
+        The plan is made inside of the write: what it saw is as it is. Its errors undo everything.
+        """
+
+    def entombed(self, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
+        """Which of the marks are entombed in a scope, and since when."""
+
+    def exhume(self, scope: str, marks: Sequence[bytes]) -> int:
+        """Lifts tombstones; how many there were."""
+
+    def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
+        """Leaves nothing of what was deleted in the files of the store.
+
+        `said` are bytes that must not be found there any more; None where nobody knows.
+        """
+
     def note(self, uses: Uses) -> None:
         """Adds to use counts; records that are gone are passed over. Changes no version or seq."""
 
@@ -177,6 +279,12 @@ class Store(Protocol):
         A creation is by the record's agent; what follows is by whoever the call named.
         """
 
+    def retell(self, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
+        """Puts what the history tells of a record's content in other words, by version; how many notes.
+
+        Only notes that still tell something: what was forgotten stays so. Changes no seq.
+        """
+
     def scopes(self, scope: Scope | None = None, *, alive_at: float | None = None) -> dict[str, int]:
         """Scopes that hold records, with their counts, by name; all of them or those in `scope`.
 
@@ -197,6 +305,9 @@ class Store(Protocol):
         """What tells the write with this seq from any other, if it still knows; the same each time."""
 
     def setting(self, name: str) -> str | None: ...
+
+    def settings(self, prefix: str) -> dict[str, str]:
+        """Those whose names begin so, by name."""
 
     def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
         """Writes settings, all or none; with `fresh`, those that are set already are left alone."""

@@ -20,7 +20,22 @@ from ..model import Kind, Record, Scope, Tier
 from ..original import Original, pack_original
 from ..quality import Survey, Tally
 from ..where import Condition, Where
-from . import ORDERS, Changes, Derived, Entry, Store
+from . import (
+    BELOW_MARK,
+    ORDERS,
+    SCOPE_MARK,
+    Changes,
+    Claim,
+    Derived,
+    Entry,
+    Erased,
+    Erasure,
+    Look,
+    Stone,
+    Store,
+    Watch,
+)
+from .rules import Entombed
 
 E = TypeVar("E", bound=Exception)
 
@@ -817,6 +832,30 @@ class StoreContract:
         self.store.configure({"some": "é\0"})
         assert (self.store.setting("some"), self.store.setting("other")) == ("é\0", "")
 
+    def test_settings_are_told_by_the_beginning_of_their_names(self) -> None:
+        self.store.configure({"b:2": "two", "b:1": "one", "b%": "other", "B:1": "no", "é:x": "é"})
+        assert self.store.settings("b:") == {"b:1": "one", "b:2": "two"}
+        assert list(self.store.settings("b:")) == ["b:1", "b:2"]
+        assert self.store.settings("é") == {"é:x": "é"}
+        assert self.store.settings("none") == {}
+
+    def test_history_can_be_told_in_other_words(self) -> None:
+        self.put(fact("x", importance=0.1), fact("y"))
+        self.put(fact("x", importance=0.2), fact("y", text="new"))
+        self.put(fact("x", importance=0.3))
+        head = self.store.head()
+        assert self.store.retell("a", "x", {2: {"importance": 0.7}, 9: {"importance": 0.8}}) == 1
+        assert [e.before for e in self.store.history("a", "x")] == [
+            None,
+            {"importance": 0.7},
+            {"importance": 0.2},
+        ]
+        assert self.store.head() == head
+        self.store.drop(within("a", ids=("y",)), now=LATER)
+        assert self.store.retell("a", "y", {2: {"importance": 0.7}}) == 0
+        assert self.store.history("a", "y")[1].before is None
+        assert self.store.retell("b", "x", {2: {"importance": 0.7}}) == 0
+
     def test_rewriting_replaces_derived_bytes_in_place(self) -> None:
         x, y = self.put(fact("x", vector=b"old", terms=b"old"), fact("y", "b"))
         before = self.store.head()
@@ -874,6 +913,124 @@ class StoreContract:
     def test_adopting_without_records_only_writes_the_settings(self) -> None:
         assert self.store.adopt("new", {"embedder": "new"}) == 0
         assert self.store.setting("embedder") == "new"
+
+    # Forgetting for good.
+
+    def watch(self, *claims: Claim, **how: bool) -> Watch:
+        return Watch(lambda: list(claims), **how)
+
+    def erase(self, erasure: Erasure, *, now: float = LATER, by: str | None = None) -> Erased:
+        return self.store.erase(lambda _: erasure, now=now, by=by)
+
+    def test_erasing_deletes_entombs_and_tells(self) -> None:
+        one, other = self.put(fact("one"), fact("other"))
+        erased = self.erase(
+            Erasure(gone=[one], stones=[Stone("a", b"m1")], settings={"some": "thing"}), by="ann"
+        )
+        assert erased == Erased([("a", "one")], 0)
+        assert self.store.find(ALL) == [other]
+        assert self.store.entombed("a", [b"m1", b"m2"]) == {b"m1": LATER}
+        assert self.store.entombed("b", [b"m1"]) == {}
+        assert self.store.setting("some") == "thing"
+        assert [(e.what, e.by) for e in self.store.history("a", "one")][-1] == ("forgotten", "ann")
+        assert self.store.changes("a", other.seq, 10).gone == [one.seq]
+
+    def test_erasing_all_that_matches_counts_what_history_lost(self) -> None:
+        self.put(fact("one"), fact("two", "a/b"), fact("three", "c"))
+        self.put(fact("one", text="else"))
+        self.tally(Tally("a", 1, "recall", {"recalls": 1}))
+        erased = self.erase(Erasure(where=Where(scope=Scope.under("a"))))
+        assert sorted(erased.gone) == [("a", "one"), ("a/b", "two")]
+        assert erased.histories == 1
+        assert [event.before for event in self.store.history("a", "one")] == [None, None, None]
+        assert self.store.tallies(None, 0) == []
+        assert ids(self.store.find(ALL)) == ["three"]
+
+    def test_what_is_made_anew_keeps_nothing_of_what_it_said(self) -> None:
+        self.put(fact("sum", text="first"))
+        (old,) = self.put(fact("sum", text="second"))
+        assert self.erase(Erasure(anew=[(old, old.but(text="third"))])).histories == 1
+        (new,) = self.store.find(ALL)
+        assert (new.text, new.version, new.created) == ("third", 3, old.created)
+        told = self.store.history("a", "sum")
+        assert [event.what for event in told] == ["created", "revised", "revised"]
+        assert [event.before for event in told] == [None, None, None]
+        assert self.store.changes("a", old.seq, 10).gone == [old.seq]
+
+    def test_a_plan_sees_the_store_and_its_error_undoes_everything(self) -> None:
+        one, _, made = self.put(
+            fact("one", text="same"), fact("two"), fact("made", derived_from=("one",)), unique=False
+        )
+        (copy,) = self.put(fact("copy", text="same"), unique=False)
+        self.put(fact("away", "b", text="same", derived_from=("x",)))
+        seen: list[Any] = []
+
+        def plan(look: Look) -> Erasure:
+            seen.extend(look.scan(within("a", ids=("one",))))
+            seen.extend(look.twins([one]))
+            seen.extend(look.derived(Scope("a")))
+            seen.append([event.what for event in look.history("a", "one")])
+            seen.append(look.setting("nothing"))
+            raise BadInput("no")
+
+        head = self.store.head()
+        caught(BadInput, lambda: self.store.erase(plan, now=LATER))
+        assert seen == [one, copy, made, ["created"], None]
+        assert self.store.head() == head
+        assert self.store.count(ALL) == 5
+
+    def test_what_is_entombed_is_refused_with_all_that_came_along(self) -> None:
+        self.erase(Erasure(stones=[Stone("a", b"m")]))
+        records = [fact("x"), fact("y")]
+        watch = self.watch(Claim(), Claim((b"m",)))
+        error = caught(Entombed, lambda: self.store.put(records, now=NOW, watch=watch))
+        assert error.found == {1: LATER}
+        assert self.store.count(ALL) == 0
+        assert len(self.store.put([fact("y", "b")], now=NOW, watch=self.watch(Claim((b"m",))))) == 1
+        assert len(self.put(fact("z"), watch=self.watch(Claim((b"n",))))) == 1
+
+    def test_claims_are_not_asked_for_where_nothing_is_entombed(self) -> None:
+        def never() -> list[Claim]:
+            raise AssertionError("asked")
+
+        assert len(self.put(fact("x"), watch=Watch(never))) == 1
+
+    def test_what_is_said_again_is_exhumed(self) -> None:
+        self.erase(Erasure(stones=[Stone("a", b"m"), Stone("a", b"n")]))
+        self.put(fact("x"), watch=self.watch(Claim((b"m",)), again=True))
+        assert self.store.entombed("a", [b"m", b"n"]) == {b"n": LATER}
+        assert self.store.exhume("a", [b"m", b"n"]) == 1
+        assert self.store.exhume("a", [b"n"]) == 0
+
+    def test_an_id_that_was_forgotten_does_not_return_from_before(self) -> None:
+        self.erase(Erasure(stones=[Stone("a", b"id")]))
+        watch = self.watch(Claim(id=b"id"))
+        caught(Entombed, lambda: self.put(fact("x", created=LATER), watch=watch))
+        assert len(self.put(fact("x", created=LATER + 1), watch=watch)) == 1
+
+    def test_nothing_is_made_of_what_was_forgotten_unless_it_is_there_again(self) -> None:
+        self.erase(Erasure(stones=[Stone("a", b"id")]))
+        watch = self.watch(Claim(made_of=(("source", b"id"),)))
+        caught(Entombed, lambda: self.put(fact("x"), watch=watch))
+        self.put(fact("source"))
+        assert len(self.put(fact("x"), watch=watch)) == 1
+
+    def test_what_a_scope_held_before_its_end_does_not_return(self) -> None:
+        self.erase(Erasure(stones=[Stone("a", SCOPE_MARK), Stone("b", BELOW_MARK)]))
+        back = self.watch(Claim(), returning=True)
+        for scope in ("a", "b", "b/c", "b/c/d"):
+            caught(Entombed, lambda scope=scope: self.put(fact("x", scope), watch=back))  # type: ignore[misc]
+            assert len(self.put(fact("x", scope, created=LATER + 1), watch=back)) == 1
+            assert len(self.put(fact("y", scope), watch=self.watch(Claim()))) == 1
+        assert len(self.put(fact("x", "a/b"), watch=back)) == 1
+        assert len(self.put(fact("x", "bb"), watch=back)) == 1
+
+    def test_scrubbing_changes_nothing_of_what_is_kept(self) -> None:
+        self.put(FULL, *[fact(f"f{n}", text=f"text {n} " * 50) for n in range(40)])
+        self.erase(Erasure(where=within("a")))
+        for said in ([b"text 1 text 1"], [], None):
+            assert self.store.scrub(said).pending == ()
+        assert ids(self.store.find(ALL)) == ["full"]
 
     # Life.
 

@@ -24,6 +24,9 @@ _LABELS: Final = ("agent", "session", "who", "source")
 class JsonSql(Protocol):
     """What SQL dialects do not agree on."""
 
+    def answers(self, condition: Condition) -> bool:
+        """Whether `test` can tell a condition exactly."""
+
     def test(self, column: ColumnElement[Any], condition: Condition) -> Test:
         """Whether a condition holds for the JSON document in a column; false, not NULL, without one."""
 

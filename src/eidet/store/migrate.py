@@ -48,7 +48,14 @@ def migrate(
             _upgrade(wrapped, scripts, target)
 
 
-def _check_known(current: str | None, path: Path, scripts: Path) -> None:
+def upgrade(connection: Connection, current: str | None, name: str) -> None:
+    """Brings the tables of any database up to date, inside the transaction that the connection is in."""
+    if current != REVISION:
+        _check_known(current, name, SCRIPTS)
+        _upgrade(connection, SCRIPTS, REVISION)
+
+
+def _check_known(current: str | None, path: Path | str, scripts: Path) -> None:
     known = {file.name.partition("_")[0] for file in (scripts / "versions").glob("*.py")}
     if current is not None and current not in known:
         raise Misconfigured(

@@ -5,19 +5,21 @@ from __future__ import annotations
 import threading
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TypeVar
 
+from ..clean import Json
 from ..errors import Conflict
 from ..model import Event, Record, Scope
 from ..quality import Survey, Tally
 from ..where import Where
-from . import Changes, Derived, Entry, Head, Uses
+from . import Changes, Derived, Entry, Erased, Erasure, Head, Look, Scrubbed, Uses, Watch
 from .rules import (
     UNIQUE_KINDS,
+    check_entombed,
     check_epoch,
     check_expected,
     check_order,
@@ -82,6 +84,7 @@ class RamStore:
         self._settings: dict[str, str] = {}
         self._staged: tuple[str, dict[int, bytes]] = ("", {})
         self._tallies: dict[tuple[str, int, str], Counter[str]] = {}
+        self._tombs: dict[tuple[str, bytes], float] = {}
         self._head = Head(0, 0)
 
     def put(
@@ -93,9 +96,12 @@ class RamStore:
         expect: int | None = None,
         epoch: int | None = None,
         by: str | None = None,
+        watch: Watch | None = None,
     ) -> list[Record]:
         with self._lock:
             check_epoch(epoch, self._head.epoch)
+            if watch is not None and self._tombs:
+                self._mind(records, watch)
             if expect is not None and len({(r.scope, r.id) for r in records}) < len(records):
                 raise Conflict("a record cannot be changed twice from one version")
             for record in records:
@@ -199,6 +205,58 @@ class RamStore:
                     del self._tallies[key]
             return gone
 
+    def erase(self, plan: Callable[[Look], Erasure], *, now: float, by: str | None = None) -> Erased:
+        with self._lock:
+            wanted = plan(_Look(self))
+            doomed = [self._room(r.scope).rows[r.seq] for r in wanted.gone]
+            if wanted.where is not None:
+                doomed += sorted(self._matching(wanted.where), key=lambda r: r.seq)
+            anew = [old for old, _ in wanted.anew]
+            told = sum(e.before is not None for r in (*doomed, *anew) for e in self.history(r.scope, r.id))
+            if wanted.where is not None:
+                self.drop(wanted.where, now=now, by=by)
+            self._bury(doomed[: len(wanted.gone)], now, by)
+            for old, new in wanted.anew:
+                self._make_anew(old, _copy(new), now, by)
+            self._tombs |= dict.fromkeys(((stone.scope, stone.mark) for stone in wanted.stones), now)
+            self._settings |= wanted.settings
+            return Erased([(record.scope, record.id) for record in doomed], told)
+
+    def _make_anew(self, old: Record, record: Record, now: float, by: str | None) -> None:
+        room = self._room(old.scope)
+        room.remove(room.rows[old.seq], self._next())
+        new = succeed(old, record).but(seq=self._next())
+        room.add(new)
+        room.events[new.id] = [replace(event, before=None) for event in room.events[new.id]]
+        room.log(
+            Event(what="revised", id=new.id, scope=new.scope, at=now, by=by, version=new.version, before=None)
+        )
+
+    def _mind(self, records: Sequence[Record], watch: Watch) -> None:
+        claims = watch.claims()
+        check_entombed(
+            records,
+            claims,
+            watch,
+            lambda scope, mark: self._tombs.get((scope, mark)),
+            lambda scope, name: name in self._rooms.get(scope, _EMPTY).ids,
+        )
+        if watch.again:
+            for record, claim in zip(records, claims, strict=True):
+                self.exhume(record.scope, claim.says)
+
+    def entombed(self, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
+        with self._lock:
+            return {mark: self._tombs[scope, mark] for mark in marks if (scope, mark) in self._tombs}
+
+    def exhume(self, scope: str, marks: Sequence[bytes]) -> int:
+        with self._lock:
+            return sum(self._tombs.pop((scope, mark), None) is not None for mark in marks)
+
+    def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
+        del said
+        return Scrubbed()
+
     def _bury(self, doomed: Sequence[Record], now: float, by: str | None) -> list[str]:
         for record in doomed:
             room = self._room(record.scope)
@@ -259,6 +317,14 @@ class RamStore:
         with self._lock:
             return list(self._rooms.get(scope, _EMPTY).events.get(id, ()))
 
+    def retell(self, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
+        with self._lock:
+            told = self._rooms.get(scope, _EMPTY).events.get(id, [])
+            notes = [at for at, e in enumerate(told) if e.before is not None and e.version in before]
+            for at in notes:
+                told[at] = replace(told[at], before=dict(before[told[at].version]))
+            return len(notes)
+
     def scopes(self, scope: Scope | None = None, *, alive_at: float | None = None) -> dict[str, int]:
         with self._lock:
             counts = {
@@ -289,6 +355,10 @@ class RamStore:
 
     def setting(self, name: str) -> str | None:
         return self._settings.get(name)
+
+    def settings(self, prefix: str) -> dict[str, str]:
+        with self._lock:
+            return {name: value for name, value in sorted(self._settings.items()) if name.startswith(prefix)}
 
     def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
         with self._lock:
@@ -382,6 +452,37 @@ class RamStore:
                 for record in room.rows.values()
                 if where.matches(record)
             ]
+
+
+class _Look:
+    """Reads a store while its lock is held."""
+
+    def __init__(self, store: RamStore) -> None:
+        self._store = store
+
+    def scan(self, where: Where) -> Iterator[Record]:
+        return self._store.scan(where)
+
+    def twins(self, records: Sequence[Record]) -> list[Record]:
+        known = {record.seq for record in records}
+        said = {(record.scope, record.digest) for record in records}
+        texts = {(record.scope, record.text) for record in records}
+        found = []
+        for scope in {record.scope for record in records}:
+            for record in self._store.scan(Where(scope=Scope(scope))):
+                alike = (scope, record.text) in texts or record.original is not None
+                if alike and record.seq not in known and (scope, record.digest) in said:
+                    found.append(record)
+        return found
+
+    def derived(self, scope: Scope) -> list[Record]:
+        return [record for record in self._store.scan(Where(scope=scope)) if record.derived_from]
+
+    def history(self, scope: str, id: str) -> list[Event]:
+        return self._store.history(scope, id)
+
+    def setting(self, name: str) -> str | None:
+        return self._store.setting(name)
 
 
 def _prunable(event: Event, before: float, dead: bool) -> bool:

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, Dialect, delete, func, select
 from sqlalchemy.sql.elements import ClauseElement
 
-from ..clean import dump_json
+from ..clean import Json, dump_json
 from ..model import Event, Record, Scope, record_digest
 from ..quality import Survey, Tally
 from ..where import Where
-from . import Changes, Derived, Entry, Head, Uses
+from . import Changes, Derived, Entry, Erased, Erasure, Head, Look, Scrubbed, Stone, Uses, Watch
 from .counting import survey_queries, tallied_in
-from .filters import JsonSql, compile_where
+from .filters import JsonSql, compile_where, in_scope
 from .rows import record_of, row_of, story_of, tally_of
 from .rules import (
     UNIQUE_KINDS,
+    check_entombed,
     check_epoch,
     check_expected,
     check_order,
@@ -33,11 +36,13 @@ from .rules import (
     succeed,
 )
 from .schema import records, tallies
+from .sift import Sieve, sieve
 from .statements import Statements
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Row = tuple[Any, ...]
+LOOKED_AT = 2_000  # records read at once
 SHORT_SPAN = 500  # writes that are looked through one by one rather than by an index
 
 
@@ -73,6 +78,9 @@ class Driver(Protocol):
     def trim(self, most: int) -> int:
         """Gives unused bytes back to the disk, see `Store.trim`."""
 
+    def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
+        """Leaves nothing of what was deleted in the files, see `Store.scrub`."""
+
     def size(self) -> int: ...
     def close(self) -> None: ...
 
@@ -83,6 +91,7 @@ class RelationalStore:
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._sql = Statements(driver.dialect)
+        self._graves = False
         self.writable = driver.writable
         self.identity = self.setting("identity") or ""
 
@@ -95,10 +104,13 @@ class RelationalStore:
         expect: int | None = None,
         epoch: int | None = None,
         by: str | None = None,
+        watch: Watch | None = None,
     ) -> list[Record]:
         def job(cursor: Cursor) -> list[Record]:
             scribe = _Scribe(cursor, self._sql, now, by)
             check_epoch(epoch, scribe.epoch)
+            if watch is not None and self._has_graves(cursor):
+                scribe.mind(records, watch)
             return [scribe.put(record, unique, expect) for record in records]
 
         return self._driver.write(job) if records else []
@@ -141,50 +153,107 @@ class RelationalStore:
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0
     ) -> list[Record]:
         name, descending = check_order(order)
+        sifted = self._sifted(where)
         keys = [records.c[name].is_(None)] if records.c[name].nullable else []
         tail = [records.c[name], records.c.seq]
         query = (
             select(records)
-            .where(self._where(where))
+            .where(self._where(sifted.coarse))
             .order_by(*keys, *(key.desc() if descending else key for key in tail))
-            .limit(2**62 if limit is None else limit)
-            .offset(offset)
         )
+        if not sifted.exact:
+            found = filter(where.matches, map(record_of, self._select(query)))
+            return list(islice(found, offset, None if limit is None else offset + limit))
+        query = query.limit(2**62 if limit is None else limit).offset(offset)
         return [record_of(row) for row in self._select(query)]
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
-        at = after
-        query = select(records).where(self._where(where)).order_by(records.c.seq).limit(batch)
+        at, sifted = after, self._sifted(where)
+        query = select(records).where(self._where(sifted.coarse)).order_by(records.c.seq).limit(batch)
         while rows := self._select(query.where(records.c.seq > at)):
-            yield from map(record_of, rows)
+            found = map(record_of, rows)
+            yield from found if sifted.exact else filter(where.matches, found)
             at = rows[-1][0]
 
     def match(self, where: Where) -> list[int]:
+        if not self._sifted(where).exact:
+            return [record.seq for record in self.scan(where)]
         query = select(records.c.seq).where(self._where(where)).order_by(records.c.seq)
         return [row[0] for row in self._select(query)]
 
     def count(self, where: Where) -> int:
+        if not self._sifted(where).exact:
+            return sum(1 for _ in self.scan(where))
         return int(self._select(select(func.count()).select_from(records).where(self._where(where)))[0][0])
 
     def census(self, where: Where) -> dict[tuple[str, str], int]:
+        if not self._sifted(where).exact:
+            return dict(Counter((str(r.kind), str(r.tier)) for r in self.scan(where)))
         by = (records.c.kind, records.c.tier)
         query = select(*by, func.count()).where(self._where(where)).group_by(*by)
         return {(kind, tier): count for kind, tier, count in self._select(query)}
 
     def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
-        c = records.c
-        doomed = select(c.seq, c.scope, c.id, c.version, c.created, c.agent)
-        sql, values = self._sql.prepare(doomed.where(self._where(where)).order_by(c.seq))
-
         def job(cursor: Cursor) -> list[str]:
-            cursor.execute(sql, values)
-            rows = cursor.fetchall()
+            rows = self._doomed(cursor, where)
             _Scribe(cursor, self._sql, now, by).bury(rows)
-            if where == Where(scope=where.scope):
-                cursor.execute(*self._sql.prepare(delete(tallies).where(*tallied_in(where.scope))))
             return [row[2] for row in rows]
 
         return self._driver.write(job)
+
+    def _look(self, cursor: Cursor) -> _Look:
+        return _Look(partial(self._rows, cursor), partial(self._asked, cursor), self._sifted, self._where)
+
+    def _has_graves(self, cursor: Cursor) -> bool:
+        """Once there were some, each lookup tells by itself; none is only true in this transaction."""
+        self._graves = self._graves or bool(self._rows(cursor, "graves")[0][0])
+        return self._graves
+
+    def erase(self, plan: Callable[[Look], Erasure], *, now: float, by: str | None = None) -> Erased:
+        def job(cursor: Cursor) -> Erased:
+            wanted = plan(self._look(cursor))
+            scribe = _Scribe(cursor, self._sql, now, by)
+            rows: list[Row] = [(r.seq, r.scope, r.id, r.version, r.created, r.agent) for r in wanted.gone]
+            if wanted.where is not None:
+                rows += self._doomed(cursor, wanted.where)
+            histories = scribe.bury(rows) + sum(scribe.make_anew(*pair) for pair in wanted.anew)
+            scribe.entomb(wanted.stones)
+            self._configure(cursor, wanted.settings)
+            return Erased([(row[1], row[2]) for row in rows], histories)
+
+        return self._driver.write(job)
+
+    def _doomed(self, cursor: Cursor, where: Where) -> list[Row]:
+        """What `bury` needs of all that matches; the tallies of a scope that is meant as a whole go, too."""
+        c = records.c
+        doomed = select(c.seq, c.scope, c.id, c.version, c.created, c.agent)
+        if self._sifted(where).exact:
+            rows = self._asked(cursor, doomed.where(self._where(where)).order_by(c.seq))
+        else:
+            found = self._look(cursor).scan(where)
+            rows = [(r.seq, r.scope, r.id, r.version, r.created, r.agent) for r in found]
+        if where == Where(scope=where.scope):
+            cursor.execute(*self._sql.prepare(delete(tallies).where(*tallied_in(where.scope))))
+        return rows
+
+    def entombed(self, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
+        def job(cursor: Cursor) -> dict[bytes, float]:
+            found = {mark: self._rows(cursor, "grave", scope=scope, mark=mark) for mark in set(marks)}
+            return {mark: rows[0][0] for mark, rows in found.items() if rows}
+
+        return self._driver.snapshot(job)
+
+    def exhume(self, scope: str, marks: Sequence[bytes]) -> int:
+        def job(cursor: Cursor) -> int:
+            there = [mark for mark in set(marks) if self._rows(cursor, "grave", scope=scope, mark=mark)]
+            one = self._sql["exhume"]
+            cursor.executemany(one.sql, [one.bind(scope=scope, mark=mark) for mark in there])
+            return len(there)
+
+        return self._driver.write(job)
+
+    def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
+        return self._driver.scrub(said)
 
     def note(self, uses: Uses) -> None:
         use = self._sql["use"]
@@ -227,12 +296,25 @@ class RelationalStore:
         return self._driver.snapshot(job)
 
     def history(self, scope: str, id: str) -> list[Event]:
-        def job(cursor: Cursor) -> list[Event]:
-            told = self._rows(cursor, "history", scope=scope, id=id)
-            living = self._rows(cursor, "living", scope=scope, id=id)
-            return list(story_of(scope, id, told, living))
+        return self._driver.snapshot(lambda cursor: self._story(cursor, scope, id))
 
-        return self._driver.snapshot(job)
+    def _story(self, cursor: Cursor, scope: str, id: str) -> list[Event]:
+        told = self._rows(cursor, "history", scope=scope, id=id)
+        living = self._rows(cursor, "living", scope=scope, id=id)
+        return list(story_of(scope, id, told, living))
+
+    def retell(self, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
+        one = self._sql["retell"]
+
+        def job(cursor: Cursor) -> int:
+            count = 0
+            for version, said in before.items():
+                told = one.bind(scope=scope, id=id, version=version, earlier=dump_json(said))
+                cursor.execute(one.sql, told)
+                count += cursor.rowcount
+            return count
+
+        return self._driver.write(job) if before else 0
 
     def scopes(self, scope: Scope | None = None, *, alive_at: float | None = None) -> dict[str, int]:
         query = select(records.c.scope, func.count()).group_by(records.c.scope).order_by(records.c.scope)
@@ -269,6 +351,9 @@ class RelationalStore:
     def setting(self, name: str) -> str | None:
         rows = self._read("setting", name=name)
         return rows[0][0] if rows else None
+
+    def settings(self, prefix: str) -> dict[str, str]:
+        return dict(self._read("settings", prefix=prefix))
 
     def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
         self._driver.write(
@@ -366,6 +451,10 @@ class RelationalStore:
             some = values[start : start + 500]
             yield from map(record_of, self._driver.read(self._sql.among(column, len(some)), (scope, *some)))
 
+    def _sifted(self, where: Where) -> Sieve:
+        """What the database can tell of a filter; where that is not all, records are looked at here."""
+        return sieve(where, self._driver.json.answers)
+
     def _where(self, where: Where) -> ColumnElement[bool]:
         return compile_where(where, self._driver.json)
 
@@ -383,6 +472,57 @@ class RelationalStore:
     def _read(self, name: str, /, **values: Any) -> list[Row]:
         statement = self._sql[name]
         return self._driver.read(statement.sql, statement.bind(**values))
+
+
+class _Look:
+    """Reads what the transaction of a cursor sees."""
+
+    def __init__(
+        self,
+        rows: Callable[..., list[Row]],
+        asked: Callable[[ClauseElement], list[Row]],
+        sifted: Callable[[Where], Sieve],
+        test: Callable[[Where], ColumnElement[bool]],
+    ) -> None:
+        self._rows = rows
+        self._asked = asked
+        self._sifted = sifted
+        self._test = test
+
+    def scan(self, where: Where) -> Iterator[Record]:
+        at, sifted = 0, self._sifted(where)
+        chosen = self._test(sifted.coarse)
+        query = select(records).where(chosen).order_by(records.c.seq).limit(LOOKED_AT)
+        while rows := self._asked(query.where(records.c.seq > at)):
+            found = map(record_of, rows)
+            yield from found if sifted.exact else filter(where.matches, found)
+            if len(rows) < LOOKED_AT:
+                return
+            at = rows[-1][0]
+
+    def twins(self, given: Sequence[Record]) -> list[Record]:
+        known = {record.seq for record in given}
+        said: dict[str, set[bytes]] = {}
+        for record in given:
+            said.setdefault(record.scope, set()).add(record_digest(record))
+        found = []
+        for scope, digests in said.items():
+            rows = self._rows("digests", scope=scope)
+            seqs = [seq for seq, digest in rows if digest in digests and seq not in known]
+            found += [row for seq in seqs for row in self._rows("by_seq", seq=seq)]
+        return list(map(record_of, found))
+
+    def derived(self, scope: Scope) -> list[Record]:
+        query = select(records).where(in_scope(scope, records.c.scope), records.c.derived_from.is_not(None))
+        return list(map(record_of, self._asked(query.order_by(records.c.seq))))
+
+    def history(self, scope: str, id: str) -> list[Event]:
+        told, living = (self._rows(name, scope=scope, id=id) for name in ("history", "living"))
+        return list(story_of(scope, id, told, living))
+
+    def setting(self, name: str) -> str | None:
+        rows = self._rows("setting", name=name)
+        return rows[0][0] if rows else None
 
 
 class _Scribe:
@@ -428,7 +568,7 @@ class _Scribe:
         last = self._now if twin.last_used is None else max(self._now, twin.last_used)
         return twin.but(uses=twin.uses + 1, last_used=last)
 
-    def _revise(self, old: Record, record: Record, before: dict[str, Any]) -> Record:
+    def _revise(self, old: Record, record: Record, before: dict[str, Any] | None) -> Record:
         new = succeed(old, record).but(seq=self._seq + 2)
         self._run("remove", seq=old.seq)
         self._log("revised", old.seq, new.scope, new.id, new.version, old.created, old.agent, before)
@@ -463,12 +603,49 @@ class _Scribe:
         row: Row | None = self._cursor.fetchone()
         return row
 
-    def bury(self, rows: Sequence[Row]) -> None:
-        """Deletes rows of (seq, scope, id, version, created, agent) and notes that it happened."""
+    def bury(self, rows: Sequence[Row]) -> int:
+        """Deletes rows of (seq, scope, id, version, created, agent) and notes that it happened.
+
+        How many notes of the history lost what they told of the content.
+        """
+        censored = 0
         for seq, scope, id, version, created, agent in rows:
             self._run("remove", seq=seq)
-            self._run("censor", scope=scope, id=id)
+            censored += self._censor(scope, id)
             self._log("forgotten", seq, scope, id, version, created, agent, None)
+        return censored
+
+    def _censor(self, scope: str, id: str) -> int:
+        self._run("censor", scope=scope, id=id)
+        return self._cursor.rowcount
+
+    def make_anew(self, old: Record, record: Record) -> int:
+        """The next version, without a word of those before; how many notes lost what they told."""
+        self._revise(old, record, None)
+        return self._censor(old.scope, old.id)
+
+    def mind(self, records: Sequence[Record], watch: Watch) -> None:
+        """`Entombed`, or the tombstones are lifted where that is meant."""
+        claims = watch.claims()
+        check_entombed(records, claims, watch, self._since, self._there)
+        if watch.again:
+            for record, claim in zip(records, claims, strict=True):
+                for mark in claim.says:
+                    self._run("exhume", scope=record.scope, mark=mark)
+
+    def entomb(self, stones: Sequence[Stone]) -> None:
+        one = self._sql["entomb"]
+        rows = [one.bind(scope=scope, mark=mark, moment=self._now) for scope, mark in stones]
+        self._cursor.executemany(one.sql, rows)
+
+    def _since(self, scope: str, mark: bytes) -> float | None:
+        grave = self._sql["grave"]
+        self._cursor.execute(grave.sql, grave.bind(scope=scope, mark=mark))
+        row = self._cursor.fetchone()
+        return None if row is None else float(row[0])
+
+    def _there(self, scope: str, id: str) -> bool:
+        return self._state(scope, id) is not None
 
     def _log(
         self,

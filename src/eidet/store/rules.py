@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from ..clean import Json
-from ..errors import BadInput, Conflict
+from ..errors import BadInput, Conflict, Refused
 from ..model import Kind, Record
-from . import ORDERS
+from . import BELOW_MARK, ORDERS, SCOPE_MARK, Claim, Watch
 
 UNIQUE_KINDS: Final = (Kind.FACT, Kind.DOCUMENT)
 
@@ -94,6 +96,63 @@ def check_epoch(epoch: int | None, current: int) -> None:
         raise StaleEpoch(
             "the store's vectors were replaced meanwhile; open the memory again", current=current
         )
+
+
+class Entombed(Refused):
+    """What was forgotten for good came back; nothing was written. `found`: which records, since when."""
+
+    def __init__(self, scope: str, found: dict[int, float]) -> None:
+        self.scope = scope
+        self.found = found
+        index, since = next(iter(found.items()))
+        others = f" (and {len(found) - 1:,} more of this call)" if len(found) > 1 else ""
+        super().__init__(
+            f"what record {index} of this call says was forgotten for good in scope {scope!r} on "
+            f"{datetime.fromtimestamp(since, UTC):%Y-%m-%d %H:%M:%S} UTC{others}: nothing was stored. "
+            "If it shall be known again, say so: remember(…, again=True)"
+        )
+
+
+Since = Callable[[str, bytes], float | None]  # scope, mark -> since when it is entombed
+There = Callable[[str, str], bool]  # scope, id -> whether there is such a record
+
+
+def check_entombed(
+    records: Sequence[Record], claims: Sequence[Claim], watch: Watch, since: Since, there: There
+) -> None:
+    """`Entombed` if one of the records may not be written."""
+    found = {}
+    for at, (record, claim) in enumerate(zip(records, claims, strict=True)):
+        if (moment := _entombed_since(record, claim, watch, since, there)) is not None:
+            found[at] = moment
+    if found:
+        raise Entombed(records[next(iter(found))].scope, found)
+
+
+def _entombed_since(record: Record, claim: Claim, watch: Watch, since: Since, there: There) -> float | None:
+    scope = record.scope
+    if not watch.again:
+        for mark in claim.says:
+            if (moment := since(scope, mark)) is not None:
+                return moment
+    if claim.id is not None and (moment := since(scope, claim.id)) is not None and record.created <= moment:
+        return moment
+    for id, mark in claim.made_of:
+        if (moment := since(scope, mark)) is not None and not there(scope, id):
+            return moment
+    return _ended_since(record, since) if watch.returning else None
+
+
+def _ended_since(record: Record, since: Since) -> float | None:
+    ends = (since(*end) for end in ends_of(record.scope))
+    return next((moment for moment in ends if moment is not None and record.created <= moment), None)
+
+
+def ends_of(scope: str) -> Iterator[tuple[str, bytes]]:
+    """Where it may be said that a scope was forgotten as a whole: of itself, or of one above it."""
+    yield scope, SCOPE_MARK
+    labels = scope.split("/")
+    yield from (("/".join(labels[:count]), BELOW_MARK) for count in range(len(labels), 0, -1))
 
 
 def check_order(order: str) -> tuple[str, bool]:

@@ -63,6 +63,12 @@ records = Table(
         sqlite_where=text("kind IN ('fact', 'document')"),
         postgresql_where=text("kind IN ('fact', 'document')"),
     ),
+    Index(
+        "records_by_derivation",
+        "scope",
+        sqlite_where=text("derived_from IS NOT NULL"),
+        postgresql_where=text("derived_from IS NOT NULL"),
+    ),
 )
 
 # What happened to records. `gone` is the seq a record had until then: an index drops that row.

@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 from sqlalchemy.dialects import sqlite
 
 from ..errors import Corrupt, EidetError, Misconfigured, Refused, Unavailable
-from . import sqlite_json
+from . import Scrubbed, sqlite_json
 from .migrate import migrate
 from .relational import Cursor, RelationalStore, Row
 
@@ -28,6 +28,8 @@ PAGE_BYTES: Final = 8192  # rows of ~1.4 KB: 5 to a page, against 2 to a page of
 CHECKPOINT_PAGES: Final = 4000
 CACHE_KIB: Final = 16_384  # of pages, for each reading thread
 BUSY_SECONDS: Final = 60.0
+SMALL_PAGES: Final = 128
+SCRUB_BYTES: Final = 64 << 20  # of free pages that go in one transaction when something is forgotten
 LOG_SECONDS: Final = 0.2  # that emptying the log waits for readers; it is only a courtesy
 SYNCHRONOUS: Final = {"process": "NORMAL", "power": "FULL"}
 
@@ -109,6 +111,40 @@ class SqliteDriver:
     def _empty_log(self) -> None:
         with translated(self._path), closing(sqlite3.connect(self._path, timeout=LOG_SECONDS)) as raw:
             raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
+        """Free pages go, and the log; the file is written anew if anything is left in the gaps of pages."""
+        from .scrubbing import has_any_in_gaps
+
+        if waiting := self._emptied_log():
+            return Scrubbed(pending=waiting)  # what is done now would only make the log longer
+        if said is None or self._is_half_empty():
+            freed = self._write_anew()
+            return Scrubbed(freed, self._emptied_log())
+        freed = 0
+        while given := self.trim(SCRUB_BYTES):
+            freed += given
+        pending = self._emptied_log()
+        if not pending and has_any_in_gaps(self._path, said):
+            freed += self._write_anew()
+            pending = self._emptied_log()
+        return Scrubbed(freed, pending)
+
+    def _is_half_empty(self) -> bool:
+        """Then writing what is left is quicker than giving pages back one by one."""
+        (pages,), (free,) = (self.read(f"PRAGMA {name}", ())[0] for name in ("page_count", "freelist_count"))
+        return bool(free * 2 > pages > SMALL_PAGES)
+
+    def _emptied_log(self) -> tuple[str, ...]:
+        with translated(self._path), closing(sqlite3.connect(self._path, timeout=LOG_SECONDS)) as raw:
+            blocked = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        return (f"{self._path}-wal is still being read by another connection",) if blocked else ()
+
+    def _write_anew(self) -> int:
+        before = self.size()
+        with translated(self._path), closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS)) as raw:
+            raw.execute("VACUUM")
+        return max(0, before - self.size())
 
     def size(self) -> int:
         files = (self._path, *(Path(f"{self._path}{end}") for end in ("-wal",)))
@@ -212,7 +248,7 @@ class _Connection:
                 0
             ]:  # in a file with pages it does nothing
                 self.raw.execute("PRAGMA auto_vacuum = INCREMENTAL")  # so that `trim` can shrink the file
-            self.raw.execute("PRAGMA secure_delete = FAST")  # what is deleted is not left to be read
+            self.raw.execute("PRAGMA secure_delete = ON")  # what is deleted is not left to be read
             _use_wal(self.raw)
             self.raw.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
             self.raw.execute(f"PRAGMA synchronous = {synchronous}")

@@ -57,6 +57,10 @@ _SQL: Final = {
     "AND (what = 'moved' OR (:dead AND NOT EXISTS (SELECT 1 FROM records "
     "WHERE records.scope = events.scope AND records.id = events.id))) ORDER BY seq LIMIT :most",
     "prune": "DELETE FROM events WHERE seq = :seq",
+    "retell": "UPDATE events SET earlier = :earlier "
+    "WHERE scope = :scope AND id = :id AND version = :version AND earlier IS NOT NULL",
+    "settings": "SELECT name, value FROM settings "
+    "WHERE substr(name, 1, length(:prefix)) = :prefix ORDER BY name",
     "setting": "SELECT value FROM settings WHERE name = :name",
     "configure": "INSERT INTO settings (name, value) VALUES (:name, :value) "
     "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -74,6 +78,12 @@ _SQL: Final = {
     "with_vector": "SELECT count(*) FROM records WHERE vector IS NOT NULL",
     "adopt": "UPDATE records SET vector = (SELECT vector FROM vectors_next n WHERE n.seq = records.seq) "
     "WHERE vector IS NOT NULL",
+    "graves": "SELECT EXISTS (SELECT 1 FROM tombstones)",
+    "grave": "SELECT moment FROM tombstones WHERE scope = :scope AND mark = :mark",
+    "entomb": "INSERT INTO tombstones (scope, mark, moment) VALUES (:scope, :mark, :moment) "
+    "ON CONFLICT (scope, mark) DO UPDATE SET moment = excluded.moment",
+    "exhume": "DELETE FROM tombstones WHERE scope = :scope AND mark = :mark",
+    "digests": "SELECT seq, digest FROM records WHERE scope = :scope",
     "rewrite": "UPDATE records SET vector = :vector, terms = :terms WHERE seq = :seq",
 }
 

@@ -4,6 +4,7 @@ Planners are pure: they take records, the moment and the settings, and say what 
 One place (`run`) makes the changes, a batch at a time, each only if its record is still as it was read.
 
     plan.py      expire, forget, promote, move                 form.py      what a tier shows and keeps
+    retain.py    policies: keep, archive, delete after days
     groups.py    duplicates, episodes, facts                   archive.py   where the forgotten are kept
     run.py       walks the store and makes the changes         worker.py    the same in the background
     curve.py, fit.py, importance.py, summary.py, alike.py, clusters.py, echo.py …: what they judge by
@@ -16,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ..errors import BadInput
-from ..model import Record
+from ..model import Record, Trust
 
-WORKS: Final = ("expire", "forget", "merge", "weigh", "promote", "move", "summarise", "consolidate")
+WORKS: Final = ("expire", "retain", "forget", "merge", "weigh", "promote", "move", "summarise", "consolidate")
 
 PINNED: Final = "pinned"
 HOLD: Final = "hold"
@@ -62,7 +63,16 @@ class Ask:
     rules: str = ""  # the text by the rules, where the planner knows it already
 
 
-Change = Put | Drop | Ask
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stay:
+    """Leave `record` alone, and tell why: something wanted it gone."""
+
+    what: str
+    record: Record
+    because: str
+
+
+Change = Put | Drop | Ask | Stay
 
 
 class Noted(NamedTuple):
@@ -111,6 +121,11 @@ def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:
 def is_protected(record: Record) -> bool:
     """Whether upkeep leaves it alone: somebody pinned it, or the law holds it."""
     return bool(record.meta.get(PINNED)) or bool(record.meta.get(HOLD))
+
+
+def is_aside(record: Record) -> bool:
+    """Whether it is in quarantine: upkeep makes nothing of it until somebody has approved it."""
+    return record.trust is Trust.QUARANTINED
 
 
 def rested_since(record: Record) -> float:

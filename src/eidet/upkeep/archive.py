@@ -6,21 +6,37 @@ on the disk, so deleting may follow.
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from ..errors import Misconfigured, NotFound, Unavailable
-from ..model import Record, new_id
+from ..clean import dump_json
+from ..errors import Corrupt, Misconfigured, NotFound, Unavailable
+from ..model import Record, Scope, new_id
+from ..store import Store
 from ..store.portable import read_export, verify_export, write_export
+from ..store.sealed_carry import archive_for
 
+SETTING: Final = "archives"  # of a store: the folders and buckets it was given
+ABOUT: Final = (
+    "ids",
+    "scopes",
+    "created",
+)  # what a manifest tells of its records, so that others are not read
+_OF_FILES = ("eidet", "format", "count", "archived", *ABOUT)  # what is said of a file, not of the records
 _NAME = re.compile(r"archive-[0-9a-f]+\.jsonl")
 
 
 class Archive(Protocol):
-    """Keeps records that a memory deletes. `keep` is durable when it returns, or raises."""
+    """Keeps records that a memory deletes. `keep` is durable when it returns, or raises.
+
+    One that can also forget has `expunge(name, gone, now=…)`, see `FolderArchive`. What `about` tells
+    belongs into a manifest; a `folder` or `url` says where it is, for a memory that is opened again.
+    """
 
     def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
         """Writes the records as one piece; its name."""
@@ -35,6 +51,50 @@ class Archive(Protocol):
         """The records of a piece, exactly as they were."""
 
 
+def about(records: Sequence[Record]) -> dict[str, Any]:
+    """What a manifest tells of records: their ids, how many each scope has, the first and last creation."""
+    moments = [record.created for record in records]
+    return {
+        "ids": sorted({record.id for record in records}),
+        "scopes": dict(sorted(Counter(record.scope for record in records).items())),
+        "created": [min(moments), max(moments)] if moments else None,
+    }
+
+
+def may_hold(
+    manifest: Mapping[str, Any],
+    *,
+    ids: Container[str] | None = None,
+    scope: Scope | None = None,
+    since: float | None = None,
+    until: float | None = None,
+) -> bool:
+    """Whether a piece can have what is sought, by what its manifest tells; where it does not tell, it can."""
+    told, places, times = (manifest.get(name) for name in ABOUT)
+    first, last = times or (since, until)
+    return not (
+        (ids is not None and told is not None and not any(id in ids for id in told))
+        or (scope is not None and places is not None and not any(map(scope.holds, places)))
+        or (since is not None and last is not None and last < since)
+        or (until is not None and first is not None and first > until)
+    )
+
+
+def select(
+    archive: Archive,
+    *,
+    ids: Container[str] | None = None,
+    scope: Scope | None = None,
+    since: float | None = None,
+    until: float | None = None,
+) -> Iterator[Record]:
+    """Archived records by id, scope and when they were created; pieces without any are not fetched."""
+    sought: dict[str, Any] = {"ids": ids, "scope": scope, "since": since, "until": until}
+    for name in archive.names():
+        if may_hold(archive.manifest(name), **sought):
+            yield from (record for record in archive.read(name) if may_hold(about([record]), **sought))
+
+
 class FolderArchive:
     """An archive in a folder, which is made when first needed. Files are whole or not there."""
 
@@ -46,7 +106,7 @@ class FolderArchive:
         fresh = self.folder / f".{name}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._write(fresh, records, {**manifest, "archived": now})
+            self._write(fresh, records, {**manifest, "archived": now, **about(records)})
             fresh.replace(self.folder / name)
             _to_disk(self.folder)
         except OSError as error:
@@ -74,6 +134,27 @@ class FolderArchive:
     def read(self, name: str) -> Iterator[Record]:
         return read_export(self._path(name))
 
+    def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
+        """Takes records out of a piece for good; how many. A piece that is empty then is removed."""
+        manifest, records = self.manifest(name), list(self.read(name))
+        kept = [record for record in records if not gone(record)]
+        if len(kept) < len(records):
+            if kept:
+                self.keep(kept, {k: v for k, v in manifest.items() if k not in _OF_FILES}, now=now)
+            self._path(name).unlink()
+            _to_disk(self.folder)
+        return len(records) - len(kept)
+
+    def verify(self) -> list[str]:
+        """What is wrong with the archive, in words: every file is read and compared."""
+        faults = []
+        for name in self.names():
+            try:
+                self.manifest(name)
+            except (Corrupt, Misconfigured) as error:
+                faults.append(str(error))
+        return faults
+
     def _path(self, name: str) -> Path:
         path = self.folder / name
         if not _NAME.fullmatch(name) or not path.is_file():
@@ -82,12 +163,41 @@ class FolderArchive:
 
 
 def archive_of(thing: Archive | str | Path | None) -> Archive | None:
-    """An archive is itself; a path is a folder of one."""
+    """An archive is itself; `s3://…` is a bucket, and any other path the folder of one."""
     if thing is None or hasattr(thing, "keep"):
         return thing  # type: ignore[return-value]
+    if isinstance(thing, str) and thing.startswith("s3:"):
+        from .archive_s3 import S3Archive
+
+        return S3Archive(thing)
     if isinstance(thing, str | Path):
         return FolderArchive(thing)
-    raise Misconfigured(f"an archive is a folder or an Archive, not {type(thing).__name__}")
+    raise Misconfigured(f"an archive is a folder, s3://… or an Archive, not {type(thing).__name__}")
+
+
+def known_archives(store: Store, chosen: str | None) -> list[Archive]:
+    """Where records of this store were archived, and where the settings say they are to be."""
+    places = dict.fromkeys([*_noted(store), *([_absolute(chosen)] if chosen else [])])
+    return list(filter(None, (archive_for(store, archive_of(place)) for place in places)))
+
+
+def note_archive(store: Store, archive: Archive | None) -> None:
+    """Before anything is archived there: what is forgotten later must be found."""
+    place = getattr(archive, "folder", None) or getattr(archive, "url", None)
+    if place is not None and store.writable:
+        named, noted = _absolute(place), _noted(store)
+        if named not in noted:
+            store.configure({SETTING: dump_json([*noted, named])})
+
+
+def _noted(store: Store) -> list[str]:
+    told = json.loads(store.setting(SETTING) or "[]")
+    return [place for place in told if isinstance(place, str)]
+
+
+def _absolute(place: str | Path) -> str:
+    named = str(place)
+    return named if named.startswith("s3:") else str(Path(named).expanduser().absolute())
 
 
 def _to_disk(path: Path) -> None:

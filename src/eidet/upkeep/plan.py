@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..config import Upkeep
+from ..config import Retention, Upkeep
 from ..model import Record, Tier
-from . import USED_BEFORE, Change, Drop, Put, is_protected, rested_since
+from . import USED_BEFORE, Change, Drop, Put, is_aside, is_protected, rested_since
 from .curve import DAY, Curve, strength
 from .importance import move_score
+from .retain import is_kept
+from .retain import retain as retained
 
 LEVELS: Final = {Tier.SHORT: 0, Tier.MIDDLE: 1, Tier.LONG: 2}
 DUE: Final = 0.5  # of `move_score`: an age limit is meant for importance 0.5
+_DUTIES: Final = ("expire", "retain")  # what is due of a record in quarantine, too
 _ABOVE: Final = {Tier.LONG: Tier.MIDDLE, Tier.MIDDLE: Tier.SHORT}
 _BELOW: Final = {Tier.SHORT: Tier.MIDDLE, Tier.MIDDLE: Tier.LONG}
 
@@ -22,7 +25,7 @@ Rested = tuple[float, int]  # since when, and the seq that orders equal times
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What planners must know of a whole scope.
+    """What planners must know of a whole scope, and which policies its records are under.
 
     `crowded`: of a tier that has more records than it may, up to where they are too many.
     `newest_step`: of the scope; None if it counts none.
@@ -30,6 +33,7 @@ class Bounds:
 
     crowded: Mapping[Tier, Rested] = field(default_factory=dict)
     newest_step: int | None = None
+    retention: tuple[Retention, ...] = ()
 
 
 Planner = Callable[[Sequence[Record], float, Upkeep, Bounds], Iterator[Change]]
@@ -51,16 +55,21 @@ def crowd_bound(rested: Iterable[Rested], limit: int) -> Rested | None:
 
 
 def expire(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
-    del settings, bounds
+    del settings
     for record in records:
-        if record.expires is not None and record.expires <= now and not is_protected(record):
+        if record.expires is None or record.expires > now or is_kept(bounds.retention, record, now):
+            continue
+        if not is_protected(record):
             ago = (now - record.expires) / DAY
             yield Drop(what="expire", record=record, because=f"expired {ago:.1f} days ago")
 
 
+def retain(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
+    return retained(records, now, bounds.retention, settings.archive is not None)
+
+
 def forget(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
     """What has faded. What is important goes into the archive first, and stays where there is none."""
-    del bounds
     if not settings.forget_below:
         return
     curve = curve_of(settings)
@@ -68,6 +77,8 @@ def forget(records: Sequence[Record], now: float, settings: Upkeep, bounds: Boun
         left = strength(record.uses, record.created, record.last_used, record.importance, now, curve)
         important = record.importance >= settings.archive_above
         if left >= settings.forget_below or is_protected(record) or (important and not settings.archive):
+            continue
+        if is_kept(bounds.retention, record, now):
             continue
         idle = (now - rested_since(record)) / DAY
         because = (
@@ -145,6 +156,7 @@ def _used(record: Record) -> str:
 
 PLANNERS: Final[Mapping[str, Planner]] = {
     "expire": expire,
+    "retain": retain,
     "forget": forget,
     "promote": promote,
     "move": move,
@@ -157,7 +169,8 @@ def plan(
     """At most one change per record: the first work that wants one."""
     rest = list(records)
     for work in works:
-        changes = list(PLANNERS[work](rest, now, settings, bounds))
+        seen = rest if work in _DUTIES else [record for record in rest if not is_aside(record)]
+        changes = list(PLANNERS[work](seen, now, settings, bounds))
         taken = {change.record.id for change in changes}
         rest = [record for record in rest if record.id not in taken]
         yield from changes

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from ..config import Upkeep
+from ..config import Retention, Upkeep
 from ..errors import Conflict, Corrupt, EidetError, Refused, Unavailable
 from ..model import Record, Scope, Tier
 from ..store import Store
+from ..store.rules import Entombed
 from ..where import Where
-from . import Ask, Change, Drop, Maintained, Noted, Put, rested_since
+from ..who import because
+from . import Ask, Change, Drop, Maintained, Noted, Put, Stay, rested_since
 from .archive import Archive
 from .curve import DAY
 from .form import Forms
@@ -39,7 +41,10 @@ def never() -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What upkeep works with. `write` stores new records and next versions; `answer` words an `Ask`."""
+    """What upkeep works with. `write` stores new records and next versions; `answer` words an `Ask`.
+
+    `write` raises `Entombed` where a record tells of something that was forgotten for good.
+    """
 
     store: Store
     forms: Forms
@@ -50,6 +55,7 @@ class Parts:
     manifest: dict[str, Any]
     epoch: int
     follow: Callable[[str], None]  # after changes of a scope
+    retention: tuple[Retention, ...] = ()
 
 
 @dataclass(slots=True)
@@ -94,7 +100,8 @@ def maintain(
             if dry_run:
                 _tell(changes, tally)
             elif changes:
-                _make(parts, changes, tally, now)
+                with because(_reasons(changes)):
+                    _make(parts, changes, tally, now)
                 parts.follow(path)
             if stops():
                 return _maintained(tally, dry_run, began, 0)
@@ -125,6 +132,7 @@ def _planned(
     single = [work for work in works if work in PLANNERS]
     if single:
         bounds = bounds_of(parts.store, scope, settings) if "move" in single else Bounds()
+        bounds = replace(bounds, retention=parts.retention)
         for page in _pages(parts.store, scope, settings.batch):
             tally.examined += len(page)
             yield list(plan(page, now, settings, bounds, single))
@@ -175,6 +183,15 @@ def _tell(changes: Sequence[Change], tally: _Tally) -> None:
         tally.note(change)
 
 
+def _reasons(changes: Sequence[Change]) -> dict[str, str]:
+    """Why each record is changed, for those who note it."""
+    reasons = {change.record.id: f"{change.what}: {change.because}" for change in changes}
+    for change in changes:
+        for record in change.absorbs if isinstance(change, Put) else ():
+            reasons[record.id] = f"{change.what}: it became part of {change.record.id}"
+    return reasons
+
+
 def _make(parts: Parts, changes: Sequence[Change], tally: _Tally, now: float) -> None:
     """New records and next versions first: what is deleted may be part of them."""
     for change in changes:
@@ -183,6 +200,7 @@ def _make(parts: Parts, changes: Sequence[Change], tally: _Tally, now: float) ->
     recasts = [change for change in changes if isinstance(change, Put) and change.recast]
     if recasts:
         _each_or_all(recasts, lambda some: _recast(parts, some, tally, now), tally)
+    _tell([change for change in changes if isinstance(change, Stay)], tally)
     drops = [change for change in changes if isinstance(change, Drop)]
     if drops:
         _each_or_all(drops, lambda some: _drop(parts, some, tally, now), tally)
@@ -240,7 +258,7 @@ def _write(parts: Parts, change: Change, tally: _Tally, now: float) -> None:
     expect = None if put.instead is None else put.instead.version
     try:
         stored = parts.write([put.record], now=now, unique=True, expect=expect, by=BY)[0]
-    except Conflict:
+    except (Conflict, Entombed):  # somebody was first, or what it tells of was forgotten for good
         tally.skipped += 1
         return
     if uses := sum(record.uses for record in put.absorbs):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.guard.attacks import ATTACKS, HIDDEN, UNSEEN
 from tests.unit.guard.benign import BENIGN
+from tests.unit.guard.fresh import FRESH_ATTACKS, FRESH_BENIGN, LATER_ATTACKS, LATER_BENIGN
 
 from eidet.errors import BadInput
 from eidet.guard import Trust, fenced, poison
@@ -19,6 +20,18 @@ def test_most_attacks_are_suspicious_and_hardly_any_ordinary_sentence_is() -> No
 
 def test_attacks_that_the_rules_were_not_written_for_are_found_more_often_than_not() -> None:
     assert sum(poison(text).suspicious for text in UNSEEN) >= 0.6 * len(UNSEEN)
+
+
+def test_orders_in_disguise_are_found_and_what_only_sounds_alike_is_not() -> None:
+    assert len(FRESH_ATTACKS) == len(FRESH_BENIGN) == 40
+    assert sum(poison(text).suspicious for text in FRESH_ATTACKS) >= 0.7 * len(FRESH_ATTACKS)
+    assert sum(poison(text).suspicious for text in FRESH_BENIGN) <= 1
+
+
+def test_hardly_any_new_wording_is_found_and_no_ordinary_one_is() -> None:
+    """What the page says of fresh attacks: a label, not a protection."""
+    assert sum(poison(text).suspicious for text in LATER_ATTACKS) >= 0.3 * len(LATER_ATTACKS)
+    assert sum(poison(text).suspicious for text in LATER_BENIGN) == 0
 
 
 @pytest.mark.parametrize("text", HIDDEN)

@@ -10,6 +10,14 @@ down_revision = "0001"
 def upgrade() -> None:
     op.add_column("records", sa.Column("trust", sa.Text, nullable=False, server_default="user"))
     op.add_column("records", sa.Column("sealed", sa.LargeBinary))
+    made_of_others = sa.text("derived_from IS NOT NULL")
+    op.create_index(
+        "records_by_derivation",
+        "records",
+        ["scope"],
+        sqlite_where=made_of_others,
+        postgresql_where=made_of_others,
+    )
     op.create_table(
         "tombstones",
         sa.Column("scope", sa.Text, primary_key=True),

@@ -1,0 +1,202 @@
+"""`eidet audit verify`, `show` and `head`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from ..clean import moment
+from ..errors import BadInput
+from .machine import emit, emit_each
+from .show import console, local_time, styled, table
+
+if TYPE_CHECKING:
+    from ..audit import Entry, Head
+    from ..audit.verify import Verified
+
+PANEL: Final = "Account for"
+SHOWN_IDS: Final = 3
+
+Log = Annotated[Path, typer.Argument(metavar="PATH", help="The audit log.", envvar="EIDET_AUDIT")]
+Key = Annotated[
+    str | None,
+    typer.Option(envvar="EIDET_AUDIT_KEY", help="The key it was written with.", show_envvar=True),
+]
+KeyFile = Annotated[
+    Path | None, typer.Option(envvar="EIDET_AUDIT_KEY_FILE", metavar="FILE", help="A file with that key.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    audit = typer.Typer(help="Verify and read the audit log.", no_args_is_help=True)
+    for run in (verify, show, head):
+        audit.command()(run)
+    app.add_typer(audit, name="audit", rich_help_panel=PANEL)
+
+
+def verify(
+    path: Log,
+    key: Key = None,
+    key_file: KeyFile = None,
+    kept: Annotated[
+        str | None,
+        typer.Option("--head", metavar="HEAD", help="What `audit head` printed once, or a file with it."),
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Tell whether any entry was altered, removed, inserted or moved, and which line; exit code 1 if so."""
+    from ..audit.verify import verify as verified
+
+    found = verified(path, key=_key(key, key_file), head=None if kept is None else _head(kept))
+    if json:
+        emit(asdict(found) | {"path": str(found.path), "ok": found.ok, "head": str(found.head)})
+    else:
+        _tell(found)
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def _tell(found: Verified) -> None:
+    out = console()
+    for fault in found.faults:
+        out.print(styled(("fault ", "bold red"), str(fault)), soft_wrap=True)
+    for note in found.notes:
+        out.print(styled(("note ", "yellow"), str(note)), soft_wrap=True)
+    sound = "all as they were written" if found.ok else "the log cannot be trusted where it says fault"
+    out.print(styled(f"{found.entries:,} entries, {sound}"))
+
+
+def show(
+    path: Log,
+    scope: Annotated[str | None, typer.Option("--scope", "-s", help="One scope, or acme/**.")] = None,
+    by: Annotated[str | None, typer.Option(help="Who did it, or for whom.")] = None,
+    verb: Annotated[list[str] | None, typer.Option(help="Such as put or drop; several add up.")] = None,
+    since: Annotated[str | None, typer.Option(help="ISO 8601.")] = None,
+    until: Annotated[str | None, typer.Option(help="ISO 8601.")] = None,
+    id: Annotated[str | None, typer.Option(help="What happened to one record.")] = None,
+    last: Annotated[int | None, typer.Option(min=1, help="Only the newest so many.")] = None,
+    json: AsJson = False,
+) -> None:
+    """List entries, oldest first, with what became of them."""
+    from ..audit.verify import entries
+
+    chosen = _chosen(
+        entries(path),
+        scope=scope,
+        by=by,
+        verbs=verb,
+        since=None if since is None else moment(since, "since"),
+        until=None if until is None else moment(until, "until"),
+        id=id,
+    )
+    found = list(chosen)[-last:] if last else list(chosen)
+    if json:
+        emit_each(entry.json for entry in found)
+    elif found:
+        console().print(_table(found))
+    else:
+        console(stderr=True).print("nothing found")
+
+
+def _chosen(entries: Iterable[Entry], **asked: Any) -> Iterator[Entry]:
+    """Those that pass, and what is said of them later on."""
+    shown: set[int] = set()
+    for entry in entries:
+        of = entry.details.get("of")
+        about = isinstance(of, list) and any(isinstance(n, int) and n in shown for n in of)
+        if about or _passes(entry, **asked):
+            shown.add(entry.n)
+            yield entry
+
+
+def _passes(
+    entry: Entry,
+    *,
+    scope: str | None,
+    by: str | None,
+    verbs: list[str] | None,
+    since: float | None,
+    until: float | None,
+    id: str | None,
+) -> bool:
+    at = _at(entry) if since is not None or until is not None else None
+    return (
+        (scope is None or _within(scope, entry.scope))
+        and (by is None or by in (entry.by, entry.details.get("asked_by")))
+        and (not verbs or entry.verb in verbs)
+        and (since is None or (at is not None and at >= since))
+        and (until is None or (at is not None and at <= until))
+        and (id is None or id in entry.ids)
+    )
+
+
+def _at(entry: Entry) -> float | None:
+    """None where somebody wrote nonsense: a log is shown as it is."""
+    try:
+        return moment(entry.at)
+    except BadInput:
+        return None
+
+
+def _within(pattern: str, scope: str | None) -> bool:
+    from ..upkeep.retain import holds_scope
+
+    return isinstance(scope, str) and holds_scope(pattern, scope.removesuffix("/**"))
+
+
+def _table(found: Iterable[Entry]) -> Any:
+    made = table("n", "when", "verb", "scope")
+    made.add_column("what", ratio=3)
+    made.add_column("by")
+    made.add_column("from")
+    made.add_column("why", ratio=2)
+    for entry in found:
+        when = local_time(_at(entry)) or entry.at
+        cells = (when, entry.verb, entry.scope or "", _what(entry), entry.by, entry.source, entry.why)
+        made.add_row(str(entry.n), *(styled(str(cell or "")) for cell in cells))
+    return made
+
+
+def _what(entry: Entry) -> str:
+    ids = ", ".join(map(str, entry.ids[:SHOWN_IDS])) + (" …" if len(entry.ids) > SHOWN_IDS else "")
+    told = [f"{name} {_short(value)}" for name, value in entry.details.items() if name != "log"]
+    count = "" if entry.count is None or entry.count == len(entry.ids) == 1 else f"{entry.count} records"
+    return "; ".join(part for part in (count, ids, *told) if part)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_short(item)}" for name, item in list(value.items())[:SHOWN_IDS])
+    return ", ".join(map(str, value[:SHOWN_IDS])) if isinstance(value, list) else str(value)
+
+
+def head(path: Log, key: Key = None, key_file: KeyFile = None) -> None:
+    """Print the number and hash of the newest entry, to be kept elsewhere for `audit verify --head`."""
+    from ..audit.verify import verify as verified
+
+    found = verified(path, key=_key(key, key_file))
+    if not found.ok:
+        raise BadInput(f"{path} is not as it was written; `eidet audit verify` tells where")
+    typer.echo(str(found.head))
+
+
+def _key(key: str | None, file: Path | None) -> str | bytes | None:
+    from ..audit import key_in
+
+    return key if file is None else key_in(file)
+
+
+def _head(text: str) -> Head:
+    """As it was printed, or the file it was printed into."""
+    from ..audit import Head
+
+    file = Path(text)
+    try:
+        return Head.of(file.read_text(encoding="utf-8") if len(text) < 200 and file.is_file() else text)
+    except UnicodeDecodeError:
+        raise BadInput(f"{file} holds no head of an audit log") from None

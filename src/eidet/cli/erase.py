@@ -1,0 +1,208 @@
+"""`eidet forget`, `eidet verify-forgotten` and `eidet verify-receipt`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from ..clean import Json
+from ..errors import BadInput, Refused
+from ..where import Where
+from .machine import emit
+from .show import console, said, size_text, styled, table
+from .which import Below, Which, command
+from .words import json_of
+
+if TYPE_CHECKING:
+    from ..erasing import Absence, Forgotten, Preview
+    from ..memory import Memory
+
+PANEL: Final = "Write"
+PROOF: Final = "Proof"
+SHOWN: Final = 50  # records of a dry run that are shown one by one
+
+
+def add_to(app: typer.Typer) -> None:
+    command(app, PANEL)(forget)
+    for run in (verify_forgotten, verify_receipt):
+        command(app, PROOF)(run)
+
+
+def forget(
+    on: Which,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID…", help="What to forget.")] = None,
+    where_kind: Annotated[list[str] | None, typer.Option(help="All of this kind; several add up.")] = None,
+    where_session: Annotated[str | None, typer.Option(help="All of this session.")] = None,
+    where_agent: Annotated[str | None, typer.Option(help="All of this agent.")] = None,
+    where_before: Annotated[
+        str | None, typer.Option(metavar="DATE", help="All that happened up to then.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="All of the scope that --scope names.")
+    ] = False,
+    for_good: Annotated[
+        bool | None,
+        typer.Option(
+            "--for-good/--not-for-good", help="Whether it is refused when it comes back; usually yes."
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would go, and why.")] = False,
+    receipt: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the signed receipt there.")
+    ] = None,
+    by: Annotated[str | None, typer.Option(help="Who does it, for the history and the receipt.")] = None,
+    why: Annotated[str | None, typer.Option(help="Why, for the receipt.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Forget by id, by filters (all of which must hold) or a whole scope, and what was made of it."""
+    parts = {"kinds": where_kind, "session": where_session, "agent": where_agent, "until": where_before}
+    given = {name: value for name, value in parts.items() if value}
+    where = Where(**given) if given else None  # type: ignore[arg-type]
+    _check(on, ids, where, everything, receipt, for_good)
+    if not yes and not dry_run and not sys.stdin.isatty():
+        raise Refused("forgetting is for good: confirm it with --yes where nobody can be asked")
+    what: dict[str, Any] = {
+        "ids": ids or None, "where": where, "everything": everything, "scope": on.scope, "for_good": for_good
+    }  # fmt: skip
+    with on.opened() as memory:
+        if dry_run:
+            _tell_preview(memory.forgettable(**what), on.json)
+            return
+        if not yes:
+            count = _how_many(memory, ids, where, on.one_scope)
+            typer.confirm(f"Forget {count} of scope {on.one_scope} for good?", abort=True, err=True)
+        forgotten = memory.forget(**what, by=by, why=why)
+    if receipt is not None and forgotten.receipt is not None:
+        forgotten.receipt.save(receipt)
+    _tell_forgotten(forgotten, len(ids or ()), on.json)
+
+
+def _check(
+    on: Which,
+    ids: list[str] | None,
+    where: Where | None,
+    everything: bool,
+    receipt: Path | None,
+    for_good: bool | None,
+) -> None:
+    if not (ids or where or everything):
+        raise BadInput("say what to forget: ids, a --where-… filter, or --everything with --scope")
+    if everything and on.scope is None:
+        raise BadInput("--everything forgets a whole scope: name it with --scope")
+    if receipt is not None and for_good is False:
+        raise BadInput("there is no receipt for what is not forgotten for good: leave one of the two out")
+
+
+def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope: str) -> str:
+    """A number for people."""
+    found = memory.count(Where(ids=tuple(ids)) if ids else where, scope=scope)
+    return "1 record" if found == 1 else f"{found:,} records"
+
+
+def _tell_forgotten(forgotten: Forgotten, asked: int, json: bool) -> None:
+    if json:
+        emit({"forgotten": int(forgotten)})
+    else:
+        typer.echo(f"forgot {forgotten:,}" + (f" of {asked:,}" if asked else "") + _further(forgotten))
+    for note in forgotten.receipt.pending if forgotten.receipt else ():
+        typer.echo(f"pending: {note}", err=True)
+
+
+def _further(forgotten: Forgotten) -> str:
+    """What went beside the records that were named, where there was anything."""
+    counts = forgotten.receipt.counts if forgotten.receipt else {}
+    named = {
+        "copies": "copies of them",
+        "derived_dropped": "records made of them",
+        "archived": "from the archive",
+    }
+    told = [f"{counts[name]:,} {words}" for name, words in named.items() if counts.get(name)]
+    if counts.get("derived_anew"):
+        told.append(f"{counts['derived_anew']:,} told anew without them")
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _tell_preview(found: Preview, json: bool) -> None:
+    groups = {"forget": found.asked, "copy": found.copies, "derived": found.dropped, "anew": found.anew}
+    if json:
+        emit(
+            {"forget": found.count}
+            | {name: [r.id for r in group] for name, group in groups.items() if name != "forget"}
+        )
+        return
+    made = table("what", "which")
+    for name, group in groups.items():
+        for record in group[:SHOWN]:
+            made.add_row(_TOLD[name], said(record))
+    console().print(made)
+    further = len(found.copies) + len(found.dropped)
+    typer.echo(f"would forget {found.count:,}, {further:,} more with them, and tell {len(found.anew):,} anew")
+
+
+_TOLD: Final = {
+    "forget": "would be forgotten",
+    "copy": "says the same, would go too",
+    "derived": "was made of it, would go too",
+    "anew": "was made of it, would be told anew",
+}
+
+
+def verify_forgotten(
+    on: Which,
+    what: Annotated[
+        str | None, typer.Argument(metavar="WHAT", help="The text or the id of what was forgotten.")
+    ] = None,
+    receipt: Annotated[Path | None, typer.Option(metavar="FILE", help="A receipt instead.")] = None,
+    data: Annotated[str | None, typer.Option(metavar="JSON", help="Structured content instead.")] = None,
+    below: Below = False,
+) -> None:
+    """Look for something everywhere a memory could keep it; exit code 1 if it is found."""
+    from ..erasing.receipt import Receipt
+
+    sought: Json = json_of(data, "--data")
+    if (what is not None) + (receipt is not None) + (data is not None) != 1:
+        raise BadInput("say what was forgotten: WHAT, or --receipt, or --data: one of them")
+    with on.opened() as memory:
+        if receipt is not None:
+            sought = Receipt.load(receipt)
+            if not memory.verify_receipt(sought):
+                raise Refused(f"{receipt} was changed, or is of another memory: it proves nothing")
+        absence = memory.verify_forgotten(what if what is not None else sought, scope=on.reach(below))
+    _tell_absence(absence, on.json)
+    raise typer.Exit(0 if absence else 1)
+
+
+def _tell_absence(absence: Absence, json: bool) -> None:
+    if json:
+        emit({"absent": bool(absence), "places": [place._asdict() for place in absence.places]})
+        return
+    made = table("place")
+    made.add_column("looked at", justify="right")
+    made.add_column("found", justify="right")
+    made.add_column("which", ratio=1)
+    for place in absence.places:
+        told = styled(", ".join(place.told))
+        made.add_row(place.name, f"{place.looked_at:,}", f"{place.found:,}" if place.found else "-", told)
+    console().print(made)
+    typer.echo(
+        "not found anywhere" if absence else f"found in {sum(p.found > 0 for p in absence.places)} places"
+    )
+
+
+def verify_receipt(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
+    """Tell whether a receipt is of this memory and unchanged; exit code 1 if it is not."""
+    from ..erasing.receipt import Receipt
+
+    with on.opened() as memory:
+        receipt = Receipt.load(file)
+        holds = memory.verify_receipt(receipt)
+    if on.json:
+        emit({"holds": holds})
+    else:
+        count, freed = receipt.counts.get("records", 0), size_text(receipt.counts.get("freed_bytes", 0))
+        told = f"true: {count:,} records of scope {receipt.scope} were forgotten, {freed} given back"
+        typer.echo(told if holds else "not true: it was changed, or is of another memory")
+    raise typer.Exit(0 if holds else 1)

@@ -1,0 +1,138 @@
+"""`eidet keys new`, `rotate`, `check`, `shred`, and `eidet seal`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ..errors import BadInput, Misconfigured, NotFound, Refused
+from .machine import emit
+from .show import progress_bar
+from .which import Which, command
+
+if TYPE_CHECKING:
+    from ..seal.service import Key
+
+PANEL: Final = "Keys"
+
+Scope = Annotated[str, typer.Argument(metavar="SCOPE")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    keys = typer.Typer(no_args_is_help=True, help="Keys of a sealed memory: new, rotate, check, shred.")
+    keys.command()(new)
+    for run in (rotate, check, shred):
+        command(keys, PANEL)(run)
+    app.add_typer(keys, name="keys", rich_help_panel=PANEL)
+    command(app, PANEL)(seal)
+
+
+def new(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Where to write it; on the screen if left out.")
+    ] = None,
+) -> None:
+    """Make a master key. Keep it apart from the memory, and a copy of it somewhere safe."""
+    from ..seal.service import new_key
+
+    if file is None:
+        typer.echo(new_key())
+        return
+    try:
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise Refused(f"{file} exists: a key that is lost is lost for good; choose another file") from None
+    with os.fdopen(handle, "w") as out:
+        out.write(new_key() + "\n")
+    typer.echo(f"wrote a master key to {file}", err=True)
+
+
+def rotate(
+    on: Which,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="KEY", help="A new master key: file:PATH or env:NAME."),
+    ] = None,
+) -> None:
+    """Give every scope (or the one that --scope names) a new key; with --to, change the master key."""
+    if to is not None and on.scope is not None:
+        raise BadInput("--to changes the master key of the whole memory: leave --scope out")
+    with on.opened() as memory, progress_bar("sealing anew") as tell:
+        count = memory.rotate_keys(on.scope, key=_named(to), progress=tell)
+    if on.json:
+        emit({"rewrapped" if to else "resealed": count})
+    else:
+        typer.echo(f"put {count:,} keys under the new master key" if to else f"sealed {count:,} records anew")
+
+
+def check(on: Which) -> None:
+    """Tell every scope's keys and whether they can be opened; exit code 1 if one cannot be used as it is."""
+    from ..store.sealed_carry import sealed_in
+    from ..store.sealed_turn import checked
+
+    with on.opened() as memory:
+        sealed = sealed_in(memory._engine.store)  # noqa: SLF001  keys are below the verbs
+        if sealed is None:
+            raise Misconfigured(f"{on.at} is not sealed: `eidet seal {on.at}` seals it")
+        found = list(checked(sealed))
+    if on.json:
+        emit([asdict(one) for one in found])
+    else:
+        for one in found:
+            numbers = ", ".join(map(str, one.numbers)) or "none"
+            typer.echo(f"{one.state:<9} {one.scope}: {one.records:,} records, keys {numbers}")
+        if not found:
+            typer.echo("the master key fits; there are no scopes yet")
+    raise typer.Exit(
+        int(any(one.state not in ("ok", "shredded") or _left(one.state, one.records) for one in found))
+    )
+
+
+def _left(state: str, records: int) -> bool:
+    return state == "shredded" and records > 0
+
+
+def shred(on: Which, which: Scope, yes: Yes = False) -> None:
+    """Destroy a scope's key: nobody can ever read what it holds again. The rows stay until forgotten."""
+    if not yes:
+        if not sys.stdin.isatty():
+            raise Refused("shredding is for good: confirm it with --yes where nobody can be asked")
+        typer.confirm(f"Destroy the key of scope {which} for good?", abort=True, err=True)
+    with on.opened() as memory:
+        lost = memory.shred(which)
+    if on.json:
+        emit({"shredded": lost})
+    else:
+        typer.echo(f"destroyed the key of {which}: {lost:,} records can never be read again")
+
+
+def seal(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
+    """Seal a file that holds memories already, in place, with the key of --key-file or EIDET_KEY."""
+    from ..seal.service import service_of
+    from ..store.sealed_file import seal_file
+
+    key = on.settings().key
+    if not key:
+        raise BadInput("say which master key: --key-file or EIDET_KEY; `eidet keys new` makes one")
+    if not file.exists():
+        raise NotFound(f"there is no memory {file}")
+    with progress_bar("sealing") as tell:
+        count = seal_file(file, service_of(key), tell)
+    if on.json:
+        emit({"sealed": count})
+    else:
+        typer.echo(f"sealed {count:,} records of {file}")
+
+
+def _named(key: str | None) -> Key | None:
+    if key is None or key.startswith(("env:", "file:")):
+        return key
+    if Path(key).is_file():
+        return Path(key)
+    raise BadInput("a key on a command line can be read by others: name it by file:PATH or env:NAME")

@@ -1,0 +1,114 @@
+"""`eidet review`, `quarantine` and `approve`; `reveal` and `forget-value` for the vault of pseudonyms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import typer
+
+from ..model import Record
+from .life import By, Id
+from .machine import emit, emit_each, record_json
+from .show import console, local_time, said, styled, table, tell_record
+from .which import Below, Which, command
+
+PANEL: Final = "Trust"
+
+
+def add_to(app: typer.Typer) -> None:
+    for run in (review, quarantine, approve, reveal, forget_value):
+        command(app, PANEL)(run)
+
+
+def review(
+    on: Which,
+    below: Below = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 50,
+) -> None:
+    """What is in quarantine or labelled as poison, newest first; with --json one a line."""
+    with on.opened() as memory:
+        found = memory.review(scope=on.reach(below), limit=limit)
+    if on.json:
+        emit_each(record_json(record) for record in found)
+    elif not found:
+        console(stderr=True).print("nothing to review")
+    else:
+        _tell_found(found)
+
+
+def _tell_found(found: Sequence[Record]) -> None:
+    from ..guarding import score_of
+
+    made = table("score")
+    made.add_column("trust", min_width=11)
+    made.add_column("when", width=10)
+    made.add_column("what", ratio=5)
+    made.add_column("why", ratio=3, style="cyan")
+    for record in found:
+        made.add_row(
+            f"{score_of(record):.2f}",
+            record.trust,
+            local_time(record.occurred),
+            said(record),
+            styled("\n".join(_reasons(record))),
+        )
+    console().print(made)
+
+
+def _reasons(record: Record) -> list[str]:
+    label, mark = (record.meta.get(name) for name in ("poison", "quarantine"))
+    why = label.get("why") if isinstance(label, dict) else None
+    because = mark.get("because") if isinstance(mark, dict) else None
+    return [*map(str, why if isinstance(why, list) else ()), *([str(because)] if because else ())]
+
+
+def quarantine(
+    on: Which,
+    id: Id,
+    because: Annotated[str | None, typer.Option(help="Why, for whoever reviews it.")] = None,
+    by: By = None,
+) -> None:
+    """Keep a memory from every answer until it is approved."""
+    with on.opened() as memory:
+        _tell(on, memory.quarantine(id, scope=on.one_scope, because=because, by=by))
+
+
+def approve(
+    on: Which,
+    id: Id,
+    trust: Annotated[
+        str | None, typer.Option(help="trusted, user, tool, web or unknown; as before if left out.")
+    ] = None,
+    by: By = None,
+) -> None:
+    """End a quarantine and take the label off."""
+    with on.opened() as memory:
+        _tell(on, memory.approve(id, scope=on.one_scope, trust=trust, by=by))
+
+
+def _tell(on: Which, record: Record) -> None:
+    if on.json:
+        emit(record_json(record))
+    else:
+        console().print(styled((f"{record.trust}: ", "bold")) + said(record))
+
+
+def reveal(on: Which, id: Id) -> None:
+    """Show a memory with its pseudonyms turned back (settings vault and guard_key)."""
+    with on.opened() as memory:
+        record = memory.reveal(memory.detail(id, scope=on.one_scope))
+    if on.json:
+        emit(record_json(record))
+    else:
+        tell_record(record)
+
+
+def forget_value(
+    on: Which,
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="The value, or its pseudonym.")],
+) -> None:
+    """Forget a value in the vault: its pseudonyms cannot be turned back any more."""
+    with on.opened() as memory:
+        gone = memory.forget_value(value)
+    emit({"forgotten": gone}) if on.json else typer.echo(f"forgot {gone:,} in the vault")

@@ -1,0 +1,61 @@
+"""A filter split in two: what a store can answer by itself, and whether that is already the whole answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from ..where import Condition, Where
+
+Answers = Callable[[Condition], bool]
+
+NOTHING: Final = Where(ids=())
+
+
+class Sieve(NamedTuple):
+    """`coarse` lets pass at least what was asked for; where it is not `exact`, each record is looked at."""
+
+    coarse: Where
+    exact: bool
+
+
+def sieve(where: Where, answers: Answers) -> Sieve:
+    """For a store that can tell only some conditions."""
+    if _all_answered(where, answers):
+        return Sieve(where, True)
+    return Sieve(_least(where, answers), False)
+
+
+def _all_answered(where: Where, answers: Answers) -> bool:
+    parts = (*where.every, *where.some, *where.never)
+    return all(map(answers, where.conditions)) and all(_all_answered(part, answers) for part in parts)
+
+
+def _least(where: Where, answers: Answers) -> Where:
+    """Lets at least as much pass: conditions that cannot be told are taken to hold."""
+    return replace(
+        where,
+        conditions=tuple(filter(answers, where.conditions)),
+        every=_each(_least, where.every, answers),
+        some=_each(_least, where.some, answers),
+        never=_each(_most, where.never, answers),
+    )
+
+
+def _most(where: Where, answers: Answers) -> Where:
+    """Lets at most as much pass: conditions that cannot be told are taken to fail."""
+    if not all(map(answers, where.conditions)):
+        return NOTHING
+    return replace(
+        where,
+        every=_each(_most, where.every, answers),
+        some=_each(_most, where.some, answers),
+        never=_each(_least, where.never, answers),
+    )
+
+
+def _each(
+    how: Callable[[Where, Answers], Where], parts: Iterable[Where], answers: Answers
+) -> tuple[Where, ...]:
+    return tuple(how(part, answers) for part in parts)

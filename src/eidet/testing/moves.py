@@ -1,0 +1,302 @@
+"""What tenants do: each move is a verb, asked in the way that would most likely reach somebody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from ..memory import Memory
+from ..model import Draft, Kind, Message, Record, Trust
+from ..upkeep import WORKS
+from ..where import Condition, Where
+from .tenants import Tenant
+
+TOPICS: Final = ("the garden", "a train to Lisbon", "the blue door", "a cup of tea", "the invoice of May")
+SESSIONS: Final = ("s1", "s2")  # every tenant has the same
+SHARED: Final = ("shared-1", "shared-2", "k' OR 1=1")  # ids that several tenants use
+MANY: Final = 100_000
+DAY: Final = 86_400.0
+EVERY: Final = Where(trust=tuple(Trust))
+
+
+@dataclass(slots=True)
+class Stage:
+    """What the moves share, by scope: `ids` that a tenant ever had, those that were `made` for it alone, and
+    those that it has `tried`."""
+
+    memory: Memory
+    random: Random
+    tenants: list[Tenant]
+    folder: Path
+    ids: dict[str, list[str]] = field(default_factory=dict)
+    made: dict[str, list[str]] = field(default_factory=dict)
+    tried: dict[str, set[str]] = field(default_factory=dict)
+    exports: dict[str, Path] = field(default_factory=dict)
+
+    def other(self, me: Tenant) -> Tenant:
+        """Anybody else; often one whose scope is easily taken for mine, if there is one."""
+        others = [one for one in self.tenants if one is not me]
+        twins, alike = filter(me.is_twin, others), filter(me.is_alike, others)
+        among = self.random.choice((list(twins), list(alike), others))
+        return self.random.choice(among or others)
+
+    def any_id(self, me: Tenant) -> str:
+        """Mine, somebody else's, or one that several have."""
+        whose = self.random.choice((me, self.other(me)))
+        id: str = self.random.choice((*self.ids.get(whose.scope, ())[-12:], *SHARED))
+        self.tried.setdefault(me.scope, set()).add(id)
+        return id
+
+    def alive(self, me: Tenant) -> list[Record]:
+        return self.memory.find(EVERY, scope=me.scope, limit=MANY)
+
+    def text(self, me: Tenant) -> str:
+        return (
+            f"{me.name} spoke of {self.random.choice(TOPICS)}, {me.bait} and {me.secret} "
+            f"{self.random.randrange(1000)}"
+        )
+
+    def question(self, me: Tenant) -> str:
+        """About what others have, in words that only their records have beside the shared ones."""
+        other = self.random.choice((me, self.other(me)))
+        asked = (f"what about {self.random.choice(TOPICS)}?", f"{other.bait}", f"what did {other.name} say?",
+                 f'"{other.bait}" near {self.random.choice(TOPICS)}', "everything")  # fmt: skip
+        return self.random.choice(asked)
+
+    def note(self, me: Tenant, records: Record | list[Record], *, made: bool = True) -> Any:
+        """Keeps the ids of what a tenant has; names that others may give, too, were not `made` for it."""
+        ids = [one.id for one in (records if isinstance(records, list) else [records])]
+        self.ids.setdefault(me.scope, []).extend(ids)
+        if made:
+            self.made.setdefault(me.scope, []).extend(ids)
+        return records
+
+
+class Done(NamedTuple):
+    """What a move answered; whether it may have reached below its scope; what is wrong with its numbers."""
+
+    answer: Any = None
+    below: bool = False
+    wrong: tuple[str, ...] = ()
+
+
+Move = Callable[[Stage, Tenant], Done]
+
+
+def _details(stage: Stage, me: Tenant) -> dict[str, Any]:
+    pick = stage.random
+    return {
+        "scope": me.scope,
+        "session": pick.choice((*SESSIONS, None)),
+        "who": pick.choice((me.name, "user", None)),
+        "agent": pick.choice((f"agent {me.secret}", "agent", None)),
+        "source": pick.choice((f"source {me.secret}", None)),
+        "meta": pick.choice(({"note": me.secret, "n": pick.randrange(9)}, None)),
+        "trust": pick.choice((None, None, "web", "tool")),
+        "expires": pick.choice((None, None, timedelta(days=30))),
+        "tier": pick.choice((None, None, None, "middle")),
+        "importance": pick.choice((None, 0.2, 0.8)),
+    }
+
+
+def remember(stage: Stage, me: Tenant) -> Done:
+    kind = stage.random.choice((Kind.FACT, Kind.EPISODE, Kind.WORKING, Kind.DOCUMENT, None))
+    data = stage.random.choice(({"code": me.secret}, None, None))
+    made = stage.memory.remember(stage.text(me), kind=kind, data=data, **_details(stage, me))
+    return Done(stage.note(me, made))
+
+
+def remember_messages(stage: Stage, me: Tenant) -> Done:
+    turns = [Message(role="user", content=stage.text(me), name=me.name),
+             Message(role="assistant", content=stage.text(me))]  # fmt: skip
+    session = stage.random.choice(SESSIONS)
+    return Done(stage.note(me, stage.memory.remember(turns, scope=me.scope, session=session)))
+
+
+def remember_named(stage: Stage, me: Tenant) -> Done:
+    """Under an id or a key that others use, too."""
+    id, text = stage.random.choice(SHARED), stage.text(me)
+    if stage.random.random() < 0.5:
+        return Done(stage.note(me, stage.memory.remember(text, scope=me.scope, id=id), made=False))
+    return Done(stage.note(me, stage.memory.remember(text, scope=me.scope, key=id), made=False))
+
+
+def remember_drafts(stage: Stage, me: Tenant) -> Done:
+    """Made from somebody else's memories, it says."""
+    drafts = [Draft(text=stage.text(me), derived_from=[stage.any_id(me)]), Draft(text=stage.text(me))]
+    return Done(stage.note(me, stage.memory.remember(drafts, scope=me.scope)))
+
+
+def _filter(stage: Stage, me: Tenant) -> Where | None:
+    """Filters that name somebody else, or all."""
+    other = stage.other(me)
+    ways = (
+        None,
+        Where(scope=other.reach(stage.random.random() < 0.5)),
+        Where(some=(Where(scope=other.reach(False)), Where(importance_min=0.0))),
+        Where(ids=(stage.any_id(me), stage.any_id(me))),
+        Where(who=other.name),
+        Where(session=SESSIONS[0]),
+        Where(conditions=(Condition("meta.n", "exists"),)),
+        ~Where(scope=me.reach(False)),
+        Where(never=(Where(who=me.name),)),
+        EVERY,
+    )
+    return stage.random.choice(ways)
+
+
+def recall(stage: Stage, me: Tenant) -> Done:
+    below = stage.random.random() < 0.3
+    hits = stage.memory.recall(
+        stage.random.choice((stage.question(me), stage.question(me), "")),
+        scope=me.reach(below),
+        where=_filter(stage, me),
+        unit=stage.random.choice(("record", "record", "session", "scope")),
+        recipe=stage.random.choice(("auto", "dialogue", "facts", "documents", "exact")),
+        limit=stage.random.choice((1, 10, 100)),
+        explain=stage.random.random() < 0.7,
+    )
+    return Done(hits, below)
+
+
+def context(stage: Stage, me: Tenant) -> Done:
+    below = stage.random.random() < 0.3
+    made = stage.memory.context(
+        stage.question(me), scope=me.reach(below), where=_filter(stage, me), neighbours=3, budget=2000
+    )
+    return Done(made, below)
+
+
+def find(stage: Stage, me: Tenant) -> Done:
+    below = stage.random.random() < 0.3
+    order = stage.random.choice(("-occurred", "created", "importance", "-uses"))
+    found = stage.memory.find(_filter(stage, me), scope=me.reach(below), order=order, limit=MANY)
+    return Done(found, below)
+
+
+def get(stage: Stage, me: Tenant) -> Done:
+    ids = [stage.any_id(me) for _ in range(8)]
+    return Done((stage.memory.get(ids, scope=me.scope), stage.memory.get(ids[0], scope=me.scope)))
+
+
+def history(stage: Stage, me: Tenant) -> Done:
+    return Done(stage.memory.history(stage.any_id(me), scope=me.scope))
+
+
+def detail(stage: Stage, me: Tenant) -> Done:
+    return Done(stage.memory.detail(stage.any_id(me), scope=me.scope))
+
+
+def restore(stage: Stage, me: Tenant) -> Done:
+    return Done(stage.memory.restore(stage.any_id(me), scope=me.scope))
+
+
+def revise(stage: Stage, me: Tenant) -> Done:
+    changes: Mapping[str, Any] = stage.random.choice(
+        ({"text": stage.text(me)}, {"importance": 0.9}, {"meta": {"note": me.secret}}, {"who": me.name})
+    )
+    return Done(stage.memory.revise(stage.any_id(me), scope=me.scope, by=me.name, **changes))
+
+
+def forget(stage: Stage, me: Tenant) -> Done:
+    ids = [stage.any_id(me) for _ in range(2)]
+    return Done(stage.memory.forget(ids, scope=me.scope, by=me.name, for_good=_how_far(stage)))
+
+
+def forget_where(stage: Stage, me: Tenant) -> Done:
+    below = stage.random.random() < 0.2
+    where = (_filter(stage, me) or Where()) & Where(importance_max=0.3)
+    return Done(stage.memory.forget(where=where, scope=me.reach(below), for_good=_how_far(stage)), below)
+
+
+def _how_far(stage: Stage) -> bool | None:
+    return stage.random.choice((None, False))
+
+
+def forgettable(stage: Stage, me: Tenant) -> Done:
+    ids = [stage.any_id(me) for _ in range(2)]
+    return Done(stage.memory.forgettable(ids, scope=me.scope))
+
+
+def verify_forgotten(stage: Stage, me: Tenant) -> Done:
+    """Of somebody else's words: whether they are there must not be told with what is around them."""
+    return Done(stage.memory.verify_forgotten(stage.other(me).bait, scope=me.scope))
+
+
+def forget_old(stage: Stage, me: Tenant) -> Done:
+    """Keeps tenants small."""
+    alive = sorted(stage.alive(me), key=lambda record: record.seq)
+    ids = [record.id for record in alive[:-20]]
+    return Done(stage.memory.forget(ids, scope=me.scope) if ids else 0)
+
+
+def forget_everything(stage: Stage, me: Tenant) -> Done:
+    if stage.random.random() < 0.7:
+        return Done()
+    return Done(stage.memory.forget(scope=me.scope, everything=True))
+
+
+def feedback(stage: Stage, me: Tenant) -> Done:
+    about: Any = stage.any_id(me)
+    useful = stage.random.random() < 0.5
+    stage.memory.feedback(about, useful=useful, scope=me.scope, by=me.name)
+    return Done()
+
+
+def mark(stage: Stage, me: Tenant) -> Done:
+    verbs = ("pin", "unpin", "hold", "release", "release", "quarantine", "approve", "approve")
+    verb = getattr(stage.memory, stage.random.choice(verbs))
+    return Done(verb(stage.any_id(me), scope=me.scope, by=me.name))
+
+
+def review(stage: Stage, me: Tenant) -> Done:
+    return Done(stage.memory.review(scope=me.scope, limit=MANY))
+
+
+def end_session(stage: Stage, me: Tenant) -> Done:
+    made = stage.memory.end_session(stage.random.choice(SESSIONS), scope=me.scope)
+    return Done(stage.note(me, made, made=False))
+
+
+def maintain(stage: Stage, me: Tenant) -> Done:
+    newest = max((record.created for record in stage.alive(me)), default=0.0)
+    done = stage.memory.maintain(
+        me.reach(False),
+        now=newest + stage.random.choice((0, 7, 40, 400)) * DAY + 1,
+        dry_run=stage.random.random() < 0.3,
+        only=stage.random.choice((None, "move", "merge", "summarise", "expire", stage.random.choice(WORKS))),
+        archive=stage.folder / f"archive{stage.tenants.index(me)}",
+    )
+    stage.note(me, stage.alive(me), made=False)
+    return Done(done)
+
+
+def unarchive(stage: Stage, me: Tenant) -> Done:
+    """From an archive of somebody else, confined to my scope."""
+    whose = stage.random.choice((me, stage.other(me)))
+    folder = stage.folder / f"archive{stage.tenants.index(whose)}"
+    if not folder.exists():
+        return Done()
+    return Done(stage.memory.unarchive(folder, scope=me.scope))
+
+
+def export(stage: Stage, me: Tenant) -> Done:
+    below = stage.random.random() < 0.2
+    path = stage.folder / f"export{stage.tenants.index(me)}{'-below' if below else ''}.jsonl"
+    count = stage.memory.export(path, scope=me.reach(below))
+    if not below:
+        stage.exports[me.scope] = path
+    return Done((count, path.read_text(encoding="utf-8")), below)
+
+
+def load(stage: Stage, me: Tenant) -> Done:
+    path = stage.exports.get(me.scope)
+    return Done() if path is None else Done(stage.memory.load(path))
+
+
+def rebuild(stage: Stage, me: Tenant) -> Done:
+    return Done(stage.memory.rebuild(me.scope))

@@ -1,0 +1,107 @@
+"""How long memories are kept: the first policy that covers a record decides. Pure.
+
+A legal hold and a pin win over every policy, and say so where one would have deleted the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..config import Retention
+from ..model import Record, Scope
+from . import HOLD, Change, Drop, Put, Stay, is_protected
+from .curve import DAY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How many records a policy covers; of those: due, due but held or pinned, protected by `keep`."""
+
+    policy: Retention
+    covered: int = 0
+    due: int = 0
+    held: int = 0
+    kept: int = 0
+
+
+def covers(policy: Retention, record: Record) -> bool:
+    return (policy.kinds is None or record.kind in policy.kinds) and holds_scope(policy.scope, record.scope)
+
+
+def holds_scope(pattern: str, path: str) -> bool:
+    """`**` is every scope, `acme/**` is acme and all below it, anything else one scope."""
+    if pattern == "**":
+        return True
+    return Scope(pattern.removesuffix("/**"), below=pattern.endswith("/**")).holds(path)
+
+
+def policy_for(policies: Sequence[Retention], record: Record) -> Retention | None:
+    return next((policy for policy in policies if covers(policy, record)), None)
+
+
+def age_days(policy: Retention, record: Record, now: float) -> float:
+    return (now - (record.occurred if policy.since == "occurred" else record.created)) / DAY
+
+
+def is_kept(policies: Sequence[Retention], record: Record, now: float) -> bool:
+    """Whether a policy protects it from whatever else would delete it."""
+    policy = policy_for(policies, record) if policies else None
+    if policy is None or policy.then != "keep":
+        return False
+    return policy.days is None or age_days(policy, record, now) < policy.days
+
+
+def due(policies: Sequence[Retention], record: Record, now: float) -> Retention | None:
+    """The policy that wants the record gone by now."""
+    policy = policy_for(policies, record)
+    if policy is None or policy.then == "keep" or policy.days is None:
+        return None
+    return policy if age_days(policy, record, now) >= policy.days else None
+
+
+def retain(
+    records: Iterable[Record], now: float, policies: Sequence[Retention], archive: bool
+) -> Iterator[Change]:
+    """What the policies want archived or deleted. What must be archived stays where there is no archive."""
+    for record in records if policies else ():
+        if (policy := due(policies, record, now)) is None:
+            continue
+        why = f"{policy}: {age_days(policy, record, now):.0f} days since it {_happened(policy)}"
+        if is_protected(record):
+            held = "under a legal hold" if record.meta.get(HOLD) else "pinned"
+            yield Stay(what="stays", record=record, because=f"{held}, although due by {why}")
+        elif policy.then == "archive" and not archive:
+            yield Stay(what="stays", record=record, because=f"there is no archive, although due by {why}")
+        else:
+            yield Drop(what="retain", record=record, because=why, archive=policy.then == "archive")
+
+
+def _happened(policy: Retention) -> str:
+    return "happened" if policy.since == "occurred" else "was stored"
+
+
+def standings(records: Iterable[Record], now: float, policies: Sequence[Retention]) -> list[Standing]:
+    """One answer per policy, in their order."""
+    counts = [[0, 0, 0, 0] for _ in policies]
+    for record in records:
+        policy = policy_for(policies, record)
+        if policy is None:
+            continue
+        is_due, protected = due(policies, record, now) is not None, is_protected(record)
+        row = counts[policies.index(policy)]
+        found = (True, is_due and not protected, is_due and protected, is_kept(policies, record, now))
+        for place, counted in enumerate(found):
+            row[place] += counted
+    return [
+        Standing(policy=policy, covered=row[0], due=row[1], held=row[2], kept=row[3])
+        for policy, row in zip(policies, counts, strict=True)
+    ]
+
+
+def unkept(changes: Iterable[Change], policies: Sequence[Retention], now: float) -> Iterator[Change]:
+    """Without those that would make a kept record part of another one."""
+    for change in changes:
+        absorbed = change.absorbs if isinstance(change, Put) else ()
+        if not any(is_kept(policies, record, now) for record in absorbed):
+            yield change

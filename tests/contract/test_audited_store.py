@@ -1,0 +1,28 @@
+"""A store that is audited obeys the laws of `Store`."""
+
+from __future__ import annotations
+
+from eidet.audit import Audit
+from eidet.audit.log import AuditLog
+from eidet.store import Store
+from eidet.store.audited import AuditedStore
+from eidet.store.contract import StoreContract
+from eidet.store.ram import RamStore
+from eidet.store.sqlite import SqliteStore
+
+
+class TestAuditedRam(StoreContract):
+    def make(self) -> Store:
+        log = AuditLog(
+            Audit(path=self.folder / "audit.jsonl", content=True, check=lambda record: [record.kind])
+        )
+        return AuditedStore(RamStore(), log, owns=True)
+
+
+class TestAuditedSqlite(StoreContract):
+    def make(self) -> Store:
+        log = AuditLog(Audit(path=self.folder / "audit.jsonl", key="a key of many letters"))
+        return AuditedStore(SqliteStore(self.folder / "memory.db"), log, owns=True)
+
+    def reopen(self, store: Store) -> Store:
+        return self.make()

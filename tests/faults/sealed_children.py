@@ -1,0 +1,60 @@
+"""Programs that write to a sealed memory, or change its keys, until they are killed."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+from pathlib import Path
+
+from tests.faults.children import tell
+
+from eidet import Memory
+from eidet.config import Settings, Upkeep
+from eidet.errors import Conflict
+
+KEY = bytes(range(32))
+NOW = 1_700_000_000.0
+WORDS = (
+    "quetzalcoatlus",
+    "žluťoučký",
+    "brobdingnag",
+    "xylophonist",
+    "hippogriff",
+    "ornithomancy",
+    "zugzwang",
+)
+LABELS = ("mnemosyne", "telemachus", "clytemnestra", "agamemnon", "philoctetes")
+SETTINGS = Settings(sidecar_from=5, upkeep=Upkeep(short_age_days=1.0, middle_age_days=2.0, gist_tokens=4))
+
+
+def opened(
+    path: Path | str, key: bytes | None = KEY, at: float = NOW, embedder: str = "hashing:64"
+) -> Memory:
+    return Memory(path, key=key, embedder=embedder, settings=SETTINGS, clock=lambda: at)
+
+
+def told(n: int) -> str:
+    """A text with all the words, long enough to be shortened."""
+    return (
+        f"{' and the '.join(WORDS)} of number {n} met. They spoke of ornithomancy for {n} days, and left. "
+        * 3
+    )
+
+
+def write(path: str, at: str) -> None:
+    memory = opened(path)
+    for n in count(int(at)):
+        record = memory.remember(told(n), agent=LABELS[1], id=f"{at}-{n}")
+        tell([record.id, record.text])
+        if n % 3 == 0:
+            memory.revise(record.id, text=told(n) + " revised", by=LABELS[2])
+
+
+def turn(path: str, later: str) -> None:
+    """Later than whoever was killed: what it held has run out by then."""
+    memory = opened(path, at=NOW + float(later))
+    for _ in count():
+        try:
+            tell(memory.rotate_keys())
+        except Conflict:
+            time.sleep(0.01)

@@ -1,0 +1,75 @@
+"""A filter means in PostgreSQL what it means in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.strategies import SCALARS, records, wheres
+
+from eidet.model import Record
+from eidet.store.postgres import PostgresStore, loaded, stored
+from eidet.store.ram import RamStore
+from eidet.where import Condition, Where
+
+few = settings(
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+
+
+@pytest.fixture
+def store(postgres_url: str) -> Iterator[PostgresStore]:
+    store = PostgresStore(postgres_url)
+    yield store
+    store.close()
+
+
+def both(store: PostgresStore, found: list[Record]) -> RamStore:
+    """The same records in PostgreSQL and in the reference."""
+    named = [record.but(id=f"r{number}", text=f"says {number}") for number, record in enumerate(found)]
+    reference = RamStore()
+    store.drop(Where(), now=1.0)
+    for one in (reference, store):
+        one.put(named, now=1.0, unique=False)
+    return reference
+
+
+def told(found: list[Record]) -> list[str]:
+    return sorted(record.id for record in found)
+
+
+@few
+@given(st.lists(records(), min_size=1, max_size=12), st.lists(wheres(), min_size=6, max_size=6))
+def test_every_filter_finds_the_same_records(
+    store: PostgresStore, found: list[Record], asked: list[Where]
+) -> None:
+    reference = both(store, found)
+    for where in (*asked, *(~one for one in asked)):
+        assert told(store.find(where)) == told(reference.find(where)), where
+        assert store.count(where) == reference.count(where)
+        assert store.census(where) == reference.census(where)
+
+
+def test_every_scalar_compares_as_in_python(store: PostgresStore) -> None:
+    reference = both(
+        store, [Record(id="", scope="a", text="", data={"a": value}) for value in (*SCALARS, [1], {"b": 2})]
+    )
+    orders = [(op, v) for op in ("<", "<=", ">", ">=") for v in SCALARS if type(v) in (int, float, str)]
+    equals = [(op, v) for op in ("=", "!=", "contains") for v in SCALARS]
+    for path in ("data.a", "data.a.0", "data.a.b", "data. 1", "data.+0"):
+        for op, operand in (*orders, *equals, ("exists", True), ("exists", False), ("in", list(SCALARS))):
+            where = Where(conditions=(Condition(path, op, operand),))
+            assert told(store.find(where)) == told(reference.find(where)), (path, op, operand)
+
+
+@few
+@given(st.text(st.sampled_from("\0\x1a\\u01a ")))
+def test_any_text_comes_back(text: str) -> None:
+    assert loaded(stored([text])) == (text,)
+    assert "\0" not in stored([text])[0]
+    assert "\\u0000" not in stored([text])[0]

@@ -1,0 +1,388 @@
+"""The log as a file: entries, the chain through restarts and other writers, torn and lost ends."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import stat
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eidet import BadInput, Misconfigured, Refused, Unavailable, acting
+from eidet.audit import Audit, Head, audit_of, key_in
+from eidet.audit.log import AuditLog
+from eidet.audit.verify import entries, verify
+
+KEY = "a key of many letters"
+NOW = 1_700_000_000.0
+
+
+def opened(path: Path, **how: Any) -> AuditLog:
+    return AuditLog(Audit(path=path, **how), clock=lambda: NOW)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "audit.jsonl"
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def verbs(path: Path) -> list[str]:
+    return [entry.verb for entry in entries(path)]
+
+
+def test_an_entry_says_what_when_who_from_where_and_why(path: Path) -> None:
+    with opened(path) as log, acting(by="ann", source="10.0.0.7", why="ticket 812"):
+        assert log.note("put", scope="acme/ann", ids=["x"], count=1) == 2
+    begin, entry = entries(path)
+    assert (begin.n, begin.verb, begin.details["format"]) == (1, "begin", 1)
+    assert (entry.n, entry.verb, entry.scope, entry.ids, entry.count) == (2, "put", "acme/ann", ("x",), 1)
+    assert (entry.by, entry.source, entry.why) == ("ann", "10.0.0.7", "ticket 812")
+    assert entry.at == "2023-11-14T22:13:20.000000+00:00"
+    assert entry.json == lines(path)[1]
+
+
+def test_without_a_source_the_process_is_named(path: Path) -> None:
+    with opened(path) as log:
+        log.note("put")
+    assert str(list(entries(path))[-1].source).endswith(f":{os.getpid()}")
+
+
+def test_who_is_named_wins_and_who_asked_is_kept(path: Path) -> None:
+    with opened(path) as log, acting(by="ann"):
+        log.note("put", by="upkeep")
+        log.note("put", by="ann")
+    _, first, second = entries(path)
+    assert (first.by, first.details) == ("upkeep", {"asked_by": "ann"})
+    assert (second.by, second.details) == ("ann", {})
+
+
+def test_the_chain_goes_on_after_a_restart(path: Path) -> None:
+    for turn in range(3):
+        with opened(path, key=KEY) as log:
+            log.note("put", ids=[str(turn)])
+    assert [entry.n for entry in entries(path)] == [1, 2, 3, 4]
+    found = verify(path, key=KEY)
+    assert found.ok
+    assert (found.entries, found.notes, found.head.count) == (4, (), 4)
+
+
+def test_only_the_owner_may_read_it(path: Path) -> None:
+    opened(path).close()
+    modes = {stat.S_IMODE(file.stat().st_mode) for file in (path, path.with_name("audit.jsonl.head"))}
+    assert modes == {0o600}
+
+
+def test_two_logs_on_one_file_take_turns(path: Path) -> None:
+    with opened(path) as one, opened(path) as other:
+        for n in range(20):
+            (one, other)[n % 2].note("put", ids=[str(n)])
+    assert verify(path).ok
+    assert [entry.ids for entry in entries(path)][1:] == [(str(n),) for n in range(20)]
+
+
+def test_many_threads_write_whole_lines(path: Path) -> None:
+    logs = [opened(path), opened(path)]
+
+    def work(log: AuditLog) -> None:
+        for _ in range(50):
+            log.append([{"verb": "put", "text": "x" * 500}, {"verb": "put"}])
+
+    threads = [threading.Thread(target=work, args=(logs[n % 2],)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for log in logs:
+        log.close()
+    found = verify(path)
+    assert found.ok
+    assert found.entries == 1 + 8 * 50 * 2
+
+
+def test_the_child_of_a_fork_waits_its_turn_too(path: Path) -> None:
+    log = opened(path)
+    log.note("put")
+    child = os.fork()
+    if not child:
+        for _ in range(200):
+            log.note("child")
+        os._exit(0)
+    for _ in range(200):
+        log.note("parent")
+    assert os.waitpid(child, 0)[1] == 0
+    log.close()
+    found = verify(path)
+    assert found.ok
+    assert (found.entries, found.notes) == (402, ())
+
+
+def test_what_is_noted_first_and_fails_then_is_said_to_have_failed(path: Path) -> None:
+    with opened(path) as log:
+        with pytest.raises(Refused), log.about([{"verb": "put"}]):
+            raise Refused("a secret reason")
+        with pytest.raises(KeyboardInterrupt), log.about([{"verb": "put"}, {"verb": "put"}]):
+            raise KeyboardInterrupt
+    failed = [entry for entry in entries(path) if entry.verb == "failed"]
+    assert [entry.details for entry in failed] == [
+        {"of": [2], "error": "Refused"},
+        {"of": [4, 5], "error": "KeyboardInterrupt"},
+    ]
+    assert "secret" not in path.read_text()
+
+
+def test_odd_texts_are_kept_on_one_line(path: Path) -> None:
+    odd = "né\u2028\r\n\0\udc80 🙂"
+    with opened(path) as log:
+        log.note("put", ids=[odd], scope=odd)
+        log.note("put", ids=["after"])
+    assert len(path.read_bytes().splitlines()) >= 3
+    assert path.read_bytes().count(b"\n") == 3
+    assert list(entries(path))[1].ids == (odd,)
+    assert verify(path).ok
+
+
+def test_a_huge_entry_is_found_again_at_the_end(path: Path) -> None:
+    with opened(path) as log:
+        log.note("put", ids=[f"{n:026d}" for n in range(20_000)])
+    with opened(path) as log:
+        log.note("put")
+    assert verify(path).ok
+    assert [entry.n for entry in entries(path)] == [1, 2, 3]
+
+
+# Ends that are not whole.
+
+
+@pytest.mark.parametrize("left", [b'{"n":3,"at":"20', b"\0", b"x" * 10_000])
+def test_a_torn_line_is_set_aside_and_the_chain_goes_on(
+    path: Path, left: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with opened(path) as log:
+        log.note("put")
+    with path.open("ab") as file:
+        file.write(left)
+    before = verify(path)
+    assert before.ok
+    assert before.notes[0].line == 3
+    with caplog.at_level(logging.WARNING), opened(path) as log:
+        log.note("drop")
+    assert "ended within a line" in caplog.text
+    assert verbs(path) == ["begin", "put", "torn", "drop"]
+    assert list(entries(path))[2].details["bytes"] == len(left)
+    assert path.with_name("audit.jsonl.torn").read_bytes() == left + b"\n"
+    after = verify(path)
+    assert after.ok
+    assert [note.line for note in after.notes] == [3]
+
+
+def test_a_log_that_is_torn_in_its_first_line_begins_anew(path: Path) -> None:
+    path.write_bytes(b'{"n":1,"at"')
+    with opened(path) as log:
+        log.note("put")
+    assert verbs(path) == ["begin", "torn", "put"]
+    assert verify(path).ok
+
+
+def cut(path: Path, count: int) -> None:
+    """Removes the newest entries, as somebody who hides something would."""
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-count]))
+
+
+def test_removed_entries_leave_a_scar_that_later_writing_does_not_hide(path: Path) -> None:
+    with opened(path) as log:
+        for _ in range(4):
+            log.note("put")
+    cut(path, 2)
+    assert [str(fault) for fault in verify(path).faults] == [
+        "line 4: the newest 2 entries are missing: there were 5"
+    ]
+    with opened(path) as log:
+        log.note("put")
+    assert verbs(path)[3:] == ["lost", "put"]
+    faults = verify(path).faults
+    assert [fault.line for fault in faults] == [4]
+    assert "there were 5, and 3" in faults[0].what
+
+
+def test_removal_while_the_log_is_open_is_noticed_too(path: Path) -> None:
+    with opened(path) as log:
+        log.note("put")
+        log.note("put")
+        cut(path, 1)
+        path.with_name("audit.jsonl.head").unlink()
+        log.note("drop")
+    assert verbs(path) == ["begin", "put", "lost", "drop"]
+
+
+def test_a_log_that_is_removed_while_open_begins_with_what_is_missing(path: Path) -> None:
+    with opened(path) as log:
+        log.note("put")
+        path.unlink()
+        path.with_name("audit.jsonl.head").unlink()
+        log.note("drop")
+    assert verbs(path) == ["begin", "lost", "drop"]
+    assert "there were 2, and 0" in str(verify(path).faults[0])
+
+
+def test_a_head_that_was_removed_leaves_a_scar(path: Path) -> None:
+    opened(path).close()
+    path.with_name("audit.jsonl.head").unlink()
+    assert "missing or damaged" in str(verify(path).faults[0])
+    with opened(path) as log:
+        log.note("put")
+    assert verbs(path) == ["begin", "lost", "put"]
+    assert not verify(path).ok
+
+
+def test_a_head_behind_the_log_is_only_told(path: Path) -> None:
+    head = path.with_name("audit.jsonl.head")
+    with opened(path, key=KEY) as log:
+        log.note("put")
+        earlier = head.read_bytes()
+        log.note("put")
+    head.write_bytes(earlier)
+    found = verify(path, key=KEY)
+    assert found.ok
+    assert "1 behind" in found.notes[0].what
+
+
+def test_a_damaged_last_line_does_not_stop_writing_and_stays_visible(path: Path) -> None:
+    with opened(path) as log:
+        log.note("put")
+    with path.open("ab") as file:
+        file.write(b"not an entry\n")
+    with opened(path) as log:
+        log.note("drop")
+    assert [fault.line for fault in verify(path).faults] == [3]
+    assert verbs(path) == ["begin", "put", "drop"]
+
+
+# Keys, heads and settings.
+
+
+def test_with_a_key_nobody_else_can_make_the_chain_anew(path: Path, tmp_path: Path) -> None:
+    other = tmp_path / "forged.jsonl"
+    with opened(path, key=KEY) as log, opened(other) as forger:
+        for target in (log, forger):
+            target.note("put")
+    assert not verify(other, key=KEY).ok
+    assert "another key or with none" in str(verify(other, key=KEY).faults[0])
+    assert "cannot be verified without it" in str(verify(path).faults[0])
+    assert not verify(path, key="some other key of letters").ok
+
+
+@pytest.mark.parametrize("key", [None, "some other key of letters"])
+def test_a_log_is_only_continued_with_its_own_key(path: Path, key: str | None) -> None:
+    opened(path, key=KEY).close()
+    before = path.read_bytes()
+    with pytest.raises(Misconfigured, match="was written with another key"):
+        opened(path, key=key)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_log_is_left_alone(path: Path) -> None:
+    path.write_text("my diary\n")
+    with pytest.raises(Misconfigured, match="is no audit log"):
+        opened(path)
+    assert path.read_text() == "my diary\n"
+
+
+@pytest.mark.parametrize("key", ["short", b"short", 5])
+def test_a_key_that_could_be_guessed_is_refused(path: Path, key: Any) -> None:
+    with pytest.raises(Misconfigured, match="key"):
+        Audit(path=path, key=key)
+
+
+def test_a_key_is_not_shown(path: Path) -> None:
+    assert KEY not in repr(Audit(path=path, key=KEY))
+
+
+def test_a_key_can_be_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(KEY + "\n")
+    assert key_in(tmp_path / "key") == KEY.encode()
+    with pytest.raises(Misconfigured, match="cannot be read"):
+        key_in(tmp_path / "none")
+
+
+def test_a_head_kept_elsewhere_shows_that_everything_was_replaced(path: Path) -> None:
+    with opened(path) as log:
+        log.note("put")
+        kept = log.head
+    assert verify(path, head=kept).ok
+    assert verify(path, head=str(kept)).ok
+    path.unlink()
+    path.with_name("audit.jsonl.head").unlink()
+    with opened(path) as log:
+        log.note("put", ids=["another"])
+    assert verify(path).ok
+    assert "is not the one" in str(verify(path, head=kept).faults[0])
+    longer = Head(count=9, hash=kept.hash)
+    assert "newest 7 entries are missing" in str(verify(path, head=longer).faults[0])
+
+
+@pytest.mark.parametrize("text", ["", "5", "5:abc", "x:" + "0" * 64, "5:" + "g" * 64])
+def test_what_is_no_head_is_bad_input(text: str) -> None:
+    with pytest.raises(BadInput, match="a head is written as"):
+        Head.of(text)
+
+
+def test_an_audit_is_a_path_a_value_or_a_log(path: Path) -> None:
+    assert audit_of(None) is None
+    log = audit_of(str(path))
+    assert log is not None
+    assert audit_of(log) is log
+    log.close()
+    with pytest.raises(Misconfigured, match="not int"):
+        audit_of(5)  # type: ignore[arg-type]
+    with pytest.raises(Misconfigured, match="check is a function"):
+        Audit(path=path, check="no")  # type: ignore[arg-type]
+
+
+def test_a_place_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="cannot be opened: No such file"):
+        opened(tmp_path / "none" / "audit.jsonl")
+    with pytest.raises(Misconfigured, match="cannot be opened: Is a directory"):
+        opened(tmp_path)
+
+
+def test_a_closed_log_opens_again_for_another_entry(path: Path) -> None:
+    log = opened(path)
+    log.close()
+    log.close()
+    log.note("put")
+    log.close()
+    assert verify(path).ok
+
+
+def test_sync_writes_the_same_log(path: Path) -> None:
+    with opened(path, sync=True) as log:
+        log.note("put")
+    assert verify(path).ok
+
+
+def test_a_failed_write_gives_back_what_it_took(path: Path) -> None:
+    """A limit on the size of files is met in the middle of a line."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with opened(path) as log:
+        log.note("put")
+        before = path.read_bytes()
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 50, hard))
+            with pytest.raises(Unavailable, match="File too large"):
+                log.note("drop")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert path.read_bytes() == before
+        assert log.note("drop") == 3
+    assert verify(path).ok
+    assert verify(path).notes == ()

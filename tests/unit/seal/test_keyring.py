@@ -1,0 +1,189 @@
+"""Keys of scopes: made once, wrapped, changed, destroyed."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from eidet.errors import Corrupt, Misconfigured, NotFound
+from eidet.seal import Shredded
+from eidet.seal.keyring import Keyring, _name, begin, check_master, is_sealed, sealed_with
+from eidet.seal.service import LocalKeys
+from eidet.seal.wrapped import context
+from eidet.store.ram import RamStore
+
+SERVICE = LocalKeys(bytes(range(32)))
+OTHER = LocalKeys(bytes(32))
+
+
+def shelf() -> RamStore:
+    store = RamStore()
+    begin(store, SERVICE)
+    return store
+
+
+def test_a_store_says_which_master_key_it_has() -> None:
+    store = shelf()
+    assert is_sealed(store)
+    assert not is_sealed(RamStore())
+    assert sealed_with(store)["master"] == SERVICE.name
+    check_master(store, SERVICE)
+    with pytest.raises(Misconfigured, match=f"sealed with the master key {SERVICE.name}.*{OTHER.name}"):
+        Keyring(store, OTHER)
+
+
+def test_whoever_begins_first_says_it() -> None:
+    store = shelf()
+    begin(store, OTHER)
+    check_master(store, SERVICE)
+
+
+@pytest.mark.parametrize("told", ["", "{}", "[]", '{"format": 1, "master": "x", "proof": "!"}'])
+def test_damaged_words_of_the_master_key_are_corrupt(told: str) -> None:
+    store = shelf()
+    store.configure({"seal": told})
+    with pytest.raises(Corrupt):
+        Keyring(store, SERVICE)
+
+
+def test_a_later_format_asks_for_a_later_version() -> None:
+    store = shelf()
+    store.configure({"seal": '{"format": 2, "master": "x", "proof": ""}'})
+    with pytest.raises(Misconfigured, match="upgrade"):
+        Keyring(store, SERVICE)
+
+
+def test_keys_are_made_once_however_many_begin() -> None:
+    store = shelf()
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda _: Keyring(store, SERVICE).begun("ann", again=False), range(32)))
+    assert len({keys.mark(b"x") for keys in made}) == 1
+    assert {keys.numbers for keys in made} == {(1,)}
+
+
+def test_no_key_is_kept_unwrapped() -> None:
+    store = shelf()
+    keys = Keyring(store, SERVICE).begun("ann", again=False)
+    assert keys.seal("x", bytes(12), b"") == Keyring(store, SERVICE).begun("ann", again=False).seal(
+        "x", bytes(12), b""
+    )
+    (value,) = store.settings("seal:key:").values()
+    assert value.endswith(" ann")
+    assert len(value.partition(" ")[0]) > 100
+
+
+def test_a_wrapped_key_cannot_be_given_to_another_scope_number_or_store() -> None:
+    store, ring = shelf(), None
+    ring = Keyring(store, SERVICE)
+    ring.begun("ann", again=False)
+    ring.begun("bob", again=False)
+    (name, value), (other, _) = store.settings("seal:key:").items()
+    wrapped, _, scope = value.partition(" ")
+    theirs = "bob" if scope == "ann" else "ann"
+    store.configure({other: f"{wrapped} {theirs}"})
+    with pytest.raises(Misconfigured, match="cannot be opened"):
+        Keyring(store, SERVICE).of(theirs)
+    store.configure({name[:-1] + "2": value})
+    with pytest.raises(Misconfigured, match="cannot be opened"):
+        Keyring(store, SERVICE).of(scope)
+    elsewhere = shelf()
+    elsewhere.configure({name: value})
+    with pytest.raises(Misconfigured, match="cannot be opened"):
+        Keyring(elsewhere, SERVICE).of(scope)
+
+
+def test_a_new_key_opens_what_the_old_one_sealed_until_that_is_destroyed() -> None:
+    store = shelf()
+    ring = Keyring(store, SERVICE)
+    old = ring.begun("ann", again=False)
+    new = ring.add("ann")
+    assert (old.numbers, new.numbers) == ((1,), (1, 2))
+    box = old.seal("x", bytes(12), b"said")
+    assert new.open("x", box) == b"said"
+    assert new.label("who", "ann") == old.label("who", "ann")
+    ring.destroy("ann", [1])
+    last = ring.of("ann")
+    assert last is not None
+    assert last.numbers == (2,)
+    with pytest.raises(Corrupt):
+        last.open("x", box)
+
+
+def test_a_shredded_scope_stays_so_until_it_begins_anew() -> None:
+    store = shelf()
+    ring = Keyring(store, SERVICE)
+    old = ring.begun("ann", again=False)
+    ring.begun("bob", again=False)
+    ring.shred("ann")
+    assert ring.shredded() == {"ann"}
+    for fresh in (ring, Keyring(store, SERVICE)):
+        with pytest.raises(Shredded, match="'ann'"):
+            fresh.of("ann")
+        with pytest.raises(Shredded):
+            fresh.begun("ann", again=False)
+        assert fresh.of("bob") is not None
+    new = ring.begun("ann", again=True)
+    assert new.numbers == (2,)
+    assert new.mark(b"x") != old.mark(b"x")
+    assert ring.shredded() == frozenset()
+    with pytest.raises(NotFound, match="no key"):
+        ring.shred("nobody")
+
+
+def test_another_master_key_takes_over_all_keys_at_once() -> None:
+    store = shelf()
+    ring = Keyring(store, SERVICE)
+    marks = {scope: ring.begun(scope, again=False).mark(b"x") for scope in ("ann", "bob", "eve")}
+    ring.shred("eve")
+    assert ring.rewrap(OTHER) == 2
+    check_master(store, OTHER)
+    fresh = Keyring(store, OTHER)
+    for scope in ("ann", "bob"):
+        for some in (fresh, ring):
+            keys = some.of(scope)
+            assert keys is not None
+            assert keys.mark(b"x") == marks[scope]
+    with pytest.raises(Shredded):
+        fresh.of("eve")
+    with pytest.raises(Misconfigured):
+        Keyring(store, SERVICE)
+
+
+def test_whoever_still_has_the_old_master_key_goes_on_with_what_it_holds_and_begins_nothing() -> None:
+    store = shelf()
+    stale = Keyring(store, SERVICE)
+    stale.begun("ann", again=False)
+    Keyring(store, SERVICE).rewrap(OTHER)
+    assert stale.of("ann") is not None
+    with pytest.raises(Misconfigured, match="changed meanwhile"):
+        stale.begun("new", again=True)
+    fresh = Keyring(store, OTHER)
+    assert fresh.of("new") is None
+    assert fresh.begun("new", again=False).numbers == (1,)
+    with pytest.raises(Misconfigured, match="changed meanwhile"):
+        stale.of("new")
+
+
+def test_a_key_made_under_the_old_master_key_at_the_last_moment_is_not_used() -> None:
+    store = shelf()
+    Keyring(store, SERVICE).rewrap(OTHER)
+    late = b64encode(SERVICE.wrap(bytes(64), context(store.identity, "new", 1))).decode()
+    store.configure({_name("new", 1): f"{late} new"})
+    ring = Keyring(store, OTHER)
+    with pytest.raises(Misconfigured, match="cannot be opened"):
+        ring.begun("new", again=False)
+    assert ring.begun("new", again=True).numbers == (2,), "nothing was sealed by it"
+    assert Keyring(store, OTHER).begun("new", again=False).numbers == (2,)
+
+
+def test_the_use_of_keys_is_noted() -> None:
+    store = shelf()
+    told: list[tuple[str, str]] = []
+    ring = Keyring(store, SERVICE, lambda what, scope: told.append((what, scope)))
+    ring.begun("ann", again=False)
+    ring.add("ann")
+    ring.shred("ann")
+    assert [what for what, _ in told if what != "unwrap"] == ["new", "rotate", "shred"]
+    assert ("unwrap", "ann") in told

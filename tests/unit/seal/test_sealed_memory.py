@@ -1,0 +1,287 @@
+"""Sealed memories, by their verbs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from eidet import AsyncMemory, Memory, Scope, Where
+from eidet.cli import app
+from eidet.config import Settings, Upkeep
+from eidet.errors import Corrupt, Misconfigured, Refused
+from eidet.seal import Shredded
+from eidet.seal.service import LocalKeys, new_key
+from eidet.where import Condition
+
+KEY = bytes(range(32))
+OTHER = bytes(32)
+NOW = 1_700_000_000.0
+DAY = 86_400.0
+TEXTS = ["Ann lives in Lisbon", "Bob has a giraffe", "the train leaves at nine"]
+
+
+def opened(path: Path | str | None, key: object = KEY, at: float = NOW) -> Memory:
+    return Memory(path, key=key, embedder="hashing:64", clock=lambda: at)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with opened(tmp_path / "m.db") as memory:
+        memory.remember(TEXTS, who="Ann")
+        memory.remember("Eve likes chess", scope="eve", meta={"n": 1})
+    return tmp_path / "m.db"
+
+
+def test_a_sealed_memory_answers_as_any_other(path: Path) -> None:
+    with opened(path) as sealed, Memory(embedder="hashing:64", clock=lambda: NOW) as plain:
+        plain.remember(TEXTS, who="Ann")
+        for query in ("who has a giraffe?", "Lisbon", "train"):
+            told = [[(hit.text, round(hit.score, 6)) for hit in m.recall(query)] for m in (sealed, plain)]
+            assert told[0] == told[1]
+        assert [r.text for r in sealed.find(who="Ann")] == [r.text for r in plain.find(who="Ann")]
+        where = Where(conditions=(Condition("meta.n", "=", 1),))
+        assert sealed.recall("chess", scope="eve", where=where)[0].text == "Eve likes chess"
+        assert sealed.remember(TEXTS[0]).uses > 0, "what is known is not stored again"
+        assert "giraffe" in sealed.context("giraffe").text
+
+
+@pytest.mark.parametrize("key", ["env:EIDET_TEST_KEY", "file", lambda: KEY, LocalKeys(KEY), KEY.hex()])
+def test_it_is_opened_by_its_key_however_that_is_given(
+    path: Path, tmp_path: Path, key: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EIDET_TEST_KEY", KEY.hex())
+    if key == "file":
+        file = tmp_path / "k"
+        file.touch(0o600)
+        file.write_text(KEY.hex())
+        key = f"file:{file}"
+    with opened(path, key) as memory:
+        assert memory.count() == 3
+    if isinstance(key, str):
+        with Memory(path, settings=Settings(key=key)) as memory:
+            assert memory.count() == 3
+
+
+def test_without_its_key_it_is_not_opened(path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(Misconfigured, match=r"is sealed with the master key local:.* open it with"):
+        opened(path, None)
+    with pytest.raises(Misconfigured, match="give the right key"):
+        opened(path, OTHER)
+    with pytest.raises(Misconfigured, match="holds no master key"):
+        opened(path, "a password")
+    assert path.read_bytes() == before
+
+
+def test_a_key_for_a_file_that_is_not_sealed_is_refused(tmp_path: Path) -> None:
+    with opened(tmp_path / "plain.db", None) as memory:
+        memory.remember("something")
+    with pytest.raises(Misconfigured, match=r"eidet seal .*plain\.db"):
+        opened(tmp_path / "plain.db")
+    with opened(tmp_path / "plain.db", None) as memory:
+        assert memory.count() == 1
+
+
+def test_an_index_of_others_does_not_see_sealed_words(path: Path) -> None:
+    for settings, why in (
+        (Settings(index="remote"), "index_unsealed=True"),
+        (Settings(index="remote", index_unsealed=True), "no entry point"),
+    ):
+        memory = Memory(path, key=KEY, embedder="hashing:64", settings=settings)
+        with memory, pytest.raises(Misconfigured, match=why):
+            memory.recall("giraffe")
+
+
+# Exports and archives.
+
+
+def test_an_export_is_sealed_and_loaded_with_the_same_key(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "export.jsonl"
+    with opened(path) as memory:
+        assert memory.export(file, scope=None) == 4
+        kept = [r.but(seq=0) for scope in ("default", "eve") for r in memory.find(scope=scope, order="seq")]
+        memory.rotate_keys()
+    assert b"giraffe" not in file.read_bytes()
+    with opened(tmp_path / "new.db") as memory:
+        assert memory.load(file) == 4
+        found = [r.but(seq=0) for scope in ("default", "eve") for r in memory.find(scope=scope, order="seq")]
+        assert found == kept
+        assert memory.recall("giraffe")[0].text == TEXTS[1]
+    for key, why in ((OTHER, "cannot be opened"), (None, "load them into a memory")):
+        with opened(None, key) as memory:
+            with pytest.raises(Misconfigured, match=why):
+                memory.load(file)
+            assert memory.scopes() == {}
+
+
+def test_a_plain_export_is_asked_for(path: Path, tmp_path: Path) -> None:
+    with opened(path) as memory:
+        memory.export(tmp_path / "plain.jsonl", plain=True)
+    assert b"giraffe" in (tmp_path / "plain.jsonl").read_bytes()
+    with opened(None, None) as memory:
+        assert memory.load(tmp_path / "plain.jsonl") == 3
+
+
+def test_a_line_of_an_export_that_was_changed_loads_nothing(path: Path, tmp_path: Path) -> None:
+    from eidet.store.portable import read_export, verify_export, write_export
+
+    file = tmp_path / "export.jsonl"
+    with opened(path) as memory:
+        memory.export(file)
+    manifest = verify_export(file)
+    records = list(read_export(file))
+    swapped = [*records[:2], records[2].but(sealed=records[1].sealed)]
+    write_export(file, swapped, {k: v for k, v in manifest.items() if k != "count"})
+    with opened(tmp_path / "new.db") as memory:
+        with pytest.raises(Corrupt):
+            memory.load(file)
+        assert memory.count() == 0
+
+
+def test_what_was_archived_comes_back_until_its_scope_is_shredded(path: Path, tmp_path: Path) -> None:
+    upkeep = Upkeep(forget_below=1.0, archive_above=0.0)
+    folder = tmp_path / "archive"
+    with opened(path, at=NOW + 900 * DAY) as memory:
+        told = memory.find(scope="eve")[0]
+        memory.maintain(settings=upkeep, archive=folder, only=["forget"])
+        assert memory.scopes() == {}
+        assert not any(b"chess" in piece.read_bytes() for piece in folder.iterdir())
+        memory.remember("something else", scope="eve")
+        memory.rotate_keys()
+        assert memory.unarchive(folder, scope="eve") == 1
+        back = memory.get(told.id, scope="eve")
+        assert back is not None
+        assert (back.text, back.meta) == (told.text, told.meta)
+        memory.shred("eve")
+        memory.forget(everything=True, scope="eve")
+        assert memory.unarchive(folder) == 3, "those of the other scope"
+        memory.remember("begun anew", scope="eve", again=True)
+        assert memory.unarchive(folder, scope="eve") == 0
+
+
+def test_what_is_forgotten_is_forgotten_in_sealed_archives_too(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    with opened(path, at=NOW + 900 * DAY) as memory:
+        upkeep = Upkeep(forget_below=1.0, archive_above=0.0)
+        memory.maintain(settings=upkeep, archive=folder, only=["forget"])
+        memory.remember(TEXTS[1], again=True)
+        memory.forget(where=Where(kinds=("fact",)))  # type: ignore[arg-type]
+        assert memory.unarchive(folder) == 3, "all but what was forgotten by its words"
+        assert not [r for r in memory.find() if r.text == TEXTS[1]]
+
+
+# Keys.
+
+
+def test_keys_are_changed_while_others_go_on(path: Path) -> None:
+    with opened(path) as memory, opened(path) as other:
+        assert other.recall("giraffe")[0].text == TEXTS[1]
+        assert memory.rotate_keys() == 4
+        assert other.recall("giraffe")[0].text == TEXTS[1]
+        other.remember("Bob has a zebra")
+        other.maintain()
+        assert memory.recall("zebra")[0].text == "Bob has a zebra"
+        assert memory.rotate_keys(key=OTHER) == 2
+        assert other.recall("zebra")[0].text == "Bob has a zebra"
+    with opened(path, OTHER) as memory:
+        assert memory.count() == 4
+
+
+def test_a_shredded_scope_is_gone_and_others_are_not(path: Path) -> None:
+    with opened(path) as memory, opened(path) as other:
+        assert other.recall("chess", scope="eve")
+        assert memory.shred("eve") == 1
+        for one in (memory, other):
+            with pytest.raises(Shredded, match="'eve' was destroyed"):
+                one.recall("chess", scope="eve")
+            assert one.recall("giraffe")[0].text == TEXTS[1]
+            assert one.scopes() == {"default": 3}
+        assert memory.check() == []
+        memory.maintain()
+        memory.reembed("hashing:96")
+        assert memory.forget(everything=True, scope="eve") == 1
+        memory.remember("Eve is back", scope="eve", again=True)
+        assert memory.recall("Eve", scope="eve")[0].text == "Eve is back"
+
+
+def test_what_is_under_a_legal_hold_is_not_shredded(path: Path) -> None:
+    with opened(path) as memory:
+        held = memory.find(scope="eve")[0]
+        memory.hold(held.id, scope="eve")
+        with pytest.raises(Refused, match="legal hold"):
+            memory.shred("eve")
+        memory.release(held.id, scope="eve")
+        memory.shred(Scope("eve"))
+
+
+def test_a_memory_without_keys_says_so() -> None:
+    memory = opened(None, None)
+    with pytest.raises(Misconfigured, match="not sealed"):
+        memory.rotate_keys()
+    with pytest.raises(Misconfigured, match="not sealed"):
+        memory.shred("ann")
+
+
+def test_the_use_of_keys_is_audited(path: Path, tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    with Memory(path, key=KEY, embedder="hashing:64", audit=log) as memory:
+        memory.recall("giraffe")
+        memory.rotate_keys("eve")
+        memory.shred("eve")
+    told = [(line.get("verb"), line.get("scope")) for line in map(json.loads, log.read_text().splitlines())]
+    assert {("key unwrap", "default"), ("key rotate", "eve"), ("key shred", "eve")} <= set(told)
+
+
+def test_asyncio_has_sealed_memories_too(tmp_path: Path) -> None:
+    async def live() -> None:
+        async with AsyncMemory(tmp_path / "m.db", key=KEY, embedder="hashing:64") as memory:
+            await memory.remember("a giraffe")
+            assert await memory.rotate_keys() == 1
+            assert (await memory.recall("giraffe"))[0].text == "a giraffe"
+            assert await memory.shred("default") == 1
+
+    asyncio.run(live())
+
+
+# The command line.
+
+
+def run(*words: object, **environment: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, [str(word) for word in words], env={"EIDET_KEY": "", **environment})
+    return result.exit_code, result.output
+
+
+def test_the_command_line_seals_rotates_checks_and_shreds(tmp_path: Path) -> None:
+    file, key, new = tmp_path / "m.db", tmp_path / "k", tmp_path / "k2"
+    with opened(file, None) as memory:
+        memory.remember(TEXTS)
+        memory.remember("Eve likes chess", scope="eve")
+    for made in (key, new):
+        assert run("keys", "new", made)[0] == 0
+    assert run("keys", "new", key)[0] == 2, "a key is never overwritten"
+    assert run("seal", file)[0] == 2
+    assert run("seal", file, "--key-file", key) == (0, f"sealed 4 records of {file}\n")
+    assert run("scopes", "--at", file)[0] == 7
+    code, told = run("find", "--at", file, "--json", EIDET_KEY=key.read_text())
+    assert (code, "giraffe" in told) == (0, True)
+    assert run("keys", "rotate", "--at", file, "--key-file", key) == (0, "sealed 4 records anew\n")
+    assert run("keys", "rotate", "--to", "secret", "--at", file, "--key-file", key)[0] == 2
+    assert run("keys", "rotate", "--to", new, "--at", file, "--key-file", key)[0] == 0
+    assert run("keys", "check", "--at", file, "--key-file", key)[0] == 7
+    assert run("keys", "shred", "eve", "--at", file, "--key-file", new)[0] == 2
+    assert run("keys", "shred", "eve", "--yes", "--at", file, "--key-file", new)[0] == 0
+    code, told = run("keys", "check", "--at", file, "--key-file", new)
+    assert (code, "shredded  eve: 1 records" in told) == (1, True)
+    assert run("find", "--scope", "eve", "--at", file, "--key-file", new)[0] == 2
+
+
+def test_the_key_of_the_command_line_makes_new_memories_sealed(tmp_path: Path) -> None:
+    file, key = tmp_path / "m.db", new_key()
+    words = ("remember", "a giraffe", "--at", file, "--embedder", "hashing:64")
+    assert run(*words, EIDET_KEY=key)[0] == 0
+    assert run("recall", "giraffe", "--at", file)[0] == 7
+    assert "giraffe" in run("recall", "giraffe", "--at", file, EIDET_KEY=key)[1]

@@ -1,0 +1,468 @@
+"""A memory that is audited: what is noted of what is done, what is not, and what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eidet import (
+    AsyncMemory,
+    Audit,
+    BadInput,
+    Conflict,
+    Kind,
+    Memory,
+    Misconfigured,
+    Record,
+    Refused,
+    Scope,
+    Settings,
+    Unavailable,
+    Upkeep,
+    Where,
+    acting,
+)
+from eidet.audit.chain import Entry
+from eidet.audit.log import AuditLog
+from eidet.audit.verify import entries, verify
+from eidet.config import read_settings
+from eidet.store import Erasure, Stone
+from eidet.store.audited import AuditedStore
+from eidet.store.ram import RamStore
+
+DAY = 86_400.0
+EMBEDDER = "hashing:64"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "audit.jsonl"
+
+
+def opened(path: Path, **how: Any) -> Memory:
+    return Memory(path.with_name("memory.db"), embedder=EMBEDDER, audit=Audit(path=path, **how))
+
+
+def noted(path: Path) -> list[Entry]:
+    """What was noted after the memory said how it is made."""
+    return [entry for entry in entries(path) if entry.verb not in ("begin", "configure")]
+
+
+def verbs(path: Path) -> list[str]:
+    return [entry.verb for entry in noted(path)]
+
+
+def test_every_change_is_noted_with_ids_kinds_and_counts(path: Path) -> None:
+    with opened(path) as memory:
+        one, two = memory.remember(["Ann lives in Lisbon", "Bob lives in Porto"], scope="acme/ann")
+        memory.revise(one.id, text="Ann lives in Faro", scope="acme/ann", by="bob")
+        memory.forget(two.id, scope="acme/ann", by="eve")
+    put, revised, *rest = noted(path)
+    assert (put.verb, put.scope, put.ids, put.count) == ("put", "acme/ann", (one.id, two.id), 2)
+    assert put.details == {"kinds": {"fact": 2}}
+    assert (revised.verb, revised.ids, revised.by) == ("put", (one.id,), "bob")
+    gone = next(entry for entry in rest if entry.verb in ("drop", "erase"))
+    assert (gone.ids, gone.details["kinds"], gone.by) == ((two.id,), {"fact": 1}, "eve")
+    assert verify(path).ok
+
+
+def test_a_deletion_by_filter_tells_what_was_asked_about_and_then_what_went(path: Path) -> None:
+    log = AuditLog(Audit(path=path))
+    store = AuditedStore(RamStore(), log, owns=True)
+    store.put([Record(id=id, scope="a", text=id, who="Ann") for id in ("x", "y")], now=0.0)
+    store.drop(
+        Where(scope=Scope("a"), every=(Where(who="Ann"), Where(kinds=(Kind.FACT,)))), now=1.0, by="eve"
+    )
+    store.close()
+    _, drop, done = noted(path)
+    assert (drop.verb, drop.scope, drop.ids, drop.count, drop.by) == ("drop", "a", (), 2, "eve")
+    assert drop.details == {"kinds": {"fact": 2}, "filter": ["kinds", "who"]}
+    assert (done.verb, done.details["of"], done.ids, done.count) == ("done", [drop.n], ("x", "y"), 2)
+
+
+def test_forgetting_for_good_is_noted_once_it_is_planned(path: Path) -> None:
+    log = AuditLog(Audit(path=path))
+    store = AuditedStore(RamStore(), log, owns=True)
+    x, _, z = store.put([Record(id=id, scope="a", text=id) for id in "xyz"], now=0.0)
+    store.erase(
+        lambda _: Erasure(
+            gone=[x],
+            where=Where(ids=("y",), scope=Scope("a")),
+            anew=[(z, z.but(text="w"))],
+            stones=[Stone("a", b"m")],
+        ),
+        now=1.0,
+        by="ann",
+    )
+    store.close()
+    erase, anew, rest, entomb, done = noted(path)[1:]
+    assert [entry.by for entry in (erase, anew, rest, entomb, done)] == ["ann"] * 5
+    assert (erase.verb, erase.ids, anew.verb, anew.ids) == ("erase", ("x",), "anew", ("z",))
+    assert (rest.verb, rest.ids, entomb.verb, entomb.count) == ("erase", ("y",), "entomb", 1)
+    assert (done.details["of"], done.ids, done.count) == ([erase.n, anew.n, rest.n, entomb.n], ("y",), 2)
+
+
+def test_forgetting_for_good_that_cannot_be_noted_is_undone(path: Path) -> None:
+    log = AuditLog(Audit(path=path))
+    store = AuditedStore(RamStore(), log)
+    (x,) = store.put([Record(id="x", scope="a", text="x")], now=0.0)
+    with full_disk(log), pytest.raises(Unavailable):
+        store.erase(lambda _: Erasure(gone=[x]), now=1.0)
+    log.close()
+    assert store.get("a", ["x"]) == [x]
+
+
+def test_a_write_costs_one_entry(path: Path) -> None:
+    with opened(path) as memory:
+        memory.remember("the first")
+        before = len(noted(path))
+        memory.remember("the second", kind="message", agent="planner")
+    assert [(entry.verb, entry.by) for entry in noted(path)[before:]] == [("put", "planner")]
+
+
+def test_the_content_is_only_kept_where_it_is_asked_for(path: Path) -> None:
+    secret = "xylophone"
+    with opened(path, recalls=True) as memory:
+        record = memory.remember(f"Ann plays the {secret}", data={"note": secret}, meta={"m": secret})
+        memory.recall(f"who plays the {secret}?")
+        memory.find(Where(who=secret))
+        memory.revise(record.id, text=f"Ann played the {secret}")
+        memory.forget(where=Where(session=secret))
+        with pytest.raises(Conflict):
+            memory.revise(record.id, version=9, text=secret)
+    assert secret not in path.read_text()
+    other = path.with_name("other.jsonl")
+    with Memory(audit=Audit(path=other, recalls=True, content=True), embedder=EMBEDDER) as memory:
+        memory.remember(f"Ann plays the {secret}", data={"note": secret})
+        memory.recall(f"who plays the {secret}?")
+    put, recall = noted(other)
+    assert put.details["content"][0]["text"] == f"Ann plays the {secret}"
+    assert put.details["content"][0]["data"] == {"note": secret}
+    assert recall.details["query"] == f"who plays the {secret}?"
+
+
+def test_what_is_read_is_only_noted_where_it_is_asked_for(path: Path) -> None:
+    with opened(path) as memory:
+        record = memory.remember("Ann lives in Lisbon")
+        memory.recall("Ann")
+        memory.get(record.id)
+    assert verbs(path) == ["put"]
+    with opened(path, recalls=True) as memory:
+        memory.recall("Ann", scope=Scope.under("default"))
+        memory.context("Ann")
+        memory.get([record.id, "none"])
+        memory.find(limit=5)
+        memory.history(record.id)
+    read = noted(path)[1:]
+    assert [entry.verb for entry in read] == ["recall", "recall", "get", "find", "history"]
+    assert read[0].scope == "default/**"
+    assert {entry.ids for entry in read} == {(record.id,)}
+
+
+def test_a_fact_that_is_there_already_is_told_apart(path: Path) -> None:
+    with opened(path) as memory:
+        first = memory.remember("Ann lives in Lisbon")
+        memory.remember("Ann lives in Lisbon")
+    _, again, done = noted(path)
+    assert done.details == {"of": [again.n], "instead": {again.ids[0]: first.id}}
+
+
+def test_one_write_to_several_scopes_has_an_entry_for_each(path: Path) -> None:
+    log = AuditLog(Audit(path=path))
+    store = AuditedStore(RamStore(), log, owns=True)
+    store.put([Record(id=i, scope=s, text=i + s) for s in ("a", "b") for i in ("x", "y")], now=0.0)
+    store.put([], now=0.0)
+    store.close()
+    assert [(entry.scope, entry.ids) for entry in noted(path)] == [("a", ("x", "y")), ("b", ("x", "y"))]
+
+
+def test_what_fails_after_it_was_noted_is_said_to_have_failed(path: Path) -> None:
+    log = AuditLog(Audit(path=path))
+    store = AuditedStore(RamStore(), log)
+    with pytest.raises(Conflict):
+        store.put([Record(id="x", scope="a", text="x")], now=0.0, expect=3)
+    log.close()
+    put, failed = noted(path)
+    assert (failed.verb, failed.details) == ("failed", {"of": [put.n], "error": "Conflict"})
+
+
+def test_what_somebody_else_changed_meanwhile_is_told_as_left(path: Path) -> None:
+    log = AuditLog(Audit(path=path))
+    store = AuditedStore(RamStore(), log)
+    (old,) = store.put([Record(id="x", scope="a", text="x")], now=0.0)
+    store.put([old.but(text="y")], now=1.0)
+    store.bury([old], now=2.0)
+    store.recast([(old, old)], now=2.0)
+    log.close()
+    assert [entry.details.get("left") for entry in noted(path) if entry.verb == "done"] == [["x"], ["x"]]
+
+
+def test_a_change_of_embedder_or_language_is_noted(path: Path) -> None:
+    with opened(path) as memory:
+        memory.remember("Ann lives in Lisbon")
+        memory.reembed("hashing:32")
+        memory.rebuild(language="de")
+    assert [entry.verb for entry in entries(path)][:3] == ["begin", "configure", "put"]
+    adopt = next(entry for entry in noted(path) if entry.verb == "adopt")
+    assert adopt.details["embedder"].startswith("hashing")
+    assert "rewrite" in verbs(path)
+
+
+def test_exports_and_loads_are_noted_with_their_counts(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "export.jsonl"
+    with opened(path) as memory:
+        memory.remember(["one", "two"], scope="acme/ann")
+        memory.export(file, scope="acme/ann")
+        memory.load(file)
+        with pytest.raises(Unavailable):
+            memory.export(tmp_path / "none" / "export.jsonl", scope=None)
+    told = [(e.verb, e.scope, e.count, e.details.get("of")) for e in noted(path) if e.verb != "put"]
+    assert told == [
+        ("export", "acme/ann", None, None),
+        ("done", None, 2, [4]),
+        ("load", None, None, None),
+        ("done", None, 2, [6]),
+        ("export", None, None, None),
+        ("failed", None, None, [9]),
+    ]
+
+
+def test_upkeep_says_why_for_each_record(path: Path) -> None:
+    now = 1e9
+    settings = Settings(upkeep=Upkeep(forget_below=0.2, short_age_days=None))
+    with Memory(embedder=EMBEDDER, audit=path, clock=lambda: now, settings=settings) as memory:
+        gone = memory.remember("a one-time code", expires=now + 5)
+        faded = memory.remember("a passing remark", importance=0.1)
+        now += 400 * DAY
+        with acting(by="ann", why="spring cleaning"):
+            memory.maintain(only=["expire", "forget"])
+    buried = noted(path)[-1]
+    assert (buried.verb, buried.by, buried.why) == ("bury", "upkeep", "spring cleaning")
+    assert buried.details["asked_by"] == "ann"
+    assert buried.details["reasons"][gone.id] == "expire: expired 400.0 days ago"
+    assert buried.details["reasons"][faded.id].startswith("forget: strength 0.0")
+
+
+# Who acts.
+
+
+def test_who_acts_is_kept_by_audit_and_history(path: Path) -> None:
+    with opened(path) as memory:
+        record = memory.remember("Ann lives in Lisbon", agent="planner")
+        with acting(by="ann", source="10.0.0.7"), acting(why="ticket 812"):
+            memory.revise(record.id, text="Ann lives in Porto")
+            memory.pin(record.id, by="bob")
+            memory.restore(record.id)
+        assert [event.by for event in memory.history(record.id)][:3] == ["planner", "ann", "bob"]
+    told = [(entry.by, entry.source, entry.why) for entry in noted(path)[1:]]
+    assert told == [
+        ("ann", "10.0.0.7", "ticket 812"),
+        ("bob", "10.0.0.7", "ticket 812"),
+        ("ann", "10.0.0.7", "ticket 812"),
+    ]
+
+
+def test_history_knows_who_acts_without_an_audit_too() -> None:
+    memory = Memory(embedder=EMBEDDER)
+    memory.remember("Ann lives in Lisbon", id="one", agent="planner")
+    with acting(by="ann"):
+        memory.remember("Ann lives in Porto", id="one")
+    with acting(by="eve"):
+        memory.forget("one")
+    assert [event.by for event in memory.history("one")] == ["planner", "ann", "eve"]
+
+
+def test_tasks_that_act_at_once_are_told_apart(path: Path) -> None:
+    async def act(memory: AsyncMemory, name: str) -> None:
+        with acting(by=name, source=f"from {name}"):
+            for n in range(5):
+                await memory.remember(f"{name} says {n}", scope=name)
+                await asyncio.sleep(0)
+
+    async def story() -> None:
+        async with AsyncMemory(path.with_name("memory.db"), embedder=EMBEDDER, audit=path) as memory:
+            await memory.remember("the first")
+            await asyncio.gather(*(act(memory, name) for name in ("ann", "bob", "eve")))
+
+    asyncio.run(story())
+    told = noted(path)[1:]
+    assert len(told) == 15
+    assert all((entry.by, entry.source) == (entry.scope, f"from {entry.scope}") for entry in told)
+
+
+def test_outside_and_in_other_threads_nobody_acts(path: Path) -> None:
+    with opened(path) as memory, acting(by="ann"):
+        thread = threading.Thread(target=lambda: memory.remember("of another thread"))
+        thread.start()
+        thread.join()
+    assert noted(path)[0].by is None
+
+
+@pytest.mark.parametrize("what", ["by", "source", "why"])
+def test_who_acts_is_text(what: str) -> None:
+    said: dict[str, Any] = {what: 5}
+    with pytest.raises(BadInput, match=f"{what} needs a string"), acting(**said):
+        pass
+    said = {what: "\udc80"}
+    with pytest.raises(BadInput, match="surrogate"), acting(**said):
+        pass
+
+
+# The check of a user.
+
+
+def secrets(record: Record) -> list[str]:
+    if "forbidden" in record.text:
+        raise Refused(f"{record.text} is not for this memory")
+    return ["pii", "mail"] if "@" in record.text else []
+
+
+def test_a_check_flags_records_and_can_refuse_them(path: Path) -> None:
+    with opened(path, check=secrets) as memory:
+        plain, flagged = memory.remember(["Ann lives in Lisbon", "write to ann@example.org"])
+        with pytest.raises(Refused, match="not for this memory"):
+            memory.remember(["something else", "this is forbidden"])
+        with pytest.raises(Refused):
+            memory.revise(plain.id, text="forbidden too")
+        assert memory.count() == 2
+    put, refused, again = noted(path)
+    assert put.details["flags"] == {flagged.id: ["pii", "mail"]}
+    assert (refused.verb, refused.count, refused.details) == ("refused", None, {"error": "Refused"})
+    assert again.ids == (plain.id,)
+    assert "forbidden" not in path.read_text()
+
+
+@pytest.mark.parametrize("answer", ["pii", [1], {"pii": 1}, 5])
+def test_a_check_that_answers_something_else_is_told(path: Path, answer: Any) -> None:
+    with opened(path, check=lambda _: answer) as memory:
+        with pytest.raises(Misconfigured, match="a list of flags"):
+            memory.remember("Ann lives in Lisbon")
+        assert memory.count() == 0
+
+
+# What cannot be noted is not done.
+
+
+@contextmanager
+def full_disk(log: AuditLog | None) -> Iterator[None]:
+    """Every write to the log meets a full disk."""
+    assert log is not None
+    assert log._handle is not None
+    kept, full = os.dup(log._handle), os.open("/dev/full", os.O_RDWR)
+    os.dup2(full, log._handle)
+    yield
+    os.dup2(kept, log._handle)
+    for handle in (kept, full):
+        os.close(handle)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda memory, one: memory.remember("unnoted"),
+        lambda memory, one: memory.revise(one, text="unnoted"),
+        lambda memory, one: memory.forget(one),
+        lambda memory, one: memory.pin(one),
+        lambda memory, one: memory.recall("Lisbon"),
+        lambda memory, one: memory.export(memory._engine.store.path.with_name("unnoted.jsonl")),
+        lambda memory, one: memory.maintain(settings=Upkeep(short_age_days=0.0)),
+    ],
+)
+def test_what_cannot_be_noted_is_refused_before_it_happens(
+    path: Path, act: Callable[[Memory, str], object]
+) -> None:
+    with opened(path, recalls=True) as memory:
+        record = memory.remember("Ann lives in Lisbon", occurred=0)
+        refused = pytest.raises(Unavailable, match=r"audit.jsonl cannot be written \(No space left")
+        with full_disk(memory.audit), refused:
+            act(memory, record.id)
+        assert memory.get(record.id) == record
+        assert memory.count() == 1
+    assert not path.with_name("unnoted.jsonl").exists()
+
+
+def test_a_memory_whose_log_cannot_be_opened_is_not_opened(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="cannot be opened"):
+        Memory(tmp_path / "memory.db", embedder=EMBEDDER, audit=tmp_path / "none" / "audit.jsonl")
+
+
+# How it is asked for.
+
+
+def test_the_settings_can_ask_for_it(path: Path) -> None:
+    key = path.with_name("key")
+    key.write_text("a key of many letters\n")
+    settings = read_settings(
+        {"EIDET_AUDIT": str(path), "EIDET_AUDIT_RECALLS": "yes", "EIDET_AUDIT_KEY_FILE": str(key)}
+    )
+    with Memory(embedder=EMBEDDER, settings=settings) as memory:
+        memory.remember("Ann lives in Lisbon")
+        memory.recall("Ann")
+    assert verbs(path) == ["put", "recall"]
+    assert verify(path, key="a key of many letters").ok
+
+
+def test_a_log_of_your_own_serves_several_memories_and_stays_open(path: Path) -> None:
+    with AuditLog(Audit(path=path)) as log:
+        for scope in ("a", "b"):
+            with Memory(embedder=EMBEDDER, audit=log) as memory:
+                memory.remember("Ann lives in Lisbon", scope=scope)
+                assert memory.audit is log
+        log.note("consent", scope="a", why="asked on the phone")
+    assert [(entry.verb, entry.scope) for entry in noted(path)] == [
+        ("put", "a"),
+        ("put", "b"),
+        ("consent", "a"),
+    ]
+
+
+def test_a_memory_without_an_audit_has_none() -> None:
+    assert Memory(embedder=EMBEDDER).audit is None
+
+
+class Keyed(RamStore):
+    """A store that has something to note which nobody else can see."""
+
+    def audited_by(self, log: AuditLog) -> None:
+        log.note("key", key="k1", why="opened")
+
+
+def test_a_store_inside_can_note_the_use_of_keys(path: Path) -> None:
+    with Memory(Keyed(), embedder=EMBEDDER, audit=path):
+        pass
+    (entry,) = noted(path)
+    assert (entry.verb, entry.details) == ("key", {"key": "k1"})
+
+
+def test_several_threads_of_one_memory_make_one_chain(path: Path) -> None:
+    with opened(path) as memory:
+        memory.remember("the first")
+
+        def work(name: int) -> None:
+            for n in range(10):
+                memory.remember(f"thread {name} note {n}")
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        stored = {record.id for record in memory.find(limit=100)}
+    found = verify(path)
+    assert found.ok
+    assert {id for entry in noted(path) for id in entry.ids} == stored
+
+
+def test_the_lines_are_json_for_any_tool(path: Path) -> None:
+    with opened(path) as memory:
+        memory.remember("Ann lives in Lisbon")
+    for line in path.read_text(encoding="utf-8").splitlines():
+        assert {"n", "at", "verb", "source", "hash"} <= json.loads(line).keys()

@@ -1,0 +1,424 @@
+"""What a sealed store keeps, whom it tells, and what it notices."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.strategies import records, wheres
+
+from eidet.errors import Conflict, Corrupt, EidetError, Misconfigured, Refused
+from eidet.model import Kind, Record, Scope, Trust
+from eidet.seal import Shredded
+from eidet.seal.service import LocalKeys
+from eidet.store import Derived
+from eidet.store.ram import RamStore
+from eidet.store.sealed import SealedStore
+from eidet.store.sealed_form import numbers_in
+from eidet.store.sealed_story import LOST
+from eidet.store.sealed_turn import checked, rewrap, rotate, shred
+from eidet.store.sealed_where import asked_of
+from eidet.store.sqlite import SqliteStore
+from eidet.where import Condition, Where
+
+SERVICE = LocalKeys(bytes(range(32)))
+NOW = 1_700_000_000.0
+
+
+def clock() -> float:
+    return NOW
+
+
+def fact(id: str, scope: str = "a", **fields: Any) -> Record:
+    usual = {"text": f"{id} of {scope}", "vector": id.encode() * 8, "terms": id.encode() * 5, "who": id}
+    return Record(id=id, scope=scope, **{**usual, "created": NOW, "occurred": NOW, **fields})
+
+
+def sealed(*given: Record) -> SealedStore:
+    store = SealedStore(RamStore(), SERVICE)
+    store.put(given, now=NOW)
+    return store
+
+
+# What is kept.
+
+
+def test_the_store_inside_sees_no_content() -> None:
+    store = sealed(fact("x", agent="ann", session="s", source="web", data={"a": 1}, meta={"b": 2}))
+    (form,) = store.inner.find(Where())
+    assert (form.text, form.data, form.meta, form.original) == ("", None, {}, None)
+    for name in ("agent", "session", "who", "source"):
+        token = getattr(form, name)
+        assert token
+        assert token not in ("ann", "s", "x", "web")
+    assert form.vector != b"x" * 8
+    assert form.terms != b"x" * 5
+
+
+def test_the_same_label_is_the_same_token_in_its_scope_and_field_alone() -> None:
+    same: dict[str, Any] = {"agent": "ann", "who": "ann", "vector": None}
+    store = sealed(fact("x", **same), fact("y", **same), fact("x", "b", **same))
+    x, y, other = store.inner.find(Where())
+    assert (x.agent, x.who) == (y.agent, y.who)
+    assert len({x.agent, x.who, other.agent, other.who}) == 4
+
+
+# What is noticed.
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "m.db"
+    with closing(SealedStore(SqliteStore(path), SERVICE)) as store:
+        store.put([fact("x"), fact("y"), fact("x", "b")], now=NOW)
+        store.put([fact("x", text="new", who="new", agent="ann")], now=NOW, by="ann")
+        old = store.get("a", ["y"])[0]
+        assert old is not None
+        store.put([fact("z", text="z", kind=Kind.MESSAGE, trust=Trust.WEB)], now=NOW)
+    return path
+
+
+def tampered(path: Path, *changes: str) -> SealedStore:
+    with closing(sqlite3.connect(path)) as raw, raw:
+        for change in changes:
+            raw.execute(change)
+    return SealedStore(SqliteStore(path), SERVICE)
+
+
+def swap(column: str, one: str, other: str) -> str:
+    """SQL that lets one record have a column of another."""
+    return f"UPDATE records SET {column} = (SELECT {column} FROM records WHERE {other}) WHERE {one}"
+
+
+Y, X, B = "scope = 'a' AND id = 'y'", "scope = 'a' AND id = 'x'", "scope = 'b' AND id = 'x'"
+
+
+@pytest.mark.parametrize("column", ["sealed", "vector", "terms", "who"])
+@pytest.mark.parametrize("other", [X, B])
+def test_what_is_moved_between_records_or_scopes_is_corrupt(file: Path, column: str, other: str) -> None:
+    with closing(tampered(file, swap(column, Y, other))) as store:
+        assert_corrupt(store, "y")
+
+
+def assert_corrupt(store: SealedStore, id: str, scope: str = "a") -> None:
+    for ask in (
+        lambda: store.get(scope, [id]),
+        lambda: store.fetch(scope, store.inner.match(Where(scope=Scope(scope), ids=(id,)))),
+        lambda: store.find(Where(scope=Scope(scope))),
+        lambda: list(store.scan(Where())),
+    ):
+        with pytest.raises(Corrupt):
+            ask()
+
+
+@pytest.mark.parametrize("change", ["id = 'w'", "scope = 'b'", "scope = 'b', id = 'w'"])
+def test_a_record_that_was_moved_as_a_whole_is_corrupt(file: Path, change: str) -> None:
+    with closing(tampered(file, f"UPDATE records SET {change} WHERE {Y}")) as store:
+        assert_corrupt(store, "w" if "id" in change else "y", "b" if "scope" in change else "a")
+
+
+def test_fields_cannot_be_taken_for_each_other(file: Path) -> None:
+    for change in ("vector = terms", "agent = who"):
+        with closing(tampered(file, f"UPDATE records SET {change} WHERE {Y}")) as store:
+            assert_corrupt(store, "y")
+
+
+def test_records_of_another_file_are_corrupt(file: Path, tmp_path: Path) -> None:
+    with closing(SealedStore(SqliteStore(tmp_path / "other.db"), SERVICE)) as other:
+        other.put([fact("y")], now=NOW)
+    attach = f"ATTACH '{tmp_path / 'other.db'}' AS o"
+    with closing(sqlite3.connect(file)) as raw:
+        raw.execute(attach)
+        raw.execute(f"UPDATE records SET sealed = (SELECT sealed FROM o.records) WHERE {Y}")
+        raw.commit()
+    with closing(SealedStore(SqliteStore(file), SERVICE)) as store, pytest.raises(Corrupt):
+        store.get("a", ["y"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "trust = 'trusted'",
+        "kind = 'fact'",
+        "tier = 'long'",
+        "importance = 1.0",
+        "step = 3",
+        "expires = 1.0",
+        "level = 2",
+        "x = 1.0, y = 2.0",
+        "who = NULL",
+        "derived_from = '[\"x\"]'",
+        "sealed = NULL",
+        "sealed = zeroblob(16)",
+        "terms = x''",
+        "terms = zeroblob(40)",
+    ],
+)
+def test_readable_columns_that_were_changed_are_corrupt(file: Path, change: str) -> None:
+    with closing(tampered(file, f"UPDATE records SET {change} WHERE id = 'z'")) as store:
+        with pytest.raises(Corrupt):
+            store.get("a", ["z"])
+        assert store.get("a", ["y"])[0], "others are not affected"
+
+
+def test_one_damaged_record_is_told_to_the_index_as_damaged_and_others_are_found(file: Path) -> None:
+    with closing(tampered(file, swap("terms", Y, X))) as store:
+        entries = {e.seq: e for e in store.changes("a", 0, 99).entries}
+        bad = store.inner.match(Where(scope=Scope("a"), ids=("y",)))[0]
+        assert entries.pop(bad).terms == b"\xff"
+        assert {e.who for e in entries.values()} == {"new", "z"}
+
+
+def test_history_that_was_changed_is_corrupt(file: Path) -> None:
+    store = tampered(file, "UPDATE events SET id = 'y' WHERE what = 'revised'")
+    with closing(store), pytest.raises(Corrupt):
+        store.history("a", "y")
+
+
+# Filters.
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(records(), max_size=6, unique_by=lambda r: (r.scope, r.id)), wheres())
+def test_every_filter_finds_what_it_means(given: list[Record], where: Where) -> None:
+    store = SealedStore(RamStore(), SERVICE)
+    stored = store.put(given, now=NOW, unique=False) if given else []
+    wanted = [record for record in stored if where.matches(record)]
+    assert store.find(where) == list(store.scan(where)) == wanted
+    assert store.match(where) == [record.seq for record in wanted]
+    assert store.count(where) == sum(store.census(where).values()) == len(wanted)
+    assert store.find(where, order="-seq", limit=2, offset=1) == wanted[::-1][1:3]
+    assert sorted(store.drop(where, now=NOW)) == sorted(record.id for record in wanted)
+    assert store.count(where) == 0
+    assert store.count(Where()) == len(stored) - len(wanted)
+
+
+def test_labels_in_one_scope_are_asked_of_the_store_inside() -> None:
+    def token(scope: str, name: str, label: str) -> str:
+        return f"{scope} {name} {label}"
+
+    within = Where(scope=Scope("a"))
+    for where in (
+        Where(scope=Scope("a"), agent="ann"),
+        within & Where(agent="ann"),
+        within & ~Where(agent="ann"),
+    ):
+        asked = asked_of(where, token)
+        assert asked.exact
+        assert "a agent ann" in repr(asked.where)
+    for where in (Where(agent="ann"), Where(scope=Scope.under("a"), agent="ann"), ~Where(agent="ann")):
+        asked = asked_of(where, token)
+        assert not asked.exact
+        assert "ann" not in repr(asked.where)
+    asked = asked_of(within & ~Where(kinds=(Kind.FACT,), conditions=(Condition("data.a", "=", 1),)), token)
+    assert asked.where == Where(every=(within, Where()))
+
+
+def test_a_drop_by_content_is_all_or_nothing_and_told() -> None:
+    store = sealed(fact("x", meta={"n": 1}), fact("y", meta={"n": 2}), fact("z", meta={"n": 1}))
+    where = Where(scope=Scope("a"), conditions=(Condition("meta.n", "=", 1),))
+    assert store.drop(where, now=NOW + 1, by="ann") == ["x", "z"]
+    assert [(e.what, e.by) for e in store.history("a", "x")] == [("created", None), ("forgotten", "ann")]
+
+
+# Changing keys.
+
+
+def test_a_scope_gets_a_new_key_and_everything_stays() -> None:
+    store = sealed(*(fact(f"{n}", agent="ann") for n in range(250)), fact("x", "b"))
+    store.put([fact("7", text="new", meta={"n": 1})], now=NOW + 1, by="bob")
+    before, story = store.find(Where()), store.history("a", "7")
+    turned = rotate(store, "a", clock)
+    assert (turned.number, turned.records, turned.notes) == (2, 250, 1)
+    after = store.find(Where())
+    assert sorted((r.but(seq=0) for r in after), key=repr) == sorted((r.but(seq=0) for r in before), key=repr)
+    assert {number for form in store.inner.find(Where(scope=Scope("a"))) for number in numbers_in(form)} == {
+        2
+    }
+    told = store.history("a", "7")
+    assert [e for e in told if e.what != "moved"] == story
+    assert store.keys("a").numbers == (2,)
+    assert store.ring.wrapped("a")[1] == ""
+    assert store.keys("b").numbers == (1,)
+    assert store.put([fact("again", text="7 of a")], now=NOW)[0].id == "again"
+    assert store.put([fact("twin", text="8 of a")], now=NOW)[0].id == "8", "twins are known across keys"
+
+
+def test_a_writer_that_knows_only_the_old_key_is_not_lost() -> None:
+    inner = RamStore()
+    one, other = SealedStore(inner, SERVICE), SealedStore(inner, SERVICE)
+    one.put([fact("x")], now=NOW)
+    other.put([fact("y")], now=NOW)
+    rotate(one, "a", clock)
+    (stored,) = other.put([fact("z")], now=NOW)
+    assert numbers_in(inner.find(Where(ids=("z",)))[0]) == {2}
+    assert one.get("a", ["z"]) == [stored]
+    assert other.get("a", ["x", "y"]) == one.get("a", ["x", "y"])
+    other.rewrite([Derived(stored.seq, b"other", b"terms")])
+    assert one.get("a", ["z"])[0] == stored.but(vector=b"other", terms=b"terms")
+
+
+def test_a_writer_bound_to_an_epoch_is_told_that_it_has_passed() -> None:
+    store = sealed(fact("x"))
+    epoch = store.head().epoch
+    rotate(store, "a", clock)
+    with pytest.raises(Conflict):
+        store.put([fact("y")], now=NOW, epoch=epoch)
+    store.put([fact("y")], now=NOW, epoch=store.head().epoch)
+
+
+def test_a_change_that_was_interrupted_is_brought_to_its_end() -> None:
+    store = sealed(*(fact(f"{n}") for n in range(5)))
+    store.ring.add("a")
+    store.inner.rewrite([])
+    store.put([fact("new")], now=NOW)
+    assert {n for form in store.inner.find(Where()) for n in numbers_in(form)} == {1, 2}
+    assert [one.state for one in checked(store)] == ["turning"]
+    assert len(store.find(Where())) == 6
+    assert rotate(store, "a", clock).records == 5
+    assert [(one.state, one.numbers) for one in checked(store)] == [("ok", (2,))]
+
+
+def test_keys_are_changed_by_one_at_a_time() -> None:
+    store = sealed(fact("x"))
+    assert store.inner.lease("seal", "somebody", now=NOW, until=NOW + 10)
+    for change in (lambda: rotate(store, "a", clock), lambda: shred(store, "a", clock)):
+        with pytest.raises(Conflict, match="another process"):
+            change()
+    assert store.keys("a").numbers == (1,)
+    assert rotate(store, "a", lambda: NOW + 20).number == 2
+
+
+def test_another_master_key_changes_nothing_else() -> None:
+    inner = RamStore()
+    store = SealedStore(inner, SERVICE)
+    (x,) = store.put([fact("x")], now=NOW, by="ann")
+    other = LocalKeys(bytes(32))
+    forms = inner.find(Where())
+    assert rewrap(store, other, clock) == 2
+    assert inner.find(Where()) == forms
+    assert store.get("a", ["x"]) == SealedStore(inner, other).get("a", ["x"]) == [x]
+    with pytest.raises(Misconfigured, match="give the right key"):
+        SealedStore(inner, SERVICE)
+
+
+# Shredding.
+
+
+def test_what_is_shredded_cannot_be_read_and_others_can() -> None:
+    store = sealed(fact("x"), fact("y", "b"), fact("z", "a/b"))
+    assert shred(store, "a", clock) == 1
+    where = Where(scope=Scope("a"))
+    for ask in (
+        lambda: store.get("a", ["x"]),
+        lambda: store.find(where),
+        lambda: list(store.scan(where)),
+        lambda: store.changes("a", 0, 10),
+        lambda: store.history("a", "x"),
+        lambda: store.put([fact("new")], now=NOW),
+    ):
+        with pytest.raises(Shredded, match="'a' was destroyed"):
+            ask()
+    assert [r.id for r in store.find(Where())] == [r.id for r in store.scan(Where())] == ["y", "z"]
+    assert [r.id for r in store.find(Where(scope=Scope.under("a")))] == ["z"]
+    assert list(store.scopes()) == ["a/b", "b"]
+    assert store.count(where) == 1
+    assert store.count(where & Where(conditions=(Condition("meta.hold", "exists"),))) == 0
+    assert next((one.scope, one.state, one.records) for one in checked(store)) == ("a", "shredded", 1)
+
+
+def test_a_shredded_scope_can_be_cleared_and_begin_anew() -> None:
+    store = sealed(fact("x", agent="ann"), fact("y", agent="ann"))
+    store.put([fact("x", text="new", agent="ann")], now=NOW, by="bob")
+    shred(store, "a", clock)
+    assert store.drop(Where(scope=Scope("a")), now=NOW + 1, by="eve") == ["y", "x"]
+    (new,) = store.put([fact("x", text="begun", agent="ann")], now=NOW + 2)
+    assert store.get("a", ["x"]) == [new]
+    assert list(store.scopes()) == ["a"]
+    told = [(e.what, e.by) for e in store.history("a", "x")]
+    assert told == [("created", LOST), ("revised", "bob"), ("forgotten", "eve"), ("created", "ann")]
+
+
+def test_other_openings_learn_that_a_scope_was_shredded() -> None:
+    inner = RamStore()
+    one, other = SealedStore(inner, SERVICE), SealedStore(inner, SERVICE)
+    one.put([fact("x")], now=NOW)
+    assert other.get("a", ["x"])[0]
+    shred(one, "a", clock)
+    for ask in (
+        lambda: other.changes("a", 0, 10),
+        lambda: other.get("a", ["x"]),
+        lambda: other.put([fact("y")], now=NOW),
+    ):
+        with pytest.raises(Shredded):
+            ask()
+
+
+def test_a_key_that_another_opening_has_just_made_is_known_when_it_is_met() -> None:
+    inner = RamStore()
+    one, other = SealedStore(inner, SERVICE), SealedStore(inner, SERVICE)
+    one.put([fact("x")], now=NOW)
+    assert other.get("a", ["x"])[0]
+    one.ring.add("a")  # the epoch is not raised yet
+    (y,) = one.put([fact("y")], now=NOW)
+    assert [entry.who for entry in other.changes("a", 0, 10).entries] == ["x", "y"]
+    third = SealedStore(inner, SERVICE)
+    third.get("a", ["x"])
+    one.ring.add("a")
+    (z,) = one.put([fact("z")], now=NOW)
+    assert third.get("a", ["y", "z"]) == [y, z]
+
+
+def test_vectors_that_nobody_can_read_do_not_hinder_another_embedder() -> None:
+    store = sealed(fact("x"), fact("y", "b"))
+    shred(store, "a", clock)
+    seq = store.find(Where())[0].seq
+    store.stage("next", [(seq, b"new")])
+    assert store.adopt("next", {"embedder": "next"}) == 0
+    assert store.find(Where())[0].vector == b"new"
+
+
+def test_nothing_of_a_shredded_key_is_left_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with closing(SealedStore(SqliteStore(path), SERVICE)) as store:
+        store.put([fact(f"{n}") for n in range(50)], now=NOW)
+        wrapped = store.ring.wrapped("a")[1].encode()
+        assert any(wrapped in name.read_bytes() for name in tmp_path.iterdir())
+        (tmp_path / "m.db.schema-0001").write_bytes(wrapped)
+        shred(store, "a", clock)
+        for name in tmp_path.iterdir():
+            assert wrapped[:24] not in name.read_bytes(), name
+
+
+# Opening.
+
+
+def test_a_wrong_key_changes_nothing(file: Path) -> None:
+    before = file.read_bytes()
+    inner = SqliteStore(file)
+    with closing(inner), pytest.raises(Misconfigured, match="sealed with the master key local:"):
+        SealedStore(inner, LocalKeys(bytes(32)))
+    assert file.read_bytes() == before
+
+
+def test_a_store_for_reading_only_keeps_its_keys(file: Path) -> None:
+    file.chmod(0o400)
+    inner = SqliteStore(file)
+    inner.writable = False  # as it is for everybody but root
+    with closing(SealedStore(inner, SERVICE)) as store:
+        assert store.get("a", ["x"])[0]
+        for change in (lambda: rotate(store, "a", clock), lambda: shred(store, "a", clock)):
+            with pytest.raises(Refused, match="reading only"):
+                change()
+
+
+def test_a_record_that_is_not_sealed_is_told_of() -> None:
+    store = sealed(fact("x"))
+    store.inner.put([fact("bare", terms=b"")], now=NOW)
+    with pytest.raises(EidetError):
+        store.get("a", ["bare"])

@@ -1,0 +1,255 @@
+"""Archives in a bucket, on a real server over HTTP."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.servers.s3 import S3
+
+from eidet import Memory, Settings
+from eidet.config import Upkeep
+from eidet.errors import Corrupt, Misconfigured, NotFound
+from eidet.model import Record, Scope
+from eidet.store.contract import NOW, fact
+from eidet.upkeep.archive import FolderArchive, archive_of, known_archives, note_archive, select
+from eidet.upkeep.archive_s3 import S3Archive
+from eidet.upkeep.bucket import Bucket, Place, Taken
+
+GONE = NOW + 60
+
+
+@pytest.fixture
+def bucket(s3: S3) -> str:
+    return s3.bucket()
+
+
+@pytest.fixture
+def archive(s3: S3, bucket: str) -> S3Archive:
+    return S3Archive(s3.url(bucket))
+
+
+def keys(s3: S3, bucket: str) -> list[str]:
+    found = s3.client().list_objects_v2(Bucket=bucket).get("Contents", ())
+    return [one["Key"] for one in found]
+
+
+def put(s3: S3, bucket: str, key: str, body: bytes) -> None:
+    told = s3.client().head_object(Bucket=bucket, Key=key)["Metadata"]
+    s3.client().put_object(Bucket=bucket, Key=key, Body=body, Metadata=told)
+
+
+def test_an_address_says_bucket_prefix_and_endpoint() -> None:
+    place = Place.of("s3://my-bucket/a b/%C3%A9/?endpoint=http://127.0.0.1:9000&region=eu&deadline=2.5")
+    assert (place.bucket, place.prefix, place.endpoint) == ("my-bucket", "a b/é/", "http://127.0.0.1:9000")
+    assert (place.region, place.deadline_seconds) == ("eu", 2.5)
+    assert Place.of("s3://bbb").prefix == ""
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["s3://", "s3:///prefix", "s3://UPPER/x", "s3:bucket", "s3://bbb?endpiont=x", "s3://bbb?endpoint=host",
+     "s3://bbb?deadline=soon"],
+)  # fmt: skip
+def test_an_address_that_is_none_is_told_with_an_example(url: str) -> None:
+    with pytest.raises(Misconfigured, match=r"s3://bucket/prefix\?endpoint="):
+        archive_of(url)
+
+
+def test_a_bucket_that_is_not_there_is_named(s3: S3) -> None:
+    with pytest.raises(Misconfigured, match="no bucket 'missing-bucket'"):
+        S3Archive(s3.url("missing-bucket")).keep([fact("x")], {}, now=NOW)
+
+
+def test_objects_lie_below_the_prefix_and_others_are_left_alone(s3: S3, bucket: str) -> None:
+    one, two = (S3Archive(s3.url(bucket, prefix)) for prefix in ("one", "one/two"))
+    one.keep([fact("x")], {}, now=NOW)
+    two.keep([fact("y")], {}, now=NOW)
+    s3.client().put_object(Bucket=bucket, Key="one/notes.txt", Body=b"mine")
+    assert [record.id for record in select(one)] == ["x"]
+    assert [record.id for record in select(two)] == ["y"]
+    assert one.verify() == two.verify() == []
+    assert one.sweep() == 0
+
+
+def test_lines_are_compressed_json_anybody_can_read(s3: S3, bucket: str, archive: S3Archive) -> None:
+    name = archive.keep([fact(f"{n}", text="the same words " * 40) for n in range(50)], {}, now=NOW)
+    told = archive.manifest(name)
+    body = s3.client().get_object(Bucket=bucket, Key=f"memories/long/{told['object']}")["Body"].read()
+    lines = gzip.decompress(body).decode().splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [f"{n}" for n in range(50)]
+    assert len(body) == told["bytes"] < 2000
+    assert told["scopes"] == {"a": 50}
+
+
+def test_a_changed_object_is_found_out(s3: S3, bucket: str, archive: S3Archive) -> None:
+    name = archive.keep([fact("x")], {}, now=NOW)
+    lines = f"memories/long/{archive.manifest(name)['object']}"
+    whole = s3.client().get_object(Bucket=bucket, Key=lines)["Body"].read()
+    for body in (whole[:-3], b"", gzip.compress(b'{"id":"y","scope":"a","text":"forged"}\n')):
+        put(s3, bucket, lines, body)
+        with pytest.raises(Corrupt, match="cut short or changed"):
+            list(archive.read(name))
+        assert len(archive.verify()) == 1
+    s3.client().delete_object(Bucket=bucket, Key=lines)
+    with pytest.raises(Corrupt, match="missing"):
+        list(archive.read(name))
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b'{"eidet": "archive"}', b"\xff\xfe"])
+def test_a_changed_manifest_is_found_out(s3: S3, bucket: str, archive: S3Archive, body: bytes) -> None:
+    name = archive.keep([fact("x")], {}, now=NOW)
+    put(s3, bucket, f"memories/long/{name}.json", body)
+    with pytest.raises(Corrupt, match=name):
+        archive.manifest(name)
+
+
+def test_what_is_half_written_is_not_listed_and_can_be_swept(s3: S3, archive: S3Archive) -> None:
+    archive._write_lines("archive-00ff", [fact("half")], {})
+    kept = archive.keep([fact("x")], {}, now=NOW)
+    assert archive.names() == [kept]
+    assert "belongs to no piece" in archive.verify()[0]
+    assert archive.sweep() == 1
+    assert archive.verify() == []
+    assert [record.id for record in select(archive)] == ["x"]
+
+
+def test_two_writers_do_not_write_over_each_other(s3: S3, bucket: str) -> None:
+    objects = Bucket(Place.of(s3.url(bucket)))
+    etag = objects.put("k", b"one", sha256="1")
+    with pytest.raises(Taken, match="somebody else"):
+        objects.put("k", b"two", sha256="2")
+    objects.put("k", b"three", sha256="3", instead_of=etag)
+    with pytest.raises(Taken):
+        objects.put("k", b"four", sha256="4", instead_of=etag)
+    with pytest.raises(Taken):
+        objects.delete("k", if_it_is=etag)
+    assert objects.get("k").body == b"three"
+
+
+def test_a_write_whose_answer_was_lost_is_known_again(s3: S3, bucket: str) -> None:
+    objects = Bucket(Place.of(s3.url(bucket)))
+    assert objects.put("k", b"one", sha256="1") == objects.put("k", b"one", sha256="1")
+
+
+def test_two_that_forget_at_once_both_succeed(s3: S3, bucket: str) -> None:
+    """The second finds the piece changed under its hands, and looks again."""
+    one, two = (S3Archive(s3.url(bucket)) for _ in range(2))
+    name = one.keep([fact("x"), fact("y"), fact("z")], {"embedder": "e"}, now=NOW)
+    waited: list[int] = []
+
+    def slow(record: Any) -> bool:
+        if not waited:
+            waited.append(two.expunge(name, lambda r: r.id == "y", now=GONE))
+        return bool(record.id == "x")
+
+    assert one.expunge(name, slow, now=GONE) == 1
+    assert waited == [1]
+    assert [record.id for record in one.read(name)] == ["z"]
+    assert one.manifest(name)["embedder"] == "e"
+    assert one.verify() == []
+
+
+def test_nothing_of_what_was_forgotten_stays_in_a_bucket_that_keeps_versions(s3: S3, bucket: str) -> None:
+    client = s3.client()
+    client.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+    archive = S3Archive(s3.url(bucket))
+    name = archive.keep([fact("x"), fact("secret")], {}, now=NOW)
+    old = archive.manifest(name)["object"]
+    archive.expunge(name, lambda record: record.id == "secret", now=GONE)
+    left = client.list_object_versions(Bucket=bucket, Prefix=f"memories/long/{old}")
+    assert left.get("Versions", []) == left.get("DeleteMarkers", []) == []
+
+
+def test_more_pieces_than_a_page_of_the_server(s3: S3, bucket: str, archive: S3Archive) -> None:
+    pages = []
+    ask = archive._bucket._ask
+
+    def few(verb: str, key: Any, *then: Any, **words: Any) -> Any:
+        if verb.startswith("list"):
+            words["MaxKeys"] = 3
+            pages.append(verb)
+        return ask(verb, key, *then, **words)
+
+    archive._bucket._ask = few  # type: ignore[method-assign]
+    names = [archive.keep([fact(f"{n}")], {}, now=NOW + n) for n in range(5)]
+    assert archive.names() == names
+    assert len(pages) == 4
+
+
+def test_a_path_is_a_folder_and_an_address_a_bucket(tmp_path: Path, s3_url: str) -> None:
+    assert isinstance(archive_of(tmp_path), FolderArchive)
+    assert isinstance(archive_of("s3-archive"), FolderArchive)
+    assert isinstance(archive_of(s3_url), S3Archive)
+
+
+def test_a_memory_archives_restores_and_forgets_in_a_bucket(s3: S3, bucket: str, tmp_path: Path) -> None:
+    url, days = s3.url(bucket), 86_400.0
+    now = [NOW]
+    fading = Settings(upkeep=Upkeep(archive=url, forget_below=0.9, archive_above=0.0))
+    with Memory(tmp_path / "m.db", embedder="hashing", settings=fading, clock=lambda: now[0]) as memory:
+        memory.remember("Ann lives in Lisbon", scope="ann", id="ann")
+        memory.remember("Bob lives in Porto", scope="bob", id="bob")
+        now[0] += 400 * days
+        assert memory.maintain(only="forget").archived == 2
+        assert memory.count() == 0
+        assert memory.unarchive(url, scope="ann") == 1
+        assert memory.get("ann", scope="ann").text == "Ann lives in Lisbon"
+    with Memory(tmp_path / "m.db", embedder="hashing", clock=lambda: now[0]) as memory:
+        assert isinstance(known_archives(memory._engine.store, None)[0], S3Archive), "it was noted"
+        memory.forget("ann", scope="ann")
+    assert [record.id for record in select(S3Archive(url))] == ["bob"]
+
+
+def test_pieces_that_cannot_hold_it_are_not_fetched(archive: S3Archive) -> None:
+    archive.keep([fact("x")], {}, now=NOW)
+    wanted = archive.keep([fact("y", "b")], {}, now=NOW)
+    fetched: list[str] = []
+    read = archive._records
+
+    def noted(name: str, told: dict[str, Any]) -> list[Record]:
+        fetched.append(name)
+        return read(name, told)
+
+    archive._records = noted  # type: ignore[method-assign]
+    assert [record.id for record in select(archive, scope=Scope("b"))] == ["y"]
+    assert fetched == [wanted]
+
+
+def test_a_sealed_memory_archives_sealed_bytes(s3: S3, bucket: str, tmp_path: Path) -> None:
+    pytest.importorskip("cryptography")
+    key, url = b"k" * 32, s3.url(bucket)
+    upkeep = Upkeep(forget_below=1.0, archive_above=0.0)
+    late = NOW + 900 * 86_400.0
+    with Memory(tmp_path / "m.db", key=key, embedder="hashing:64", clock=lambda: NOW) as memory:
+        memory.remember("Eve plays chess on Mondays", scope="eve")
+    with Memory(tmp_path / "m.db", key=key, embedder="hashing:64", clock=lambda: late) as memory:
+        assert memory.maintain(settings=upkeep, archive=url, only=["forget"]).archived == 1
+        assert len(archived_bytes(s3, bucket)) == 2
+        assert not any(b"chess" in body for body in archived_bytes(s3, bucket))
+        assert memory.unarchive(url, scope="eve") == 1
+        assert memory.find(scope="eve")[0].text == "Eve plays chess on Mondays"
+        memory.forget(everything=True, scope="eve")
+    assert archived_bytes(s3, bucket) == []
+
+
+def archived_bytes(s3: S3, bucket: str) -> list[bytes]:
+    bodies = [s3.client().get_object(Bucket=bucket, Key=key)["Body"].read() for key in keys(s3, bucket)]
+    return [gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body for body in bodies]
+
+
+def test_an_archive_is_noted_once(tmp_path: Path, s3_url: str) -> None:
+    memory = Memory(embedder="hashing")
+    store = memory._engine.store
+    for _ in range(2):
+        note_archive(store, S3Archive(s3_url))
+        note_archive(store, FolderArchive(tmp_path))
+    assert json.loads(store.setting("archives") or "") == [s3_url, str(tmp_path)]
+
+
+def test_a_name_that_is_none_is_not_found(archive: S3Archive) -> None:
+    with pytest.raises(NotFound):
+        archive.manifest("archive-12/../../x")

@@ -1,0 +1,333 @@
+"""How long memories are kept: policies, what wins over them, and what they do to a memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eidet import Kind, Memory, Misconfigured, Record, Refused, Retention, Settings, Unavailable, Upkeep
+from eidet.config import read_settings
+from eidet.upkeep import Drop, Stay
+from eidet.upkeep.archive import FolderArchive
+from eidet.upkeep.retain import Standing, due, is_kept, policy_for, retain, standings
+
+DAY = 86_400.0
+NOW = 1_700_000_000.0
+
+
+def aged(days: float, **fields: Any) -> Record:
+    """A record that was stored so many days ago."""
+    then = NOW - days * DAY
+    usual: dict[str, Any] = {"id": "x", "scope": "acme/ann", "text": "x", "created": then, "occurred": then}
+    return Record(**usual | fields)
+
+
+MESSAGES = Retention(scope="acme/**", kinds=("message",), then="delete", days=30)
+KEEP = Retention(scope="acme/**", then="keep")
+ARCHIVE = Retention(then="archive", days=365)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "scope", "covered"),
+    [
+        ("**", "anything/at all", True),
+        ("acme", "acme", True),
+        ("acme", "acme/ann", False),
+        ("acme/**", "acme", True),
+        ("acme/**", "acme/ann/notes", True),
+        ("acme/**", "acmes", False),
+        ("acme/ann", "acme/ann", True),
+    ],
+)
+def test_a_policy_covers_a_scope_or_all_below_it(pattern: str, scope: str, covered: bool) -> None:
+    policy = Retention(scope=pattern, then="delete", days=1)
+    assert (policy_for([policy], aged(2, scope=scope)) is policy) == covered
+
+
+def test_a_policy_can_be_for_some_kinds_only() -> None:
+    assert policy_for([MESSAGES], aged(1, kind=Kind.MESSAGE)) is MESSAGES
+    assert policy_for([MESSAGES], aged(1)) is None
+
+
+def test_the_first_policy_that_covers_a_record_decides() -> None:
+    old = aged(400, kind=Kind.MESSAGE)
+    assert due([MESSAGES, KEEP], old, NOW) is MESSAGES
+    assert due([KEEP, MESSAGES], old, NOW) is None
+    assert is_kept([KEEP, MESSAGES], old, NOW)
+    assert not is_kept([MESSAGES, KEEP], old, NOW)
+    assert not is_kept([], old, NOW)
+
+
+@pytest.mark.parametrize(("days", "gone"), [(29.9, False), (30, True), (31, True), (-5, False)])
+def test_a_record_is_due_when_its_days_are_over(days: float, gone: bool) -> None:
+    assert (due([MESSAGES], aged(days, kind=Kind.MESSAGE), NOW) is MESSAGES) == gone
+
+
+def test_days_count_from_when_it_was_stored_or_from_when_it_happened() -> None:
+    record = aged(10, occurred=NOW - 100 * DAY)
+    policy = Retention(then="delete", days=50)
+    assert due([policy], record, NOW) is None
+    assert due([replace(policy, since="occurred")], record, NOW) is not None
+
+
+def test_keep_for_so_many_days_protects_until_then() -> None:
+    policy = Retention(then="keep", days=30)
+    assert is_kept([policy], aged(29), NOW)
+    assert not is_kept([policy], aged(31), NOW)
+    assert due([policy], aged(31), NOW) is None
+
+
+def test_what_is_due_is_deleted_or_archived_and_says_why() -> None:
+    (gone,) = retain([aged(31, kind=Kind.MESSAGE)], NOW, [MESSAGES], archive=False)
+    assert isinstance(gone, Drop)
+    assert not gone.archive
+    assert gone.because == "delete message of acme/** after 30 days: 31 days since it was stored"
+    named = replace(ARCHIVE, name="GDPR", since="occurred")
+    (kept,) = retain([aged(400)], NOW, [named], archive=True)
+    assert isinstance(kept, Drop)
+    assert kept.archive
+    assert kept.because == "GDPR (archive all of ** after 365 days): 400 days since it happened"
+
+
+@pytest.mark.parametrize(("mark", "said"), [("hold", "under a legal hold"), ("pinned", "pinned")])
+def test_a_hold_or_a_pin_wins_and_says_so(mark: str, said: str) -> None:
+    (stays,) = retain([aged(400, meta={mark: {"at": 1.0}})], NOW, [ARCHIVE], archive=True)
+    assert isinstance(stays, Stay)
+    assert stays.because.startswith(f"{said}, although due by archive all of **")
+
+
+def test_what_cannot_be_archived_stays_and_says_so() -> None:
+    (stays,) = retain([aged(400)], NOW, [ARCHIVE], archive=False)
+    assert isinstance(stays, Stay)
+    assert stays.because.startswith("there is no archive, although due")
+
+
+records = st.builds(
+    aged,
+    st.floats(-10, 1000),
+    scope=st.sampled_from(["acme", "acme/ann", "other"]),
+    kind=st.sampled_from(list(Kind)),
+    meta=st.sampled_from([{}, {"hold": {"at": 1.0}}, {"pinned": True}]),
+)
+policies = st.lists(
+    st.builds(
+        Retention,
+        scope=st.sampled_from(["**", "acme/**", "acme/ann", "other"]),
+        kinds=st.sampled_from([None, ("message",), ("fact", "episode")]),
+        then=st.sampled_from(["keep", "archive", "delete"]),
+        days=st.floats(0, 800),
+        since=st.sampled_from(["created", "occurred"]),
+    ),
+    max_size=4,
+)
+
+
+@given(record=records, policies=policies, archive=st.booleans())
+def test_nothing_is_deleted_that_is_held_kept_or_not_due(
+    record: Record, policies: list[Retention], archive: bool
+) -> None:
+    changes = list(retain([record], NOW, policies, archive))
+    dropped = [change for change in changes if isinstance(change, Drop)]
+    if record.meta or is_kept(policies, record, NOW) or due(policies, record, NOW) is None:
+        assert not dropped
+    assert len(changes) == (due(policies, record, NOW) is not None)
+    assert all(archive for change in dropped if change.archive)
+
+
+@given(records=st.lists(records, max_size=8), policies=policies)
+def test_the_standings_count_each_record_once(records: list[Record], policies: list[Retention]) -> None:
+    found = standings(records, NOW, policies)
+    assert [standing.policy for standing in found] == policies
+    assert sum(s.covered for s in found) == sum(policy_for(policies, r) is not None for r in records)
+    assert sum(s.due + s.held for s in found) == sum(due(policies, r, NOW) is not None for r in records)
+    assert sum(s.kept for s in found) == sum(is_kept(policies, r, NOW) for r in records)
+
+
+# In a memory.
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def memory_of(*retention: Retention, clock: Clock, **upkeep: Any) -> Memory:
+    settings = Settings(retention=retention, upkeep=Upkeep(**upkeep))
+    return Memory(embedder="hashing:64", settings=settings, clock=clock)
+
+
+def test_a_dry_run_shows_what_would_be_done_before_it_is_done() -> None:
+    clock = Clock()
+    memory = memory_of(MESSAGES, clock=clock)
+    said = memory.remember({"role": "user", "content": "hello"}, scope="acme/ann", kind="message")
+    memory.remember("Ann lives in Lisbon", scope="acme/ann")
+    clock.now += 40 * DAY
+    shown = memory.maintain(dry_run=True, only="retain")
+    assert [(change.what, change.id) for change in shown.changes] == [("retain", said.id)]
+    assert memory.count(scope="acme/ann") == 2
+    done = memory.maintain(only="retain")
+    assert done.changes == shown.changes
+    assert memory.count(scope="acme/ann") == 1
+    assert memory.history(said.id, scope="acme/ann")[-1].by == "upkeep"
+    assert str(memory.maintain(only="retain")) == "nothing to do (1 examined)"
+
+
+def test_archived_memories_leave_and_can_come_back(tmp_path: Path) -> None:
+    clock = Clock()
+    memory = memory_of(ARCHIVE, clock=clock)
+    record = memory.remember("Ann lives in Lisbon")
+    clock.now += 366 * DAY
+    stays = memory.maintain(only="retain")
+    assert dict(stays.counts) == {"stays": 1}
+    assert "there is no archive" in stays.changes[0].because
+    assert memory.count() == 1
+    done = memory.maintain(only="retain", archive=tmp_path / "archive")
+    assert (dict(done.counts), done.archived, memory.count()) == ({"retain": 1}, 1, 0)
+    assert memory.unarchive(tmp_path / "archive") == 1
+    back = memory.get(record.id)
+    assert back is not None
+    assert back.text == "Ann lives in Lisbon"
+
+
+def test_an_archive_that_cannot_be_written_deletes_nothing(tmp_path: Path) -> None:
+    clock = Clock()
+    memory = memory_of(ARCHIVE, clock=clock)
+    memory.remember("Ann lives in Lisbon")
+    clock.now += 366 * DAY
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(Unavailable, match="nothing is deleted"):
+        memory.maintain(only="retain", archive=FolderArchive(tmp_path / "file" / "archive"))
+    assert memory.count() == 1
+
+
+def test_a_legal_hold_wins_over_a_policy_until_it_is_released() -> None:
+    clock = Clock()
+    memory = memory_of(Retention(then="delete", days=1), clock=clock)
+    held, pinned = memory.remember(["Ann lives in Lisbon", "Bob lives in Porto"])
+    memory.hold(held.id, by="court")
+    memory.pin(pinned.id)
+    clock.now += 10 * DAY
+    done = memory.maintain()
+    assert dict(done.counts) == {"stays": 2}
+    assert done.changes[0].because.startswith("under a legal hold")
+    assert done.changes[1].because.startswith("pinned")
+    with pytest.raises(Refused):
+        memory.forget(held.id)
+    memory.release(held.id)
+    assert dict(memory.maintain(only="retain").counts) == {"retain": 1, "stays": 1}
+    assert memory.get(held.id) is None
+
+
+def test_keep_protects_from_the_curve_from_expiry_and_from_merging(tmp_path: Path) -> None:
+    def lived(*retention: Retention) -> int:
+        clock = Clock()
+        memory = memory_of(*retention, clock=clock, forget_below=0.5, archive_above=1.0)
+        memory.remember("a passing remark", importance=0.1, scope="acme/ann")
+        memory.remember("a one-time code", expires=clock.now + 5, scope="acme/ann")
+        memory.remember(["Ann lives in Lisbon.", "Ann lives in Lisbon!"], importance=1.0, scope="acme/ann")
+        clock.now += 5 * DAY
+        merged = memory.maintain(only=["merge", "expire"]).counts
+        clock.now += 100 * DAY
+        forgotten = memory.maintain(only="forget").counts
+        return sum((*merged.values(), *forgotten.values()))
+
+    assert lived() >= 3
+    assert lived(KEEP) == 0
+
+
+def test_keep_does_not_hinder_its_owner() -> None:
+    memory = memory_of(KEEP, clock=Clock())
+    record = memory.remember("Ann lives in Lisbon", scope="acme/ann")
+    assert memory.forget(record.id, scope="acme/ann") == 1
+
+
+def test_the_standings_of_a_memory(tmp_path: Path) -> None:
+    clock = Clock()
+    memory = memory_of(MESSAGES, KEEP, clock=clock)
+    one, _ = memory.remember(["hello", "hello again"], kind="message", scope="acme/ann")
+    memory.remember("Ann lives in Lisbon", scope="acme/ann")
+    memory.remember("not covered", scope="other")
+    memory.hold(one.id, scope="acme/ann")
+    clock.now += 40 * DAY
+    assert memory.retention() == [
+        Standing(policy=MESSAGES, covered=2, due=1, held=1, kept=0),
+        Standing(policy=KEEP, covered=1, due=0, held=0, kept=1),
+    ]
+    assert [standing.covered for standing in memory.retention("other")] == [0, 0]
+
+
+# Settings.
+
+
+def test_policies_are_read_from_a_file_in_their_order(tmp_path: Path) -> None:
+    file = tmp_path / "eidet.toml"
+    file.write_text(
+        """
+[[eidet.retention]]
+scope = "acme/**"
+kinds = ["message"]
+then = "delete"
+days = 30
+since = "occurred"
+name = "GDPR"
+
+[[eidet.retention]]
+scope = "acme/**"
+"""
+    )
+    first, second = read_settings({}, file).retention
+    assert first == replace(MESSAGES, since="occurred", name="GDPR")
+    assert second == KEEP
+    assert str(second) == "keep all of acme/** for good"
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ({"then": "burn"}, "keeps, archives or deletes"),
+        ({"then": "delete"}, "needs days"),
+        ({"then": "delete", "days": -1}, "from 0 up"),
+        ({"then": "delete", "days": float("nan")}, "from 0 up"),
+        ({"then": "delete", "days": "30"}, "from 0 up"),
+        ({"then": "delete", "days": True}, "from 0 up"),
+        ({"since": "used"}, "since created or occurred"),
+        ({"kinds": ("gossip",)}, "unknown kind 'gossip'"),
+        ({"scope": "acme//ann"}, "each label"),
+        ({"scope": ""}, "each label"),
+        ({"scope": 5}, "a scope is a string"),
+    ],
+)
+def test_a_policy_that_makes_no_sense_is_told_at_once(said: dict[str, Any], error: str) -> None:
+    with pytest.raises(Misconfigured, match=error):
+        Retention(**said)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("[eidet]\nretention = 5", "write each policy as a table"),
+        ("[eidet.retention]\nthen = 'keep'", "write each policy as a table"),
+        ("[[eidet.retention]]\nafter = 5", "unknown settings .'after'. of retention"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_told_at_once(tmp_path: Path, text: str, error: str) -> None:
+    (tmp_path / "eidet.toml").write_text(text)
+    with pytest.raises(Misconfigured, match=error):
+        read_settings({}, tmp_path / "eidet.toml")
+
+
+def test_settings_take_policies_only() -> None:
+    with pytest.raises(Misconfigured, match="a list of Retention"):
+        Settings(retention=({"then": "keep"},))  # type: ignore[arg-type]
+
+
+def test_one_kind_may_be_named_alone() -> None:
+    assert Retention(kinds="message").kinds == ("message",)
