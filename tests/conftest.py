@@ -1,11 +1,11 @@
-"""Failures inside the shipped contracts are shown in detail; what ran is remembered for the coverage page."""
+"""Failures inside the shipped contracts are shown in detail; the coverage page is held against what ran."""
 
 from __future__ import annotations
 
 import pytest
-from tests.ran import RAN
+from tests.ran import unproved
 
-pytest_plugins = ["tests.servers.fixtures", "tests.servers.s3"]
+pytest_plugins = ["tests.servers.fixtures"]
 
 pytest.register_assert_rewrite(
     "eidet.embed.contract",
@@ -14,29 +14,30 @@ pytest.register_assert_rewrite(
     "eidet.rerank.contract",
     "eidet.store.contract",
     "eidet.text.contract",
-    "eidet.upkeep.archive_contract",
 )
 
-LAST = "test_coverage.py"  # it looks back at what the others did
+RAN: dict[str, set[str]] = {}  # test, without its parameters -> how its runs ended
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.stash[RAN] = {}
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call" or report.outcome != "passed":
+        RAN.setdefault(report.nodeid.partition("[")[0], set()).add(report.outcome)
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.name == LAST)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """After the whole suite, a test that the coverage page names and that did not pass is a failure.
 
-
-class _Noting:
-    def __init__(self, config: pytest.Config) -> None:
-        self._ran = config.stash[RAN]
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" or report.outcome != "passed":
-            self._ran.setdefault(report.nodeid.partition("[")[0], set()).add(report.outcome)
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    session.config.pluginmanager.register(_Noting(session.config))
+    With several workers this is decided where all reports come together.
+    """
+    config = session.config
+    narrowed = config.getoption("keyword") or config.getoption("markexpr") or config.getoption("collectonly")
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not narrowed
+    if hasattr(config, "workerinput") or not whole or session.exitstatus != pytest.ExitCode.OK:
+        return
+    if missing := unproved(RAN, whole=True):
+        told = "\n".join(f"  {number}: {test}" for test, number in missing.items())
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        assert reporter is not None
+        reporter.write_line(f"\ndocs/coverage.md names tests that did not pass:\n{told}", red=True)

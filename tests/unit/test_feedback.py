@@ -326,7 +326,11 @@ def test_feedback_on_a_record_that_is_gone_is_still_counted(memory: Memory) -> N
         memory.feedback(hit.id, useful=True, scope="team/ann")
 
 
-@pytest.mark.parametrize("about", [None, 5, [], (), object(), Where(), b"id", {"id": "x"}], ids=repr)
+@pytest.mark.parametrize(
+    "about",
+    [None, 5, [], (), object(), Where(), b"id", {"id": "x"}],
+    ids=lambda v: repr(v).partition(" at 0x")[0],
+)
 def test_feedback_about_anything_else_is_refused(memory: Memory, about: Any) -> None:
     with pytest.raises(
         BadInput, match="feedback is about a Hit, the Hits of a recall, a Trace, a Context or"
