@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.strategies import SCALARS, records, wheres
 
 from eidet.model import Record
-from eidet.store.postgres import PostgresStore, loaded, stored
+from eidet.store.postgres import PostgresStore
+from eidet.store.postgres_text import loaded, stored
 from eidet.store.ram import RamStore
 from eidet.where import Condition, Where
 

@@ -500,6 +500,23 @@ class StoreContract:
             assert ids(self.store.find(where)) == ["full"], where
             assert ids(self.store.find(~where)) == ["other"], where
 
+    def test_filters_reach_the_numbers_of_a_record(self) -> None:
+        self.put(fact("new"), fact("used"), fact("lowered", tier=Tier.LONG, level=2))
+        self.store.note({("a", "used"): (3, NOW + 5)})
+        for path, op, value, found in (
+            ("record.uses", ">=", 3, ["used"]),
+            ("record.uses", "<", 3, ["new", "lowered"]),
+            ("record.uses", "!=", 0, ["used"]),
+            ("record.last_used", "exists", False, ["new", "lowered"]),
+            ("record.last_used", "<=", NOW + 5, ["used"]),
+            ("record.last_used", ">", NOW + 5, []),
+            ("record.level", "=", 2, ["lowered"]),
+        ):
+            where = within("a", conditions=(Condition(path, op, value),))
+            assert ids(self.store.find(where)) == ids(list(self.store.scan(where))) == found, where
+            assert self.store.count(where) == len(self.store.match(where)) == len(found)
+            assert len(self.store.find(~where)) == 3 - len(found)
+
     def test_scopes_are_told_with_their_counts_by_name(self) -> None:
         paths = ("b", "a", "a/x", "a/x/y", "a0", "a-b", "A", "a%", "a_", "é/ü", "日本")
         self.put(*(fact(f"{n}", path) for n, path in enumerate(paths)), fact("more", "a"))

@@ -6,6 +6,7 @@ Each leaf is a definite true or false, never NULL, so that NOT means what it mea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final, Protocol
 
 from sqlalchemy import Boolean, ColumnElement, and_, false, func, not_, or_, true, type_coerce
@@ -19,6 +20,9 @@ Test = ColumnElement[bool]
 
 _WIDEST: Final = 100  # SQLite parses `a OR b OR …` into a tree of that depth and allows 1,000
 _LABELS: Final = ("agent", "session", "who", "source")
+_COMPARE: Final[dict[str, Callable[[Any, Any], Test]]] = {
+    "=": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge
+}  # fmt: skip
 
 
 class JsonSql(Protocol):
@@ -58,7 +62,17 @@ def _fields(where: Where, json: JsonSql) -> Iterator[Test]:
     if where.alive_at is not None:
         yield or_(column.expires.is_(None), column.expires > where.alive_at)
     for condition in where.conditions:
-        yield json.test(column[str(condition.path[0])], condition)
+        yield _condition(condition, json)
+
+
+def _condition(condition: Condition, json: JsonSql) -> Test:
+    """An absent number of the record itself passes nothing but being absent."""
+    if not condition.of_record:
+        return json.test(records.c[str(condition.path[0])], condition)
+    column = records.c[str(condition.path[1])]
+    if condition.op == "exists":
+        return column.is_not(None) if condition.value else column.is_(None)
+    return and_(column.is_not(None), _COMPARE[condition.op](column, condition.value))
 
 
 def _ranges(where: Where) -> Iterator[Test]:

@@ -18,12 +18,13 @@ from ..clean import Json, dump_json
 from ..model import Event, Record, Scope, record_digest
 from ..quality import Survey, Tally
 from ..where import Where
-from . import Changes, Derived, Entry, Erased, Erasure, Head, Look, Scrubbed, Stone, Uses, Watch
+from . import Changes, Claim, Derived, Entry, Erased, Erasure, Head, Look, Scrubbed, Stone, Uses, Watch
 from .counting import survey_queries, tallied_in
 from .filters import JsonSql, compile_where, in_scope
 from .rows import record_of, row_of, story_of, tally_of
 from .rules import (
     UNIQUE_KINDS,
+    Since,
     check_entombed,
     check_epoch,
     check_expected,
@@ -107,13 +108,32 @@ class RelationalStore:
         watch: Watch | None = None,
     ) -> list[Record]:
         def job(cursor: Cursor) -> list[Record]:
-            scribe = _Scribe(cursor, self._sql, now, by)
-            check_epoch(epoch, scribe.epoch)
-            if watch is not None and self._has_graves(cursor):
-                scribe.mind(records, watch)
-            return [scribe.put(record, unique, expect) for record in records]
+            return self._put(
+                records, cursor, now=now, unique=unique, expect=expect, epoch=epoch, by=by, watch=watch
+            )
 
         return self._driver.write(job) if records else []
+
+    def _put(
+        self,
+        records: Sequence[Record],
+        cursor: Cursor,
+        *,
+        now: float,
+        unique: bool,
+        expect: int | None,
+        epoch: int | None,
+        by: str | None,
+        watch: Watch | None,
+    ) -> list[Record]:
+        scribe = self._scribe(cursor, now, by)
+        check_epoch(epoch, scribe.epoch)
+        if watch is not None and self._has_graves(cursor):
+            scribe.mind(records, watch)
+        return scribe.put_all(records, unique, expect)
+
+    def _scribe(self, cursor: Cursor, now: float, by: str | None) -> Scribe:
+        return Scribe(cursor, self._sql, now, by)
 
     def recast(
         self,
@@ -124,7 +144,7 @@ class RelationalStore:
         by: str | None = None,
     ) -> list[Record | None]:
         def job(cursor: Cursor) -> list[Record | None]:
-            scribe = _Scribe(cursor, self._sql, now, by)
+            scribe = self._scribe(cursor, now, by)
             check_epoch(epoch, scribe.epoch)
             return [scribe.recast(given, form) for given, form in forms]
 
@@ -132,7 +152,7 @@ class RelationalStore:
 
     def bury(self, records: Sequence[Record], *, now: float, by: str | None = None) -> list[str]:
         def job(cursor: Cursor) -> list[str]:
-            scribe = _Scribe(cursor, self._sql, now, by)
+            scribe = self._scribe(cursor, now, by)
             rows = list(
                 filter(None, map(scribe.unchanged, dict.fromkeys((r.scope, r.id, r.seq) for r in records)))
             )
@@ -196,7 +216,7 @@ class RelationalStore:
     def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
         def job(cursor: Cursor) -> list[str]:
             rows = self._doomed(cursor, where)
-            _Scribe(cursor, self._sql, now, by).bury(rows)
+            self._scribe(cursor, now, by).bury(rows)
             return [row[2] for row in rows]
 
         return self._driver.write(job)
@@ -212,7 +232,7 @@ class RelationalStore:
     def erase(self, plan: Callable[[Look], Erasure], *, now: float, by: str | None = None) -> Erased:
         def job(cursor: Cursor) -> Erased:
             wanted = plan(self._look(cursor))
-            scribe = _Scribe(cursor, self._sql, now, by)
+            scribe = self._scribe(cursor, now, by)
             rows: list[Row] = [(r.seq, r.scope, r.id, r.version, r.created, r.agent) for r in wanted.gone]
             if wanted.where is not None:
                 rows += self._doomed(cursor, wanted.where)
@@ -324,6 +344,26 @@ class RelationalStore:
 
     def head(self) -> Head:
         return _head(self._driver.read(self._sql["head"].sql, ())[0])
+
+    def leap(self, seq: int) -> None:
+        """No write gets a seq up to this one any more: for whoever counts over several stores."""
+
+        def job(cursor: Cursor) -> None:
+            if _head(self._rows(cursor, "head")[0]).seq < seq:
+                self._configure(cursor, {"leapt": str(seq)})
+
+        self._driver.write(job)
+
+    def twins(self, records: Sequence[Record], *, now: float) -> list[Record | None]:
+        """A living fact or document of its scope that says what a record says; None where there is none."""
+
+        def job(cursor: Cursor) -> list[Record | None]:
+            asked = ({"scope": r.scope, "digest": record_digest(r), "now": now} for r in records)
+            found = [self._rows(cursor, "twin", **one) for one in asked]
+            rows = [self._rows(cursor, "by_seq", seq=seqs[0][0]) if seqs else [] for seqs in found]
+            return [record_of(some[0]) if some else None for some in rows]
+
+        return self._driver.snapshot(job)
 
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         def job(cursor: Cursor) -> Changes:
@@ -525,7 +565,7 @@ class _Look:
         return rows[0][0] if rows else None
 
 
-class _Scribe:
+class Scribe:
     """The writing side of one transaction. It holds the write lock, so seqs can be counted here."""
 
     def __init__(self, cursor: Cursor, sql: Statements, now: float, by: str | None) -> None:
@@ -535,6 +575,9 @@ class _Scribe:
         self._by = by
         cursor.execute(sql["head"].sql, ())
         self.epoch, self._seq = _head(cursor.fetchone())
+
+    def put_all(self, records: Sequence[Record], unique: bool, expect: int | None) -> list[Record]:
+        return [self.put(record, unique, expect) for record in records]
 
     def put(self, record: Record, unique: bool, expect: int | None) -> Record:
         if expect is not None:
@@ -627,7 +670,7 @@ class _Scribe:
     def mind(self, records: Sequence[Record], watch: Watch) -> None:
         """`Entombed`, or the tombstones are lifted where that is meant."""
         claims = watch.claims()
-        check_entombed(records, claims, watch, self._since, self._there)
+        check_entombed(records, claims, watch, self._graves_of(records, claims), self._there)
         if watch.again:
             for record, claim in zip(records, claims, strict=True):
                 for mark in claim.says:
@@ -637,6 +680,11 @@ class _Scribe:
         one = self._sql["entomb"]
         rows = [one.bind(scope=scope, mark=mark, moment=self._now) for scope, mark in stones]
         self._cursor.executemany(one.sql, rows)
+
+    def _graves_of(self, records: Sequence[Record], claims: Sequence[Claim]) -> Since:
+        """Tells of the graves that claims ask for; here, each is looked up when it is asked for."""
+        del records, claims
+        return self._since
 
     def _since(self, scope: str, mark: bytes) -> float | None:
         grave = self._sql["grave"]
@@ -685,5 +733,5 @@ class _Scribe:
 
 
 def _head(row: Row) -> Head:
-    last, told, epoch = row
-    return Head(int(epoch or 0), max(last or 0, told or 0))
+    last, told, epoch, leapt = row
+    return Head(int(epoch or 0), max(last or 0, told or 0, int(leapt or 0)))

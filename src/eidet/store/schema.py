@@ -19,6 +19,9 @@ from sqlalchemy import (
 
 REVISION: Final = "0002"
 
+# Scopes are found by ranges of their names, so they are ordered by code points in every database.
+PLAIN: Final = Text().with_variant(Text(collation="C"), "postgresql")
+
 metadata = MetaData()
 
 records = Table(
@@ -26,7 +29,7 @@ records = Table(
     metadata,
     Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
     Column("id", Text, nullable=False),
-    Column("scope", Text, nullable=False),
+    Column("scope", PLAIN, nullable=False),
     Column("kind", Text, nullable=False),
     Column("tier", Text, nullable=False),
     Column("text", Text, nullable=False),
@@ -77,7 +80,7 @@ events = Table(
     "events",
     metadata,
     Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
-    Column("scope", Text, nullable=False),
+    Column("scope", PLAIN, nullable=False),
     Column("id", Text, nullable=False),
     Column("what", Text, nullable=False),
     Column("moment", Float, nullable=False),
@@ -94,7 +97,7 @@ events = Table(
 settings = Table(
     "settings",
     metadata,
-    Column("name", Text, primary_key=True),
+    Column("name", PLAIN, primary_key=True),
     Column("value", Text, nullable=False),
 )
 
@@ -102,7 +105,7 @@ settings = Table(
 tombstones = Table(
     "tombstones",
     metadata,
-    Column("scope", Text, primary_key=True),
+    Column("scope", PLAIN, primary_key=True),
     Column("mark", LargeBinary, primary_key=True),
     Column("moment", Float, nullable=False),
 )
@@ -111,9 +114,9 @@ tombstones = Table(
 tallies = Table(
     "tallies",
     metadata,
-    Column("scope", Text, primary_key=True),
+    Column("scope", PLAIN, primary_key=True),
     Column("day", Integer, primary_key=True, autoincrement=False),
-    Column("what", Text, primary_key=True),
+    Column("what", PLAIN, primary_key=True),
     Column("counts", Text, nullable=False),
 )
 

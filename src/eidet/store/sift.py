@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Final, NamedTuple
 
 from ..where import Condition, Where
@@ -21,10 +22,15 @@ class Sieve(NamedTuple):
 
 
 def sieve(where: Where, answers: Answers) -> Sieve:
-    """For a store that can tell only some conditions."""
-    if _all_answered(where, answers):
+    """For a store that can tell only some conditions of JSON, and every one of columns."""
+    tells = partial(_is_told, answers)
+    if _all_answered(where, tells):
         return Sieve(where, True)
-    return Sieve(_least(where, answers), False)
+    return Sieve(_least(where, tells), False)
+
+
+def _is_told(answers: Answers, condition: Condition) -> bool:
+    return condition.of_record or answers(condition)
 
 
 def _all_answered(where: Where, answers: Answers) -> bool:

@@ -7,11 +7,10 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy.dialects import sqlite
 
@@ -19,6 +18,7 @@ from ..errors import Corrupt, EidetError, Misconfigured, Refused, Unavailable
 from . import Scrubbed, sqlite_json
 from .migrate import migrate
 from .relational import Cursor, RelationalStore, Row
+from .turns import Ticket, Turns
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class SqliteDriver:
         self._closed = False
         self.writable = _check_file(path)
         with translated(path):
-            self._writer = _Queue(self._prepare_file())
+            self._writer = _Writer(self._prepare_file())
         self._file = _file_at(path)
 
     def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
@@ -88,7 +88,7 @@ class SqliteDriver:
         self._check_open()
         self._check_there()
         if self._writer.pid != os.getpid():
-            self._writer = _Queue(self._connect())
+            self._writer = _Writer(self._connect())
         try:
             return self._writer.run(job)
         except sqlite3.Error as error:
@@ -332,60 +332,21 @@ def _check_file(path: Path) -> bool:
     return os.access(path, os.W_OK) and os.access(folder, os.W_OK)
 
 
-class _Ticket(Generic[T]):
-    """A job in the queue and what came of it."""
-
-    __slots__ = ("done", "error", "job", "result")
-
-    def __init__(self, job: Callable[[Cursor], T]) -> None:
-        self.job = job
-        self.done = False
-        self.result: T | None = None
-        self.error: BaseException | None = None
-
-    def answer(self) -> T:
-        if self.error is not None:
-            raise self.error
-        return self.result  # type: ignore[return-value]
-
-
-class _Queue:
-    """Group commit: whoever gets the turn runs every waiting job in one transaction."""
+class _Writer:
+    """The connection that writes: whoever gets the turn runs every waiting job in one transaction."""
 
     def __init__(self, connection: _Connection) -> None:
         self.pid = connection.pid
         self._connection = connection
         self._cursor = connection.raw.cursor()
-        self._turn = threading.Lock()
-        self._waiting: deque[_Ticket[Any]] = deque()
-
-    def run(self, job: Callable[[Cursor], T]) -> T:
-        ticket = _Ticket(job)
-        self._waiting.append(ticket)
-        with self._turn:
-            if not ticket.done:
-                self._work_off()
-        return ticket.answer()
+        self._turns = Turns(self._commit)
+        self.run = self._turns.run
 
     def close(self) -> None:
-        with self._turn:
+        with self._turns.lock:
             self._connection.close()
 
-    def _work_off(self) -> None:
-        tickets: list[_Ticket[Any]] = []
-        try:
-            while self._waiting:
-                tickets.append(self._waiting.popleft())
-            self._commit(tickets)
-        except BaseException as error:
-            for ticket in tickets:
-                ticket.error = ticket.error or _for_all(error)
-            raise
-        finally:
-            for ticket in tickets:
-                ticket.done = True
-
-    def _commit(self, tickets: list[_Ticket[Any]]) -> None:
+    def _commit(self, tickets: list[Ticket[Any]]) -> None:
         self._cursor.execute("BEGIN IMMEDIATE")
         try:
             for ticket in tickets:
@@ -396,7 +357,7 @@ class _Queue:
                 self._cursor.execute("ROLLBACK")
             raise
 
-    def _attempt(self, ticket: _Ticket[Any], *, alone: bool) -> None:
+    def _attempt(self, ticket: Ticket[Any], *, alone: bool) -> None:
         """Runs one job. An error of its own undoes only that job; a failing disk undoes them all."""
         if alone:
             ticket.result = ticket.job(self._cursor)
@@ -410,13 +371,6 @@ class _Queue:
             ticket.error = error
             self._cursor.execute("ROLLBACK TO job")
         self._cursor.execute("RELEASE job")
-
-
-def _for_all(error: BaseException) -> Exception:
-    """What the others of a group are told when their commit failed."""
-    if isinstance(error, Exception):
-        return error
-    return Unavailable("the thread that wrote for this one was interrupted; call again", retry_after=0.0)
 
 
 @contextmanager

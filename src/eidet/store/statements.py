@@ -66,7 +66,7 @@ _SQL: Final = {
     "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
     "claim": "INSERT INTO settings (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING",
     "head": "SELECT (SELECT max(seq) FROM records), (SELECT max(seq) FROM events), "
-    "(SELECT value FROM settings WHERE name = 'epoch')",
+    "(SELECT value FROM settings WHERE name = 'epoch'), (SELECT value FROM settings WHERE name = 'leapt')",
     "witness": "SELECT id || ' ' || created FROM records WHERE seq = :seq "
     "UNION ALL SELECT id || ' ' || moment FROM events WHERE seq = :seq",
     "stage": "INSERT INTO vectors_next (seq, vector) VALUES (:seq, :vector) "

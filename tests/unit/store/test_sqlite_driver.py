@@ -56,8 +56,8 @@ class Group:
 
     def __init__(self, driver: SqliteDriver) -> None:
         self._driver = driver
-        self._turn = driver._writer._turn
-        self._waiting = driver._writer._waiting
+        self._turn = driver._writer._turns.lock
+        self._waiting = driver._writer._turns._waiting
 
     def run(self, *jobs: Callable[[Cursor], str]) -> list[Any]:
         """What each job answered, or the error its thread got."""
@@ -139,7 +139,7 @@ def test_records_a_column_cannot_hold_do_not_spoil_the_group(
 ) -> None:
     bad = Record(id="bad", scope="a", text="x", step=2**70)
     good = [Record(id=f"{n}", scope="a", text=f"{n}") for n in range(2)]
-    with ThreadPoolExecutor(3) as pool, driver._writer._turn:
+    with ThreadPoolExecutor(3) as pool, driver._writer._turns.lock:
         futures = [pool.submit(store.put, [record], now=NOW) for record in (good[0], bad, good[1])]
         Group(driver)._wait_for(3)
     errors = [future.exception() for future in futures]
@@ -148,7 +148,7 @@ def test_records_a_column_cannot_hold_do_not_spoil_the_group(
 
 
 def test_staging_by_two_threads_loses_nothing(store: SqliteStore, driver: SqliteDriver) -> None:
-    with ThreadPoolExecutor(2) as pool, driver._writer._turn:
+    with ThreadPoolExecutor(2) as pool, driver._writer._turns.lock:
         futures = [pool.submit(store.stage, "new", [(seq, b"v")]) for seq in (1, 2)]
         Group(driver)._wait_for(2)
     assert [future.result() for future in futures] == [None, None]

@@ -3,22 +3,24 @@
 import uuid
 
 import sqlalchemy as sa
-from alembic import op
+from alembic import context, op
 
 revision = "0001"
 down_revision = None
 
-SEQ = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+PLAIN = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
+    partitions = context.config.attributes.get("partitions", 0)
+    by_scope = {"postgresql_partition_by": "HASH (scope)"} if partitions else {}
     op.create_table(
         "records",
         sa.Column(
             "seq", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=False
         ),
         sa.Column("id", sa.Text, nullable=False),
-        sa.Column("scope", sa.Text, nullable=False),
+        sa.Column("scope", PLAIN, nullable=False, primary_key=bool(partitions)),
         sa.Column("kind", sa.Text, nullable=False),
         sa.Column("tier", sa.Text, nullable=False),
         sa.Column("text", sa.Text, nullable=False),
@@ -45,7 +47,13 @@ def upgrade() -> None:
         sa.Column("terms", sa.LargeBinary, nullable=False),
         sa.Column("vector", sa.LargeBinary),
         sa.Column("original", sa.LargeBinary),
+        **by_scope,
     )
+    for number in range(partitions):
+        op.execute(
+            f"CREATE TABLE records_{number} PARTITION OF records "
+            f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})"
+        )
     op.create_index("records_by_id", "records", ["scope", "id"], unique=True)
     unique_kinds = sa.text("kind IN ('fact', 'document')")
     op.create_index(
@@ -60,7 +68,7 @@ def upgrade() -> None:
         sa.Column(
             "seq", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True, autoincrement=False
         ),
-        sa.Column("scope", sa.Text, nullable=False),
+        sa.Column("scope", PLAIN, nullable=False),
         sa.Column("id", sa.Text, nullable=False),
         sa.Column("what", sa.Text, nullable=False),
         sa.Column("moment", sa.Float, nullable=False),
@@ -75,7 +83,7 @@ def upgrade() -> None:
     op.create_index("events_by_seq", "events", ["scope", "seq"])
     settings = op.create_table(
         "settings",
-        sa.Column("name", sa.Text, primary_key=True),
+        sa.Column("name", PLAIN, primary_key=True),
         sa.Column("value", sa.Text, nullable=False),
     )
     op.bulk_insert(
@@ -90,8 +98,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "tallies",
-        sa.Column("scope", sa.Text, primary_key=True),
+        sa.Column("scope", PLAIN, primary_key=True),
         sa.Column("day", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("what", sa.Text, primary_key=True),
+        sa.Column("what", PLAIN, primary_key=True),
         sa.Column("counts", sa.Text, nullable=False),
     )

@@ -6,6 +6,8 @@ from alembic import op
 revision = "0002"
 down_revision = "0001"
 
+PLAIN = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+
 
 def upgrade() -> None:
     op.add_column("records", sa.Column("trust", sa.Text, nullable=False, server_default="user"))
@@ -20,7 +22,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "tombstones",
-        sa.Column("scope", sa.Text, primary_key=True),
+        sa.Column("scope", PLAIN, primary_key=True),
         sa.Column("mark", sa.LargeBinary, primary_key=True),
         sa.Column("moment", sa.Float, nullable=False),
     )

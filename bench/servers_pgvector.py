@@ -1,0 +1,195 @@
+"""The index in PostgreSQL at 100,000 records of one scope: beside the bare query, and the index in RAM."""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import time
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from common import DATA, folder, millis, queries, real_texts, record
+from eidet import Draft, Memory, Settings
+from eidet.eval.locomo import locomo_cases
+from eidet.eval.run import Asked, Variant, ask
+from eidet.index import Probe
+from eidet.index.pgvector import PgvectorIndex, served
+from eidet.index.pgvector.asking import halfvec
+from eidet.model import Record, Scope
+from eidet.store.postgres import PostgresStore
+
+COUNT = 100_000
+DEPTH = 400  # candidates of the dense arm, as the default recipe asks for
+SERVER = {"shared_buffers": "512MB", "maintenance_work_mem": "1GB", "max_parallel_maintenance_workers": "2"}
+
+
+def pgvector() -> None:
+    from tests.servers.postgres import Postgres
+
+    with folder() as home:
+        server = Postgres(home, **SERVER).create().start()
+        try:
+            made = _made()
+            store = PostgresStore(_database(server, "big"))
+            _load(store, made)
+            _recall(store, made)
+            store.close()
+            _locomo(partial(_database, server))
+        finally:
+            server.stop()
+
+
+def _database(server: Any, name: str) -> str:
+    import psycopg
+
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return str(server.url(name))
+
+
+def _made() -> list[Record]:
+    """Real sentences in sessions of 25, three speakers, with the default embedder; not stored yet."""
+    texts, _ = real_texts(COUNT)
+    random.Random(3).shuffle(texts)
+    drafts = [
+        Draft(text=text, kind="message", session=f"s{n // 25}", who="abc"[n % 3], occurred=1.6e9 + n * 60)
+        for n, text in enumerate(texts)
+    ]
+    with Memory() as memory:
+        return memory._engine.ingest.records(drafts, scope="big", now=1.7e9)
+
+
+def _load(store: PostgresStore, made: list[Record]) -> None:
+    """The store alone, before there is an index; then its indexes for filters, and the copy."""
+    spent = []
+    for start in range(0, COUNT, 10_000):
+        began = time.perf_counter()
+        store.put(made[start : start + 10_000], now=1.7e9, unique=False)
+        spent.append(time.perf_counter() - began)
+    began = time.perf_counter()
+    index = PgvectorIndex(store, 256)
+    prepared = time.perf_counter() - began
+    index.rebuild("big")
+    built = time.perf_counter() - began - prepared
+    index.close()
+    record(
+        "pgvector, loading 100,000",
+        {
+            "store.put of 10,000 in one call, records per second (goal 5,000)": 10_000
+            / statistics.median(spent),
+            "indexes for filters on the store, s": prepared,
+            "copy and HNSW index, s": built,
+        },
+    )
+
+
+def _recall(store: PostgresStore, made: list[Record]) -> None:
+    """Hybrid recalls and the bare query in turn, so that both see the same machine."""
+    import psycopg
+
+    memory = Memory(store, settings=Settings(index="pgvector"))
+    asked = queries([one.text for one in made], 150)
+    vectors = [np.asarray(row, np.float32) for row in memory._engine.embedder.embed(asked)]
+    index = memory._engine.index
+    for query in asked[:20]:
+        memory.recall(query, scope="big")
+    with psycopg.connect(store._driver.address.url, autocommit=True) as connection:
+        connection.execute(f"SET hnsw.ef_search = {DEPTH}")
+        row = connection.execute("SELECT code FROM pgvector_scopes WHERE scope = 'big'").fetchone()
+        sql = (
+            f"SELECT seq, embedding <=> %s::halfvec FROM pgvector_units_{row[0]} "
+            f"ORDER BY embedding <=> %s::halfvec LIMIT {DEPTH}"
+        )
+        hybrid, bare = [], []
+        for query, vector in zip(asked, vectors, strict=True):
+            hybrid += millis(lambda text: memory.recall(text, scope="big"), [query])
+            told = halfvec(vector)
+            bare += millis(lambda v: connection.execute(sql, [v, v]).fetchall(), [told])
+    filtered = millis(lambda text: memory.recall(text, scope="big", who="a", session="s77"), asked[:50])
+    dated = millis(lambda text: memory.recall(text, scope="big", since=1.6e9 + 60 * COUNT // 2), asked[:50])
+    matrix = np.array([np.frombuffer(one.vector or b"", "<f4") for one in made])
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-9)
+    seqs = np.array(store.match(_all()), np.int64)
+    share = statistics.mean(_share(index, vector, matrix, seqs) for vector in vectors)
+    p50 = statistics.median
+    record(
+        "pgvector, recall at 100,000",
+        {
+            "p50 ms": p50(hybrid),
+            f"bare pgvector query, LIMIT {DEPTH}, p50 ms": p50(bare),
+            "recall / bare (goal 3)": p50(hybrid) / p50(bare),
+            "p95 ms": statistics.quantiles(hybrid, n=20)[-1],
+            "one session of one speaker p50 ms": p50(filtered),
+            "the later half p50 ms": p50(dated),
+            "recall@10 of the dense arm (goal 0.97)": share,
+        },
+    )
+    memory.close()
+
+
+def _all() -> Any:
+    from eidet.where import Where
+
+    return Where(scope=Scope("big"))
+
+
+def _share(index: Any, vector: Any, matrix: Any, seqs: Any) -> float:
+    """How many of the exact ten nearest are among the ten best of the dense arm."""
+    found = index.search(Probe(scope=Scope("big"), now=1.8e9, vector=vector, depth=DEPTH))
+    mine = set(found.seq[np.argsort(-found.dense)[:10]].tolist())
+    scores = matrix @ (vector / np.linalg.norm(vector))
+    return len(mine & set(seqs[np.argpartition(-scores, 10)[:10]].tolist())) / 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OnServer(Variant):
+    """Every scope is copied when it is first asked, however small."""
+
+    url: str = ""
+
+    def opened(self) -> Memory:
+        return Memory(PostgresStore(self.url), settings=Settings(index="pgvector://?from_records=1"))
+
+
+def _locomo(database: Any) -> None:
+    """The same questions to the embedded index and to the server, where even small scopes use the graph."""
+    path = Path(DATA) / "locomo-dev.json"
+    if not path.exists():
+        return
+    cases = list(locomo_cases(json.loads(path.read_text()), path.name))
+    run = partial(ask, cases, depth=10, budget=0, seed=1, tell=lambda _: None)
+    embedded = _found(run(Variant()))
+    usual = PgvectorIndex.search
+
+    def first(index: PgvectorIndex, probe: Probe) -> Any:
+        """Nothing is copied in the background: every question is asked of the server."""
+        if not index._served.get(probe.scope.path):
+            index.rebuild(probe.scope.path)
+        return usual(index, probe)
+
+    with patch.object(served, "FEW", 0), patch.object(PgvectorIndex, "search", first):
+        here = _found(run(_OnServer(url=database("locomo"))))
+    record(
+        "pgvector, LoCoMo",
+        {
+            "embedded R@10": embedded,
+            "pgvector R@10": here,
+            "difference (goal 0.02)": embedded - here,
+        },
+    )
+
+
+def _found(asked: Asked) -> float:
+    """The mean share of the gold among the first ten."""
+    shares = [
+        len({one.id for one in answer.found[:10]} & set(answer.question.gold))
+        / len(set(answer.question.gold))
+        for answer in asked.answers
+    ]
+    return statistics.mean(shares)

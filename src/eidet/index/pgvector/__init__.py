@@ -1,0 +1,291 @@
+"""The index in PostgreSQL: large scopes are searched by the server, small ones in RAM as ever.
+
+A large scope is copied into tables of its own, in the background; what was written since the last copy
+is searched in RAM beside them. So nothing waits for the copy, and what was acknowledged is found. See
+`docs/postgresql.md`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from ...config import Settings
+from ...embed import Embedder, WordEmbedder
+from ...errors import Misconfigured
+from ...model import Scope
+from ...store import Head, Store
+from ...text import Analyzer
+from ...where import Where
+from .. import Found, Neighbours, Probe
+from ..embedded import EmbeddedIndex, EmbeddedSettings, merged
+from ..lexicon import Lexicon
+from . import beside, copying, listing
+from .copier import Copier
+from .copying import Stale
+from .served import Served
+from .settings import PgvectorSettings, chosen
+from .tables import WIDEST, is_ready, prepare, read_build
+
+if TYPE_CHECKING:
+    from ...store.postgres import PostgresStore
+
+T = TypeVar("T")
+
+__all__ = ["PgvectorIndex", "PgvectorSettings"]
+
+PREPARE_SECONDS: Final = 3600.0  # that lookups on the records of a store may take to make
+COPY_SECONDS: Final = 300.0  # that a page may take to copy …
+EACH_SECONDS: Final = 0.01  # … and each record of a scope beyond that, when all of it is
+TRIES: Final = 3
+
+
+class PgvectorIndex(EmbeddedIndex):
+    """Follows a PostgreSQL store. Any number of processes share what one of them copied."""
+
+    def __init__(
+        self,
+        store: Store,
+        width: int,
+        *,
+        settings: Settings | PgvectorSettings | None = None,
+        renewed: Callable[[], None] | None = None,
+        embedder: Embedder | None = None,
+        analyzer: Analyzer | None = None,
+    ) -> None:
+        self._how = chosen(settings)
+        lexicon = Lexicon(embedder, analyzer) if analyzer and isinstance(embedder, WordEmbedder) else None
+        super().__init__(
+            store,
+            width,
+            settings=EmbeddedSettings(memory_mb=self._how.memory_mb),
+            renewed=renewed,
+            lexicon=lexicon,
+            analyzer=analyzer,
+        )
+        self._sql = _checked(store, width)
+        self._served: dict[str, Served | None] = {}  # None: it is in RAM
+        self._copier = Copier(self._copy)
+        if not self._sql.ask(is_ready):
+            self._sql.ask(prepare, deadline_seconds=PREPARE_SECONDS)
+
+    # Asking.
+
+    def search(self, probe: Probe) -> Found:
+        head = self._head()
+        parts = [self._part(path, head, probe) for path in self._scopes(probe.scope)]
+        return parts[0] if len(parts) == 1 else merged(parts)
+
+    def _part(self, path: str, head: Head, probe: Probe) -> Found:
+        return self._asked(
+            path,
+            head,
+            lambda served: served.search(probe, head, self._reader),
+            lambda: self._ask(path, head, partial(self._searched, probe)),
+        )
+
+    def voices(self, scope: Scope) -> tuple[str, ...]:
+        head = self._head()
+        parts = [
+            self._asked(
+                path,
+                head,
+                lambda served: served.voices(head),
+                lambda path=path: self._ask(path, head, lambda shard: shard.voices),  # type: ignore[misc]
+            )
+            for path in self._scopes(scope)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        return tuple(dict.fromkeys(who for part in parts for who in part if who))
+
+    def select(
+        self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
+    ) -> list[tuple[str, int]]:
+        if not any(self._place(path, self._head()) for path in self._scopes(scope)):
+            return super().select(scope, where, now=now, order=order, limit=limit)
+        return listing.select(self._sql, scope, where, now=now, order=order, limit=limit)
+
+    def around(
+        self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
+    ) -> dict[int, Neighbours]:
+        if self._place(scope, self._head()) is None:
+            return super().around(scope, seqs, reach, where, now=now)
+        return beside.around(self._sql, scope, seqs, reach, where, now)
+
+    def follow(self, scope: str) -> None:
+        if self._served.get(scope) is None:
+            super().follow(scope)
+        else:
+            self._asked(scope, self._head(), lambda _: None, lambda: None)
+
+    # Which scopes the server searches.
+
+    def _asked(self, path: str, head: Head, by_server: Callable[[Served], T], in_ram: Callable[[], T]) -> T:
+        """An answer from where the scope is; if that was replaced meanwhile, from where it is then."""
+        if not self._how.background:
+            self._settle(path, head)
+        for _ in range(TRIES):
+            served = self._place(path, head)
+            if served is None:
+                break
+            try:
+                served.follow(head)
+                answer = by_server(served)
+            except Stale:
+                self._served.pop(path, None)
+                continue
+            if self._is_behind(served):
+                self._copier.wish(path)
+            return answer
+        answer = in_ram()
+        with self._lock:
+            slot = self._slots.get(path)
+        if slot is not None and slot.shard.records >= self._how.from_records:
+            self._copier.wish(path)
+        return answer
+
+    def _place(self, path: str, head: Head) -> Served | None:
+        """What the server has of a scope, if that can be used."""
+        if path not in self._served:
+            self._served[path] = self._found_there(path, head)
+        return self._served[path]
+
+    def _found_there(self, path: str, head: Head) -> Served | None:
+        build = self._sql.ask(lambda c: read_build(c, path, self._width))
+        if build is None or not build.version or build.epoch != head.epoch:
+            return None
+        return Served(self._sql, path, self._width, build, self._how.ef_search)
+
+    def _is_behind(self, served: Served) -> bool:
+        """What is gone is taken out at once; what is new waits until it is worth it."""
+        return len(served.lost) > 0 or served.behind > self._how.tail
+
+    def _settle(self, path: str, head: Head) -> None:
+        """Copies at once what would be copied in the background."""
+        served = self._place(path, head)
+        if served is None:
+            least = max(1, self._how.from_records)
+            if self._store.count(Where(scope=Scope(path))) >= least:
+                self._copy(path)
+        else:
+            with contextlib.suppress(Stale):
+                served.follow(head)
+                if not self._is_behind(served):
+                    return
+            self._copy(path)
+
+    # Copying.
+
+    def _copy(self, path: str, *, anew: bool = False) -> None:
+        """Brings the server's copy of a scope up to now; what was in RAM of it is dropped."""
+        served = self._served.get(path)
+        there = self._sql.ask(lambda c: read_build(c, path, self._width))
+        usable = there is not None and there.version and there.epoch == self._store.head().epoch
+        fit = usable and not anew and (served is None or not _worth_a_new_one(served))
+        if not fit or (served is not None and not self._extended(path)):
+            self._build(path, None if there is None else there.code, anew)
+        self._served.pop(path, None)
+        self._drop(path)
+
+    def _extended(self, path: str) -> bool:
+        """False if what is there must be copied anew."""
+        try:
+            while self._copied(partial(copying.extend, scope=path), COPY_SECONDS):
+                pass
+        except Stale:
+            return False
+        return True
+
+    def _build(self, path: str, known: int | None, anew: bool) -> None:
+        records = self._store.count(Where(scope=Scope(path)))
+        self._copied(
+            partial(
+                copying.build,
+                scope=path,
+                m=self._how.m,
+                ef_construction=self._how.ef_construction,
+                least=max(1, self._how.from_records // 2),
+                known=known,
+                wait=anew,
+            ),
+            COPY_SECONDS + EACH_SECONDS * records,
+        )
+
+    def _copied(self, job: Callable[..., bool], seconds: float) -> bool:
+        def run(connection: Any) -> bool:
+            with self._copier.using(connection):
+                return job(connection, self._store, width=self._width, stopped=self._copier.stopped)
+
+        return self._sql.ask(run, deadline_seconds=seconds)
+
+    def rebuild(self, scope: str) -> int:
+        head = self._store.head()
+        if self._place(scope, head) is None:
+            count = self._store.count(Where(scope=Scope(scope)))
+            if count < max(1, self._how.from_records):
+                return super().rebuild(scope)
+        self._copy(scope, anew=True)
+        served = self._place(scope, self._store.head())
+        if served is None:
+            return super().rebuild(scope)
+        served.follow(self._store.head())
+        return served.records
+
+    def check(self, scope: str) -> list[str]:
+        head = self._store.head()
+        served = self._place(scope, head)
+        if served is None:
+            return super().check(scope)
+        try:
+            served.follow(head)
+            if len(served.lost):  # what was forgotten must be found nowhere
+                self._copy(scope)
+                served = self._place(scope, head)
+                self._vacuum(served)
+        except Stale:
+            return [f"scope {scope}: the index is of an earlier state; run `eidet rebuild`"]
+        return super().check(scope) if served is None else listing.check(self._sql, scope, served)
+
+    def _vacuum(self, served: Served | None) -> None:
+        if served is not None:
+            sql = f"VACUUM {served.build.units}, {served.build.words}, pgvector_scopes"
+            self._sql.ask(lambda c: c.execute(sql), deadline_seconds=COPY_SECONDS)
+
+    def stats(self) -> dict[str, Any]:
+        served = [one for one in list(self._served.values()) if one is not None]
+        return {
+            **super().stats(),
+            "server_scopes": len(served),
+            "server_records": sum(one.build.records for one in served),
+            "tail_units": sum(one.tail.count for one in served),
+            "copying": self._copier.busy,
+        }
+
+    def close(self) -> None:
+        self._copier.close()
+        self._served.clear()
+        super().close()
+
+
+def _worth_a_new_one(served: Served) -> bool:
+    """Whether a new copy is made sooner than the one that is there is brought up to now."""
+    return served.mostly_gone or served.behind > served.build.live
+
+
+def _checked(store: Any, width: int) -> PostgresStore:
+    if getattr(store, "sealed", False):
+        raise Misconfigured("a sealed memory cannot be searched by the server: use index='embedded'")
+    if not hasattr(store, "condition"):
+        raise Misconfigured(
+            "the index pgvector follows a memory on PostgreSQL: postgresql://user@host/database"
+        )
+    if width > WIDEST:
+        raise Misconfigured(
+            f"the index pgvector takes vectors of up to {WIDEST:,} dimensions, not {width:,}: "
+            "use index='embedded' or an embedder with shorter ones"
+        )
+    found: PostgresStore = store
+    return found

@@ -1,0 +1,62 @@
+"""Lists of records by a column, and whether a copy agrees with the store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import BadInput
+from ...model import Scope
+from ...store.rules import check_order
+from ...where import Where
+
+if TYPE_CHECKING:
+    from ...store.postgres import PostgresStore
+    from .served import Served
+
+
+def select(
+    store: PostgresStore, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
+) -> list[tuple[str, int]]:
+    """(scope, seq) of the living records that pass, in an order."""
+    name, descending = check_order(order)
+    if name == "uses":
+        raise BadInput("the index does not keep uses; `find` orders by them")
+    living = Where(scope=scope, alive_at=now, every=() if where is None else (where,))
+    condition = store.condition(living)
+    if not condition.exact:
+        return [(r.scope, r.seq) for r in store.find(living, order=order, limit=limit)]
+    way = "DESC" if descending else "ASC"
+    rows = store.ask(
+        lambda c: c.execute(
+            f"SELECT scope, seq FROM records WHERE {condition.sql} "
+            f"ORDER BY {name} {way} NULLS LAST, seq {way} LIMIT %s",
+            [*condition.values, limit],
+        ).fetchall()
+    )
+    return [(path, seq) for path, seq in rows]
+
+
+def check(store: PostgresStore, scope: str, served: Served) -> list[str]:
+    """Where the copy and the store disagree, in words."""
+    build = served.build
+    held = f"EXISTS (SELECT 1 FROM {build.units} u WHERE u.seq = records.seq)"
+    missed, ghosts = store.ask(
+        lambda c: (
+            c.execute(
+                f"SELECT (SELECT count(*) FROM records WHERE scope = %s AND seq <= %s AND NOT {held} "
+                "AND seq <> ALL(%s::bigint[])), "
+                f"(SELECT count(DISTINCT seq) FROM {build.units} u WHERE seq <> ALL(%s::bigint[]) "
+                "AND NOT EXISTS (SELECT 1 FROM records r WHERE r.seq = u.seq AND r.scope = %s))",
+                [scope, build.copied, list(build.damaged), served.lost.tolist(), scope],
+            ).fetchone()
+            or (0, 0)
+        )
+    )
+    told = [
+        f"scope {scope}: the index {verb} {count:,} records; run `eidet rebuild`"
+        for verb, count in (("misses", missed), ("still holds", ghosts))
+        if count
+    ]
+    if damaged := {**build.damaged, **served.tail.damaged}:
+        told.append(f"scope {scope}: {len(damaged):,} records are damaged; restore a copy or an export")
+    return told

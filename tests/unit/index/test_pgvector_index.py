@@ -1,0 +1,407 @@
+"""The index in PostgreSQL: what it shares between processes, what it leaves behind, and how it is set up."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eidet import Memory
+from eidet.config import Settings
+from eidet.errors import Misconfigured
+from eidet.index import Probe
+from eidet.index.contract import NOW, WIDTH, long, noted, unit
+from eidet.index.embedded import EmbeddedIndex
+from eidet.index.pgvector import PgvectorIndex, PgvectorSettings, served
+from eidet.index.pgvector.lookups import held
+from eidet.index.pgvector.turns import APART, LONG, in_lines, in_windows
+from eidet.index.pgvector.words import blocks, joined, of_shard, read_blocks, summed, thinned, weights
+from eidet.index.shard import Shard
+from eidet.model import Record, Scope
+from eidet.store import Derived
+from eidet.store.postgres import PostgresStore
+from eidet.store.ram import RamStore
+from eidet.text import term_id
+from eidet.where import Condition, Near, Where
+
+AT_ONCE = PgvectorSettings(from_records=1, tail=50, background=False)
+
+
+@pytest.fixture
+def store(postgres_url: str) -> Iterator[PostgresStore]:
+    store = PostgresStore(postgres_url)
+    yield store
+    store.close()
+
+
+def filled(store: Any, count: int, *, seed: int = 5, **fields: Any) -> list[Record]:
+    """Records with random directions and words of a small vocabulary."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(count, WIDTH)).astype(np.float32)
+    made = [
+        replace(
+            noted(
+                f"{seed}-{n}",
+                words=f"common w{n % 40} u{n}",
+                session=f"s{n // 10}",
+                occurred=NOW + n,
+                **fields,
+            ),
+            vector=row.tobytes(),
+        )
+        for n, row in enumerate(rows)
+    ]
+    found: list[Record] = store.put(made, now=NOW, unique=False)
+    return found
+
+
+def probe(words: str = "", *, vector: Any = None, depth: int = 400, **how: Any) -> Probe:
+    terms = tuple(term_id(word) for word in words.split())
+    return Probe(scope=Scope("a"), now=NOW, terms=terms, vector=vector, depth=depth, **how)
+
+
+def tables(store: PostgresStore) -> list[str]:
+    sql = "SELECT relname FROM pg_class WHERE relname LIKE 'pgvector_units%' AND relkind = 'r'"
+    return [name for (name,) in store.ask(lambda c: c.execute(sql).fetchall())]
+
+
+def test_the_server_finds_what_the_ram_finds(store: PostgresStore) -> None:
+    """In a scope where most is neither near nor worded alike, so that only candidates come back."""
+    records = filled(store, 2_500)
+    index, ram = PgvectorIndex(store, WIDTH, settings=AT_ONCE), EmbeddedIndex(store, WIDTH)
+    rng = np.random.default_rng(9)
+    kept = same = 0
+    for n in range(20):
+        vector = rng.normal(size=WIDTH).astype(np.float32)
+        asked = probe(f"w{n} u{n * 7}", vector=vector, depth=100)
+        here, there = index.search(asked), ram.search(asked)
+        assert len(here) < 400
+        assert (here.searched, here.kept) == (len(records), len(records))
+        best = set(there.seq[np.argsort(-there.dense)[:10]].tolist())
+        kept, same = kept + 10, same + len(best & set(here.seq.tolist()))
+        words = dict(zip(there.seq.tolist(), there.words.tolist(), strict=True))
+        turns = dict(zip(there.seq.tolist(), there.turn.tolist(), strict=True))
+        for seq, score in zip(here.seq.tolist(), here.words.tolist(), strict=True):
+            assert abs(words[seq] - score) < 1e-4
+        leading = here.seq[np.argsort(-here.words)[:1]].tolist()
+        assert all(here.turn[here.seq == seq][0] == turns[seq] for seq in leading)
+        assert here.spans["words"].high == pytest.approx(there.spans["words"].high, abs=1e-4)
+        assert here.spans["dense"].high == pytest.approx(there.spans["dense"].high, abs=2e-3)
+        assert abs(here.spans["dense"].low - there.spans["dense"].low) < 0.35
+    assert same / kept >= 0.97
+    index.close()
+
+
+def test_a_filter_is_part_of_the_search(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served, "FEW", 300)
+    filled(store, 800, who="ann")
+    filled(store, 60, seed=6, who="bob", place=(1.0, 2.0), data={"colour": "red"})
+    index, ram = PgvectorIndex(store, WIDTH, settings=AT_ONCE), EmbeddedIndex(store, WIDTH)
+    vector = np.random.default_rng(1).normal(size=WIDTH).astype(np.float32)
+    for where in (
+        Where(who="ann"),
+        Where(who="bob"),
+        Where(near=Near(place=(1.0, 2.5), radius=0.5)),
+        Where(conditions=(Condition("data.colour", "=", "red"),)),
+        Where(conditions=(Condition("data.colour", "regex", "^r.d$"),)),
+        ~Where(who="bob") & Where(since=NOW + 400),
+    ):
+        asked = probe("common w3", vector=vector, depth=30, where=where)
+        here, there = index.search(asked), ram.search(asked)
+        passing = set(store.match(where))
+        assert set(here.seq.tolist()) <= passing
+        nearest = there.seq[np.argsort(-there.dense)[:10]].tolist()
+        assert len(set(nearest) & set(here.seq.tolist())) >= 9, where
+        assert here.kept == pytest.approx(len(passing), rel=0.5), where
+    index.close()
+
+
+def test_equal_values_in_documents_are_looked_up(store: PostgresStore) -> None:
+    odd = {"name": "a\0b\x1a", "deep": {"key": 1.0, "tags": ["x"]}, "n": 10**30, "flag": True}
+    documents = [odd, {"name": "plain"}, {"name": ["plain"]}, {"deep": {"key": 1}}, None, "plain", ["plain"]]
+    store.put(
+        [noted(f"{n}", words="word", data=data, meta={"m": n}) for n, data in enumerate(documents)], now=NOW
+    )
+    index, ram = PgvectorIndex(store, WIDTH, settings=AT_ONCE), EmbeddedIndex(store, WIDTH)
+    for path, value in (
+        ("data.name", "a\0b\x1a"),
+        ("data.name", "plain"),
+        ("data.deep.key", 1),
+        ("data.n", 10**30),
+        ("data.flag", True),
+        ("data.flag", 1),
+        ("data.0", "plain"),
+        ("meta.m", 3.0),
+        ("data.name", None),
+        ("data.deep.tags", ["x"]),
+    ):
+        asked = probe("word", where=Where(conditions=(Condition(path, "=", value),)))
+        assert index.search(asked).seq.tolist() == ram.search(asked).seq.tolist(), (path, value)
+    index.close()
+
+
+def test_a_rare_value_in_a_document_is_found_by_its_index(store: PostgresStore) -> None:
+    filled(store, 3_000, data={"colour": "grey"})
+    store.put([noted("x", words="word", data={"colour": "red"})], now=NOW)
+    PgvectorIndex(store, WIDTH, settings=AT_ONCE).close()
+    where = Where(scope=Scope("a"), conditions=(Condition("data.colour", "=", "red"),))
+    condition = held(store.condition(where), where)
+
+    def plan(connection: Any) -> str:
+        connection.execute("ANALYZE records")
+        sql = f"EXPLAIN SELECT seq FROM records WHERE {condition.sql}"
+        return "\n".join(line for (line,) in connection.execute(sql, condition.values).fetchall())
+
+    assert "records_by_data" in store.ask(plan)
+
+
+def test_what_one_process_copied_is_there_for_the_next(store: PostgresStore) -> None:
+    filled(store, 120)
+    first = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
+    first.search(probe("common"))
+    (table,) = tables(store)
+    second = PgvectorIndex(store, WIDTH, settings=replace(AT_ONCE, background=True))
+    assert second.search(probe("common")).searched == 120
+    assert (second.stats()["server_scopes"], second.stats()["loaded_scopes"]) == (1, 0)
+    filled(store, 200, seed=6)
+    assert first.search(probe("common")).searched == 320
+    assert second.search(probe("u7")).searched == 320
+    assert tables(store) == [table] or len(tables(store)) == 1
+    second.close()
+    first.close()
+
+
+def test_a_copy_is_made_in_the_background_and_nobody_waits(store: PostgresStore) -> None:
+    filled(store, 300)
+    index = PgvectorIndex(store, WIDTH, settings=replace(AT_ONCE, from_records=200, background=True))
+    assert index.search(probe("common")).searched == 300
+    deadline = time.monotonic() + 30
+    while index.stats()["copying"] and time.monotonic() < deadline:
+        assert index.search(probe("common")).searched == 300
+        time.sleep(0.02)
+    assert index.search(probe("common")).searched == 300
+    assert index.stats()["server_records"] == 300
+    assert index.stats()["loaded_scopes"] == 0
+    index.close()
+
+
+def test_small_scopes_stay_in_ram(store: PostgresStore) -> None:
+    filled(store, 30)
+    index = PgvectorIndex(store, WIDTH, settings=PgvectorSettings(from_records=31, background=False))
+    assert index.search(probe("common")).searched == 30
+    assert (tables(store), index.stats()["loaded_scopes"]) == ([], 1)
+    index.close()
+
+
+def test_a_scope_that_shrinks_goes_back_to_ram(store: PostgresStore) -> None:
+    records = filled(store, 1_300)
+    settings = PgvectorSettings(from_records=1_000, tail=50, background=False)
+    index = PgvectorIndex(store, WIDTH, settings=settings)
+    assert index.search(probe("common")).searched == 1_300
+    assert len(tables(store)) == 1
+    store.drop(Where(ids=tuple(record.id for record in records[20:])), now=NOW)
+    assert index.search(probe("common")).searched == 20
+    assert index.search(probe("common")).searched == 20
+    assert tables(store) == []
+    index.close()
+
+
+def test_nothing_of_what_is_forgotten_is_left_in_the_tables(store: PostgresStore) -> None:
+    filled(store, 60)
+    (secret,) = store.put([noted("secret", words="swordfish common", axis=3)], now=NOW)
+    index = PgvectorIndex(store, WIDTH, settings=replace(AT_ONCE, tail=10**6))
+    assert index.search(probe("swordfish")).spans["words"].high > 0
+    (table,) = tables(store)
+    store.drop(Where(ids=("secret",)), now=NOW)
+    assert index.check("a") == []
+    units = store.ask(
+        lambda c: c.execute(f"SELECT count(*) FROM {table} WHERE seq = {secret.seq}").fetchone()
+    )
+    words = store.ask(
+        lambda c: c.execute(
+            f"SELECT count(*) FROM {table.replace('units', 'words')} WHERE term = {term_id('swordfish')}"
+        ).fetchone()
+    )
+    assert (units, words) == ((0,), (0,))
+    index.close()
+
+
+def test_check_tells_what_is_missing_and_rebuild_mends_it(store: PostgresStore) -> None:
+    filled(store, 40)
+    index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
+    index.search(probe("common"))
+    (table,) = tables(store)
+    store.ask(lambda c: c.execute(f"DELETE FROM {table} WHERE seq % 10 = 0"))
+    assert [fault for fault in index.check("a") if "misses 4 records" in fault]
+    assert index.rebuild("a") == 40
+    assert index.check("a") == []
+    assert tables(store) != [table]
+    index.close()
+
+
+def test_new_vectors_make_a_new_copy(store: PostgresStore) -> None:
+    (x, *_) = filled(store, 30)
+    renewed = []
+    index = PgvectorIndex(store, WIDTH, settings=AT_ONCE, renewed=lambda: renewed.append(1))
+    index.search(probe("common"))
+    before = tables(store)
+    store.rewrite([Derived(x.seq, unit((2, 1.0)).tobytes(), x.terms)])
+    found = index.search(probe(vector=unit((2, 1.0))))
+    assert found.dense[found.seq == x.seq][0] == pytest.approx(1.0, abs=1e-3)
+    assert renewed
+    assert tables(store) != before
+    index.close()
+
+
+def test_many_are_found_where_many_are_wanted(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served, "FEW", 0)
+    filled(store, 1_500)
+    index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
+    for where in (None, ~Where(who="nobody"), Where(since=NOW)):
+        found = index.search(probe(vector=unit((1, 1.0)), depth=1_200, where=where))
+        assert len(found) >= 300
+        assert found.kept == 1_500
+        worst = np.sort(found.dense)[-300]
+        ram = EmbeddedIndex(store, WIDTH).search(probe(vector=unit((1, 1.0)), depth=1_200, where=where))
+        assert worst == pytest.approx(np.sort(ram.dense)[-300], abs=1e-3)
+    index.close()
+
+
+def test_expired_neighbours_do_not_hide_the_living(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served, "FEW", 0)
+    rng = np.random.default_rng(2)
+    near = unit((0, 1.0)) + rng.normal(scale=0.01, size=(150, WIDTH)).astype(np.float32)
+    store.put(
+        [
+            replace(noted(f"dead{n}", words="x", expires=NOW - 1), vector=row.tobytes())
+            for n, row in enumerate(near)
+        ],
+        now=NOW,
+        unique=False,
+    )
+    filled(store, 200)
+    index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
+    found = index.search(probe(vector=unit((0, 1.0)), depth=20))
+    assert len(found) >= 20
+    assert (found.searched, found.kept) == (350, 200)
+    index.close()
+
+
+def test_long_sessions_keep_who_stands_beside_whom(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served, "FEW", 0)
+    store.put(
+        [
+            noted(f"{n}", words=f"u{n}", session="s", occurred=NOW + n, axis=n % WIDTH)
+            for n in range(LONG + 100)
+        ],
+        now=NOW,
+        unique=False,
+    )
+    index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
+    found = index.search(probe("u200", depth=1))
+    ids = [record.id for record in store.fetch("a", found.seq.tolist()) if record is not None]
+    at = dict(zip(ids, found.turn.tolist(), strict=True))
+    assert at["201"] - at["200"] == at["200"] - at["199"] == 1
+    index.close()
+
+
+def test_many_processes_copy_one_at_a_time(store: PostgresStore, postgres_url: str) -> None:
+    filled(store, 200)
+    stores = [PostgresStore(postgres_url) for _ in range(4)]
+    indexes = [PgvectorIndex(one, WIDTH, settings=replace(AT_ONCE, tail=5)) for one in stores]
+    counts: list[int] = []
+
+    def ask(index: PgvectorIndex) -> None:
+        counts.extend(index.search(probe("common")).searched for _ in range(5))
+
+    threads = [threading.Thread(target=ask, args=(index,)) for index in indexes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counts == [200] * 20
+    assert len(tables(store)) == 1
+    for index, one in zip(indexes, stores, strict=True):
+        index.close()
+        one.close()
+
+
+def test_a_memory_is_searched_by_the_server(postgres_url: str) -> None:
+    store = PostgresStore(postgres_url)
+    settings = Settings(index="pgvector://?from_records=2&tail=1")
+    with Memory(store, settings=settings) as memory:
+        for text in ("Ann plays the violin.", "Bob repairs old radios.", "Ann's violin is from 1920."):
+            memory.remember(text)
+        memory.rebuild()
+        assert memory.recall("who plays an instrument?", limit=1)[0].text == "Ann plays the violin."
+        assert len(tables(store)) == 1
+        memory.remember("Cy sails every summer.")
+        assert memory.recall("sailing", limit=1)[0].text == "Cy sails every summer."
+
+
+def test_settings_that_make_no_sense_are_refused(store: PostgresStore) -> None:
+    with pytest.raises(Misconfigured, match="unknown options"):
+        PgvectorIndex(store, WIDTH, settings=Settings(index="pgvector://?speed=9"))
+    with pytest.raises(Misconfigured, match="whole numbers"):
+        PgvectorIndex(store, WIDTH, settings=Settings(index="pgvector://?tail=many"))
+    with pytest.raises(Misconfigured, match="4,000 dimensions"):
+        PgvectorIndex(store, 4_001)
+    with pytest.raises(Misconfigured, match="PostgreSQL"):
+        PgvectorIndex(RamStore(), WIDTH)
+
+
+# Without a server.
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=30), st.data())
+def test_blocks_score_like_the_shard_they_are_of(texts: list[list[str]], data: st.DataObject) -> None:
+    store = RamStore()
+    store.put([noted(f"{n}", words=" ".join(words)) for n, words in enumerate(texts)], now=NOW)
+    shard = Shard("a", WIDTH)
+    shard.apply(store.changes("a", 0, 1000))
+    terms = tuple(term_id(letter) for letter in "abc")
+    rows = [row for row in blocks(shard) if row[0] in terms]
+    read = read_blocks(terms, rows)
+    scale = weights(np.bincount(read.which, minlength=3), shard.live, shard.total)
+    seqs, scores = summed(read, scale.scored(read))
+    truth, _ = shard.postings.bm25(terms, alive=None, live=shard.live, total=shard.total)
+    assert np.allclose(truth[truth > 0], scores, atol=1e-5)
+    assert seqs.tolist() == shard.seq[truth > 0].tolist()
+    gone = np.array(data.draw(st.lists(st.sampled_from(shard.seq.tolist()), unique=True)), np.int64)
+    for _, first, size, kept in rows:
+        left, rest = thinned(first, size, kept, gone)
+        (block,) = [read_blocks((0,), [(0, first, left, rest)])]
+        whole = read_blocks((0,), [(0, first, size, kept)])
+        assert block.seq.tolist() == [seq for seq in whole.seq.tolist() if seq not in gone]
+
+
+def test_the_best_unit_of_a_record_counts() -> None:
+    store = RamStore()
+    store.put([long("x", ["cat cat", "dog", "cat dog"]), noted("y", words="dog")], now=NOW)
+    shard = Shard("a", WIDTH)
+    shard.apply(store.changes("a", 0, 10))
+    terms = (term_id("cat"), term_id("dog"))
+    read = joined([of_shard(shard, terms)])
+    seqs, scores = summed(read, weights(np.array([2, 3]), 4, shard.total).scored(read))
+    assert len(seqs) == 2
+    assert scores[0] == pytest.approx(
+        max(shard.postings.bm25(terms, alive=None, live=4, total=shard.total)[0][:3]), abs=1e-5
+    )
+
+
+def test_turns_of_stretches_count_on_where_they_touch() -> None:
+    assert in_lines([[5, 3, 9], [7]]) == {5: 0, 3: 1, 9: 2, 7: 0}
+    turns = in_windows([[1, 2, 3, 4], [3, 4, 5, 6], [20, 21]])
+    assert [turns[seq] - turns[1] for seq in (1, 2, 3, 4, 5, 6)] == list(range(6))
+    assert turns[20] - turns[6] >= APART - 6

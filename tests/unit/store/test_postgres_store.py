@@ -1,0 +1,430 @@
+"""A memory on PostgreSQL: its verbs, its addresses, many records at once, many writers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.faults import postgres_children
+from tests.faults.nursery import Nursery
+from tests.servers.postgres import Postgres
+
+from eidet import Memory
+from eidet.errors import Conflict, Misconfigured, Refused, Unavailable
+from eidet.model import Kind, Record, Scope
+from eidet.remote import Patience
+from eidet.seal.service import new_key
+from eidet.store import Claim, Erasure, Stone, Watch
+from eidet.store.postgres import PostgresStore
+from eidet.store.postgres_address import address_of, replica_of, shown
+from eidet.store.postgres_write import Attempt, Quick
+from eidet.store.ram import RamStore
+from eidet.store.turns import Ticket
+from eidet.testing import leaks
+from eidet.where import Where
+
+psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
+
+HASHING = "hashing:64"
+NOW = 1_700_000_000.0
+QUICK = Patience(deadline_seconds=1.0, first_pause_seconds=0.02)
+
+
+@pytest.fixture
+def store(postgres_emptied: str) -> Iterator[PostgresStore]:
+    store = PostgresStore(postgres_emptied)
+    yield store
+    store.close()
+
+
+def fact(id: str, text: str | None = None, scope: str = "a", **more: object) -> Record:
+    return Record(id=id, scope=scope, text=text or f"says {id}", created=NOW, occurred=NOW).but(**more)
+
+
+# The verbs.
+
+
+@pytest.mark.parametrize("sealed", [False, True], ids=["plain", "sealed and audited"])
+def test_a_memory_lives_on_postgresql(postgres_emptied: str, tmp_path: Path, sealed: bool) -> None:
+    key = new_key() if sealed else None
+    audit = tmp_path / "audit.jsonl" if sealed else None
+    with Memory(postgres_emptied, embedder=HASHING, key=key, audit=audit) as memory:
+        ann = memory.remember("Ann lives in Rome", scope="ann", importance=0.9)
+        memory.remember([f"Ann saw film number {n} on a Sunday" for n in range(30)], scope="ann")
+        memory.remember("Bob lives in Oslo", scope="bob")
+        assert memory.recall("where does Ann live?", scope="ann", limit=1)[0].record.id == ann.id
+        assert "Rome" in str(memory.context("where does Ann live?", scope="ann"))
+        assert memory.remember("Ann lives in Rome", scope="ann").id == ann.id
+        revised = memory.revise(ann.id, text="Ann lives in Paris", scope="ann")
+        assert revised.version == 2
+        assert [event.what for event in memory.history(ann.id, scope="ann")] == ["created", "revised"]
+        gone = memory.forget(ann.id, scope="ann")
+        assert gone == 1
+        assert gone.receipt is not None
+        assert gone.receipt.pending == ()
+        assert memory.verify_receipt(gone.receipt)
+        with pytest.raises(Refused):
+            memory.remember("Ann lives in Paris", scope="ann")
+        assert memory.remember("Ann lives in Paris", scope="ann", again=True).version == 1
+        memory.maintain()
+        assert memory.reembed("hashing:32") == 32
+        assert memory.export(tmp_path / "all.jsonl", scope=None, plain=sealed) == 32
+        assert memory.check() == []
+    with Memory(postgres_emptied, embedder="hashing:32", key=key) as memory:
+        assert memory.recall("where is Paris?", scope="ann", limit=1)[0].record.text == "Ann lives in Paris"
+        assert memory.forget(everything=True, scope="ann", for_good=False) == 31
+    with Memory(embedder="hashing:32") as other:
+        assert other.load(tmp_path / "all.jsonl") == 32
+    if audit is not None:
+        assert '"verb":"export"' in audit.read_text()
+
+
+def test_upkeep_runs_in_the_background(postgres_emptied: str) -> None:
+    with Memory(postgres_emptied, embedder=HASHING) as memory:
+        memory.remember("Ann lives in Rome", scope="ann")
+        with memory.upkeep(every=0.05) as worker:
+            deadline = time.monotonic() + 20
+            while worker.rounds < 2 and time.monotonic() < deadline:
+                time.sleep(0.02)
+        assert worker.rounds >= 2
+        assert memory.check() == []
+
+
+def test_no_tenant_sees_another_one(postgres_emptied: str) -> None:
+    report = leaks(
+        lambda: Memory(postgres_emptied, embedder="hashing:16"), tenants=4, operations=120, seed=3, most=1
+    )
+    assert not report.leaks
+
+
+@pytest.fixture
+def start() -> Iterator[Nursery]:
+    nursery = Nursery()
+    yield nursery
+    nursery.close()
+
+
+def test_what_one_process_writes_another_one_finds(postgres_emptied: str, start: Nursery) -> None:
+    with Memory(postgres_emptied, embedder=HASHING) as memory:
+        memory.remember("The door is green", scope="house")
+        assert memory.recall("door", scope="house")
+        child = start(postgres_children.remember, postgres_emptied, "house", "The roof is red")
+        assert child.result() == ["The door is green"]
+        assert memory.recall("which colour is the roof?", scope="house", limit=1)[0].record.text == (
+            "The roof is red"
+        )
+
+
+def test_a_child_that_was_forked_has_connections_of_its_own(store: PostgresStore) -> None:
+    store.put([fact("one")], now=NOW)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            store.put([fact("two")], now=NOW)
+            code = 0 if store.count(Where()) == 2 else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert store.put([fact("three")], now=NOW)[0].seq == 3
+    assert store.count(Where()) == 3
+
+
+# Many records at once.
+
+
+def same_everywhere(store: PostgresStore, *calls: list[Record], **how: object) -> None:
+    """One call after the other gives the same answers and leaves the same records as in the reference."""
+    reference = RamStore()
+    for number, records in enumerate(calls):
+        at = NOW + number
+        given = [one.put(records, now=at, **how) for one in (store, reference)]  # type: ignore[arg-type]
+        assert given[0] == given[1]
+    assert store.find(Where()) == reference.find(Where())
+    assert store.head() == reference.head()
+
+
+def test_many_new_records_are_written_as_if_one_by_one(store: PostgresStore) -> None:
+    odd = fact("odd", "a \0 b \x1a c \t \\N \n \\. end", meta={"k": ["\0", "é", 1.5]}, step=7, place=(1, 2.5))
+    same_everywhere(store, [odd, *(fact(f"r{n}", vector=bytes([n] * 8)) for n in range(50))])
+
+
+def test_known_ids_contents_and_repeats_find_their_place_among_new_ones(store: PostgresStore) -> None:
+    first = [fact(f"r{n}") for n in range(6)]
+    mixed = [
+        fact("new"), fact("r1"), fact("r2", "in other words"), fact("twin", "says r3"), fact("new", "again"),
+        fact("x1"), fact("x2", "says x1"), fact("x1"), fact("late", "in other words"), fact("r3", scope="b"),
+        fact("m1", "says r4", kind=Kind.MESSAGE), fact("m2", "says r4", kind=Kind.MESSAGE), fact("last"),
+    ]  # fmt: skip
+    same_everywhere(store, first, mixed, mixed)
+
+
+def test_with_duplicates_allowed_only_ids_count(store: PostgresStore) -> None:
+    same_everywhere(store, [fact(f"r{n}", "the same") for n in range(5)], unique=False)
+
+
+def test_all_of_a_call_or_nothing(store: PostgresStore) -> None:
+    store.put([fact("one")], now=NOW)
+    with pytest.raises(Conflict):
+        store.put([fact(f"r{n}") for n in range(9)], now=NOW, epoch=5)
+    with pytest.raises(Conflict):
+        store.put([fact("two")], now=NOW, epoch=5)
+    assert store.count(Where()) == 1
+
+
+def test_what_was_forgotten_for_good_comes_back_neither_alone_nor_among_many(store: PostgresStore) -> None:
+    store.put([fact("one")], now=NOW)
+    store.erase(lambda look: Erasure(gone=list(look.scan(Where())), stones=[Stone("a", b"mark")]), now=NOW)
+    many = [fact(f"r{n}") for n in range(9)]
+    for records in (many, many[:1]):
+        others = [Claim(says=[b"other"])] * (len(records) - 1)
+        for claims, refused in (([*others, Claim(says=[b"mark"])], True), ([*others, Claim()], False)):
+            watch = Watch(lambda claims=claims: claims)  # type: ignore[misc]
+            if refused:
+                with pytest.raises(Refused):
+                    store.put(records, now=NOW, watch=watch)
+            else:
+                assert len(store.put(records, now=NOW, watch=watch)) == len(records)
+    assert store.count(Where()) == 9
+
+
+def test_thousands_are_forgotten_at_once(store: PostgresStore) -> None:
+    store.put([fact(f"r{n}") for n in range(2500)], now=NOW)
+    store.put([fact("r1", "else")], now=NOW)
+    assert len(store.drop(Where(), now=NOW, by="ann")) == 2500
+    assert [event.what for event in store.history("a", "r1")] == ["created", "revised", "forgotten"]
+    assert store.history("a", "r1")[1].before is None
+    assert store.history("a", "r2499")[-1].by == "ann"
+    assert store.head().seq == 2500 + 2 + 2500
+
+
+# A commit that was not answered.
+
+
+def quick_of(store: PostgresStore, record: Record, monkeypatch: pytest.MonkeyPatch) -> Ticket[list[Record]]:
+    """What a call would send, without sending it."""
+    jobs: list[Quick] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(store._driver, "write", jobs.append)
+        store.put([record], now=NOW)
+    return Ticket(jobs[0])
+
+
+def settled(store: PostgresStore, ticket: Ticket[list[Record]]) -> list[Record]:
+    attempt = Attempt(store._driver.ahead)
+    attempt._guessed = True
+    with store._driver._connection(5.0) as connection:
+        assert attempt.run(connection, [ticket], lambda sql: None)
+    assert not attempt.in_doubt
+    return ticket.answer()
+
+
+@pytest.mark.parametrize("then", ["nothing", "revised", "dropped", "dropped and made again"])
+def test_a_write_that_landed_unheard_is_not_made_again(
+    then: str, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever others did with it meanwhile."""
+    ticket = quick_of(store, fact("one"), monkeypatch)
+    (first,) = store.put([fact("one")], now=NOW)
+    if then == "revised":
+        store.put([fact("one", "else")], now=NOW)
+    if then.startswith("dropped"):
+        store.drop(Where(), now=NOW)
+    if then.endswith("again"):
+        store.put([fact("one", "else", created=NOW + 1)], now=NOW)
+    before = (store.head(), store.find(Where()))
+    assert settled(store, ticket) == [first]
+    assert (store.head(), store.find(Where())) == before
+
+
+def test_a_write_that_did_not_land_is_made(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.put([fact("one")], now=NOW)
+    store.drop(Where(), now=NOW)
+    ticket = quick_of(store, fact("one"), monkeypatch)
+    store.head()
+    assert [r.seq for r in settled(store, quick_of(store, fact("one"), monkeypatch))] == [3]
+    assert store.count(Where()) == 1
+    assert ticket.result is None
+
+
+# Many writers.
+
+
+def test_many_threads_write_without_an_error(store: PostgresStore) -> None:
+    def write(thread: int) -> list[int]:
+        return [store.put([fact(f"{thread}-{n}")], now=NOW)[0].seq for n in range(8)]
+
+    with ThreadPoolExecutor(32) as pool:
+        seqs = [seq for some in pool.map(write, range(32)) for seq in some]
+    assert sorted(seqs) == list(range(1, 257))
+    assert store.count(Where()) == 256
+
+
+def test_a_writer_that_fails_does_not_take_others_along(store: PostgresStore) -> None:
+    held = threading.Event()
+    done: list[object] = []
+
+    def hold(cursor: object) -> None:
+        held.wait(10)
+
+    def write(what: Record, **how: int) -> None:
+        try:
+            done.append(store.put([what], now=NOW, **how)[0].id)  # type: ignore[arg-type]
+        except Conflict:
+            done.append("conflict")
+
+    jobs = [(fact("good"), {}), (fact("absent"), {"expect": 3}), (fact("better"), {})]
+    threads = [threading.Thread(target=store._driver.write, args=[hold])]
+    threads += [threading.Thread(target=write, args=[what], kwargs=how) for what, how in jobs]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.05)
+    held.set()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(map(str, done)) == ["better", "conflict", "good"]
+    assert {r.id for r in store.find(Where())} == {"good", "better"}
+
+
+def test_a_record_that_a_column_cannot_hold_does_not_spoil_the_group(store: PostgresStore) -> None:
+    bad = fact("bad", step=2**70)
+    calls = [[fact("0")], [bad], [fact("1")], [fact("2"), fact("3"), fact("4"), bad], [fact("5"), fact("6")]]
+    with ThreadPoolExecutor(5) as pool, store._driver._turns.lock:
+        futures = [pool.submit(store.put, records, now=NOW) for records in calls]
+        while len(store._driver._turns._waiting) < len(calls):
+            time.sleep(0.001)
+    errors = [future.exception() for future in futures]
+    assert [error is None for error in errors] == [True, False, True, False, True]
+    assert {r.id for r in store.find(Where())} == {"0", "1", "5", "6"}
+
+
+# Addresses.
+
+
+def test_our_options_are_taken_out_of_an_address() -> None:
+    found = address_of("postgresql://u@h/d?sslmode=prefer&eidet_connections=4&eidet_replicas=a:1,b:2")
+    assert (found.url, found.connections, found.replicas) == (
+        "postgresql://u@h/d?sslmode=prefer",
+        4,
+        ("a:1", "b:2"),
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["eidet_conections=4", "eidet_connections=many", "eidet_connections=1", "eidet_partitions=1",
+     "eidet_lag_seconds=0", "eidet_prepare=maybe"],
+)  # fmt: skip
+def test_an_option_that_is_wrong_is_named(options: str) -> None:
+    with pytest.raises(Misconfigured, match=options.partition("=")[0]):
+        address_of(f"postgresql://u@h/d?{options}")
+
+
+def test_passwords_are_not_shown() -> None:
+    assert "secret" not in shown("postgresql://u:secret@h:5/d")
+    assert "host=b port=6" in replica_of("postgresql://u:secret@h:5/d", "b:6")
+    for wrong in ("b", "b:", "b:x"):
+        with pytest.raises(Misconfigured, match="host:port"):
+            replica_of("postgresql://u@h/d", wrong)
+
+
+def test_what_is_wrong_with_an_address_is_told_without_the_password(postgres: Postgres) -> None:
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute("CREATE ROLE guest LOGIN")
+    base = f"127.0.0.1:{postgres.port}"
+    for url in (f"postgresql://postgres:hush@{base}/nowhere", f"postgresql://nobody:hush@{base}/postgres",
+                f"postgresql://guest:hush@{base}/template1", "postgresql://:hush@[/x"):  # fmt: skip
+        with pytest.raises(Misconfigured) as told:
+            PostgresStore(url, patience=QUICK)
+        assert "hush" not in str(told.value)
+
+
+def test_a_database_that_cannot_hold_all_texts_is_refused(postgres: Postgres) -> None:
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0")
+    with pytest.raises(Misconfigured, match="UTF8"):
+        PostgresStore(postgres.url("ascii"))
+
+
+def test_partitions_are_for_new_databases(postgres_emptied: str) -> None:
+    with pytest.raises(Misconfigured, match="no partitions"):
+        PostgresStore(f"{postgres_emptied}?eidet_partitions=4")
+
+
+def test_it_works_without_prepared_statements(postgres_emptied: str) -> None:
+    store = PostgresStore(f"{postgres_emptied}?eidet_prepare=off&eidet_connections=2")
+    for n in range(8):
+        store.put([fact(f"r{n}")], now=NOW)
+    assert store._driver.read("SELECT count(*) FROM pg_prepared_statements", ()) == [(0,)]
+    store.close()
+
+
+def test_a_server_without_a_free_connection_says_so(postgres: Postgres, postgres_emptied: str) -> None:
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS few")
+        connection.execute("CREATE ROLE few LOGIN SUPERUSER CONNECTION LIMIT 1")
+        connection.execute("ALTER ROLE few NOSUPERUSER")
+        connection.execute("GRANT pg_read_all_data, pg_write_all_data TO few")
+    url = postgres_emptied.replace("postgres@", "few@")
+    first = PostgresStore(url, patience=QUICK)
+    with pytest.raises(Unavailable, match="eidet_connections"):
+        PostgresStore(url, patience=QUICK)
+    first.close()
+    PostgresStore(url, patience=QUICK).close()
+
+
+def test_closing_leaves_no_connection_behind(postgres: Postgres, postgres_emptied: str) -> None:
+    store = PostgresStore(postgres_emptied)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: store.count(Where()), range(20)))
+    store.close()
+    store.close()
+    with pytest.raises(Misconfigured, match="closed"):
+        store.count(Where())
+    asked = (
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'eidet' AND datname = 'eidet_common'"
+    )
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        deadline = time.monotonic() + 5
+        while connection.execute(asked).fetchone() != (0,) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert connection.execute(asked).fetchone() == (0,)
+
+
+# The order of letters.
+
+
+@pytest.fixture
+def american(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A database that orders letters as people do: 'a/b' after 'a0'."""
+    if shutil.which("localedef") is None or not Path("/usr/share/i18n/locales/en_US").exists():
+        pytest.skip("needs localedef and the sources of locales: apt install locales")
+    folder = tmp_path / "locales"
+    folder.mkdir()
+    subprocess.run(["localedef", "-i", "en_US", "-f", "UTF-8", folder / "en_US.UTF-8"], check=True)
+    monkeypatch.setenv("LOCPATH", str(folder))
+    server = Postgres(tmp_path / "server").create().start()
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE american LOCALE 'en_US.UTF-8' TEMPLATE template0")
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    yield server.url("american")
+    server.stop()
+
+
+def test_scopes_are_found_in_a_database_with_another_order_of_letters(american: str) -> None:
+    with psycopg.connect(american) as connection:
+        assert connection.execute("SELECT 'a-b' < 'a.a', 'B' < 'a'").fetchone() == (False, False)
+    store = PostgresStore(american)
+    scopes = ["a", "a/b", "a/B/c", "a-b", "a.a", "A", "A/b", "a0", "a b", "ä", "a/ä", "aa"]
+    store.put([fact("x", scope=scope) for scope in scopes], now=NOW)
+    found = {r.scope for r in store.find(Where(scope=Scope("a", below=True)))}
+    assert found == {"a", "a/b", "a/B/c", "a/ä"}
+    assert list(store.scopes()) == sorted(scopes)
+    store.close()

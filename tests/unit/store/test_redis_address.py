@@ -1,0 +1,210 @@
+"""Addresses of Redis and Valkey: what they say, TLS, and sentinels."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.servers import Child, free_port
+from tests.servers.valkey import Valkey, binary
+
+from eidet.errors import Misconfigured
+from eidet.model import Record
+from eidet.store.redis import RedisStore
+from eidet.store.redis.address import address_of
+from eidet.where import Where
+
+NOW = 1_700_000_000.0
+
+
+def record(id: str) -> Record:
+    return Record(id=id, scope="a", text=f"{id} says so", created=NOW, occurred=NOW)
+
+
+def test_an_address_names_hosts_database_and_options() -> None:
+    found = address_of("redis://ann:p%40ss@cache.example:7000/3?prefix=app:1&wait=2&wait_ms=50&linger=5")
+    assert (found.hosts, found.database, found.prefix) == ((("cache.example", 7000),), 3, "app:1")
+    assert (found.wait, found.wait_ms, found.linger_seconds) == (2, 50, 5.0)
+    assert found.login == {"username": "ann", "password": "p@ss"}
+    assert found.shown == "redis://cache.example:7000/3"
+    assert "p@ss" not in repr(found)
+
+
+def test_a_cluster_and_sentinels_have_several_hosts() -> None:
+    found = address_of("redis+cluster://one:7001,[::1]:7002,three")
+    assert found.hosts == (("one", 7001), ("::1", 7002), ("three", 6379))
+    found = address_of("redis+sentinel://:pw@one,two:26380/mymaster/2?sentinel_password=s")
+    assert (found.hosts, found.service, found.database) == ((("one", 26379), ("two", 26380)), "mymaster", 2)
+    assert found.sentinel_login == {"password": "s"}
+
+
+def test_tls_is_said_by_the_scheme_or_an_option() -> None:
+    assert address_of("rediss://h?ssl_ca_certs=/ca.pem").login == {"ssl": True, "ssl_ca_certs": "/ca.pem"}
+    assert address_of("redis+cluster://h?tls=1").login == {"ssl": True}
+    assert address_of("redis://h").login == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("redis://h:port", "host and port"),
+        ("redis://h/one", "number of a database"),
+        ("redis://h?prefix={x}", "prefix"),
+        ("redis://h?prefix=", "prefix"),
+        ("redis://h?wait=-1", "wait is a whole number"),
+        ("redis://h?wiat=1", "unknown option 'wiat'"),
+        ("redis+sentinel://h", "name the service"),
+        ("http://h", "begins with http://"),
+    ],
+)
+def test_a_bad_address_is_told(url: str, told: str) -> None:
+    with pytest.raises(Misconfigured, match=told):
+        RedisStore(url)
+
+
+# TLS.
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate for 127.0.0.1, signed by itself, and its key."""
+    pytest.importorskip("cryptography", reason="needs cryptography: pip install 'eidet[test]'")
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = dt.datetime.now(dt.UTC)
+    names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=2))
+        .add_extension(names, critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    public, private = folder / "cert.pem", folder / "key.pem"
+    public.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    private.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return public, private
+
+
+class Curtain:
+    """Speaks TLS on a port of its own, and plainly with the server behind it."""
+
+    def __init__(self, port: int, public: Path, private: Path) -> None:
+        self._behind = port
+        self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._tls.load_cert_chain(public, private)
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self.port = self._door.getsockname()[1]
+        self._lines: list[socket.socket] = []
+        self._threads = [threading.Thread(target=self._welcome, daemon=True)]
+        self._threads[0].start()
+
+    def _welcome(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                caller, _ = self._door.accept()
+                try:
+                    secure = self._tls.wrap_socket(caller, server_side=True)
+                except OSError:
+                    caller.close()
+                    continue
+                server = socket.create_connection(("127.0.0.1", self._behind))
+                self._lines += [secure, server]
+                for one, other in ((secure, server), (server, secure)):
+                    self._threads.append(threading.Thread(target=self._carry, args=(one, other), daemon=True))
+                    self._threads[-1].start()
+
+    @staticmethod
+    def _carry(one: socket.socket, other: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while piece := one.recv(65_536):
+                other.sendall(piece)
+
+    def stop(self) -> None:
+        for line in (self._door, *self._lines):
+            with contextlib.suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+            line.close()
+        for thread in self._threads:
+            thread.join(5)
+
+
+def test_tls_is_spoken_and_strangers_are_not_trusted(tmp_path: Path, valkey: Valkey, redis_url: str) -> None:
+    public, private = certificate(tmp_path)
+    curtain = Curtain(valkey.port, public, private)
+    store = RedisStore(f"rediss://127.0.0.1:{curtain.port}/0?ssl_ca_certs={public}")
+    store.put([record("x")], now=NOW)
+    assert store.count(Where()) == 1
+    store.close()
+    with pytest.raises(Misconfigured, match="ssl_ca_certs"):
+        RedisStore(f"rediss://127.0.0.1:{curtain.port}/0")
+    curtain.stop()
+
+
+# Sentinels.
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[tuple[Valkey, Valkey, int]]:
+    """A primary, its replica, and the port of a sentinel that watches them."""
+    first = Valkey(tmp_path / "first").start()
+    second = Valkey(tmp_path / "second", "--replicaof", "127.0.0.1", str(first.port)).start()
+    port = free_port()
+    config = tmp_path / "sentinel.conf"
+    config.write_text(
+        f"port {port}\nbind 127.0.0.1\ndir {tmp_path}\n"
+        f"sentinel monitor main 127.0.0.1 {first.port} 1\n"
+        "sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 2000\n"
+    )
+    sentinel = Child([binary(), config, "--sentinel"], tmp_path / "sentinel.log")
+    sentinel.start()
+    known = Valkey(tmp_path)
+    known.port = port
+    sentinel.await_ready(lambda: known.ask("PING") == b"+PONG")
+    yield first, second, port
+    for one in (sentinel, first, second):
+        one.stop()
+
+
+def test_sentinels_name_the_primary_and_the_one_that_takes_over(watched: tuple[Valkey, Valkey, int]) -> None:
+    first, second, port = watched
+    store = RedisStore(f"redis+sentinel://127.0.0.1:1,127.0.0.1:{port}/main?deadline=20")
+    store.put([record("x")], now=NOW)
+    deadline = time.monotonic() + 15
+    while b":1" not in second.ask("EXISTS", "eidet:{eidet}:h") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.0)  # the sentinel asks the primary for its replicas once in a while
+    first.kill()
+    started = time.monotonic()
+    store.put([record("y")], now=NOW)
+    assert time.monotonic() - started < 15
+    assert [r.id for r in store.find(Where())] == ["x", "y"]
+    store.close()
+
+
+def test_a_service_that_no_sentinel_knows_is_told(watched: tuple[Valkey, Valkey, int]) -> None:
+    with pytest.raises(Exception, match="knows no primary of 'other'"):
+        RedisStore(f"redis+sentinel://127.0.0.1:{watched[2]}/other?deadline=1")

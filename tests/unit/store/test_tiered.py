@@ -1,0 +1,217 @@
+"""Two stores as one memory: how it is opened, what lives where, and what a real server does to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from tests.servers.valkey import Valkey
+
+from eidet import Memory, Settings
+from eidet.errors import Misconfigured, Unavailable
+from eidet.model import Event, Tier
+from eidet.store.contract import NOW, fact
+from eidet.store.ram import RamStore
+from eidet.store.sqlite import SqliteStore
+from eidet.store.tiered import TieredStore
+from eidet.store.tiered.telling import MOVED, joined, versions
+from eidet.where import Where
+
+ALL = Where()
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"tiered://?short={tmp_path / 's.db'}&long={tmp_path / 'l.db'}"
+
+
+def test_a_memory_is_opened_by_an_address(url: str, tmp_path: Path) -> None:
+    with Memory(url, embedder="hashing:64") as memory:
+        memory.remember("Ann is in the kitchen", id="now")
+        memory.remember("Ann was born in Porto", id="then", tier="long")
+        assert {hit.id for hit in memory.recall("Ann")} == {"now", "then"}
+    with Memory(tmp_path / "l.db", embedder="hashing:64") as memory:
+        assert [record.id for record in memory.find()] == ["then"]
+    with Memory(url, embedder="hashing:64") as memory:
+        assert [record.id for record in memory.find(order="seq")] == ["now", "then"]
+
+
+def test_the_archive_of_an_address_is_that_of_upkeep(url: str, tmp_path: Path) -> None:
+    folder = quote(str(tmp_path / "archive"), safe="")
+    with Memory(f"{url}&archive={folder}&outbox={tmp_path / 'box'}", embedder="hashing:64") as memory:
+        assert memory._engine.settings.upkeep.archive == str(tmp_path / "archive")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["tiered://", "tiered://?short=a.db", "tiered://?long=a.db&short=", "tiered://?short=a&long=b&x=1"],
+)
+def test_an_address_that_is_none_is_told_with_an_example(address: str) -> None:
+    with pytest.raises(Misconfigured, match=r"tiered://\?short="):
+        Memory(address)
+
+
+def test_a_store_that_cannot_leap_is_refused() -> None:
+    class Plain:
+        identity, writable = "x", True
+
+        def close(self) -> None: ...
+
+    with pytest.raises(Misconfigured, match="leap"):
+        TieredStore(Plain(), RamStore())  # type: ignore[arg-type]
+
+
+def test_a_short_store_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
+    found: list[SqliteStore] = []
+
+    def opening() -> SqliteStore:
+        if not found:
+            raise Unavailable("not yet")
+        return found[0]
+
+    ticks = [0.0]
+    store = TieredStore(opening, SqliteStore(tmp_path / "l.db"), ticks=lambda: ticks[0])
+    store.put([fact("x"), fact("y", tier=Tier.LONG)], now=NOW)
+    assert [record.id for record in store.find(ALL)] == ["x", "y"]
+    assert store.missing
+    found.append(SqliteStore(tmp_path / "s.db"))
+    ticks[0] += 10
+    store.mend()
+    assert (found[0].count(ALL), store.health()["outbox"]["waiting"], store.missing) == (1, 0, ())
+    store.close()
+
+
+def test_upkeep_moves_memories_between_the_stores(tmp_path: Path) -> None:
+    short, long = RamStore(), RamStore()
+    memory = Memory(TieredStore(short, long), embedder="hashing:64", settings=Settings(), clock=lambda: NOW)
+    memory.remember("Ann lives in Lisbon since her studies", id="x")
+    memory.revise("x", text="Ann lives in Porto since her studies")
+    record = memory.get("x")
+    assert record is not None
+    store = memory._engine.store
+    (moved,) = store.recast([(record, record.but(tier=Tier.LONG, level=1))], now=NOW + 1)
+    assert (short.count(ALL), long.count(ALL)) == (0, 1)
+    assert moved is not None
+    assert [hit.id for hit in memory.recall("Porto")] == ["x"]
+    told = memory.history("x")
+    assert [event.what for event in told] == ["created", "revised", "moved"]
+    assert told[1].before is not None
+    assert told[1].before["text"] == "Ann lives in Lisbon since her studies"
+    (back,) = store.recast([(moved, moved.but(tier=Tier.SHORT))], now=NOW + 2)
+    assert back is not None
+    assert (short.count(ALL), long.count(ALL), back.version) == (1, 0, 2)
+    assert [event.what for event in memory.history("x")] == ["created", "revised", "moved", "moved"]
+
+
+def test_what_is_forgotten_for_good_leaves_both_stores(tmp_path: Path) -> None:
+    short, long = RamStore(), RamStore()
+    memory = Memory(TieredStore(short, long), embedder="hashing:64", clock=lambda: NOW)
+    memory.remember("the code is 4711", id="x")
+    memory.remember("the code is 4711", id="y", tier="long", keep_duplicates=True)
+    memory.forget("x")
+    assert memory.get("x") is None
+    for store in (short, long):
+        assert not [r for r in store.find(ALL) if r.id == "x"]
+    with pytest.raises(Exception, match="forgotten for good"):
+        memory.remember("the code is 4711", tier="long")
+    with pytest.raises(Exception, match="forgotten for good"):
+        memory.remember("the code is 4711")
+    memory.remember("the code is 4711", again=True, tier="long")
+    memory.forget(everything=True, scope="default")
+    assert memory.count() == 0
+
+
+def test_tombstones_count_even_if_the_short_store_lost_its_own(tmp_path: Path) -> None:
+    long = SqliteStore(tmp_path / "l.db")
+    memory = Memory(TieredStore(RamStore(), long), embedder="hashing:64", clock=lambda: NOW)
+    memory.remember("the code is 4711", id="x")
+    memory.forget("x")
+    memory.close()
+    fresh = TieredStore(RamStore(), SqliteStore(tmp_path / "l.db"))
+    with (
+        Memory(fresh, embedder="hashing:64", clock=lambda: NOW) as memory,
+        pytest.raises(Exception, match="forgotten for good"),
+    ):
+        memory.remember("the code is 4711")
+
+
+def test_the_same_is_not_kept_in_both_tiers() -> None:
+    store = TieredStore(RamStore(), RamStore())
+    store.put([fact("x", text="same", tier=Tier.LONG)], now=NOW)
+    (twin,) = store.put([fact("y", text="same")], now=NOW)
+    assert (twin.id, twin.uses, store.count(ALL)) == ("x", 1, 1)
+
+
+def test_a_memory_is_embedded_anew_in_both_stores() -> None:
+    short, long = RamStore(), RamStore()
+    memory = Memory(TieredStore(short, long), embedder="hashing:64")
+    for n in range(6):
+        memory.remember(f"fact {n} about rivers", tier="long" if n % 2 else "short")
+    memory.reembed("hashing:32")
+    assert {len(record.vector or b"") for record in (*short.find(ALL), *long.find(ALL))} == {128}
+    assert len(memory.recall("rivers", limit=10)) == 6
+
+
+def test_a_story_of_one_store_is_told_as_it_is() -> None:
+    told = [
+        Event(what="created", id="x", scope="a", at=1.0),
+        Event(what="forgotten", id="x", scope="a", at=2.0),
+    ]
+    assert joined([told, []]) == told
+    left = [told[0], Event(what="forgotten", id="x", scope="a", at=2.0, by=MOVED)]
+    assert [event.what for event in joined([left])] == ["created"]
+
+
+def test_versions_that_cannot_be_told_again_are_left_out() -> None:
+    record = fact("x", version=3)
+    assert versions(record, []) == [record]
+    odd = Event(what="revised", id="x", scope="a", at=1.0, version=3, before=None)
+    assert versions(record, [odd]) == [record]
+
+
+class TestWithValkey:
+    @pytest.fixture
+    def made(self, redis_url: str, tmp_path: Path) -> Iterator[Any]:
+        address = f"tiered://?short={quote(redis_url, safe='')}&long={tmp_path / 'l.db'}"
+        with Memory(address, embedder="hashing:64") as memory:
+            yield memory
+
+    def test_short_memories_live_in_the_server_and_long_ones_in_the_file(self, made: Any) -> None:
+        made.remember("Ann is in the kitchen", id="now")
+        made.remember("Ann was born in Porto", id="then", tier="long")
+        made.remember("Ann has a dog", id="dog")
+        assert {hit.id for hit in made.recall("Ann")} == {"now", "then", "dog"}
+        record = made.get("now")
+        (moved,) = made._engine.store.recast([(record, record.but(tier=Tier.LONG))], now=NOW)
+        assert {hit.id for hit in made.recall("Ann")} == {"now", "then", "dog"}
+        assert made.get("now").seq == moved.seq
+        assert made._engine.store._all.short.store.count(ALL) == 1
+        made.forget("dog")
+        assert {hit.id for hit in made.recall("Ann")} == {"now", "then"}
+
+
+def test_a_server_that_is_killed_under_load_loses_no_word_that_waited(tmp_path: Path) -> None:
+    server = Valkey(tmp_path / "valkey", "--appendonly", "yes", "--appendfsync", "always").start()
+    address = quote(f"{server.url}?deadline=1", safe="")
+    with Memory(f"tiered://?short={address}&long={tmp_path / 'l.db'}", embedder="hashing:64") as memory:
+        for n in range(5):
+            memory.remember(f"before {n}", id=f"before {n}")
+        server.kill()
+        for n in range(5):
+            memory.remember(f"while {n}", id=f"while {n}")
+        assert {hit.id for hit in memory.recall("while", limit=20)} >= {f"while {n}" for n in range(5)}
+        assert memory.stats()["stores"]["short"]["state"] == "down"
+        server.start()
+        store: Any = memory._engine.store
+        ends = time.monotonic() + 15
+        while store.health()["outbox"]["waiting"] and time.monotonic() < ends:
+            time.sleep(0.1)
+            store.mend()
+        assert store.health()["outbox"]["waiting"] == 0
+        assert memory.count() == 10
+        assert len(memory.recall("before while", limit=20)) == 10
+    server.stop()

@@ -1,0 +1,167 @@
+"""Two stores behave like one, whatever is asked of them and in whatever order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from eidet.errors import Conflict
+from eidet.model import Event, Kind, Record, Scope, Tier
+from eidet.store import ORDERS, Erasure, Look, Stone, Store
+from eidet.store.ram import RamStore
+from eidet.store.tiered import TieredStore
+from eidet.where import Where
+
+IDS, SCOPES = ("one", "two", "three"), ("a", "a/b")
+tiers = st.sampled_from(Tier)
+drawn = st.builds(
+    Record,
+    id=st.sampled_from(IDS),
+    scope=st.sampled_from(SCOPES),
+    text=st.sampled_from(("yes", "no", "perhaps")),
+    kind=st.sampled_from((Kind.FACT, Kind.FACT, Kind.MESSAGE)),
+    tier=tiers,
+    importance=st.sampled_from((0.1, 0.5)),
+    created=st.sampled_from((5.0, 6.0)),
+    occurred=st.just(1.0),
+    agent=st.sampled_from((None, "ann")),
+    step=st.sampled_from((None, 1, 2)),
+)
+
+
+class One(RuleBasedStateMachine):
+    """Does the same to a plain store and to a tiered one, and compares every answer but for the seqs."""
+
+    @initialize()
+    def open(self) -> None:
+        self.stores: tuple[Store, Store] = (RamStore(), TieredStore(RamStore(), RamStore()))
+        self.now = 10.0
+        self.held: dict[str, tuple[set[int], int]] = {scope: (set(), 0) for scope in SCOPES}
+
+    def same(self, ask: Callable[[Store], Any]) -> None:
+        one, two = (without_seqs(answer(ask, store)) for store in self.stores)
+        assert one == two
+
+    def tick(self) -> float:
+        self.now += 1.0
+        return self.now
+
+    @rule(records=st.lists(drawn, max_size=4), unique=st.booleans())
+    def put(self, records: list[Record], unique: bool) -> None:
+        now = self.tick()
+        self.same(lambda store: store.put(records, now=now, unique=unique, by="bob"))
+
+    @rule(record=drawn, expect=st.integers(1, 3))
+    def change(self, record: Record, expect: int) -> None:
+        now = self.tick()
+        self.same(lambda store: store.put([record], now=now, expect=expect))
+
+    @rule(tier=tiers, share=st.integers(0, 3), level=st.integers(0, 2))
+    def recast(self, tier: Tier, share: int, level: int) -> None:
+        now = self.tick()
+
+        def ask(store: Store) -> Any:
+            found = store.find(Where())[share : share + 1]
+            return store.recast([(r, r.but(tier=tier, level=level)) for r in found], now=now, by="upkeep")
+
+        self.same(ask)
+
+    @rule(ids=st.lists(st.sampled_from(IDS), max_size=2), scope=st.sampled_from(SCOPES))
+    def drop(self, ids: list[str], scope: str) -> None:
+        now = self.tick()
+        self.same(lambda store: sorted(store.drop(Where(scope=Scope(scope), ids=tuple(ids)), now=now)))
+
+    @rule(share=st.integers(1, 3))
+    def bury(self, share: int) -> None:
+        now = self.tick()
+        self.same(lambda store: sorted(store.bury(store.find(Where())[::share], now=now)))
+
+    @rule(id=st.sampled_from(IDS), text=st.sampled_from(("yes", "no")))
+    def erase(self, id: str, text: str) -> None:
+        now = self.tick()
+
+        def plan(look: Look) -> Erasure:
+            gone = list(look.scan(Where(ids=(id,))))
+            twins = [r for r in look.twins(gone) if r.id != id][:1]
+            anew = [(r, r.but(text=f"{text} anew")) for r in twins]
+            return Erasure(gone=gone, anew=anew, stones=[Stone("a", b"m")], settings={"s": text})
+
+        def ask(store: Store) -> Any:
+            erased = store.erase(plan, now=now, by="eve")
+            return sorted(erased.gone), store.setting("s"), store.entombed("a", [b"m"])
+
+        self.same(ask)
+
+    @rule(id=st.sampled_from(IDS), scope=st.sampled_from(SCOPES))
+    def use(self, id: str, scope: str) -> None:
+        now = self.tick()
+        self.same(lambda store: store.note({(scope, id): (1, now)}))
+
+    @rule(
+        tier=st.none() | tiers,
+        order=st.sampled_from(ORDERS),
+        down=st.sampled_from(("", "-")),
+        limit=st.none() | st.integers(0, 4),
+        offset=st.integers(0, 2),
+    )
+    def find(self, tier: Tier | None, order: str, down: str, limit: int | None, offset: int) -> None:
+        where = Where(tiers=None if tier is None else (tier,))
+        self.same(lambda store: store.find(where, order=down + order, limit=limit, offset=offset))
+        self.same(lambda store: (store.count(where), store.census(where), len(store.match(where))))
+
+    @rule(scope=st.sampled_from(SCOPES), limit=st.integers(1, 3))
+    def follow(self, scope: str, limit: int) -> None:
+        """Somebody who reads on holds exactly what is there."""
+        store, (held, at) = self.stores[1], self.held[scope]
+        while at < store.head().seq:
+            told = store.changes(scope, at, limit)
+            held = (held - set(told.gone)) | {entry.seq for entry in told.entries}
+            assert told.head.seq > at
+            at = told.head.seq
+        assert sorted(held) == store.match(Where(scope=Scope(scope)))
+        found = store.fetch(scope, sorted(held))
+        assert [record.seq for record in found if record] == sorted(held)
+        self.held[scope] = held, at
+
+    @invariant()
+    def all_that_is_told_is_the_same(self) -> None:
+        self.same(lambda store: (list(store.scan(Where(), batch=2)), store.scopes()))
+        self.same(lambda store: [store.get(scope, IDS) for scope in SCOPES])
+        self.same(lambda store: [story(store.history(scope, id)) for scope in SCOPES for id in IDS])
+
+    @invariant()
+    def everything_is_where_it_belongs(self) -> None:
+        tiered = self.stores[1]
+        assert isinstance(tiered, TieredStore)
+        short, long = (side.store for side in (tiered._all.short, tiered._all.long))
+        assert short.count(Where(tiers=(Tier.LONG,))) == 0
+        assert long.count(Where(tiers=(Tier.SHORT, Tier.MIDDLE))) == 0
+
+
+def answer(ask: Callable[[Store], Any], store: Store) -> Any:
+    try:
+        return ask(store)
+    except Conflict as conflict:
+        return ("conflict", conflict.current)
+
+
+def without_seqs(told: Any) -> Any:
+    if isinstance(told, Record):
+        return told.but(seq=0)
+    if isinstance(told, list | tuple):
+        return [without_seqs(one) for one in told]
+    return told
+
+
+def story(events: list[Event]) -> list[Any]:
+    return [(e.what, e.at, e.by, e.version, e.before) for e in events]
+
+
+TestTwoBehaveLikeOne = One.TestCase
+TestTwoBehaveLikeOne.settings = settings(
+    derandomize=True, deadline=None, max_examples=40, stateful_step_count=15, phases=(Phase.generate,)
+)

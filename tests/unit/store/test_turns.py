@@ -1,0 +1,85 @@
+"""Writers that wait together are served together, and nobody is left waiting."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from eidet.store.turns import Ticket, Turns
+
+
+class Book:
+    """Commits by running the jobs; the first of them waits until it is let go."""
+
+    def __init__(self) -> None:
+        self.groups: list[int] = []
+        self.go = threading.Event()
+
+    def commit(self, tickets: list[Ticket[Any]]) -> None:
+        self.groups.append(len(tickets))
+        self.go.wait(20)
+        for ticket in tickets:
+            ticket.result = ticket.job(None)  # type: ignore[arg-type]
+
+
+def saying(word: str) -> Callable[[Any], str]:
+    return lambda _: word
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert true()
+
+
+def test_those_who_wait_are_served_together() -> None:
+    book = Book()
+    turns = Turns(book.commit)
+    with ThreadPoolExecutor(11) as pool:
+        first = pool.submit(turns.run, saying("first"))
+        until(lambda: book.groups == [1])
+        others = [pool.submit(turns.run, saying(f"{n}")) for n in range(10)]
+        until(lambda: len(turns._waiting) == 10)
+        book.go.set()
+        assert [first.result(20), *(one.result(20) for one in others)] == ["first", *map(str, range(10))]
+    assert book.groups == [1, 10]
+
+
+def test_an_error_of_the_commit_is_everybodys_and_the_next_ones_go_on() -> None:
+    def fail(tickets: list[Ticket[Any]]) -> None:
+        if any(ticket.job(None) == "bad" for ticket in tickets):  # type: ignore[arg-type]
+            raise ValueError("no")
+        for ticket in tickets:
+            ticket.result = "good"
+
+    turns = Turns(fail)
+    with pytest.raises(ValueError, match="no"):
+        turns.run(saying("bad"))
+    assert turns.run(saying("fine")) == "good"
+
+
+def test_whoever_is_interrupted_while_it_waits_takes_its_job_along() -> None:
+    book = Book()
+    turns = Turns(book.commit)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(turns.run, saying("first"))
+        until(lambda: book.groups == [1])
+        main = threading.main_thread().ident or 0
+        interrupting = threading.Timer(0.1, signal.pthread_kill, [main, signal.SIGINT])
+        interrupting.start()
+        with pytest.raises(KeyboardInterrupt):
+            turns.run(saying("never"))
+        interrupting.join()
+        assert not turns._waiting
+        later = pool.submit(turns.run, saying("later"))
+        until(lambda: len(turns._waiting) == 1)
+        book.go.set()
+        assert [first.result(20), later.result(20)] == ["first", "later"]
+    assert book.groups == [1, 1]
