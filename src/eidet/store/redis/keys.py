@@ -1,0 +1,39 @@
+"""Names of keys. All keys of a scope share one hash tag, so that a cluster keeps them in one place."""
+
+from __future__ import annotations
+
+from binascii import crc_hqx
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Final
+
+SLOTS: Final = 16384
+RANGES: Final = {"occurred": "o", "created": "c", "importance": "p", "step": "t", "seq": "s"}
+
+
+class Keys:
+    """`base(scope)` is what the keys of a scope begin with; they go on with
+
+    m   how the scope is: its version `v`, the seq up to which it was told `f`, `pruned`, `ttl`
+    r:N the record with seq N         i   id -> seq             d   digest -> seqs that say it
+    s o c p t   seqs by themselves, occurred, created, importance, step       x   by expiry
+    z   what else is to be removed with a seq that expires     g   seqs that are gone, by when
+    e   id -> history                 b   mark -> since when it is entombed    y   tallies
+
+    and those of the store: h (epoch, seq, tombs, scopes), n (names of scopes), s (settings),
+    q (name of staged vectors), v (staged vectors by seq), w:… (what a writer was last answered).
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.store = f"{prefix}:{{{prefix}}}:"
+        self._prefix = prefix
+        self.base = lru_cache(maxsize=4096)(self._base)
+
+    def _base(self, scope: str) -> str:
+        return f"{self._prefix}:{{{blake2b(scope.encode(), digest_size=10).hexdigest()}}}:"
+
+
+def slot_of(key: str) -> int:
+    """Where a cluster keeps a key: by what stands between its braces."""
+    tag = key[key.index("{") + 1 : key.index("}")]
+    return crc_hqx(tag.encode(), 0) % SLOTS

@@ -1,0 +1,175 @@
+"""A cluster of six nodes: the laws of `Store` hold in each scope, and a primary that dies is replaced."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from tests.servers.valkey import Cluster, Valkey
+
+from eidet import Memory
+from eidet.errors import Unavailable
+from eidet.model import Record, Scope
+from eidet.store import Store
+from eidet.store.contract import StoreContract
+from eidet.store.redis import RedisStore
+from eidet.store.redis.keys import Keys, slot_of
+from eidet.where import Where
+
+NOW = 1_700_000_000.0
+BEHIND = 0.4  # seconds that a replica lacks when its primary dies
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"), 3, "--repl-diskless-sync-delay", "0").start()
+    yield cluster
+    cluster.stop()
+
+
+class TestRedisCluster(StoreContract):
+    @pytest.fixture(autouse=True)
+    def _server(self, cluster: Cluster) -> None:
+        self.url = f"{cluster.url}?prefix={uuid.uuid4().hex[:12]}"
+
+    def make(self) -> Store:
+        return RedisStore(self.url)
+
+    def reopen(self, store: Store) -> Store:
+        return self.make()
+
+
+def test_scopes_lie_on_different_nodes_and_are_searched_together(cluster: Cluster) -> None:
+    url = f"{cluster.url}?prefix=spread"
+    with Memory(url) as memory, Memory(url) as other:
+        for number in range(12):
+            memory.remember(f"Ann number {number} lives in Lisbon", scope=f"team/{number}")
+        found = other.recall("who lives in Lisbon?", scope=Scope.under("team"), limit=12)
+        assert len({hit.record.scope for hit in found}) == 12
+        assert other.recall("Lisbon", scope="team/3")[0].record.scope == "team/3"
+        memory.remember("Bob lives in Porto", scope="team/3")
+        assert other.recall("Porto", scope="team/3")[0].text == "Bob lives in Porto"
+    keys = Keys("spread")
+    assert len({slot_of(keys.base(f"team/{n}")) * 3 // 16384 for n in range(12)}) == 3
+
+
+def test_nodes_send_callers_to_where_a_scope_is(cluster: Cluster) -> None:
+    """Any node may be named; one that does not have a key says who does."""
+    for node in cluster.nodes[:4]:
+        store = RedisStore(f"redis+cluster://127.0.0.1:{node.port}?prefix=doors")
+        store.put([record(uuid.uuid4().hex, f"s{n}") for n in range(6)], now=NOW)
+        store.close()
+    store = RedisStore(f"redis+cluster://127.0.0.1:1,127.0.0.1:{cluster.nodes[5].port}?prefix=doors")
+    assert sum(store.scopes().values()) == store.count(Where()) == 24
+    store.close()
+
+
+def record(id: str, scope: str = "a") -> Record:
+    return Record(id=id, scope=scope, text=f"{id} of {scope}", created=NOW, occurred=NOW)
+
+
+class Load:
+    """Writers that note what was acknowledged, when they were refused, and when they wrote again."""
+
+    def __init__(self, store: RedisStore, scope: str, writers: int = 4) -> None:
+        self.told: list[str] = []
+        self.refused: list[Exception] = []
+        self.longest = 0.0
+        self._store, self._scope = store, scope
+        self._ended = threading.Event()
+        self._threads = [threading.Thread(target=self._write, args=(n,)) for n in range(writers)]
+        for thread in self._threads:
+            thread.start()
+
+    def _write(self, writer: int) -> None:
+        number = 0
+        while not self._ended.is_set():
+            number += 1
+            started = time.monotonic()
+            try:
+                self.told += [
+                    r.id for r in self._store.put([record(f"{writer}-{number}", self._scope)], now=NOW)
+                ]
+            except Unavailable as error:
+                self.refused.append(error)
+            self.longest = max(self.longest, time.monotonic() - started)
+
+    def end(self) -> None:
+        self._ended.set()
+        for thread in self._threads:
+            thread.join(30)
+
+
+def primary_of(cluster: Cluster, key: str) -> Valkey:
+    """The node that has a key now, as it says itself."""
+    for node in cluster.nodes:
+        if node.ask("HGET", key, "v").startswith(b"$"):
+            return node
+    raise AssertionError("nobody has it")
+
+
+def cut_off(cluster: Cluster, primary: Valkey) -> None:
+    """Its replica loses it, and is not let in again."""
+    for node in cluster.nodes:
+        if f"master_port:{primary.port}\r" in cluster._bulk(node, "INFO", "replication"):
+            node.ask("CONFIG", "SET", "masterauth", "nobody wants one")
+    primary.ask("CLIENT", "KILL", "TYPE", "replica")
+
+
+def failed_over(cluster: Cluster, options: str, *, returns: bool) -> tuple[set[str], Load]:
+    """What is there after the primary of a scope was killed under load, and the load."""
+    prefix = uuid.uuid4().hex[:12]
+    store = RedisStore(f"{cluster.url}?prefix={prefix}&deadline=15{options}")
+    scope = "loaded"
+    load = Load(store, scope)
+    time.sleep(0.5)
+    victim = primary_of(cluster, Keys(prefix).base(scope) + "m")
+    before, since = len(load.told), store.head().seq
+    cut_off(cluster, victim)
+    time.sleep(BEHIND)
+    victim.kill()
+    if returns:
+        time.sleep(2.5)
+        for node in cluster.nodes:
+            node.ask("CONFIG", "SET", "masterauth", "")
+        victim.start()  # by now as a replica, which the new primary needs to acknowledge anything
+    deadline = time.monotonic() + 20
+    while load.longest < 0.5 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    load.end()
+    assert len(load.told) > before, load.refused[-1:]
+    assert store.head().seq > since
+    assert store.changes(scope, since, 10).pruned > since, "whoever followed begins anew"
+    kept = {r.id for r in store.find(Where(scope=Scope(scope)))}
+    assert store.match(Where(scope=Scope(scope))) == sorted(set(store.match(Where(scope=Scope(scope)))))
+    store.close()
+    for node in cluster.nodes:
+        node.ask("CONFIG", "SET", "masterauth", "")
+    if not returns:
+        victim.start()
+    cluster._await(lambda: all(cluster._healthy(node) for node in cluster.nodes))
+    return kept, load
+
+
+def test_acknowledged_writes_survive_a_primary_when_a_replica_has_them(cluster: Cluster) -> None:
+    """Although its line to the replica was cut for a while before it died."""
+    kept, load = failed_over(cluster, "&wait=1", returns=True)
+    assert set(load.told) <= kept
+    assert load.longest < 12, "the client recovers within seconds"
+
+
+def test_the_loss_without_waiting_is_small_and_the_client_recovers(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept, load = failed_over(cluster, "", returns=False)
+    lost = [id for id in load.told if id not in kept]
+    told = f"{len(lost)} of {len(load.told)} acknowledged writes lost with a replica {BEHIND} s behind"
+    with capsys.disabled():
+        print(f"\n[without wait: {told}; the longest call took {load.longest:.1f} s]")
+    assert 0 < len(lost) < len(load.told)
+    assert load.longest < 12
+    assert not load.refused

@@ -1,0 +1,215 @@
+"""A lost line to Redis: every verb succeeds or says in time that it could not; nothing happens twice."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+
+import pytest
+from tests.servers.proxy import Proxy
+from tests.servers.valkey import Valkey
+
+from eidet.errors import Unavailable
+from eidet.model import Record, Scope
+from eidet.quality import Tally
+from eidet.remote import Patience
+from eidet.store import Erasure
+from eidet.store.redis import RedisStore
+from eidet.where import Where
+
+NOW = 1_700_000_000.0
+QUICK = Patience(deadline_seconds=0.25, break_after=1000, rest_seconds=0.1)
+SLACK = 3.0  # seconds that a busy machine may take longer
+
+
+@pytest.fixture
+def proxy(valkey: Valkey, redis_url: str) -> Iterator[Proxy]:
+    proxy = Proxy(valkey.port)
+    yield proxy
+    proxy.stop()
+
+
+@pytest.fixture
+def store(proxy: Proxy) -> Iterator[RedisStore]:
+    store = RedisStore(f"redis://127.0.0.1:{proxy.port}/0", patience=QUICK)
+    store.put([record("one"), record("two")], now=NOW)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def patient(store: RedisStore, proxy: Proxy) -> Iterator[RedisStore]:
+    """The same records, for whoever has more time."""
+    patient = RedisStore(
+        f"redis://127.0.0.1:{proxy.port}/0", patience=Patience(deadline_seconds=10, break_after=1000)
+    )
+    yield patient
+    patient.close()
+
+
+def record(id: str) -> Record:
+    return Record(id=id, scope="a", text=f"the text of {id}", created=NOW, occurred=NOW)
+
+
+VERBS: dict[str, Callable[[RedisStore], object]] = {
+    "put": lambda store: store.put([record(uuid.uuid4().hex)], now=NOW),
+    "revise": lambda store: store.put([record("one").but(text=uuid.uuid4().hex)], now=NOW),
+    "get": lambda store: store.get("a", ["one"]),
+    "fetch": lambda store: store.fetch("a", [1]),
+    "find": lambda store: store.find(Where(scope=Scope("a"))),
+    "scan": lambda store: list(store.scan(Where())),
+    "count": lambda store: store.count(Where()),
+    "drop": lambda store: store.drop(Where(ids=("nobody",)), now=NOW),
+    "erase": lambda store: store.erase(lambda _: Erasure(), now=NOW),
+    "note": lambda store: store.note({("a", "one"): (1, NOW)}),
+    "tally": lambda store: store.tally([Tally("a", 1, "recall", {"n": 1})], since=0),
+    "history": lambda store: store.history("a", "one"),
+    "head": lambda store: store.head(),
+    "changes": lambda store: store.changes("a", 0, 10),
+    "configure": lambda store: store.configure({"name": "value"}),
+    "lease": lambda store: store.lease("work", "me", now=NOW, until=NOW + 1),
+    "size": lambda store: store.size(),
+    "survey": lambda store: store.survey(None, now=NOW, fresh=0.0, ripe=0.0, stale=0.0),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_black_hole_is_told_within_the_deadline(verb: str, store: RedisStore, proxy: Proxy) -> None:
+    proxy.silent = True
+    started = time.monotonic()
+    with pytest.raises(Unavailable):
+        VERBS[verb](store)
+    assert time.monotonic() - started < QUICK.deadline_seconds + SLACK
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_server_that_is_away_is_told_within_the_deadline(
+    verb: str, store: RedisStore, proxy: Proxy
+) -> None:
+    proxy.refuse()
+    started = time.monotonic()
+    with pytest.raises(Unavailable):
+        VERBS[verb](store)
+    assert time.monotonic() - started < QUICK.deadline_seconds + SLACK
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_lines_that_were_cut_are_not_noticed(verb: str, patient: RedisStore, proxy: Proxy) -> None:
+    proxy.cut()
+    VERBS[verb](patient)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_slow_line_is_only_slow(verb: str, patient: RedisStore, proxy: Proxy) -> None:
+    proxy.delay = 0.02
+    VERBS[verb](patient)
+
+
+WRITES: dict[str, Callable[[RedisStore, int], object]] = {
+    "put": lambda store, n: store.put([record(f"new {n}")], now=NOW),
+    "revise": lambda store, n: store.put([record("one").but(text=f"text {n}")], now=NOW),
+    "expect": lambda store, n: store.put([record("two").but(text=f"text {n}")], now=NOW, expect=n + 1),
+    "note": lambda store, n: store.note({("a", "one"): (1, NOW)}),
+    "tally": lambda store, n: store.tally([Tally("a", 1, "recall", {"n": 1})], since=0),
+    "twin": lambda store, n: store.put([record(f"twin {n}").but(text="the text of both")], now=NOW),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_a_write_whose_answer_is_lost_happens_once(write: str, patient: RedisStore, proxy: Proxy) -> None:
+    patient.put([record("both")], now=NOW)
+    for n in range(3):
+        proxy.cut_after = 0  # of the line that is open: the write gets through, its answer does not
+        healing = threading.Timer(0.05, proxy.heal)
+        healing.start()
+        WRITES[write](patient, n)
+        healing.join()
+    one, two, both = patient.get("a", ["one", "two", "both"])
+    assert one is not None
+    assert two is not None
+    assert both is not None
+    found = (one.version, two.version, one.uses, both.uses, patient.count(Where()))
+    wanted = {
+        "put": (1, 1, 0, 0, 6),
+        "revise": (4, 1, 0, 0, 3),
+        "expect": (1, 4, 0, 0, 3),
+        "note": (1, 1, 3, 0, 3),
+        "tally": (1, 1, 0, 0, 3),
+        "twin": (1, 1, 0, 3, 3),
+    }
+    assert found == wanted[write]
+    assert [row.counts for row in patient.tallies(None, 0)] == ([{"n": 3}] if write == "tally" else [])
+    assert len(patient.history("a", "one")) == one.version
+
+
+@pytest.mark.parametrize("after", [0, 5, 2000, 8000])
+def test_a_line_cut_again_and_again_is_tried_until_it_holds(
+    after: int, patient: RedisStore, proxy: Proxy
+) -> None:
+    """Also while a new line is being made, and in the middle of a long reply."""
+    proxy.cut()
+    proxy.cut_after = after
+    healing = threading.Timer(0.2, proxy.heal)
+    healing.start()
+    patient.put([record("three").but(text="long " * 4000)], now=NOW)
+    assert [r.id for r in patient.find(Where())] == ["one", "two", "three"]
+    patient.note({("a", "one"): (1, NOW)})
+    healing.join()
+    assert [(r.version, r.uses) for r in patient.find(Where())] == [(1, 1), (1, 0), (1, 0)]
+
+
+def test_what_was_acknowledged_while_lines_break_all_the_time_is_there_once(
+    patient: RedisStore, proxy: Proxy
+) -> None:
+    ended = threading.Event()
+
+    def shake() -> None:
+        while not ended.wait(0.05):
+            proxy.cut()
+
+    shaking = threading.Thread(target=shake)
+    shaking.start()
+    told = []
+    for number in range(60):
+        told += [r.id for r in patient.put([record(f"r{number}")], now=NOW)]
+        patient.note({("a", "one"): (1, NOW)})
+    ended.set()
+    shaking.join()
+    proxy.heal()
+    assert told == [f"r{number}" for number in range(60)]
+    assert [r.version for r in patient.find(Where(scope=Scope("a")))] == [1] * 62
+    assert patient.find(Where(ids=("one",)))[0].uses == 60
+
+
+def test_a_write_that_was_sent_again_and_again_happens_once(store: RedisStore, proxy: Proxy) -> None:
+    proxy.silent = True
+    with pytest.raises(Unavailable, match=r"may have taken effect|did not answer"):
+        store.tally([Tally("a", 1, "recall", {"n": 1})], since=0)
+    with pytest.raises(Unavailable):
+        store.note({("a", "one"): (1, NOW)})
+    proxy.heal()
+    proxy.cut()
+    assert store.get("a", ["one"])[0].uses in (0, 1)  # type: ignore[union-attr]
+    store.note({("a", "one"): (1, NOW)})
+    assert store.get("a", ["one"])[0].uses in (1, 2)  # type: ignore[union-attr]
+
+
+def test_a_server_that_is_down_is_left_alone_and_found_again(valkey: Valkey, proxy: Proxy) -> None:
+    patience = Patience(deadline_seconds=0.5, break_after=3, rest_seconds=0.3)
+    store = RedisStore(f"redis://127.0.0.1:{proxy.port}/0", patience=patience)
+    proxy.refuse()
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            store.head()
+    assert store.line.health().state == "down"
+    started = time.monotonic()
+    with pytest.raises(Unavailable, match="is down"):
+        store.head()
+    assert time.monotonic() - started < 0.25
+    proxy.heal()
+    time.sleep(0.4)
+    store.put([record("x")], now=NOW)
+    assert store.line.health().state == "up"
+    store.close()
