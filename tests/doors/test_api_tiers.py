@@ -74,6 +74,25 @@ def test_over_its_limit_a_tier_moves_the_oldest_down(made: Any, clock: Clock) ->
     assert api.get_memory_statistics("a")["total_memories"] == 25
 
 
+@pytest.mark.point(193, 194, 196)
+def test_a_tier_is_never_over_its_limit_once_it_was_looked_at(made: Any, clock: Clock) -> None:
+    api = made(cleanup_interval=1, stm_config={"memory_limit": 20}, im_config={"memory_limit": 10})
+    for step in range(33):
+        clock.now += 1
+        api.store_agent_state("a", {"n": step}, step)
+        short, middle, long = counts(api)
+        assert (short, middle, long) == (min(step + 1, 20), min(max(step - 19, 0), 10), max(step - 29, 0))
+
+
+@pytest.mark.point(193, 194, 195)
+def test_by_default_tiers_reach_back_as_many_steps_as_the_document_says(made: Any) -> None:
+    api = made(cleanup_interval=1)
+    for step in (0, 1_000, 1_001, 10_500, 12_500, 22_000):
+        api.store_agent_state("a", {"n": step}, step)
+    assert counts(api) == (1, 1, 4)
+    assert (api.config.stm.retention_steps, api.config.im.retention_steps) == (1_000, 10_000)
+
+
 @pytest.mark.point(196)
 def test_limits_are_looked_at_every_so_many_insertions(made: Any) -> None:
     api = made(cleanup_interval=6, stm_config={"memory_limit": 3})

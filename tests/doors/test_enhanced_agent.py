@@ -16,7 +16,6 @@ from eidet.compat.enhanced import (
     EnhancedAgentMemory,
     InMemoryStore,
     MemoryStore,
-    RedisStore,
     SqliteStore,
     VectorMemoryStore,
 )
@@ -84,17 +83,6 @@ class TestItsShape:
         assert memory.vector is None
         assert memory.recall("DEPLOY script") == [("exp_0", "The deploy script needs Python 3.11", 1.0)]
         assert memory.recall("rollout program") == []
-
-    @pytest.mark.point(4, 10)
-    def test_a_redis_url_means_a_redis_store_or_a_clear_error(self) -> None:
-        from importlib.metadata import entry_points
-
-        if "redis" in entry_points(group="eidet.stores").names:
-            pytest.skip("a store for Redis is installed")
-        with pytest.raises(Misconfigured, match="redis"):
-            EnhancedAgentMemory(memory="redis://localhost:6379/0")
-        with pytest.raises(Misconfigured, match="redis"):
-            RedisStore()
 
 
 class TestExperiences:

@@ -413,7 +413,7 @@ def test_a_session_ends_when_nothing_is_added_for_its_time_to_live(tmp_path: Pat
     [
         PostgresMemoryStore("nosuchserver://user@127.0.0.1:1/x"),
         RedisMemoryStore("nosuchserver://127.0.0.1:1"),
-        S3MemoryStore("no-such-bucket"),
+        S3MemoryStore("s3://no-such-bucket?endpoint=http://127.0.0.1:1&deadline=0.4"),
     ],
     ids=lambda store: type(store).__name__,
 )

@@ -196,16 +196,16 @@ class Conversation:
         if max_tokens is not None:
             fitting = len(self._fitting(max_tokens, counter))
             stay = fitting if stay is None else min(stay, fitting)
-        dropped = self._log().newest(offset=stay or 0)
+        dropped = self._log().but_newest(stay or 0)
         if dropped:
             put_away(self._memory, [record.id for record in dropped], scope=self._scope)
         return [message_of(record) for record in dropped]
 
     @property
     def summary(self) -> str | None:
-        """What `summarise` said last."""
+        """What `summarise` said last; None while that is in quarantine."""
         made = self._summed()
-        return None if made is None else made.text
+        return None if made is None else made.text or None
 
     def summarise(self, *, keep: int = 10, llm: object = None, text: str | None = None) -> str | None:
         """Sums up all but the newest `keep` messages, together with the summary before; the summary.
@@ -213,12 +213,12 @@ class Conversation:
         By an `llm` if given (where it fails, by the sentences that say most), or as `text` has it.
         The messages leave the log but not the memory: one record of kind summary names them.
         """
-        older, before = self._log().newest(offset=how_many(keep) or 0), self._summed()
+        older, before = self._log().but_newest(how_many(keep) or 0), self._summed()
         if older:
             made = summed_up(self._memory, older, before, llm, text)
             self._keep_summary(made)
             return made.text
-        return None if before is None else before.text
+        return None if before is None else before.text or None
 
     def _keep_summary(self, made: Summed) -> None:
         self._memory.remember(

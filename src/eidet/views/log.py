@@ -36,6 +36,21 @@ class Log:
         ordered = sorted(found, key=order_of)
         return ordered[: max(len(ordered) - offset, 0)]
 
+    def but_newest(self, count: int) -> list[Record]:
+        """All but the newest `count`, oldest first. Reads little more than those."""
+        if count == 0:
+            return self.newest()
+        found = self._find(self.where, MOST, offset=count - 1)  # the last that stays, and what does not
+        tied = [record for record in found if record.created == found[0].created]
+        older = found[len(tied) :]
+        if len(tied) > 1:
+            older += self._oldest_of_moment(tied[0].created, len(tied) - 1)
+        return sorted(older, key=order_of)
+
+    def _oldest_of_moment(self, created: float, count: int) -> list[Record]:
+        then = self.where & Where(created_since=created, created_until=created)
+        return sorted(self._find(then, MOST), key=order_of)[:count]
+
     def _cut(self, found: list[Record], need: int) -> list[Record]:
         """The newest `need` of one record more, newest first, of which the last may be tied."""
         edge = found[need - 1].created
@@ -55,8 +70,8 @@ class Log:
         others = self._find(then & Where(conditions=(Condition(ORDER, "exists", False),)), MOST)
         return sorted([*noted, *others], key=order_of)[-count:]
 
-    def _find(self, where: Where, limit: int, order: str = "-created") -> list[Record]:
-        return self.memory.find(where, scope=self.scope, order=order, limit=limit)
+    def _find(self, where: Where, limit: int, offset: int = 0) -> list[Record]:
+        return self.memory.find(where, scope=self.scope, order="-created", limit=limit, offset=offset)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

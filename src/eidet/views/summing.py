@@ -11,7 +11,7 @@ from ..errors import BadInput
 from ..llm import Answer, Request, llm_of
 from ..llm.consult import answered
 from ..memory import Memory
-from ..model import Record, key_id
+from ..model import Record, Trust, key_id
 from ..upkeep.summary import Passage, summarise
 from .log import Edge
 
@@ -38,12 +38,12 @@ class Summed:
 
     @classmethod
     def read(cls, record: Record) -> Summed | None:
-        """None for a record that others made under this id."""
+        """None for a record that others made under this id. One in quarantine tells nothing."""
         data: Any = record.whole.data
         if not isinstance(data, Mapping) or not isinstance(data.get("edge"), Mapping):
             return None
         return cls(
-            text=record.whole.text,
+            text="" if record.trust is Trust.QUARANTINED else record.whole.text,
             edge=Edge.from_json(data["edge"]),
             sources=record.derived_from,
             by=data["by"],

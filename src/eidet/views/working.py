@@ -12,7 +12,7 @@ from ..checks import one
 from ..clean import Json, clean_json, clean_text, dump_json
 from ..errors import BadInput, Conflict, NotFound
 from ..memory import Memory
-from ..model import Kind, Record, key_id
+from ..model import Kind, Record, Trust, key_id
 from .tidy import put_away
 
 T = TypeVar("T")
@@ -217,7 +217,12 @@ class Working:
     # Where the state is.
 
     def _now(self) -> State:
-        return self._read(self._record()) if self._persist else self._state
+        """What is told: nothing of a state in quarantine, which changes go on from nonetheless."""
+        if not self._persist:
+            return self._state
+        record = self._record()
+        aside = record is not None and record.trust is Trust.QUARANTINED
+        return self._read(None if aside else record)
 
     def _change(self, change: Callable[[State], tuple[State, T]]) -> T:
         if self._persist:

@@ -1,0 +1,135 @@
+"""`eidet copy`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from ..errors import BadInput
+from ..model import Scope
+from .keys import _named as named_key
+from .machine import emit
+from .show import console, progress_bar, styled, table
+
+if TYPE_CHECKING:
+    from ..copying import Copied
+
+PANEL: Final = "Look after"
+DIGEST: Final = 12  # characters of a digest that are shown
+SHOWN: Final = 10
+INTERRUPTED: Final = 130
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command(rich_help_panel=PANEL)(copy)
+
+
+def copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="A file or a URL.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="A file or a URL; it is made if need be.")],
+    scope: Annotated[
+        str | None, typer.Option("--scope", "-s", help="Only this one; all if left out.")
+    ] = None,
+    below: Annotated[bool, typer.Option("--below", help="Also every scope below the one named.")] = False,
+    embedder: Annotated[
+        str | None, typer.Option(help="Of a new target, such as hashing:256; vectors are made anew.")
+    ] = None,
+    language: Annotated[str | None, typer.Option(help="Of a new target, such as de.")] = None,
+    from_key: Annotated[
+        str | None, typer.Option(metavar="KEY", help="If FROM is sealed: file:PATH or env:NAME.")
+    ] = None,
+    to_key: Annotated[
+        str | None, typer.Option(metavar="KEY", help="If TO is sealed or shall be: file:PATH or env:NAME.")
+    ] = None,
+    history: Annotated[bool, typer.Option(help="Bring earlier versions along.")] = True,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Also what was changed in the target itself.")
+    ] = False,
+    verify: Annotated[bool, typer.Option(help="Compare both ends afterwards.")] = True,
+    config: Annotated[
+        Path | None, typer.Option(envvar="EIDET_CONFIG", help="A TOML file with settings.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+) -> None:
+    """Copy memories from one place to another, and compare both; exit code 1 if they differ.
+
+    The same command again goes on where it was stopped, brings what is new, and takes away what the
+    source has forgotten since. EIDET_KEY counts for an end that is sealed already, and for a new target.
+    """
+    if below and scope is None:
+        raise BadInput("--below goes with --scope; without them all scopes are copied")
+    how = {"history": history, "overwrite": overwrite, "verify": verify}
+    place = None if scope is None else Scope(scope, below=below)
+    try:
+        copied = _copied(
+            source, target, (from_key, to_key), embedder, language, config, how | {"scope": place}
+        )
+    except KeyboardInterrupt:
+        typer.echo("stopped; the same command goes on from there", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    emit(asdict(copied) | {"ok": copied.ok}) if json else _tell(copied)
+    raise typer.Exit(int(not copied.ok))
+
+
+def _copied(
+    source: str,
+    target: str,
+    keys: tuple[str | None, str | None],
+    embedder: str | None,
+    language: str | None,
+    config: Path | None,
+    how: dict[str, Any],
+) -> Copied:
+    from .. import copying
+    from ..config import read_settings
+    from ..copying.opening import source_at, target_at
+
+    settings = replace(read_settings(os.environ, config), language=None)
+    quiet = replace(settings, audit=None, guard=None, vault=None)
+    from_key, to_key = map(named_key, keys)
+    with (
+        source_at(source, key=from_key, settings=quiet) as one,
+        target_at(target, one, embedder=embedder, language=language, key=to_key, settings=settings) as other,
+        progress_bar("copying") as tell,
+    ):
+        return copying.copy(one, other, progress=tell, **how)
+
+
+def _tell(copied: Copied) -> None:
+    out, err = console(), console(stderr=True)
+    if copied.scopes:
+        made = table("scope", "source", "target", "digest", "left out", "only there", "")
+        for one in copied.scopes:
+            same = one.source_digest == one.target_digest
+            digests = [one.source_digest[:DIGEST]] + ([] if same else [one.target_digest[:DIGEST]])
+            verdict = ("same", "green") if one.equal else ("differs", "bold red")
+            made.add_row(
+                styled(one.scope), f"{one.source:,}", f"{one.target:,}", " ≠ ".join(digests),
+                f"{one.left_out or ''}", f"{one.more or ''}", styled(verdict),
+            )  # fmt: skip
+        out.print(made)
+    out.print(styled(_sentence(copied)))
+    for scope, id, why in copied.differences[:SHOWN]:
+        err.print(styled(("differs ", "bold red"), f"{scope}/{id} {why}"), soft_wrap=True)
+    for note in copied.notes:
+        err.print(styled(("note ", "yellow"), note), soft_wrap=True)
+
+
+def _sentence(copied: Copied) -> str:
+    counts = {
+        "new": copied.created,
+        "changed": copied.changed,
+        "there already": copied.same,
+        "with earlier versions": copied.histories,
+        "forgotten as in the source": copied.forgotten,
+        "forgotten for good in the target and left out": copied.entombed,
+        "under a legal hold in the target and left": copied.held,
+        "changed in the target and left": copied.conflicts,
+    }
+    told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    vectors = f"vectors made anew by {copied.embedder}" if copied.embedded else "vectors carried"
+    return f"copied: {told or 'nothing new'}; {vectors}"

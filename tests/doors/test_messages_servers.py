@@ -1,0 +1,211 @@
+"""The message stores on real servers: PostgreSQL and Redis."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import pytest
+from tests.servers.valkey import Valkey
+
+from eidet import Memory
+from eidet.compat.messages import (
+    BaseMemoryStore,
+    Message,
+    PostgresMemoryStore,
+    RedisMemoryStore,
+    default_store,
+)
+from eidet.errors import EidetError
+
+T = TypeVar("T")
+HOUR = 3600.0
+EARLY, LATE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(work)
+
+
+def user(content: str, **more: Any) -> Message:
+    return Message(role="user", content=content, **more)
+
+
+def texts(messages: Sequence[Message]) -> list[str | None]:
+    return [message.content for message in messages]
+
+
+@pytest.fixture(params=["postgres", "redis"])
+def url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"{request.param}_url"))
+
+
+def store_at(url: str, **how: Any) -> BaseMemoryStore:
+    make = PostgresMemoryStore if url.startswith("postgres") else RedisMemoryStore
+    return make(url, **how)
+
+
+@pytest.mark.point(84, 85)
+def test_messages_are_kept_on_the_server_in_the_order_they_were_added(url: str) -> None:
+    async def write() -> None:
+        async with store_at(url, session_id="s1") as store:
+            await store.add_message(user("first", timestamp=LATE))
+            await store.add_message(Message(role="assistant", content="second", timestamp=EARLY))
+            await store.add_messages([user("third", metadata={"n": 1}), user("fourth")])
+        async with store_at(url, session_id="s2") as other:
+            await other.add_message(user("elsewhere"))
+
+    async def read() -> list[list[Message]]:
+        async with store_at(url, session_id="s1") as store:
+            return [
+                await store.get_history(),
+                await store.get_history(limit=2),
+                await store.get_history(limit=1, offset=1),
+                await store.get_history(roles=["assistant"]),
+                await store.get_history(limit=2, roles=["user"]),
+            ]
+
+    run(write())
+    whole, newest, page, said, users = run(read())
+    assert texts(whole) == ["first", "second", "third", "fourth"]
+    assert texts(newest) == ["third", "fourth"]
+    assert texts(page) == ["third"]
+    assert texts(said) == ["second"]
+    assert texts(users) == ["third", "fourth"]
+    assert whole[2].metadata == {"n": 1}
+    assert whole[0].timestamp == LATE
+
+
+@pytest.mark.point(84, 85)
+def test_two_processes_worth_of_stores_see_each_other_at_once(url: str) -> None:
+    async def work() -> list[str | None]:
+        async with store_at(url) as one, store_at(url) as other:
+            await one.add_message(user("by one"))
+            await other.add_message(user("by other"))
+            await asyncio.gather(*(one.add_message(user(f"n{n}")) for n in range(5)))
+            assert len(texts(await one.get_history())) == 7
+            return texts(await other.get_history(limit=7))[:2]
+
+    assert run(work()) == ["by one", "by other"]
+
+
+@pytest.mark.point(84, 85)
+def test_a_session_is_cleared_and_others_stay(url: str) -> None:
+    async def work() -> tuple[list[Message], list[str | None]]:
+        async with store_at(url, session_id="a") as one, store_at(url, session_id="b") as other:
+            await one.add_message(user("x"))
+            await other.add_message(user("y"))
+            await one.clear()
+            return await one.get_history(), texts(await other.get_history())
+
+    assert run(work()) == ([], ["y"])
+
+
+@pytest.mark.point(84)
+def test_initialize_opens_the_pool_and_close_gives_it_back(postgres_url: str) -> None:
+    async def work() -> None:
+        store = PostgresMemoryStore(postgres_url, session_id="s")
+        pools = [store.pool]
+        await store.initialize()
+        pools.append(store.pool)
+        await store.add_message(user("x"))
+        await store.close()
+        pools.append(store.pool)
+        assert [isinstance(pool, Memory) for pool in pools] == [False, True, False]
+        assert texts(await store.get_history()) == ["x"]
+        await store.close()
+
+    run(work())
+
+
+@pytest.mark.point(84)
+def test_the_old_name_of_the_scheme_means_the_same(postgres_url: str) -> None:
+    async def work() -> list[str | None]:
+        async with PostgresMemoryStore(postgres_url.replace("postgresql://", "postgres://", 1)) as store:
+            await store.add_message(user("x\0y é 🙂"))
+            return texts(await store.get_history())
+
+    assert run(work()) == ["x\0y é 🙂"]
+
+
+@pytest.mark.point(84, 85)
+@pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:1/x", "redis://127.0.0.1:1/0?deadline=1"])
+def test_a_server_that_does_not_answer_is_told_at_initialize(url: str) -> None:
+    with pytest.raises(EidetError, match=r"127\.0\.0\.1"):
+        run(store_at(url).initialize())
+
+
+@pytest.mark.point(85)
+def test_only_the_newest_messages_stay_in_redis(redis_url: str) -> None:
+    async def work() -> list[str | None]:
+        async with RedisMemoryStore(redis_url, max_messages=3) as store:
+            for n in range(6):
+                await store.add_message(user(f"n{n}"))
+            assert store.client is not None
+            assert store.client.count() == 3, "what is over the limit is gone from the server too"
+            await store.add_messages([user("x"), user("y")])
+        async with RedisMemoryStore(redis_url) as other:
+            return texts(await other.get_history())
+
+    assert run(work()) == ["n5", "x", "y"]
+
+
+@pytest.mark.point(85)
+def test_a_session_in_redis_ends_when_nothing_is_added_for_its_time_to_live(redis_url: str) -> None:
+    now = [1_000_000.0]
+    with Memory(redis_url, clock=lambda: now[0]) as memory:
+        store = RedisMemoryStore(redis_url, ttl_hours=1, memory=memory)
+        run(store.add_messages([user("a"), user("b")]))
+        now[0] += HOUR - 1
+        run(store.add_message(user("c")))
+        now[0] += HOUR - 1
+        assert texts(run(store.get_history())) == ["a", "b", "c"], "every addition puts the end off"
+        now[0] += 1
+        assert run(store.get_history()) == []
+        assert memory.count() == 0
+
+
+@pytest.mark.point(85)
+def test_a_session_that_nobody_asks_for_ends_on_the_server_by_itself(redis_url: str, valkey: Valkey) -> None:
+    now = [1_000_000.0]
+    with Memory(f"{redis_url}?linger=0", clock=lambda: now[0]) as memory:
+        store = RedisMemoryStore(redis_url, ttl_hours=1, memory=memory)
+        run(store.add_messages([user(f"n{n}") for n in range(100)]))
+        now[0] += HOUR / 2
+        run(store.add_message(user("late")))
+        ends = {record.expires for record in memory.find(limit=1000)}
+        assert ends == {now[0] + 1.1 * HOUR}, "all of it ends at once, a little after the door lets it go"
+        assert {record.version for record in memory.find(limit=1000)} == {1}
+        now[0] += 2 * HOUR
+        assert memory.count() == 0
+
+
+@pytest.mark.point(85)
+def test_the_server_forgets_a_session_in_real_time(redis_url: str) -> None:
+    import time
+
+    async def write() -> None:
+        async with RedisMemoryStore(f"{redis_url}?linger=0", ttl_hours=0.5 / HOUR) as store:
+            await store.add_message(user("gone in half a second"))
+            assert texts(await store.get_history()) == ["gone in half a second"]
+
+    run(write())
+    time.sleep(1.0)
+    with Memory(redis_url) as memory:
+        assert memory._engine.store.get("default", [r.id for r in memory.find()]) == []
+        assert memory.count() == 0
+
+
+@pytest.mark.point(96)
+def test_the_store_for_an_environment_is_on_its_server(postgres_url: str, redis_url: str) -> None:
+    variables = {"DATABASE_URL": postgres_url, "REDIS_URL": redis_url}
+
+    async def work(environment: str) -> tuple[str, list[str | None]]:
+        async with default_store(environment, variables=variables) as store:
+            await store.add_message(user(environment))
+            return type(store).__name__, texts(await store.get_history())
+
+    assert run(work("production")) == ("PostgresMemoryStore", ["production"])
+    assert run(work("cache")) == ("RedisMemoryStore", ["cache"])

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.unit.cli.shell import Shell
+
+from eidet.memory import Memory
+
+
+@pytest.fixture
+def filled(eidet: Shell) -> Shell:
+    eidet("remember", "Ann lives in Lisbon", "Bob drinks tea")
+    eidet("remember", "Cleo plays chess", "--scope", "club", "--id", "cleo")
+    eidet("remember", "Dora swims", "--scope", "club/water")
+    return eidet
+
+
+def test_all_scopes_are_copied_and_told_as_a_table(filled: Shell) -> None:
+    other = str(filled.folder / "other.db")
+    said = filled("copy", str(filled.file), other)
+    assert said.code == 0
+    lines = said.out.splitlines()
+    assert lines[0].split() == ["scope", "source", "target", "digest", "left", "out", "only", "there"]
+    assert [line.split()[:3] for line in lines[2:5]] == [
+        ["club", "1", "1"],
+        ["club/water", "1", "1"],
+        ["default", "2", "2"],
+    ]
+    assert all(line.split()[-1] == "same" for line in lines[2:5])
+    assert lines[5] == "copied: 4 new; vectors carried"
+    assert (
+        filled("copy", str(filled.file), other).out.splitlines()[-1] == "copied: nothing new; vectors carried"
+    )
+
+
+@pytest.mark.parametrize(("words", "count"), [(("-s", "club"), 1), (("--scope", "club", "--below"), 2)])
+def test_a_scope_is_copied(filled: Shell, words: tuple[str, ...], count: int) -> None:
+    said = filled("copy", str(filled.file), str(filled.folder / "other.db"), *words, "--json")
+    assert said.json["created"] == count
+    assert said.json["ok"]
+
+
+def test_a_difference_is_told_and_ends_with_code_1(filled: Shell) -> None:
+    other = filled.folder / "other.db"
+    filled("copy", str(filled.file), str(other))
+    with Memory(other) as memory:
+        memory.revise("cleo", scope="club", text="Cleo plays go")
+    said = filled("copy", str(filled.file), str(other))
+    assert said.code == 1
+    assert "differs" in said.out
+    assert " ≠ " in said.out
+    assert said.err == "differs club/cleo differs in terms, text, vector, version\n"
+    told = filled("copy", str(filled.file), str(other), "--json")
+    assert (told.code, told.json["ok"]) == (1, False)
+    assert told.json["differences"][0][:2] == ["club", "cleo"]
+    assert filled("copy", str(filled.file), str(other), "--no-verify").code == 0
+
+
+def test_another_embedder_and_language(filled: Shell) -> None:
+    other = str(filled.folder / "other.db")
+    said = filled("copy", str(filled.file), other, "--embedder", "hashing:64", "--language", "de")
+    assert said.out.splitlines()[-1] == "copied: 4 new; vectors made anew by hashing:64"
+    with Memory(other) as memory:
+        assert memory.stats()["embedder"] == "hashing:64"
+        assert memory.stats()["language"] == "de"
+
+
+def test_sealed_ends_need_their_keys(filled: Shell) -> None:
+    one, two, plain = (str(filled.folder / name) for name in ("one.db", "two.db", "plain.db"))
+    keys = [str(filled.folder / name) for name in ("first.key", "second.key")]
+    for key in keys:
+        filled("keys", "new", key)
+    assert filled("copy", str(filled.file), one, "--to-key", f"file:{keys[0]}").code == 0
+    assert filled("copy", one, two).code == 7
+    ends = ("--from-key", f"file:{keys[0]}", "--to-key", f"file:{keys[1]}")
+    assert filled("copy", one, two, *ends).code == 0
+    secret = (filled.folder / "second.key").read_text().strip()
+    assert filled("copy", two, plain, "--from-key", "env:MINE", MINE=secret).code == 0
+    assert filled("find", "--at", plain, "--json").code == 0
+    assert filled("copy", one, plain, "--from-key", secret).code == 2
+
+
+def test_the_key_of_the_environment_counts_where_it_fits(filled: Shell) -> None:
+    sealed = str(filled.folder / "sealed.db")
+    key = filled("keys", "new").out.strip()
+    assert filled("copy", str(filled.file), sealed, EIDET_KEY=key).code == 0
+    assert filled("find", "--at", sealed).code == 7
+    assert filled("find", "--at", sealed, "--json", EIDET_KEY=key).code == 0
+    assert filled("copy", sealed, str(filled.file) + "2", EIDET_KEY=key).code == 0
+
+
+def test_bad_words_end_with_one_line(filled: Shell) -> None:
+    other = str(filled.folder / "other.db")
+    assert filled("copy", str(filled.file), other, "--below").code == 2
+    assert filled("copy", str(filled.file), str(filled.file)).code == 2
+    missing = filled("copy", str(filled.folder / "none.db"), other)
+    assert (missing.code, missing.out) == (3, "")
+    assert missing.err.startswith("error: there is no memory")
+    assert not (filled.folder / "other.db").exists()
+
+
+def test_a_process_of_its_own_answers_the_same(filled: Shell) -> None:
+    words = ["copy", str(filled.file), str(filled.folder / "o.db"), "--json"]
+    run = [sys.executable, "-c", "from eidet.cli import main; main()", *words]
+    said = subprocess.run(
+        run, check=False, capture_output=True, text=True, env=filled.environment(PATH=os.environ["PATH"])
+    )
+    assert said.returncode == 0, said.stderr
+    assert '"created":4' in said.stdout
