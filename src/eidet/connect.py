@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
 
 from .config import Settings
 from .embed import Embedder, WordEmbedder
@@ -38,6 +40,8 @@ def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
         return _sqlite(Path(place), settings)
     if name == "sqlite":
         return _sqlite(Path(rest.removeprefix("/")), settings)
+    if name == "tiered":
+        return _tiered(place, settings)
     store: Store = _plugin("eidet.stores", name)(place, settings=settings)
     return store
 
@@ -46,6 +50,25 @@ def _sqlite(path: Path, settings: Settings) -> Store:
     from .store.sqlite import SqliteStore
 
     return SqliteStore(path.expanduser(), durability=settings.durability)
+
+
+def _tiered(url: str, settings: Settings) -> Store:
+    """`tiered://?short=redis://…&long=agent.db&archive=s3://…&outbox=folder`; each part percent-encoded."""
+    from .store.tiered import TieredStore
+
+    parts = dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
+    unknown = parts.keys() - {"short", "long", "archive", "outbox"}
+    if unknown or not (parts.get("short") and parts.get("long")):
+        raise Misconfigured(
+            "a tiered memory is tiered://?short=redis://host&long=agent.db, with archive=s3://… and "
+            "outbox=folder if wanted; '&' and '?' inside of a part are written %26 and %3F"
+        )
+    return TieredStore(
+        partial(open_store, parts["short"], settings),
+        partial(open_store, parts["long"], settings),
+        outbox=parts.get("outbox") or None,
+        archive=parts.get("archive") or None,
+    )
 
 
 def audited(
@@ -101,13 +124,15 @@ def open_index(
 ) -> Index:
     """The embedded index beside the store, or the plugin that the setting `index` names.
 
+    An address such as `qdrant+http://host:6333` names the plugin `qdrant`, which reads the rest itself.
     `renewed` is called before an answer from vectors or terms that were replaced, and may refuse it.
     An embedder that knows the vectors of words lets the embedded index align words, too.
     """
     if settings.index != "embedded":
         _check_may_see(store, settings)
-        index: Index = _plugin("eidet.indexes", settings.index)(
-            store, width, settings=settings, renewed=renewed
+        name = settings.index.partition("://")[0].partition("+")[0]
+        index: Index = _plugin("eidet.indexes", name)(
+            store, width, settings=settings, renewed=renewed, embedder=embedder, analyzer=analyzer
         )
         return index
     from .index.embedded import EmbeddedIndex, EmbeddedSettings
@@ -129,8 +154,9 @@ def open_index(
 def _check_may_see(store: Store, settings: Settings) -> None:
     if getattr(store, "sealed", False) and not settings.index_unsealed:
         raise Misconfigured(
-            f"this memory is sealed, and the index {settings.index!r} would hold its vectors and words "
-            "unsealed: leave the setting index as it is, or allow it with index_unsealed=True"
+            f"this memory is sealed, and the index {settings.index.partition('?')[0]!r} would hold its "
+            "vectors and words unsealed: leave the setting index as it is, or allow it with "
+            "index_unsealed=True"
         )
 
 

@@ -18,7 +18,7 @@ from .errors import EidetError, Misconfigured
 from .index import Index
 from .ingest import Ingest
 from .ingest.renew import Progress, batches, reanalyse, reembed
-from .model import Hits, Record, Scope
+from .model import Hits, Record, Scope, Trust
 from .quality import DAY, KEPT_DAYS, Quality, Survey, Tally, Windows, day_of, quality_of
 from .quality.drift import Drift, drift, split
 from .quality.metrics import metrics_of
@@ -60,6 +60,7 @@ class Engine:
         self._lock = threading.RLock()
         self._parts: tuple[Ingest, Recall, Index] | None = None
         self._epoch: int | None = None
+        self._settled = False
         self._mark: Marker | None = None
         self._opened_as = self._language()
         self.analyzer: Analyzer = analyzer_of(self._opened_as)
@@ -82,6 +83,8 @@ class Engine:
         if durability is not None:
             settings = replace(settings, durability=durability)
         store = open_store(place, settings)
+        if settings.upkeep.archive is None and (archive := getattr(store, "archive", None)):
+            settings = replace(settings, upkeep=replace(settings.upkeep, archive=archive))
         try:
             store = audited(sealed(store, key, settings), audit, settings, clock)
             name = store.setting("embedder") if embedder is None else None
@@ -358,11 +361,18 @@ class Engine:
             "scopes": len(self.store.scopes(scope, alive_at=now)),
             "kinds": kinds,
             "tiers": tiers,
+            "quarantined": self.store.count(Where(scope=scope, trust=(Trust.QUARANTINED,), alive_at=now)),
             "store_bytes": self.store.size(),
             "embedder": self.store.setting("embedder") or self.embedder.name,
             "language": self._language(),
             "index": self._parts[2].stats() if self._parts else {},
+            **self._stores(),
         }
+
+    def _stores(self) -> dict[str, Any]:
+        """How the stores do that this one is made of, where it is made of any."""
+        tell = getattr(self.store, "health", None)
+        return {} if tell is None else {"stores": tell()}
 
     # How retrieval does.
 
@@ -422,6 +432,9 @@ class Engine:
         if parts is None:
             with self._lock:
                 parts = self._parts = self._parts or self._assemble()
+        if not self._settled:  # somebody else may have written first, with another embedder
+            self._check_names()
+            self._settled = self.store.setting("embedder") is not None
         return parts
 
     def _assemble(self) -> tuple[Ingest, Recall, Index]:

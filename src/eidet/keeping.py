@@ -24,12 +24,13 @@ from .store.sealed_carry import archive_for
 from .upkeep import Ask, Change, Maintained, Put, works_of
 from .upkeep.accesses import accesses, read_log
 from .upkeep.archive import Archive, FolderArchive, archive_of, known_archives, note_archive
+from .upkeep.bounds import PAGE
 from .upkeep.fit import Fitted, fit
 from .upkeep.form import Forms
 from .upkeep.groups import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .upkeep.plan import curve_of
 from .upkeep.retain import Standing, standings, unkept
-from .upkeep.run import PAGE, Parts, Pause, maintain, never
+from .upkeep.run import Parts, Pause, maintain, never
 from .upkeep.summary import Passage, gist, summarise
 from .upkeep.weigh import reweigh
 from .where import Condition, Where

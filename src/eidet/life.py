@@ -179,9 +179,7 @@ class Life:
         from .store.sealed_carry import archive_for
         from .upkeep.archive import archive_of, may_hold
 
-        source = archive_for(
-            self._engine.store, archive_of(archive or self._engine.settings.upkeep.archive)
-        )
+        source = archive_for(self._engine.store, archive_of(archive or self._engine.settings.upkeep.archive))
         if source is None:
             raise BadInput("name the archive: unarchive('folder'), or set upkeep.archive")
         count, sought = 0, None if ids is None else set(ids)

@@ -486,7 +486,8 @@ class Memory:
         """Made when needed: most programs never forget."""
         from .erasing import Erasing
 
-        return Erasing(self._engine, self._life)
+        guarding = self._guarding
+        return Erasing(self._engine, self._life, guarding.empty if guarding.has_vault else None)
 
     def history(self, id: str, *, scope: str | Scope = "default") -> list[Event]:
         """What happened to a record, oldest first: created, revised, moved, forgotten, when and by whom."""
@@ -498,17 +499,20 @@ class Memory:
         return told
 
     def scopes(self, under: str | None = None) -> dict[str, int]:
-        """The scopes that hold records, with how many."""
+        """The scopes that hold records, with how many, those in quarantine included."""
         place = None if under is None else Scope.under(under)
         return self._engine.store.scopes(place, alive_at=self._clock())
 
     def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
-        """How many records match."""
-        living = narrowed(self._guarding.asked(where), alive_at=self._clock()) or Where()
+        """How many records match; those in quarantine only if the filter asks for them, as in `find`."""
+        living = narrowed(self._guarding.seen(where), alive_at=self._clock()) or Where()
         return self._engine.store.count(living.within(Scope.of(scope)))
 
     def stats(self, scope: str | Scope | None = None) -> dict[str, Any]:
-        """Counts by kind and tier (of a scope, or of all), sizes, what made the vectors, how recalls went."""
+        """Counts by kind and tier (of a scope, or of all), sizes, what made the vectors, how recalls went.
+
+        They are of all that is kept; `quarantined` says how many of those wait to be looked at.
+        """
         place = None if scope is None else Scope.of(scope)
         now = self._clock()
         quality, drift = self._engine.retrieval(place, now)

@@ -19,6 +19,7 @@ from .errors import BadInput
 from .model import Kind, Place, Record, Scope, Tier, Trust, kind_of, tier_of, trust_of
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
+NUMBERS: Final = ("uses", "last_used", "level")  # what a condition can ask of the record itself
 MISSING: Final = object()
 DEEPEST: Final = 30
 
@@ -29,7 +30,8 @@ class Condition:
 
     Path steps are separated by dots, list positions are numbers; a tuple of steps allows any key.
     A missing value passes only `exists` with False. Numbers compare with numbers and strings with
-    strings; true is not 1. `regex` searches strings; `contains` is for strings and lists.
+    strings; true is not 1. `regex` searches strings; `contains` is for strings and lists. Numbers of
+    the record itself are `record.uses`, `record.level` and `record.last_used` (missing if never used).
     """
 
     path: tuple[str | int, ...]
@@ -42,14 +44,36 @@ class Condition:
         object.__setattr__(self, "path", _steps(path))
         object.__setattr__(self, "op", op)
         object.__setattr__(self, "value", _operand(op, value))
+        if self.of_record:
+            _check_number(self)
+
+    @property
+    def of_record(self) -> bool:
+        """Whether it asks for a number of the record itself, which every store has in a column."""
+        return self.path[0] == "record"
 
     def holds(self, record: Record) -> bool:
+        if self.of_record:
+            number = getattr(record, str(self.path[1]))
+            return compare(MISSING if number is None else number, self.op, self.value)
         root = record.data if self.path[0] == "data" else record.meta
         return compare(resolve(root, self.path[1:]), self.op, self.value)
 
 
+def _check_number(condition: Condition) -> None:
+    name, op, value = ".".join(map(str, condition.path)), condition.op, condition.value
+    if op not in ("=", "!=", "<", "<=", ">", ">=", "exists"):
+        raise BadInput(f"{name} is a number: compare it with =, !=, <, <=, >, >= or exists, not {op!r}")
+    if op != "exists" and (not _number(value) or not abs(value) < 2**63):
+        raise BadInput(f"{name} is compared with a number below 2**63, not {value!r:.80}")
+
+
 def _steps(path: str | Sequence[str | int]) -> tuple[str | int, ...]:
     steps: tuple[Any, ...] = tuple(path.split(".") if isinstance(path, str) else path)
+    if steps[:1] == ("record",):
+        if len(steps) != 2 or steps[1] not in NUMBERS:
+            raise BadInput(f"a condition can ask for record.{', record.'.join(NUMBERS)}, not {path!r}")
+        return steps
     if len(steps) < 2 or steps[0] not in ("data", "meta"):
         raise BadInput(f"condition path {path!r} must start with data or meta, as in 'data.health'")
     for step in steps:

@@ -400,16 +400,6 @@ class TestVectorMemoryStore:
         with pytest.raises(Misconfigured, match="ranking"):
             VectorMemoryStore(ranking="random")
 
-    @pytest.mark.point(25)
-    @pytest.mark.parametrize("index", ["pinecone", "weaviate", "milvus"])
-    def test_a_vector_database_that_is_not_installed_is_named_with_what_to_do(self, index: str) -> None:
-        from importlib.metadata import entry_points
-
-        if index in entry_points(group="eidet.indexes").names:
-            pytest.skip(f"{index} is installed")
-        with pytest.raises(Misconfigured, match=r"eidet\.indexes"):
-            VectorMemoryStore(index=index)
-
 
 def store_vectors(texts: dict[str, str]) -> list[Any]:
     store = VectorMemoryStore()

@@ -1080,3 +1080,13 @@ def test_a_closed_file_says_so(tmp_path: Path) -> None:
     ):
         with pytest.raises(Misconfigured, match=r"m\.db was closed; open it again"):
             verb()
+
+
+def test_a_memory_that_was_opened_before_another_embedder_wrote_says_so(tmp_path: Path) -> None:
+    with (
+        Memory(tmp_path / "m.db", embedder="hashing:16") as first,
+        Memory(tmp_path / "m.db", embedder="hashing:32") as second,
+    ):
+        first.remember("Ann lives in Lisbon")
+        with pytest.raises(Misconfigured, match="hashing:16"):
+            second.recall("Lisbon")

@@ -2,11 +2,12 @@
 
     which.py     which memory is meant, and opening it         machine.py   answers as JSON
     write.py     remember                                      show.py      answers for people
+    panels.py    the headings of --help
     erase.py     forget, verify-forgotten, verify-receipt
     read.py      recall, context, find, show, history, scopes, stats
     review.py    review, quarantine, approve, reveal, forget-value
     keys.py      keys new, rotate, check, shred; seal
-    care.py      export, load, rebuild, reembed, doctor        bench.py, demo.py, evaluate.py
+    care.py      export, load, rebuild, reembed, doctor        copy.py, bench.py, demo.py, evaluate.py
     life.py      maintain, detail, restore, pin, hold, fit …      audit.py, retention.py
 
 Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refused`; 3 `NotFound`;
@@ -23,15 +24,26 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..errors import Conflict, Corrupt, EidetError, Misconfigured, NotFound, Unavailable
-from . import audit, bench, care, demo, erase, evaluate, keys, life, read, retention, review, write
+from . import audit, bench, care, copy, demo, erase, evaluate, keys, life, read, retention, review, write
+from .panels import place_of
 
 __all__ = ["app", "main"]
 
+BEGINNING: Final = (
+    "The memory is the file eidet.db in this folder, unless --at or EIDET_MEMORY names another. "
+    "Every command has --help, and nearly every one --json for programs."
+)
 EXIT_CODES: Final = {NotFound: 3, Conflict: 4, Unavailable: 5, Corrupt: 6, Misconfigured: 7}
 
 
 class Commands(TyperGroup):
-    """The commands, whose errors end in one line and an exit code."""
+    """The commands, in the order of their panels; errors end in one line and an exit code."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(super().list_commands(ctx), key=self._place)
+
+    def _place(self, name: str) -> int:
+        return place_of(getattr(self.commands[name], "rich_help_panel", None))
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -59,10 +71,11 @@ app = typer.Typer(
     name="eidet",
     cls=Commands,
     no_args_is_help=True,
+    epilog=BEGINNING,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (demo, write, erase, read, life, review, audit, retention, keys, care, bench, evaluate):
+for part in (demo, write, erase, read, life, review, audit, retention, keys, care, copy, bench, evaluate):
     part.add_to(app)
 
 

@@ -12,13 +12,13 @@ import typer
 from ..clean import moment
 from ..errors import BadInput
 from .machine import emit, emit_each
+from .panels import ACCOUNT
 from .show import console, local_time, styled, table
 
 if TYPE_CHECKING:
     from ..audit import Entry, Head
     from ..audit.verify import Verified
 
-PANEL: Final = "Account for"
 SHOWN_IDS: Final = 3
 
 Log = Annotated[Path, typer.Argument(metavar="PATH", help="The audit log.", envvar="EIDET_AUDIT")]
@@ -36,7 +36,7 @@ def add_to(app: typer.Typer) -> None:
     audit = typer.Typer(help="Verify and read the audit log.", no_args_is_help=True)
     for run in (verify, show, head):
         audit.command()(run)
-    app.add_typer(audit, name="audit", rich_help_panel=PANEL)
+    app.add_typer(audit, name="audit", rich_help_panel=ACCOUNT)
 
 
 def verify(
@@ -49,7 +49,10 @@ def verify(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Tell whether any entry was altered, removed, inserted or moved, and which line; exit code 1 if so."""
+    """Tell whether any entry was altered, removed, inserted or moved, and which line.
+
+    Exit code 1 if so.
+    """
     from ..audit.verify import verify as verified
 
     found = verified(path, key=_key(key, key_file), head=None if kept is None else _head(kept))

@@ -21,6 +21,7 @@ import typer
 
 from ..errors import BadInput
 from .machine import emit
+from .panels import MEASURE
 from .show import console, table
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Measure:
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command(rich_help_panel="Look after")(bench)
+    app.command(rich_help_panel=MEASURE)(bench)
 
 
 def bench(

@@ -10,10 +10,10 @@ import typer
 
 from ..errors import BadInput
 from .machine import emit
+from .panels import CARE
 from .show import console, grid, progress_bar, styled
 from .which import Below, Which, command
 
-PANEL: Final = "Look after"
 _STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red"}
 
 File = Annotated[Path, typer.Argument(metavar="FILE")]
@@ -21,7 +21,7 @@ File = Annotated[Path, typer.Argument(metavar="FILE")]
 
 def add_to(app: typer.Typer) -> None:
     for run in (export, load, rebuild, reembed, doctor):
-        command(app, PANEL)(run)
+        command(app, CARE)(run)
 
 
 def export(
@@ -31,7 +31,10 @@ def export(
     every: Annotated[bool, typer.Option("--all", help="Every scope.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Open what a sealed memory keeps sealed.")] = False,
 ) -> None:
-    """Write a scope to a file of JSON lines, losslessly; sealed if the memory is."""
+    """Write a scope to a file of JSON lines, losslessly.
+
+    Sealed if the memory is.
+    """
     if every and (below or on.scope is not None):
         raise BadInput("--all means every scope: leave --scope and --below out")
     scope = None if every else on.reach(below)
@@ -41,21 +44,30 @@ def export(
 
 
 def load(on: Which, file: File) -> None:
-    """Read an export into the scopes its records name; a damaged file changes nothing."""
+    """Read an export into the scopes its records name.
+
+    A damaged file changes nothing.
+    """
     with on.opened(creates=True) as memory, progress_bar("loading") as tell:
         count = memory.load(file, progress=tell)
     _tell(on, {"loaded": count}, f"loaded {count:,} records from {file}")
 
 
 def rebuild(on: Which) -> None:
-    """Make the index anew from the store; with --language, analyse every text anew first."""
+    """Make the index anew from the store.
+
+    With --language, analyse every text anew first.
+    """
     with on.opened_for_change() as memory, progress_bar("rebuilding") as tell:
         count = memory.rebuild(on.reach_or_all(False), language=on.language, progress=tell)
     _tell(on, {"rebuilt": count}, f"rebuilt the index of {count:,} records")
 
 
 def reembed(on: Which) -> None:
-    """Change the embedder to the one --embedder names; goes on where it was interrupted."""
+    """Change the embedder to the one --embedder names.
+
+    Goes on where it was interrupted.
+    """
     if on.embedder is None:
         raise BadInput("name the embedder to change to: --embedder wordllama")
     with on.opened_for_change() as memory, progress_bar("embedding") as tell:
@@ -70,7 +82,10 @@ def doctor(
         bool, typer.Option("--thorough", help="Also compare the file's own indexes with its tables.")
     ] = False,
 ) -> None:
-    """Check the file, its schema, embedder, language, index and disk; exit code 1 if there are faults."""
+    """Check the file, its schema, embedder, language, index and disk.
+
+    Exit code 1 if there are faults.
+    """
     from .doctor import examined
 
     findings = list(examined(on, thorough=thorough))

@@ -17,6 +17,7 @@ import typer
 from ..errors import BadInput
 from . import story
 from .machine import context_json, emit, hits_json
+from .panels import START
 from .show import console, grid, styled
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Remembered:
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command(rich_help_panel="Start here")(demo)
+    app.command(rich_help_panel=START)(demo)
 
 
 def demo(

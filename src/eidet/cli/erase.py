@@ -10,8 +10,10 @@ import typer
 
 from ..clean import Json
 from ..errors import BadInput, Refused
+from ..model import Trust
 from ..where import Where
 from .machine import emit
+from .panels import FORGET
 from .show import console, said, size_text, styled, table
 from .which import Below, Which, command
 from .words import json_of
@@ -20,15 +22,12 @@ if TYPE_CHECKING:
     from ..erasing import Absence, Forgotten, Preview
     from ..memory import Memory
 
-PANEL: Final = "Write"
-PROOF: Final = "Proof"
 SHOWN: Final = 50  # records of a dry run that are shown one by one
 
 
 def add_to(app: typer.Typer) -> None:
-    command(app, PANEL)(forget)
-    for run in (verify_forgotten, verify_receipt):
-        command(app, PROOF)(run)
+    for run in (forget, verify_forgotten, verify_receipt):
+        command(app, FORGET)(run)
 
 
 def forget(
@@ -97,8 +96,9 @@ def _check(
 
 
 def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope: str) -> str:
-    """A number for people."""
-    found = memory.count(Where(ids=tuple(ids)) if ids else where, scope=scope)
+    """A number for people; what is in quarantine is forgotten too."""
+    named = Where(ids=tuple(ids)) if ids else where or Where()
+    found = memory.count(named & Where(trust=tuple(Trust)), scope=scope)
     return "1 record" if found == 1 else f"{found:,} records"
 
 
@@ -118,6 +118,7 @@ def _further(forgotten: Forgotten) -> str:
         "copies": "copies of them",
         "derived_dropped": "records made of them",
         "archived": "from the archive",
+        "vault": "values in the vault",
     }
     told = [f"{counts[name]:,} {words}" for name, words in named.items() if counts.get(name)]
     if counts.get("derived_anew"):
@@ -159,7 +160,10 @@ def verify_forgotten(
     data: Annotated[str | None, typer.Option(metavar="JSON", help="Structured content instead.")] = None,
     below: Below = False,
 ) -> None:
-    """Look for something everywhere a memory could keep it; exit code 1 if it is found."""
+    """Look for something everywhere a memory could keep it.
+
+    Exit code 1 if it is found.
+    """
     from ..erasing.receipt import Receipt
 
     sought: Json = json_of(data, "--data")
@@ -193,7 +197,10 @@ def _tell_absence(absence: Absence, json: bool) -> None:
 
 
 def verify_receipt(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
-    """Tell whether a receipt is of this memory and unchanged; exit code 1 if it is not."""
+    """Tell whether a receipt is of this memory and unchanged.
+
+    Exit code 1 if it is not.
+    """
     from ..erasing.receipt import Receipt
 
     with on.opened() as memory:

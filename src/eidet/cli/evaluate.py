@@ -11,6 +11,7 @@ import typer
 
 from ..clean import dump_json
 from ..errors import BadInput
+from .panels import MEASURE
 from .show import console, plain, progress_bar, styled, table
 
 if TYPE_CHECKING:
@@ -19,13 +20,12 @@ if TYPE_CHECKING:
 
     from ..eval import Case, Comparison, Difference, Figure, Report, Run, Variant
 
-PANEL: Final = "Look after"
 OUTPUT: Final = "What comes out"
 DATA: Final = "What is asked"
 
 
 def add_to(app: typer.Typer) -> None:
-    app.command("eval", rich_help_panel=PANEL)(evaluate)
+    app.command("eval", rich_help_panel=MEASURE)(evaluate)
 
 
 def evaluate(

@@ -6,19 +6,19 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import BadInput, Misconfigured, NotFound, Refused
 from .machine import emit
+from .panels import INSIDE, TRUST
 from .show import progress_bar
 from .which import Which, command
 
 if TYPE_CHECKING:
     from ..seal.service import Key
 
-PANEL: Final = "Keys"
 
 Scope = Annotated[str, typer.Argument(metavar="SCOPE")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -28,9 +28,9 @@ def add_to(app: typer.Typer) -> None:
     keys = typer.Typer(no_args_is_help=True, help="Keys of a sealed memory: new, rotate, check, shred.")
     keys.command()(new)
     for run in (rotate, check, shred):
-        command(keys, PANEL)(run)
-    app.add_typer(keys, name="keys", rich_help_panel=PANEL)
-    command(app, PANEL)(seal)
+        command(keys, INSIDE)(run)
+    app.add_typer(keys, name="keys", rich_help_panel=TRUST)
+    command(app, TRUST)(seal)
 
 
 def new(
@@ -60,7 +60,10 @@ def rotate(
         typer.Option("--to", metavar="KEY", help="A new master key: file:PATH or env:NAME."),
     ] = None,
 ) -> None:
-    """Give every scope (or the one that --scope names) a new key; with --to, change the master key."""
+    """Give every scope (or the one that --scope names) a new key.
+
+    With --to, change the master key.
+    """
     if to is not None and on.scope is not None:
         raise BadInput("--to changes the master key of the whole memory: leave --scope out")
     with on.opened() as memory, progress_bar("sealing anew") as tell:
@@ -72,7 +75,10 @@ def rotate(
 
 
 def check(on: Which) -> None:
-    """Tell every scope's keys and whether they can be opened; exit code 1 if one cannot be used as it is."""
+    """Tell every scope's keys and whether they can be opened.
+
+    Exit code 1 if one cannot be used as it is.
+    """
     from ..store.sealed_carry import sealed_in
     from ..store.sealed_turn import checked
 

@@ -12,6 +12,7 @@ import typer
 from ..errors import BadInput, MissingExtra
 from ..model import Record, Scope
 from .machine import emit, record_json
+from .panels import LIFE
 from .show import console, said, styled, table
 from .which import Below, Which, command
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ..upkeep.curve import Curve
     from ..upkeep.fit import Fitted
 
-PANEL: Final = "The life of memories"
 BARS: Final = "▁▂▃▄▅▆▇█"
 DAYS: Final = (0, 1, 3, 7, 14, 30, 60, 90, 180, 365)
 SHOWN: Final = 50
@@ -38,7 +38,7 @@ Model = Annotated[
 
 def add_to(app: typer.Typer) -> None:
     for run in (maintain, detail, restore, pin, unpin, hold, release, end_session, unarchive, fit):
-        command(app, PANEL)(run)
+        command(app, LIFE)(run)
 
 
 def maintain(

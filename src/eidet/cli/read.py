@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
 from . import show as shown
 from .machine import context_json, emit, emit_each, event_json, hits_json, record_json
+from .panels import CARE, USE
 from .which import Below, Vectors, Which, command
-
-PANEL: Final = "Read"
 
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Of this kind; several add up.")]
 Session = Annotated[str | None, typer.Option(help="Of this session.")]
@@ -25,8 +24,10 @@ Id = Annotated[str, typer.Argument(metavar="ID")]
 
 
 def add_to(app: typer.Typer) -> None:
-    for run in (recall, context, find, show, history, scopes, stats):
-        command(app, PANEL)(run)
+    for run in (recall, context, find, show, history):
+        command(app, USE)(run)
+    command(app, CARE)(stats)
+    command(app, CARE)(scopes)
 
 
 def recall(
@@ -113,7 +114,10 @@ def find(
     below: Below = False,
     vectors: Vectors = False,
 ) -> None:
-    """Records that match exactly; with --json one a line."""
+    """Records that match exactly.
+
+    With --json one a line.
+    """
     with on.opened() as memory:
         records = memory.find(
             scope=on.reach(below),
@@ -140,7 +144,10 @@ def show(
     with_history: Annotated[bool, typer.Option("--history", help="Also what happened to it.")] = False,
     vectors: Vectors = False,
 ) -> None:
-    """Everything about one record; exit code 1 if there is none."""
+    """Everything about one record.
+
+    Exit code 1 if there is none.
+    """
     with on.opened() as memory:
         record = memory.get(id, scope=on.one_scope)
         events = memory.history(id, scope=on.one_scope) if with_history else []
@@ -157,7 +164,10 @@ def show(
 
 
 def history(on: Which, id: Id) -> None:
-    """What happened to a record, oldest first; exit code 1 if nothing is known of it."""
+    """What happened to a record, oldest first.
+
+    Exit code 1 if nothing is known of it.
+    """
     with on.opened() as memory:
         events = memory.history(id, scope=on.one_scope)
     if not events:
@@ -169,7 +179,10 @@ def history(on: Which, id: Id) -> None:
 
 
 def scopes(on: Which) -> None:
-    """The scopes that hold records, with how many; with --scope, that one and those below it."""
+    """The scopes that hold records, with how many.
+
+    With --scope, that one and those below it.
+    """
     with on.opened() as memory:
         counts = memory.scopes(on.scope)
     if on.json:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .audit import PANEL
 from .machine import emit
+from .panels import ACCOUNT, INSIDE
 from .show import console, styled, table
 from .which import Below, Which, command
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     group = typer.Typer(help="How long memories are kept.", no_args_is_help=True)
-    command(group, PANEL)(show)
+    command(group, INSIDE)(show)
     group.callback()(_group)
-    app.add_typer(group, name="retention", rich_help_panel=PANEL)
+    app.add_typer(group, name="retention", rich_help_panel=ACCOUNT)
 
 
 def _group() -> None:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from ..model import Record
 from .life import By, Id
 from .machine import emit, emit_each, record_json
+from .panels import TRUST
 from .show import console, local_time, said, styled, table, tell_record
 from .which import Below, Which, command
-
-PANEL: Final = "Trust"
 
 
 def add_to(app: typer.Typer) -> None:
     for run in (review, quarantine, approve, reveal, forget_value):
-        command(app, PANEL)(run)
+        command(app, TRUST)(run)
 
 
 def review(
@@ -26,7 +25,10 @@ def review(
     below: Below = False,
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 50,
 ) -> None:
-    """What is in quarantine or labelled as poison, newest first; with --json one a line."""
+    """What is in quarantine or labelled as poison, newest first.
+
+    With --json one a line.
+    """
     with on.opened() as memory:
         found = memory.review(scope=on.reach(below), limit=limit)
     if on.json:

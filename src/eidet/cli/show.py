@@ -180,7 +180,8 @@ def tell_scopes(counts: Mapping[str, int]) -> None:
 
 def tell_stats(stats: Mapping[str, Any]) -> None:
     made = _pairs()
-    made.add_row("records", f"{stats['records']:,}")
+    aside = f" ({stats['quarantined']:,} in quarantine)" if stats.get("quarantined") else ""
+    made.add_row("records", f"{stats['records']:,}{aside}")
     made.add_row("scopes", f"{stats['scopes']:,}")
     made.add_row("size", size_text(stats["store_bytes"]))
     made.add_row("embedder", stats["embedder"])

@@ -10,6 +10,7 @@ import typer
 
 from ..errors import BadInput
 from .machine import emit_each
+from .panels import USE
 from .show import progress_bar
 from .which import Which, command
 from .words import end_of, json_of, lines_of, messages_of, meta_of, place_of
@@ -19,11 +20,10 @@ if TYPE_CHECKING:
     from ..model import Message, Record
 
 BATCH: Final = 1000
-PANEL: Final = "Write"
 
 
 def add_to(app: typer.Typer) -> None:
-    command(app, PANEL)(remember)
+    command(app, USE)(remember)
 
 
 def remember(

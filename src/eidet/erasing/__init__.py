@@ -24,7 +24,7 @@ from ..store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
 from ..store.marks import Marker, secret_of
 from ..where import Where
 from .absence import Absence, Search, absence_of
-from .cleaning import Cleaning
+from .cleaning import Cleaning, Emptying
 from .journal import Entry, with_entry
 from .plan import WHOLESALE, Doom, Wish, doom_of
 from .receipt import Receipt, Signer, public_half
@@ -99,9 +99,11 @@ class _Words:
 class Erasing:
     """Forgets in an engine's memory."""
 
-    def __init__(self, engine: Engine, life: Life) -> None:
+    def __init__(self, engine: Engine, life: Life, empty: Emptying | None = None) -> None:
+        """`empty` takes the values behind what was forgotten out of a vault, where there is one."""
         self._engine = engine
         self._life = life
+        self._empty = empty
 
     def forget(self, wish: Wish, *, now: float, by: str | None, why: str | None, key: object) -> Forgotten:
         """What is damaged is deleted without being read: its id is entombed, its words are not known."""
@@ -118,7 +120,7 @@ class Erasing:
     def _erased(self, wish: Wish, *, now: float, by: str | None, notes: tuple[str, ...]) -> Receipt:
         """Deletes in one write, then cleans; the receipt is not signed yet."""
         marker, token, doom = self._marker(), uuid.uuid4().hex, Doom()
-        cleaning, words = Cleaning(self._engine, self._life, marker), _Words(self._life)
+        cleaning, words = Cleaning(self._engine, self._life, marker, self._empty), _Words(self._life)
         archived = cleaning.archived(wish)
 
         def plan(look: Look) -> Erasure:
@@ -180,7 +182,7 @@ class Erasing:
 
     def finish(self, now: float) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean."""
-        Cleaning(self._engine, self._life, self._marker()).finish(now)
+        Cleaning(self._engine, self._life, self._marker(), self._empty).finish(now)
 
     # Proof.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..engine import Engine
-from ..errors import EidetError, Unavailable
+from ..errors import EidetError, Refused, Unavailable
 from ..index.sidecar import Sidecars
 from ..life import Life
 from ..model import Record
@@ -16,6 +16,7 @@ from ..store import Erasure
 from ..store.marks import Marker
 from ..store.rules import ends_of
 from ..text.units import units_of
+from ..where import Where
 from .archives import expunge, records_in
 from .files import forms_of, path_of, remove, schema_copies, sidecars
 from .journal import entries_in, without_entry
@@ -23,6 +24,8 @@ from .plan import Doom, Wish
 
 log = logging.getLogger("eidet")
 PLACES = ("sidecars", "schema_copies", "archived", "freed_bytes")
+Living = Callable[[], Iterator[Record]]
+Emptying = Callable[[Iterable[Record] | None, Living], int]  # what was said, None: nobody knows
 
 
 @dataclass(slots=True)
@@ -41,10 +44,12 @@ class Cleaned:
 class Cleaning:
     """Takes what was forgotten out of everything beside the records of a store."""
 
-    def __init__(self, engine: Engine, life: Life, marker: Marker) -> None:
+    def __init__(self, engine: Engine, life: Life, marker: Marker, empty: Emptying | None = None) -> None:
+        """`empty` takes values out of a vault of pseudonyms, where there is one."""
         self._engine = engine
         self._life = life
         self._marker = marker
+        self._empty = empty
 
     def archived(self, wish: Wish) -> list[Record]:
         """What archives hold of what is meant: it must not come back from elsewhere either."""
@@ -73,6 +78,7 @@ class Cleaning:
         said = list(doom.said)
         self._drop_caches(scopes, said)
         self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(said))
+        self._empty_vault(cleaned, None if wish.wholesale else [*said, *(old for old, _ in doom.anew)])
         cleaned.notes += self._told_elsewhere()
         return cleaned
 
@@ -86,6 +92,7 @@ class Cleaning:
         self._drop_caches({scope for scope, _ in gone}, ())
         cleaned = Cleaned()
         self._clean_files(cleaned, sidecars(store), None)  # sidecars are caches: whichever scopes were meant
+        self._empty_vault(cleaned, None)
         for note in cleaned.notes:
             log.warning("what was forgotten is not cleaned yet: %s", note)
         for entry in () if cleaned.unfinished else entries:
@@ -105,6 +112,23 @@ class Cleaning:
             pending = (f"files could not be cleaned: {error}",)
         cleaned.notes += pending
         cleaned.unfinished = bool(pending)
+
+    def _empty_vault(self, cleaned: Cleaned, said: Iterable[Record] | None) -> None:
+        """Of pseudonyms that other records name, archived ones included, the vault keeps the values."""
+        if self._empty is None:
+            return
+        try:
+            cleaned.counts["vault"] = self._empty(said, self._living)
+        except Refused as error:
+            cleaned.notes.append(f"values may stay in the vault: {error}")
+        except EidetError as error:
+            cleaned.notes.append(f"the vault was not emptied: {error}")
+            cleaned.unfinished = True
+
+    def _living(self) -> Iterator[Record]:
+        yield from self._engine.store.scan(Where())
+        for archive in self._life.keeping.archives():
+            yield from (record for _, record in records_in(archive))
 
     def _drop_caches(self, scopes: Iterable[str], said: Sequence[Record]) -> None:
         for scope in scopes:

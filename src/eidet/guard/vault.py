@@ -22,6 +22,7 @@ from ..errors import BadInput, Corrupt, Misconfigured, MissingExtra, Unavailable
 
 NONCE: Final = 12
 WAIT_SECONDS: Final = 10.0
+USER: Final = "user:"
 _TABLES: Final = (
     "CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS sealed (token TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -105,6 +106,22 @@ class VaultFile:
                 )
             file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return gone
+
+    def tokens(self) -> set[str]:
+        """All pseudonyms that it knows a value of."""
+        with self._asked() as file:
+            return {row[0] for row in file.execute("SELECT token FROM sealed")}
+
+    def note_user(self, identity: str) -> None:
+        """Notes a memory that has pseudonyms of this vault."""
+        with self._asked() as file, file:
+            file.execute("INSERT OR IGNORE INTO about VALUES (?, x'')", (USER + identity,))
+
+    def users(self) -> set[str]:
+        """The memories that were noted."""
+        with self._asked() as file:
+            rows = file.execute("SELECT name FROM about WHERE substr(name, 1, ?) = ?", (len(USER), USER))
+            return {row[0].removeprefix(USER) for row in rows}
 
     def close(self) -> None:
         with self._lock:

@@ -3,6 +3,7 @@
 fields.py     personal data in drafts, changes, loaded records, questions and filters
 labels.py     labels for texts that look like orders, quarantine, review
 revealing.py  pseudonyms turned back
+emptying.py   values that leave the vault with the last record that names them
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ..model import Draft, Hit, Hits, Record
 from ..text.units import units_of
 from ..upkeep import HOLD
 from ..where import Where
+from .emptying import Living, emptied
 from .fields import (
     Guard,
     Pending,
@@ -64,6 +66,9 @@ class Guarding:
         self._asking = None if guard is None else guard.asking
         self._scan = scan_of(engine.settings.poison)
         self._above = threshold_of(engine.settings.quarantine_above)
+        if guard is not None and guard.vault is not None:
+            guard.vault.note_user(engine.store.identity)
+            guard.vault.close()  # opened again when it is needed
 
     # On the way in.
 
@@ -225,6 +230,22 @@ class Guarding:
         tokens = named_tokens(value, guard)
         self._note("forget_value", {"pseudonyms": tokens})
         return guard.vault.drop(tokens)
+
+    @property
+    def has_vault(self) -> bool:
+        return self._guard is not None and self._guard.vault is not None
+
+    def empty(self, said: Iterable[Record] | None, living: Living) -> int:
+        """Takes what only forgotten records named out of the vault (None: what none names); how many.
+
+        Refused where another memory has pseudonyms of the same vault: nobody here knows its records.
+        """
+        guard = self._guard
+        if guard is None or guard.vault is None:
+            return 0
+        if guard.vault.users() - {self._engine.store.identity}:
+            raise Refused("another memory uses the same vault: `forget_value` takes a value out of it")
+        return emptied(guard.vault, said, living, tuple(one.name for one in guard.policy.patterns))
 
     def _note(self, verb: str, what: Mapping[str, Any]) -> None:
         """Before it is done, in the audit log if there is one: which records or pseudonyms, never a value."""

@@ -64,6 +64,7 @@ class Found:
     days      (row, first day, last day) of the times the texts speak of
     mentions  by name: whether the record has all of its terms
     damaged   how many records of a tier cannot be read and were not searched
+    notes     what else the answer lacks, in words
     inside    whether it is of the session asked for
     away      how far it is from the place asked for; NaN without a place
     """
@@ -90,6 +91,7 @@ class Found:
     spans: dict[str, Span]
     rarity: float = 0.0
     damaged: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     searched: int = 0
     kept: int = 0
 

@@ -44,6 +44,8 @@ class Attributes:
 
         Rows whose record is gone count as without a value: whoever asks knows that they are gone.
         """
+        if any(condition.of_record for condition in conditions):
+            return None  # uses are counted in place: no column would follow them
         wanted = {condition.path for condition in conditions}
         ready = [self._is_ready(path) for path in wanted]  # each is counted
         if not all(ready):

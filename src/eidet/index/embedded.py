@@ -348,6 +348,7 @@ def merged(parts: list[Found]) -> Found:
         away=_optional([part.away for part in parts], by_seq),
         spans={arm: _widest([part.spans[arm] for part in parts if part.kept]) for arm in _arms(aligned)},
         damaged=dict(sum((Counter(part.damaged) for part in parts), Counter())),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         rarity=max((part.rarity for part in parts), default=0.0),
         searched=sum(part.searched for part in parts),
         kept=sum(part.kept for part in parts),

@@ -111,9 +111,14 @@ class Recall:
         trace = None
         if query.explain:
             trace = self._trace(
-                query, terms, found, ranked, clock, asked.notes() + notes + _losses(found, records)
+                query, terms, found, ranked, clock, asked.notes() + notes + self._lacks(found, records)
             )
         return Hits(best, trace, query.scope.path)
+
+    def _lacks(self, found: Found, records: list[Record | None]) -> tuple[str, ...]:
+        """What the answer does without, in words."""
+        missing: tuple[str, ...] = getattr(self.store, "missing", ())
+        return (*_losses(found, records), *missing)
 
     def understood(self, query: Query) -> Understood:
         """What the query means; what the caller said stands in place of what its words say."""
@@ -302,7 +307,7 @@ def _losses(found: Found, records: list[Record | None]) -> tuple[str, ...]:
     ]
     if lost := sum(record is None for record in records):
         told.append(f"{lost:,} hits are damaged or went away while they were read")
-    return tuple(told)
+    return (*found.notes, *told)
 
 
 def _zone(now: float) -> float:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Final
 
-from ..errors import BadInput
+from ..errors import BadInput, Misconfigured
+
+GROUP: Final = "eidet.recipes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +92,21 @@ RECIPES: Final = {"auto": AUTO, "dialogue": DIALOGUE, "facts": FACTS, "documents
 
 
 def recipe_of(recipe: Recipe | str) -> Recipe:
-    """A recipe by its name, or itself."""
+    """A recipe by its name, one that an installed package offers included, or itself."""
     if isinstance(recipe, Recipe):
         return recipe
-    if recipe not in RECIPES:
-        raise BadInput(f"no recipe is called {recipe!r}; there are {', '.join(RECIPES)}, or make a Recipe(…)")
-    return RECIPES[recipe]
+    return RECIPES[recipe] if recipe in RECIPES else _installed(recipe)
+
+
+@cache
+def _installed(name: str) -> Recipe:
+    """What a package offers under a name: a recipe, or a function that makes one."""
+    found = entry_points(group=GROUP)
+    for entry in found.select(name=name):
+        made = entry.load()
+        recipe = made if isinstance(made, Recipe) else made()
+        if not isinstance(recipe, Recipe):
+            raise Misconfigured(f"the entry point {name!r} of {GROUP} gives a Recipe, not {recipe!r}")
+        return recipe
+    known = ", ".join([*RECIPES, *sorted(found.names)])
+    raise BadInput(f"no recipe is called {name!r}; there are {known}, or make a Recipe(…)")

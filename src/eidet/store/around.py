@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..clean import Json
 from ..model import Scope
@@ -14,6 +15,12 @@ class Around:
     """The verbs that say nothing of what records say."""
 
     inner: Store
+
+    def __getattr__(self, name: str) -> Any:
+        """What some stores tell of themselves beside the port: how their parts do."""
+        if name in ("archive", "health", "missing"):
+            return getattr(self.inner, name)
+        raise AttributeError(name)
 
     def note(self, uses: Uses) -> None:
         self.inner.note(uses)

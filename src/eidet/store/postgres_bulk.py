@@ -140,7 +140,8 @@ def quick_insert() -> str:
     values = ", ".join(f"%s::{type}" for type in TYPES[1:])
     return (
         f"INSERT INTO records ({', '.join(COLUMNS)}) SELECT 1 + greatest("
-        "coalesce((SELECT max(seq) FROM records), 0), coalesce((SELECT max(seq) FROM events), 0)), "
+        "coalesce((SELECT max(seq) FROM records), 0), coalesce((SELECT max(seq) FROM events), 0), "
+        "coalesce((SELECT value::bigint FROM settings WHERE name = 'leapt'), 0)), "
         f"{values} WHERE (SELECT value FROM settings WHERE name = 'epoch') = "
         "coalesce(%s::text, (SELECT value FROM settings WHERE name = 'epoch')) "
         "AND NOT EXISTS (SELECT 1 FROM tombstones WHERE scope = ANY(%s::text[]) AND mark = ANY(%s::bytea[])) "

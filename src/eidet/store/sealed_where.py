@@ -42,7 +42,8 @@ def _asked(where: Where, scope: str | None, token: Token) -> Asked:
     every = [_asked(part, scope, token) for part in where.every]
     some = [_asked(part, scope, token) for part in where.some]
     never = [_asked(part, scope, token) for part in where.never]
-    exact = not where.conditions and (scope is not None or not labels)
+    told = tuple(condition for condition in where.conditions if condition.of_record)
+    exact = told == where.conditions and (scope is not None or not labels)
     exact = exact and all(part.exact for part in (*every, *some, *never))
     parts: dict[str, Any] = {
         **tokens,
@@ -50,4 +51,4 @@ def _asked(where: Where, scope: str | None, token: Token) -> Asked:
         "some": tuple(part.where for part in some),
         "never": tuple(part.where for part in never if part.exact),
     }
-    return Asked(replace(where, conditions=(), **parts), exact)
+    return Asked(replace(where, conditions=told, **parts), exact)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -48,10 +49,21 @@ def curve_of(settings: Upkeep) -> Curve:
     )
 
 
-def crowd_bound(rested: Iterable[Rested], limit: int) -> Rested | None:
-    """Up to where, longest unused first, records are more than the limit; None if they are not."""
-    ordered = sorted(rested)
-    return ordered[len(ordered) - limit - 1] if len(ordered) > limit else None
+def crowd_bound(by_created: Iterable[Record], over: int) -> Rested | None:
+    """Up to where, longest unused first, records are too many; None if there are none.
+
+    `over` is how many are too many. They come in the order of their creation (then of seq), and not
+    all of them are read: nothing rests longer than since it was made, so once so many rest longer than
+    the next one is old, no later one can be among them.
+    """
+    longest: list[Rested] = []  # negative, so that the one that rests least of them comes first
+    for record in by_created if over > 0 else ():
+        if len(longest) == over and (-record.created, -record.seq) < longest[0]:
+            break
+        heapq.heappush(longest, (-rested_since(record), -record.seq))
+        if len(longest) > over:
+            heapq.heappop(longest)
+    return (-longest[0][0], -longest[0][1]) if longest else None
 
 
 def expire(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
@@ -147,7 +159,7 @@ def _due(record: Record, tier: Tier, now: float, settings: Upkeep, bounds: Bound
 
 def _used_before(record: Record) -> int:
     before = record.meta.get(USED_BEFORE, 0)
-    return before if isinstance(before, int) else 0
+    return max(before, 0) if isinstance(before, int) else 0
 
 
 def _used(record: Record) -> str:

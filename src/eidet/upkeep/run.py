@@ -15,21 +15,22 @@ from typing import Any, Final, TypeVar
 
 from ..config import Retention, Upkeep
 from ..errors import Conflict, Corrupt, EidetError, Refused, Unavailable
-from ..model import Record, Scope, Tier
+from ..model import Record, Scope
 from ..store import Store
 from ..store.rules import Entombed
 from ..where import Where
 from ..who import because
-from . import Ask, Change, Drop, Maintained, Noted, Put, Stay, rested_since
+from . import Ask, Change, Drop, Maintained, Noted, Put, Stay
 from .archive import Archive
+from .bounds import PAGE, bounds_of
 from .curve import DAY
+from .due import candidates
 from .form import Forms
-from .plan import PLANNERS, Bounds, Rested, crowd_bound, plan
+from .plan import PLANNERS, Bounds, plan
 
 T = TypeVar("T")
 BY: Final = "upkeep"  # as history tells it
 TRIM_BYTES: Final = 1 << 20
-PAGE: Final = 2_000  # records read at once: a page of the store is found by looking along all of the scope
 PRUNED: Final = 500  # notes of the history that are removed at once
 Groups = Callable[[str, str], Iterator[Change]]  # work, scope
 Pause = Callable[[], bool]  # called between batches: may rest for a while; whether to stop
@@ -95,7 +96,8 @@ def maintain(
     """Does the works on a scope (None: on all), or says what it would do."""
     began = time.perf_counter()
     tally = _Tally(told)
-    for path in parts.store.scopes(scope):
+    for path, held in parts.store.scopes(scope).items():
+        tally.examined += held if any(work in PLANNERS for work in works) else 0
         for changes in _planned(parts, settings, path, now, works, tally):
             if dry_run:
                 _tell(changes, tally)
@@ -133,8 +135,8 @@ def _planned(
     if single:
         bounds = bounds_of(parts.store, scope, settings) if "move" in single else Bounds()
         bounds = replace(bounds, retention=parts.retention)
-        for page in _pages(parts.store, scope, settings.batch):
-            tally.examined += len(page)
+        where = candidates(single, now, settings, bounds)
+        for page in () if where is None else _pages(parts.store, where.within(Scope(scope)), settings.batch):
             yield list(plan(page, now, settings, bounds, single))
     for work in (work for work in works if work not in PLANNERS):
         yield from in_batches(_readable(parts.groups(work, scope), f"{work} {scope}", tally), settings.batch)
@@ -148,34 +150,15 @@ def _readable(changes: Iterator[Change], what: str, tally: _Tally) -> Iterator[C
         tally.failed.append(f"{what}: {error}")
 
 
-def _pages(store: Store, scope: str, size: int) -> Iterator[list[Record]]:
-    """All records there are now; those that are written while we walk come after the end."""
+def _pages(store: Store, where: Where, size: int) -> Iterator[list[Record]]:
+    """What matches of the records there are now; those that are written while we walk come after the end."""
     head = store.head().seq
-    for page in in_batches(store.scan(Where(scope=Scope(scope)), batch=PAGE), size):
+    for page in in_batches(store.scan(where, batch=PAGE), size):
         known = [record for record in page if record.seq <= head]
         if known:
             yield known
         if len(known) < len(page):
             return
-
-
-def bounds_of(store: Store, scope: str, settings: Upkeep) -> Bounds:
-    """One pass over the tiers that have too many records; none where all have few."""
-    place = Scope(scope)
-    limits = {Tier.SHORT: settings.short_entries, Tier.MIDDLE: settings.middle_entries}
-    held: Counter[str] = Counter()
-    for (_, tier), count in store.census(Where(scope=place)).items():
-        held[tier] += count
-    crowded: dict[Tier, Rested] = {}
-    for tier, limit in limits.items():
-        if limit is not None and held[tier] > limit:
-            records = store.scan(Where(scope=place, tiers=(tier,)), batch=PAGE)
-            bound = crowd_bound(((rested_since(record), record.seq) for record in records), limit)
-            crowded |= {tier: bound} if bound is not None else {}
-    newest = None
-    if settings.short_steps is not None or settings.middle_steps is not None:
-        newest = next((r.step for r in store.find(Where(scope=place), order="-step", limit=1)), None)
-    return Bounds(crowded=crowded, newest_step=newest)
 
 
 def _tell(changes: Sequence[Change], tally: _Tally) -> None:

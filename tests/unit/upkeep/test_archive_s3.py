@@ -197,7 +197,7 @@ def test_a_memory_archives_restores_and_forgets_in_a_bucket(s3: S3, bucket: str,
         assert memory.maintain(only="forget").archived == 2
         assert memory.count() == 0
         assert memory.unarchive(url, scope="ann") == 1
-        assert memory.get("ann", scope="ann").text == "Ann lives in Lisbon"
+        assert [r.text for r in memory.find(scope="ann")] == ["Ann lives in Lisbon"]
     with Memory(tmp_path / "m.db", embedder="hashing", clock=lambda: now[0]) as memory:
         assert isinstance(known_archives(memory._engine.store, None)[0], S3Archive), "it was noted"
         memory.forget("ann", scope="ann")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -106,11 +107,24 @@ def test_a_clock_that_went_back_moves_and_forgets_nothing() -> None:
 
 
 def test_the_bound_of_a_crowd_is_the_last_that_is_too_many() -> None:
-    rested = [(5.0, 1), (1.0, 2), (3.0, 3), (1.0, 1)]
-    assert crowd_bound(rested, 4) is None
-    assert crowd_bound(rested, 3) == (1.0, 1)
-    assert crowd_bound(rested, 1) == (3.0, 3)
-    assert crowd_bound(rested, 0) == (5.0, 1)
+    made = [record(created=1.0, seq=1), record(created=1.0, seq=2), record(created=2.0, seq=3)]
+    made.append(record(created=2.0, seq=4).but(last_used=5.0, uses=1))
+    assert crowd_bound(made, 0) is None
+    assert crowd_bound(made, 1) == (1.0, 1)
+    assert crowd_bound(made, 3) == (2.0, 3)
+    assert crowd_bound(made, 4) == crowd_bound(made, 9) == (5.0, 4)
+    tied = [record(created=1.0, seq=9).but(last_used=5.0, uses=1), record(created=5.0, seq=3)]
+    assert crowd_bound(tied, 1) == (5.0, 3)
+
+
+def test_the_bound_of_a_crowd_is_found_without_reading_all() -> None:
+    def made() -> Iterator[Record]:
+        yield record(created=1.0, seq=1).but(last_used=9.0, uses=1)
+        yield record(created=2.0, seq=2)
+        yield record(created=2.0, seq=3)
+        raise AssertionError("what was made later cannot have rested longer")
+
+    assert crowd_bound(made(), 1) == (2.0, 2)
 
 
 def test_works_are_told_in_the_order_they_are_done() -> None:

@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from urllib.parse import quote
 
-from ...config import Upkeep
+from ...config import Settings, Upkeep
+from ...connect import open_store
+from ...memory import Memory
+from ..opening import opened
 from .errors import MemoryConfigException, Severity, log
 
 SECONDS_A_DAY: Final = 86_400.0
 MOVES: Final = ("expire", "promote", "move")
+NAMESPACE: Final = "agent_memory"  # means the keys that every memory on the server shares
 _HERE: Final = (None, "localhost", "127.0.0.1", "::1")
 
 
@@ -47,7 +52,7 @@ class _Redis(_Tier):
     password: str | None = None
     url: str | None = None
     use_redis: bool = False
-    namespace: str = "agent_memory"
+    namespace: str = NAMESPACE
 
     def __post_init__(self) -> None:
         _Tier.__post_init__(self)
@@ -61,8 +66,9 @@ class _Redis(_Tier):
             return self.url
         if not self.use_redis and self.host in _HERE:
             return None
-        secret = f":{self.password}@" if self.password else ""
-        return f"redis://{secret}{self.host or 'localhost'}:{self.port}/{self.db}"
+        secret = f":{quote(self.password, safe='')}@" if self.password else ""
+        prefix = "" if self.namespace == NAMESPACE else f"?prefix={quote(self.namespace, safe='')}"
+        return f"redis://{secret}{self.host or 'localhost'}:{self.port}/{self.db}{prefix}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +77,7 @@ class RedisSTMConfig(_Redis):
 
     memory_limit: int | None = 10_000
     ttl: float | None = SECONDS_A_DAY
+    retention_steps: int | None = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +86,7 @@ class RedisIMConfig(_Redis):
 
     memory_limit: int | None = 100_000
     ttl: float | None = 7 * SECONDS_A_DAY
+    retention_steps: int | None = 10_000
     compression_level: int = 1
 
 
@@ -131,16 +139,33 @@ class MemoryConfig:
         return self.ltm_config
 
     @property
+    def server(self) -> str | None:
+        """Where the short and the middle tier are kept, if a server is asked for: both on the same."""
+        return self.stm.server or self.im.server
+
+    @property
     def place(self) -> str | Path | None:
-        """Where all tiers are kept, as `Memory` takes it; None is RAM."""
-        server = self.stm.server or self.im.server
-        if server is not None:
-            return server
+        """Where all tiers are kept, but the long one if it has a file beside a server; None is RAM."""
+        if self.server is not None:
+            return self.server
         if self.stm.host is not None or self.im.host is not None:
             log.info(
                 "no Redis server is used: tiers are kept embedded unless use_redis=True or a url is given"
             )
         return self.ltm.db_path
+
+    def open(self, **how: Any) -> Memory:
+        """The memory. With a server and a `db_path`, short and middle are on the one, long in the other."""
+        server, path = self.server, self.ltm.db_path
+        if server is None or path is None:
+            return opened(self.place, **how)
+        from ...store.tiered import TieredStore
+
+        settings = how.get("settings") or Settings()
+        store = TieredStore(
+            short=lambda: open_store(server, settings), long=lambda: open_store(Path(path), settings)
+        )
+        return Memory(store, **how)
 
     def upkeep(self, *, short: int | None, middle: int | None) -> Upkeep:
         """The limits of the tiers; `short` and `middle` are how many entries may stay."""

@@ -44,7 +44,7 @@ class AgentMemoryAPI:
         with said_as(MemoryConfigException, "the memory cannot be opened"):
             if scope is not None:
                 check_scope(scope)
-            self.memory: Memory = opened(self.config.place if memory is None else memory, **how)
+            self.memory: Memory = self.config.open(**how) if memory is None else opened(memory, **how)
         self._owned = not is_shared(memory)
         self._scope = scope
         self._events = Events()

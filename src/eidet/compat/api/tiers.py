@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from ...config import Upkeep
 from ...memory import Memory
-from ...model import Tier
-from ...upkeep import Maintained, rested_since
+from ...model import Tier, Trust
+from ...upkeep import Maintained
+from ...upkeep.due import resting
 from ...where import Where
 from .config import MOVES, MemoryConfig, RedisIMConfig, RedisSTMConfig
-from .look import everything
-
-SLACK: Final = 10  # a tenth over the limit is let be: moving few at a time would read the scope each time
 
 
 def maintain(memory: Memory, scope: str, config: MemoryConfig, now: float) -> Maintained:
     """Moves what is over a limit, brings back what is used often, deletes what has expired."""
     memory.flush()
     done = _once(memory, scope, config, now, MOVES)
-    if done.counts.get("move") and _over(memory, scope, Tier.MIDDLE, config.im, now, slack=0):
+    if done.counts.get("move") and _over(memory, scope, Tier.MIDDLE, config.im, now):
         done = _both(
             done, _once(memory, scope, config, now, ("move",))
         )  # what came down may be too much there
@@ -68,18 +65,15 @@ def _may_stay(
     """How many may stay: no more than the limit, and none that was not used for longer than the TTL."""
     if limits.ttl is None:
         return limits.memory_limit
-    since = now - limits.ttl
-    here = Where(tiers=(tier,))
-    old = everything(memory, here & Where(created_until=since), scope, "created")
-    if not old:
+    here = _in(tier)
+    if not _aged(memory, scope, here, limits.ttl, now):
         return limits.memory_limit
-    fresh = memory.count(here & ~Where(created_until=since), scope=scope)
-    fresh += sum(rested_since(record) > since for record in old)
+    fresh = memory.count(here & ~resting(now - limits.ttl), scope=scope)
     return fresh if limits.memory_limit is None else min(limits.memory_limit, fresh)
 
 
 def is_due(memory: Memory, scope: str, config: MemoryConfig, now: float, *, early: bool) -> bool:
-    """Whether any tier is over a limit; cheap, from the columns of the index.
+    """Whether any tier is over a limit; cheap, mostly from the columns of the index.
 
     With `early`, also whether something of little importance may be old enough to move before its time.
     """
@@ -94,24 +88,28 @@ def _over(
     limits: RedisSTMConfig | RedisIMConfig,
     now: float,
     *,
-    slack: int | None = None,
     early: bool = False,
 ) -> bool:
-    here = Where(tiers=(tier,))
-    if limits.memory_limit is not None:
-        spare = limits.memory_limit // SLACK if slack is None else slack
-        if memory.find(here, scope=scope, order="-created", limit=1, offset=limits.memory_limit + spare):
-            return True
+    here = _in(tier)
+    most = limits.memory_limit
+    if most is not None and memory.find(here, scope=scope, order="-created", limit=1, offset=most):
+        return True
     if limits.ttl is not None and _aged(memory, scope, here, limits.ttl, now, early=early):
         return True
     return limits.retention_steps is not None and _behind(memory, scope, here) > limits.retention_steps
 
 
-def _aged(memory: Memory, scope: str, here: Where, ttl: float, now: float, *, early: bool) -> bool:
+def _in(tier: Tier) -> Where:
+    """All of a tier: what is in quarantine takes its place there, too."""
+    return Where(tiers=(tier,), trust=tuple(Trust))
+
+
+def _aged(memory: Memory, scope: str, here: Where, ttl: float, now: float, *, early: bool = False) -> bool:
+    """Nothing rests longer than since it was made: while the oldest is young, uses need not be looked at."""
     oldest = memory.find(here, scope=scope, order="created", limit=1)
-    if not oldest:
+    if not oldest or now - oldest[0].created < (ttl / 2 if early else ttl):
         return False
-    return now - rested_since(oldest[0]) >= ttl or (early and now - oldest[0].created >= ttl / 2)
+    return early or memory.count(here & resting(now - ttl), scope=scope) > 0
 
 
 def _behind(memory: Memory, scope: str, here: Where) -> int:

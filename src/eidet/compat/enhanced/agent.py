@@ -131,8 +131,12 @@ class EnhancedAgentMemory(OldCalls):
     def _new_key(self) -> str:
         while True:
             key = f"exp_{next_number(self.memory, f'{EXPERIENCES} in {self.scope}')}"
-            if self.long_term.get(key) is None:
+            if not self._has(key):
                 return key
+
+    def _has(self, key: str) -> bool:
+        store = self.long_term
+        return key in store if isinstance(store, InMemoryStore) else store.get(key) is not None
 
     @property
     def _shared(self) -> bool:

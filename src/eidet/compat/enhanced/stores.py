@@ -14,7 +14,7 @@ from ...clean import clean_text
 from ...config import Settings
 from ...errors import BadInput, Misconfigured
 from ...memory import Memory
-from ...model import Record, key_id, kind_of, new_id
+from ...model import Record, Trust, key_id, kind_of, new_id
 from ...seal.service import Key
 from ...where import Where
 from ..opening import Place, clock_of, is_shared, opened
@@ -133,8 +133,9 @@ class InMemoryStore(MemoryStore[str]):
         )
 
     def get(self, key: str) -> str | None:
+        """The value, or None; what is in quarantine is not told, because prompts are made of this."""
         found = self.record(key)
-        return None if found is None else self.shown(found)
+        return None if found is None or found.trust is Trust.QUARANTINED else self.shown(found)
 
     def search(self, query: str, top_k: int = 5) -> list[tuple[str, str, float]]:
         wanted = clean_text(query, "a query").lower()

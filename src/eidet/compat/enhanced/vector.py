@@ -31,7 +31,9 @@ class VectorMemoryStore(InMemoryStore):
 
     `model_name` is looked up among the embedders; `model` is one of yours (an embedder, a callable, an
     object with `encode`) and goes first. A memory that has vectors already keeps the embedder that
-    made them. `index` names another vector database for the memory that is opened here.
+    made them. `index` is another vector database for the memory that is opened here, by its address:
+    "pinecone+https://INDEX-HOST?key=env:PINECONE_API_KEY", "weaviate+http://host:8080",
+    "milvus+http://host:19530", "qdrant+http://host:6333" (see docs/vector-databases.md).
     """
 
     def __init__(
@@ -189,9 +191,10 @@ def indexed(settings: Settings | None, index: str | None) -> Settings | None:
     from importlib.metadata import entry_points
 
     known = sorted(entry_points(group="eidet.indexes").names)
-    if index not in known:
+    name = index.partition("://")[0].partition("+")[0]
+    if name not in known:
         raise Misconfigured(
-            f"no vector database is called {index!r}; installed are {', '.join(known)}. A package that "
+            f"no vector database is called {name!r}; installed are {', '.join(known)}. A package that "
             "offers one says so with an entry point of the group eidet.indexes"
         )
     return replace(settings or Settings(), index=index)

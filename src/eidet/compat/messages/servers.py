@@ -6,15 +6,19 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 from ...errors import BadInput, Misconfigured, MissingExtra, Refused
 from ...memory import Memory
+from ...upkeep import is_protected
 from ...upkeep.archive import Archive, archive_of
 from ..opening import clock_of, opened
 from .base import BaseMemoryStore, Kept
 from .limits import InMemoryMemoryStore
 from .message import Message, told
+
+SPARE: Final = 0.1  # of its time to live, by which the end of a message is put off in advance
+PAGE: Final = 64
 
 
 class FileMemoryStore(InMemoryMemoryStore):
@@ -78,6 +82,7 @@ class RedisMemoryStore(_OnServer):
             raise BadInput(f"ttl_hours is a number above 0, not {ttl_hours!r}")
         self.redis_url = redis_url
         self.ttl = timedelta(hours=ttl_hours)
+        self._put_off = 0.0  # when the end of all messages was put off last
 
     @property
     def client(self) -> Memory | None:
@@ -89,6 +94,18 @@ class RedisMemoryStore(_OnServer):
             newest = self.conversation.records(limit=1)
             if newest and newest[0].created + self.ttl.total_seconds() <= clock_of(self.memory)():
                 self.drop_all()
+
+    def _after(self) -> None:
+        """Messages also end by themselves, a little later, where nobody asks for them any more."""
+        super()._after()
+        memory, seconds = self.memory, self.ttl.total_seconds()
+        now, page = clock_of(memory)(), self.conversation.records(limit=PAGE)
+        if now >= self._put_off + SPARE * seconds or (len(page) == PAGE and page[0].expires is None):
+            page, self._put_off = self.conversation.records(), now
+        due = [r for r in page if (r.expires or 0.0) < now + seconds and not is_protected(r)]
+        end = now + (1 + SPARE) * seconds
+        store = memory._engine.store  # noqa: SLF001  a verb would make it a new version of what was said
+        store.recast([(record, record.but(expires=end)) for record in due], now=now)
 
 
 class ArchiveMemoryStore(BaseMemoryStore):

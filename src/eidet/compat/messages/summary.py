@@ -8,6 +8,7 @@ from typing import Any, Protocol, Unpack
 
 from ...errors import BadInput, Misconfigured
 from ...llm import LLM
+from ...model import Trust
 from ...text.tokens import counter_of
 from ...views.summing import summary_id
 from .base import BaseMemoryStore, Kept, checked_page, checked_tokens
@@ -71,7 +72,7 @@ class SummaryMemory(BaseMemoryStore):
     def summaries(self) -> list[Message]:
         """One system message per summary, oldest first."""
         record = self.memory.get(summary_id(self.session_id), scope=self.scope)
-        if record is None:
+        if record is None or record.trust is Trust.QUARANTINED:
             return []
         parts, then = record.whole.text.removeprefix(BEGINNING).split(f"\n\n{BEGINNING}"), read_time(record)
         return [Message(role="system", content=BEGINNING + part, timestamp=then) for part in parts]

@@ -1,0 +1,116 @@
+"""A vector database as the index of any store: it holds the vectors, the store stays the truth.
+
+The database is one file with a class that has the methods of `Database`. What follows the store,
+fills the database, and turns what it finds into candidates is the same for all of them: `VectorIndex`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from ...errors import EidetError
+from ...remote import Line, Patience
+from .. import Floats
+from .push import Filter
+
+UNIT_BITS = 16
+
+
+class Lost(EidetError):
+    """The database answers, but what it was filled with is not there any more."""
+
+
+class Shelf(NamedTuple):
+    """Where the vectors of one scope are: nobody else's are there. Named by us: letters, digits, - and _."""
+
+    collection: str
+    name: str
+    width: int
+
+
+class Point(NamedTuple):
+    """One unit of a record. `columns` are those of `push.columns`; the vector has length one."""
+
+    key: int
+    vector: Floats
+    columns: Mapping[str, Any]
+
+
+class Match(NamedTuple):
+    """The key of a point and its cosine with what was asked for."""
+
+    key: int
+    score: float
+
+
+def key_of(seq: int, unit: int) -> int:
+    return seq << UNIT_BITS | unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorSettings:
+    """When a scope goes to the database, and how."""
+
+    small: int = 20_000  # scopes of up to so many records stay in RAM
+    ship_rows: int = 1_000  # that wait in RAM before they are sent on
+    tail_rows: int = 50_000  # a scope that lacks more is sent before it is first searched
+    batch: int = 2_000  # records read from the store at once
+    whole: int = 4_096  # so many that pass a filter are all scored
+    background: bool = True  # in a thread of its own, else before a search goes on
+    lease_seconds: float = 60.0
+    prefix: str = "Eidet"  # of the names of collections; begins with a capital letter
+    sample: int = 32  # vectors that `check` compares
+
+
+class Database(Protocol):
+    """What is asked of a vector database. Safe from many threads.
+
+    Every call ends within the deadline of `line`, and raises `Unavailable` where trying again may
+    help, `Lost` where collection or shelf are gone, and `Misconfigured` otherwise. All of them may be
+    done twice. What was put is found when `settle_seconds` have passed.
+    """
+
+    line: Line
+    most: int  # matches in one answer
+    batch: int  # points in one request
+    settle_seconds: float
+
+    def prepare(self, shelf: Shelf) -> None:
+        """Makes the collection and the shelf, if they are not there."""
+
+    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+        """Adds points; one with the same key is replaced."""
+
+    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+        """Removes all points of these records; not every one need be there."""
+
+    def near(
+        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+    ) -> list[Match]:
+        """The nearest points, best first, that pass the filter and are of the records `among`."""
+
+    def count(self, shelf: Shelf) -> int:
+        """The points of a shelf; 0 without it."""
+
+    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+        """Those that are there."""
+
+    def discard(self, shelf: Shelf) -> None:
+        """Removes a shelf and all that is on it, and its collection if that is then of no use."""
+
+    def close(self) -> None: ...
+
+
+__all__ = [
+    "Database",
+    "Filter",
+    "Lost",
+    "Match",
+    "Patience",
+    "Point",
+    "Shelf",
+    "VectorSettings",
+    "key_of",
+]

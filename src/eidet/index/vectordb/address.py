@@ -1,0 +1,149 @@
+"""Addresses of vector databases, as in `qdrant+https://host:6333?key=env:QDRANT_API_KEY`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from ...config import Settings
+from ...embed import Embedder, WordEmbedder
+from ...errors import Misconfigured
+from ...remote import Patience
+from ...store import Store
+from ...text import Analyzer
+from ...wire import endpoint_at
+from ..lexicon import Lexicon
+from . import Database, VectorSettings
+from .index import VectorIndex
+
+PATIENCE: Final = Patience(deadline_seconds=10.0, break_after=3, rest_seconds=5.0)
+_NUMBERS: Final = {f.name for f in fields(VectorSettings)} - {"background", "prefix"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """What an address says: where the database is, how one is let in, and how it is used.
+
+    `target` is an http(s) address, a path of a file, or ":memory:".
+    """
+
+    name: str
+    target: str
+    key: str | None = None
+    options: Mapping[str, str]
+    settings: VectorSettings
+    patience: Patience = PATIENCE
+
+    @property
+    def shown(self) -> str:
+        """For messages: without the key."""
+        return f"{self.name} at {self.target}"
+
+    def number(self, option: str, usual: float) -> float:
+        return _number(option, self.options.get(option, str(usual)))
+
+
+def read_address(url: str, environment: Mapping[str, str], *, own: tuple[str, ...] = ()) -> Address:
+    """`own` are the options that this database has beside those that all have."""
+    name, target, options = _split(url)
+    unknown = options.keys() - {"key", "deadline", "background", "prefix", *own, *_NUMBERS}
+    if unknown:
+        raise Misconfigured(
+            f"the index {name} has no options {sorted(unknown)}; see docs/vector-databases.md"
+        )
+    deadline = _number("deadline", options.get("deadline", str(PATIENCE.deadline_seconds)))
+    return Address(
+        name=name,
+        target=target,
+        key=_secret(options.get("key"), environment),
+        options=options,
+        settings=_settings(options),
+        patience=replace(PATIENCE, deadline_seconds=deadline),
+    )
+
+
+def _split(url: str) -> tuple[str, str, dict[str, str]]:
+    plain, _, query = url.partition("?")
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    name, _, rest = plain.partition("://")
+    name, _, scheme = name.partition("+")
+    if scheme in ("http", "https"):
+        parts = urlsplit(f"{scheme}://{rest}")
+        return name, endpoint_at(parts.geturl(), "", f"the index {name}").rstrip("/"), options
+    if not rest or scheme not in ("", "file"):
+        raise Misconfigured(
+            f"the index {name} needs an address, such as {name}+http://localhost:8080, not {plain!r}"
+        )
+    return name, rest, options
+
+
+def _settings(options: Mapping[str, str]) -> VectorSettings:
+    usual = VectorSettings()
+    given: dict[str, Any] = {
+        name: type(getattr(usual, name))(_number(name, options[name])) for name in _NUMBERS & options.keys()
+    }
+    if "prefix" in options:
+        if not (
+            options["prefix"].isalnum() and options["prefix"][:1].isupper() and options["prefix"].isascii()
+        ):
+            raise Misconfigured("the prefix of collections is letters and digits, the first a capital letter")
+        given["prefix"] = options["prefix"]
+    if "background" in options:
+        given["background"] = options["background"].lower() not in ("0", "no", "false")
+    return replace(usual, **given)
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < 1e9:
+        raise Misconfigured(f"the option {name} of an index is a number from 0 up, not {text!r}")
+    return number
+
+
+def _secret(told: str | None, environment: Mapping[str, str]) -> str | None:
+    """env:NAME and file:PATH name where a key is; all else is the key."""
+    if told is None:
+        return None
+    how, colon, where = told.partition(":")
+    if colon and how == "env":
+        if not environment.get(where, "").strip():
+            raise Misconfigured(f"the key of the index is to be in the variable {where}, which is not set")
+        return environment[where].strip()
+    if colon and how == "file":
+        try:
+            return Path(where).expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:
+            raise Misconfigured(f"the key of the index cannot be read: {error}") from error
+    return told
+
+
+def opened(
+    connect: Callable[[Address], Database],
+    store: Store,
+    width: int,
+    settings: Settings,
+    *,
+    own: tuple[str, ...] = (),
+    renewed: Callable[[], None] | None = None,
+    embedder: Embedder | None = None,
+    analyzer: Analyzer | None = None,
+) -> VectorIndex:
+    """The index that the setting `index` names."""
+    address = read_address(settings.index, os.environ, own=own)
+    return VectorIndex(
+        store,
+        width,
+        connect(address),
+        settings=address.settings,
+        memory_mb=settings.index_memory_mb,
+        renewed=renewed,
+        lexicon=Lexicon(embedder, analyzer) if analyzer and isinstance(embedder, WordEmbedder) else None,
+        analyzer=analyzer,
+    )

@@ -1,0 +1,259 @@
+"""Milvus: one collection per store and width; the shelf is its partition key (not in Milvus Lite)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import numpy as np
+
+from ...config import Settings
+from ...errors import EidetError, Misconfigured, MissingExtra, Unavailable
+from ...remote import Line, Patience
+from ...store import Store
+from .. import Floats
+from . import Lost, Match, Point, Shelf
+from .address import PATIENCE, Address, opened
+from .index import VectorIndex
+from .push import NUMBERS, TEXTS, Every, Filter, Leaf
+
+if TYPE_CHECKING:
+    from pymilvus import MilvusClient
+
+T = TypeVar("T")
+
+NO_COLLECTION: Final = 100  # a code of Milvus' errors
+WRONG_REQUEST: Final = frozenset({1100, 1101, 2000, 65535})
+LONGEST: Final = 100  # characters of a name
+
+
+def milvus(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
+    """The index `milvus+http://host:19530` of the settings, or `milvus+file:///path.db` (Milvus Lite)."""
+    return opened(connect, store, width, settings, **parts)
+
+
+def connect(address: Address) -> MilvusDatabase:
+    def client() -> MilvusClient:
+        from pymilvus import MilvusClient
+
+        seconds = address.patience.deadline_seconds
+        return MilvusClient(uri=address.target, token=address.key or "", timeout=seconds)
+
+    try:
+        import pymilvus  # noqa: F401
+    except ImportError:
+        raise MissingExtra("the index milvus", extra="milvus") from None
+    lite = not address.target.startswith("http")
+    return MilvusDatabase(client, address.shown, address.patience, lite=lite)
+
+
+class MilvusDatabase:
+    """Speaks to Milvus through its own client. Reads are strongly consistent: what was put is found."""
+
+    most = 16_384
+    batch = 500
+    settle_seconds = 0.0
+
+    def __init__(
+        self,
+        client: Callable[[], MilvusClient],
+        name: str,
+        patience: Patience | None = None,
+        *,
+        lite: bool = False,
+        owned: bool = True,
+    ) -> None:
+        self.line = Line(name, patience or PATIENCE)
+        self._connect, self._lite, self._owned = client, lite, owned
+        self._lock = threading.Lock()
+
+    @cached_property
+    def _opened(self) -> MilvusClient:
+        return self._connect()
+
+    def prepare(self, shelf: Shelf) -> None:
+        def job(client: MilvusClient, left: float) -> None:
+            if not client.has_collection(shelf.collection, timeout=left):
+                _create(client, shelf, left, self._lite)
+
+        self._do(job)
+
+    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+        rows = [
+            {
+                "id": _id(shelf, point.key),
+                "shelf": shelf.name,
+                "vector": point.vector.tolist(),
+                **point.columns,
+            }
+            for point in points
+        ]
+        self._do(lambda client, left: client.upsert(shelf.collection, rows, timeout=left))
+
+    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+        chosen = _expression(shelf, Every(), seqs)
+        self._do(lambda client, left: client.delete(shelf.collection, filter=chosen, timeout=left))
+
+    def near(
+        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+    ) -> list[Match]:
+        if among is not None and not among:
+            return []
+        told = self._do(
+            lambda client, left: client.search(
+                shelf.collection,
+                data=[vector.tolist()],
+                anns_field="vector",
+                filter=_expression(shelf, only, among),
+                limit=min(limit, self.most),
+                consistency_level="Strong",
+                timeout=left,
+            )
+        )
+        return [Match(_key(hit["id"]), float(hit["distance"])) for hit in told[0]]
+
+    def count(self, shelf: Shelf) -> int:
+        try:
+            told = self._do(
+                lambda client, left: client.query(
+                    shelf.collection,
+                    filter=_expression(shelf, Every(), None),
+                    output_fields=["count(*)"],
+                    consistency_level="Strong",
+                    timeout=left,
+                )
+            )
+        except Lost:
+            return 0
+        return int(told[0]["count(*)"])
+
+    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+        ids = [_id(shelf, key) for key in keys]
+        if not ids:
+            return {}
+        rows = self._do(
+            lambda client, left: client.get(
+                shelf.collection,
+                ids=ids,
+                output_fields=["id", "vector"],
+                consistency_level="Strong",
+                timeout=left,
+            )
+        )
+        return {_key(row["id"]): np.array(row["vector"], np.float32) for row in rows}
+
+    def discard(self, shelf: Shelf) -> None:
+        if not self._do(lambda client, left: client.has_collection(shelf.collection, timeout=left)):
+            return
+        chosen = _expression(shelf, Every(), None)
+        self._do(lambda client, left: client.delete(shelf.collection, filter=chosen, timeout=left))
+        if not self._rows(shelf.collection):
+            self._do(lambda client, left: client.drop_collection(shelf.collection, timeout=left))
+
+    def _rows(self, collection: str) -> int:
+        told = self._do(
+            lambda client, left: client.query(
+                collection,
+                filter="seq >= 0",
+                output_fields=["count(*)"],
+                consistency_level="Strong",
+                timeout=left,
+            )
+        )
+        return int(told[0]["count(*)"])
+
+    def close(self) -> None:
+        with self._lock:
+            if self._owned and "_opened" in self.__dict__:
+                self._opened.close()
+                del self.__dict__["_opened"]
+
+    def _do(self, job: Callable[[MilvusClient, float], T]) -> T:
+        def run(left: float) -> T:
+            with _translated(self.line.name):
+                with self._lock:
+                    client = self._opened
+                return job(client, left)
+
+        return self.line.call(run)
+
+
+def _create(client: MilvusClient, shelf: Shelf, left: float, lite: bool) -> None:
+    from pymilvus import DataType
+
+    schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+    schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=LONGEST)
+    schema.add_field("shelf", DataType.VARCHAR, max_length=LONGEST, is_partition_key=not lite)
+    schema.add_field("seq", DataType.INT64)
+    for name in TEXTS:
+        schema.add_field(name, DataType.VARCHAR, max_length=LONGEST)
+    for name in NUMBERS:
+        schema.add_field(name, DataType.DOUBLE)
+    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=shelf.width)
+    index = client.prepare_index_params()
+    index.add_index("vector", index_type="AUTOINDEX", metric_type="COSINE")
+    client.create_collection(
+        shelf.collection, schema=schema, index_params=index, consistency_level="Strong", timeout=left
+    )
+
+
+@contextmanager
+def _translated(name: str) -> Iterator[None]:
+    from grpc import RpcError
+    from pymilvus.exceptions import MilvusException
+
+    try:
+        yield
+    except MilvusException as error:
+        raise _refusal(name, int(error.code), str(error.message)) from error
+    except (RpcError, OSError) as error:
+        raise Unavailable(f"{type(error).__name__}: {error}"[:300]) from error
+
+
+def _refusal(name: str, code: int, words: str) -> EidetError:
+    said = f"{name} answered {code}: {words.strip()[:300]}"
+    if code == NO_COLLECTION:
+        return Lost(said)
+    if code in WRONG_REQUEST or "auth" in words.lower():
+        return Misconfigured(said)
+    return Unavailable(said)
+
+
+def _id(shelf: Shelf, key: int) -> str:
+    return f"{shelf.name}.{key}"
+
+
+def _key(id: Any) -> int:
+    return int(str(id).rpartition(".")[2])
+
+
+def _expression(shelf: Shelf, only: Filter, among: Sequence[int] | None) -> str:
+    """A boolean expression. All text in it is ours: names of shelves and columns, hashes, kinds, tiers."""
+    parts = [f'shelf == "{shelf.name}"']
+    if among is not None:
+        parts.append(f"seq in [{', '.join(map(str, among))}]")
+    if only != Every():
+        parts.append(_told(only))
+    return " and ".join(parts)
+
+
+def _told(only: Filter) -> str:
+    if isinstance(only, Leaf):
+        return f"{only.column} {'==' if only.op == '=' else only.op} {_value(only.value)}"
+    join = " and " if isinstance(only, Every) else " or "
+    return (
+        f"({join.join(map(_told, only.parts))})"
+        if only.parts
+        else "seq >= 0"
+        if join == " and "
+        else "seq < 0"
+    )
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return repr(float(value)) if isinstance(value, float) else f'"{value}"'

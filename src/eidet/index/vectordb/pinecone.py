@@ -1,0 +1,133 @@
+"""Pinecone over its vectors interface: the index is made by you, a shelf is a namespace of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...config import Settings
+from ...errors import Misconfigured
+from ...remote import Line
+from ...store import Store
+from .. import Floats
+from . import Lost, Match, Point, Shelf
+from .address import Address, opened
+from .http import Http
+from .index import VectorIndex
+from .push import Every, Filter, Leaf
+
+API_VERSION: Final = "2025-10"
+SETTLE_SECONDS: Final = 60.0  # what was written may take so long to be found
+REQUEST_BYTES: Final = 1_800_000  # of the 2 MB that a request may have
+NUMBER_BYTES: Final = 24
+COLUMN_BYTES: Final = 800
+_OPERATORS: Final = {
+    "=": "$eq", "!=": "$ne", ">": "$gt", ">=": "$gte",
+    "<": "$lt", "<=": "$lte", "in": "$in", "not in": "$nin",
+}  # fmt: skip
+
+
+def pinecone(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
+    """The index `pinecone+https://INDEX-HOST?key=env:PINECONE_API_KEY` of the settings."""
+    return opened(PineconeDatabase, store, width, settings, own=("settle",), **parts)
+
+
+class PineconeDatabase:
+    """Speaks HTTP to one index, which has the width of the vectors and the metric cosine."""
+
+    most = 10_000
+    batch = 100
+
+    def __init__(self, address: Address) -> None:
+        if not address.target.startswith("http"):
+            raise Misconfigured(f"pinecone is reached by pinecone+https://INDEX-HOST, not {address.target!r}")
+        if address.key is None:
+            raise Misconfigured(
+                "pinecone needs a key: pinecone+https://INDEX-HOST?key=env:PINECONE_API_KEY (or file:PATH)"
+            )
+        self.line = Line(address.shown, address.patience)
+        self.settle_seconds = address.number("settle", SETTLE_SECONDS)
+        headers = {"Api-Key": address.key, "X-Pinecone-API-Version": API_VERSION}
+        self._http = Http(base=address.target, headers=headers)
+
+    def prepare(self, shelf: Shelf) -> None:
+        """Namespaces come with the first vector; here it is only seen whether the index fits."""
+        told = self._ask("POST", "/describe_index_stats", {})
+        has, metric = told.get("dimension"), told.get("metric", "cosine")
+        if has not in (None, shelf.width) or metric != "cosine":
+            raise Misconfigured(
+                f"{self.line.name} is an index of dimension {has} and metric {metric}, but this "
+                f"memory needs {shelf.width} and cosine: make one that has them, and name its host"
+            )
+
+    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+        page = max(1, REQUEST_BYTES // (shelf.width * NUMBER_BYTES + COLUMN_BYTES))
+        for start in range(0, len(points), page):
+            vectors = [
+                {"id": str(point.key), "values": point.vector.tolist(), "metadata": dict(point.columns)}
+                for point in points[start : start + page]
+            ]
+            self._ask("POST", "/vectors/upsert", {"vectors": vectors, "namespace": shelf.name})
+
+    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+        body = {"filter": {"seq": {"$in": list(seqs)}}, "namespace": shelf.name}
+        try:
+            self._ask("POST", "/vectors/delete", body)
+        except Lost:
+            return  # a namespace is gone with its last vector
+
+    def near(
+        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+    ) -> list[Match]:
+        asked: dict[str, Any] = {
+            "namespace": shelf.name,
+            "vector": vector.tolist(),
+            "topK": min(limit, self.most),
+            "includeValues": False,
+            "includeMetadata": False,
+        }
+        if (chosen := _filter(only, among)) is not None:
+            asked["filter"] = chosen
+        told = self._ask("POST", "/query", asked)
+        return [Match(int(one["id"]), float(one["score"])) for one in told.get("matches", ())]
+
+    def count(self, shelf: Shelf) -> int:
+        spaces = self._ask("POST", "/describe_index_stats", {}).get("namespaces") or {}
+        return int(spaces.get(shelf.name, {}).get("vectorCount", 0))
+
+    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+        if not keys:
+            return {}
+        query = {"ids": [str(key) for key in keys], "namespace": shelf.name}
+        found = self._ask("GET", "/vectors/fetch", query=query).get("vectors") or {}
+        return {int(id): np.array(one["values"], np.float32) for id, one in found.items()}
+
+    def discard(self, shelf: Shelf) -> None:
+        try:
+            self._ask("POST", "/vectors/delete", {"deleteAll": True, "namespace": shelf.name})
+        except Lost:
+            return  # there is no such namespace
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _ask(self, method: str, path: str, body: Any = None, query: dict[str, Any] | None = None) -> Any:
+        return self.line.call(lambda left: self._http.ask(method, path, left, body=body, query=query)) or {}
+
+
+def _filter(only: Filter, among: Sequence[int] | None) -> dict[str, Any] | None:
+    parts = [] if only == Every() else [_told(only)]
+    if among is not None:
+        parts.append({"seq": {"$in": list(among)}})
+    return None if not parts else parts[0] if len(parts) == 1 else {"$and": parts}
+
+
+def _told(only: Filter) -> dict[str, Any]:
+    if isinstance(only, Leaf):
+        value = list(only.value) if isinstance(only.value, tuple) else only.value
+        return {only.column: {_OPERATORS[only.op]: value}}
+    if not only.parts:
+        return {"seq": {"$gte": 0}} if isinstance(only, Every) else {"seq": {"$lt": 0}}
+    return {"$and" if isinstance(only, Every) else "$or": [_told(part) for part in only.parts]}

@@ -1,0 +1,259 @@
+"""Qdrant: one collection per store and width; a shelf is a keyword that every point has."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from uuid import UUID
+
+import numpy as np
+
+from ...config import Settings
+from ...errors import EidetError, Misconfigured, MissingExtra, Unavailable
+from ...remote import Line, Patience
+from ...store import Store
+from .. import Floats
+from . import Lost, Match, Point, Shelf
+from .address import PATIENCE, Address, opened
+from .index import VectorIndex
+from .push import NUMBERS, TEXTS, Every, Filter, Leaf
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient, models
+
+T = TypeVar("T")
+
+KEY_BITS: Final = 64
+
+
+def qdrant(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
+    """The index `qdrant+http://host:6333`, `qdrant+file:///folder` or `qdrant://:memory:` of the settings."""
+    return opened(connect, store, width, settings, **parts)
+
+
+def connect(address: Address) -> QdrantDatabase:
+    def client() -> QdrantClient:
+        from qdrant_client import QdrantClient
+
+        if address.target == ":memory:":
+            return QdrantClient(":memory:")
+        if not address.target.startswith("http"):
+            return QdrantClient(path=address.target)
+        seconds = max(1, int(address.patience.deadline_seconds / 2))
+        return QdrantClient(
+            url=address.target, api_key=address.key, timeout=seconds, check_compatibility=False
+        )
+
+    _check_installed()
+    return QdrantDatabase(
+        client, address.shown, address.patience, local=not address.target.startswith("http")
+    )
+
+
+class QdrantDatabase:
+    """Speaks to Qdrant through its own client. `client` is called when it is first needed."""
+
+    most = 10_000
+    batch = 256
+    settle_seconds = 0.0
+
+    def __init__(
+        self,
+        client: Callable[[], QdrantClient],
+        name: str,
+        patience: Patience | None = None,
+        *,
+        local: bool = False,
+        owned: bool = True,
+    ) -> None:
+        self.line = Line(name, patience or PATIENCE)
+        self._connect, self._local, self._owned = client, local, owned
+        self._lock = threading.RLock()  # the client that runs in this process is not safe by itself
+
+    @cached_property
+    def _client(self) -> QdrantClient:
+        return self._connect()
+
+    def prepare(self, shelf: Shelf) -> None:
+        from qdrant_client import models
+
+        if not self._do(lambda c: c.collection_exists(shelf.collection)):
+            vectors = models.VectorParams(size=shelf.width, distance=models.Distance.COSINE)
+            self._do(lambda c: _made(c, shelf.collection, vectors))
+        if not self._local:
+            for column, kind in _schemas().items():
+                self._do(partial(_indexed, shelf.collection, column, kind))
+
+    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+        from qdrant_client import models
+
+        batch = models.Batch(
+            ids=[_id(shelf, point.key) for point in points],
+            vectors=[point.vector.tolist() for point in points],
+            payloads=[{**point.columns, "shelf": shelf.name} for point in points],
+        )
+        self._do(lambda c: c.upsert(shelf.collection, batch, wait=True))
+
+    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+        from qdrant_client import models
+
+        chosen = models.FilterSelector(filter=_filter(shelf, Every(), seqs))
+        self._do(lambda c: c.delete(shelf.collection, chosen, wait=True))
+
+    def near(
+        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+    ) -> list[Match]:
+        found = self._do(
+            lambda c: c.query_points(
+                shelf.collection,
+                query=vector.tolist(),
+                query_filter=_filter(shelf, only, among),
+                limit=limit,
+                with_payload=False,
+            )
+        )
+        return [Match(_key(point.id), float(point.score)) for point in found.points]
+
+    def count(self, shelf: Shelf) -> int:
+        try:
+            told = self._do(lambda c: c.count(shelf.collection, _filter(shelf, Every(), None), exact=True))
+        except Lost:
+            return 0
+        return int(told.count)
+
+    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+        ids = [_id(shelf, key) for key in keys]
+        found = self._do(lambda c: c.retrieve(shelf.collection, ids, with_payload=False, with_vectors=True))
+        return {_key(point.id): np.array(point.vector, np.float32) for point in found}
+
+    def discard(self, shelf: Shelf) -> None:
+        from qdrant_client import models
+
+        chosen = models.FilterSelector(filter=_filter(shelf, Every(), None))
+        try:
+            self._do(lambda c: c.delete(shelf.collection, chosen, wait=True))
+            if not self._do(lambda c: c.count(shelf.collection, exact=True)).count:
+                self._do(lambda c: c.delete_collection(shelf.collection))
+        except Lost:
+            return
+
+    def close(self) -> None:
+        if self._owned and "_client" in self.__dict__:
+            self._client.close()
+            del self.__dict__["_client"]
+
+    def _do(self, job: Callable[[QdrantClient], T]) -> T:
+        return self.line.call(lambda _left: self._run(job))
+
+    def _run(self, job: Callable[[QdrantClient], T]) -> T:
+        with _translated(self.line.name):
+            with self._lock:
+                client = self._client
+                if self._local:
+                    return job(client)
+            return job(client)
+
+
+def _check_installed() -> None:
+    try:
+        import qdrant_client  # noqa: F401
+    except ImportError:
+        raise MissingExtra("the index qdrant", extra="qdrant") from None
+
+
+def _made(client: QdrantClient, name: str, vectors: models.VectorParams) -> bool:
+    """Makes a collection; another process may have been faster."""
+    from qdrant_client.http.exceptions import UnexpectedResponse
+
+    try:
+        return client.create_collection(name, vectors_config=vectors)
+    except (UnexpectedResponse, ValueError):
+        if client.collection_exists(name):
+            return False
+        raise
+
+
+def _indexed(collection: str, column: str, kind: Any, client: QdrantClient) -> None:
+    client.create_payload_index(collection, column, kind)
+
+
+def _schemas() -> dict[str, Any]:
+    from qdrant_client import models
+
+    shelf = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True)
+    texts = dict.fromkeys(TEXTS, models.PayloadSchemaType.KEYWORD)
+    numbers = dict.fromkeys(NUMBERS, models.PayloadSchemaType.FLOAT)
+    return {"shelf": shelf, "seq": models.PayloadSchemaType.INTEGER, **texts, **numbers}
+
+
+@contextmanager
+def _translated(name: str) -> Iterator[None]:
+    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+    try:
+        yield
+    except ResponseHandlingException as error:
+        raise Unavailable(str(error) or type(error.source).__name__) from error
+    except UnexpectedResponse as error:
+        raise _refusal(name, error.status_code or 500, str(error)) from error
+    except (ValueError, RuntimeError) as error:  # of the client that runs in this process
+        if "not found" in str(error):
+            raise Lost(f"{name}: {error}") from error
+        raise Misconfigured(f"{name}: {error}") from error
+
+
+def _refusal(name: str, status: int, words: str) -> EidetError:
+    said = f"{name} answered {status}: {words[:300]}"
+    if status == 404:
+        return Lost(said)
+    return Unavailable(said) if status >= 500 or status in (408, 425, 429) else Misconfigured(said)
+
+
+def _id(shelf: Shelf, key: int) -> str:
+    """A UUID of shelf and key: the same record may be on two shelves while one is filled beside the other."""
+    space = int.from_bytes(blake2b(shelf.name.encode(), digest_size=8).digest(), "big")
+    return str(UUID(int=space << KEY_BITS | key))
+
+
+def _key(id: Any) -> int:
+    return UUID(str(id)).int & ((1 << KEY_BITS) - 1)
+
+
+def _filter(shelf: Shelf, only: Filter, among: Sequence[int] | None) -> models.Filter:
+    from qdrant_client import models
+
+    must: list[Any] = [models.FieldCondition(key="shelf", match=models.MatchValue(value=shelf.name))]
+    if among is not None:
+        must.append(models.FieldCondition(key="seq", match=models.MatchAny(any=list(among))))
+    if only != Every():
+        must.append(_condition(only))
+    return models.Filter(must=must)
+
+
+def _condition(only: Filter) -> Any:
+    from qdrant_client import models
+
+    if isinstance(only, Leaf):
+        return _leaf(only)
+    if not only.parts:
+        return models.Filter() if isinstance(only, Every) else models.HasIdCondition(has_id=[])
+    parts = [_condition(part) for part in only.parts]
+    return models.Filter(must=parts) if isinstance(only, Every) else models.Filter(should=parts)
+
+
+def _leaf(leaf: Leaf) -> Any:
+    from qdrant_client import models
+
+    ranges = {">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
+    if leaf.op in ranges:
+        return models.FieldCondition(key=leaf.column, range=models.Range(**{ranges[leaf.op]: leaf.value}))
+    if leaf.op in ("=", "!=") and isinstance(leaf.value, float):
+        same = models.FieldCondition(key=leaf.column, range=models.Range(gte=leaf.value, lte=leaf.value))
+    else:
+        values = list(leaf.value) if leaf.op.endswith("in") else [leaf.value]
+        same = models.FieldCondition(key=leaf.column, match=models.MatchAny(any=values))
+    return models.Filter(must_not=[same]) if leaf.op in ("!=", "not in") else same

@@ -1,0 +1,177 @@
+"""A scope in RAM without most of its vectors: those of its newest rows are here, the rest is elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import Floats, Rows
+from ..shard import Shard, top
+from ..vectors import Vectors
+from . import UNIT_BITS, Match
+
+Keys = NDArray[np.int64]
+
+
+class Chosen(NamedTuple):
+    """Records by seq, and how many units they have in the database."""
+
+    seqs: NDArray[np.int64]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Cosines that a database told, by rising key; `low` stands for what it did not tell of."""
+
+    keys: Keys
+    scores: Floats
+    low: float
+
+    @classmethod
+    def of(cls, matches: Sequence[Match], low: float | None = None) -> Known:
+        """Without `low`, the lowest of the matches."""
+        keys = np.array([match.key for match in matches], np.int64)
+        scores = np.array([match.score for match in matches], np.float32)
+        keys, first = np.unique(keys, return_index=True)
+        lowest = float(scores.min(initial=1.0)) if len(scores) else 0.0
+        return cls(keys, scores[first], lowest if low is None else min(low, lowest))
+
+    def look_up(self, wanted: Keys) -> tuple[Floats, NDArray[np.bool_]]:
+        """A score for each key, and whether it was told."""
+        if not len(self.keys):
+            return np.full(len(wanted), self.low, np.float32), np.zeros(len(wanted), np.bool_)
+        at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        told = self.keys[at] == wanted
+        return np.where(told, self.scores[at], np.float32(self.low)).astype(np.float32), told
+
+
+NOTHING_KNOWN = Known(np.empty(0, np.int64), np.empty(0, np.float32), 0.0)
+
+
+class Tail(Vectors):
+    """Vectors of the rows from `base` on; of those before, only whether there is one."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self.base = 0
+        self.has = np.empty(0, np.bool_)
+        self._here = Vectors(width)
+
+    def append(self, blobs: Sequence[bytes | None]) -> None:
+        start = self._here.count
+        self._here.append(blobs)
+        self.has = np.concatenate((self.has, self._here.scale[start : self._here.count] > 0))
+        self.count = self.base + self._here.count
+
+    def reserve(self, count: int) -> None:
+        """Room is made as rows come: most of them will not stay."""
+
+    def scan(self, query: Floats, rows: Rows | None) -> Floats:
+        return self._here.scan(query, rows if rows is None else rows - self.base)
+
+    def exact(self, query: Floats, rows: Rows) -> Floats:
+        return self._here.exact(query, rows - self.base)
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        self._here.keep(rows[self.base :])
+        self.has = self.has[rows]
+        self.base = int(rows[: self.base].sum())
+        self.count = self.base + self._here.count
+
+    def release(self, base: int) -> None:
+        """The rows before `base` are elsewhere now."""
+        if base > self.base:
+            stay = np.ones(self._here.count, np.bool_)
+            stay[: base - self.base] = False
+            self._here.keep(stay)
+            self.base = base
+
+    @property
+    def nbytes(self) -> int:
+        return self._here.nbytes + self.has.nbytes
+
+
+class LeanShard(Shard):
+    """A scope whose older vectors are in a database. `known` is what that told, while it is searched."""
+
+    vectors: Tail
+
+    def __init__(self, scope: str, width: int) -> None:
+        super().__init__(scope, width)
+        self.vectors = Tail(width)
+        self.known = NOTHING_KNOWN
+        self.departed = 0  # rows of the database that are gone
+        self.loaded = False  # whether what the store told first was compared with the database
+        self._lacking: Rows = np.empty(0, np.intp)
+
+    @property
+    def base(self) -> int:
+        return self.vectors.base
+
+    @property
+    def vectors_here(self) -> int:
+        """Those of living rows, here in RAM."""
+        return int((self.vectors.has[self.base :] & self.alive[self.base :]).sum())
+
+    @property
+    def vectors_elsewhere(self) -> int:
+        return int((self.vectors.has[: self.base] & self.alive[: self.base]).sum())
+
+    def release(self, seq: int) -> None:
+        """What was stored up to `seq` is in the database."""
+        base = int(np.searchsorted(self.seq, seq, side="right"))
+        if base > self.base:
+            self.vectors.release(base)
+
+    def keys(self, rows: Rows) -> Keys:
+        return self.seq[rows] << UNIT_BITS | self.unit[rows].astype(np.int64)
+
+    def elsewhere(self, rows: Rows | None) -> Rows:
+        """Those of the rows (or of all) whose vectors are in the database."""
+        chosen = np.flatnonzero(self.vectors.has[: self.base])
+        if rows is None:
+            return chosen
+        rows = rows[rows < self.base]
+        return rows[self.vectors.has[rows]]
+
+    @property
+    def lacking(self) -> Chosen:
+        """The candidates of the last search whose cosine nobody told."""
+        seqs = np.unique(self.seq[self._lacking])
+        return Chosen(seqs, len(self.elsewhere(self._rows_of(seqs))))
+
+    def _mark_gone(self, seqs: NDArray[np.int64]) -> None:
+        rows = self._rows_of(np.unique(seqs))
+        rows = rows[self.alive[rows]]
+        self.departed += len(self.elsewhere(rows))
+        super()._mark_gone(seqs)
+
+    def _scan(self, query: Floats | None, passed: Rows | None) -> Floats | None:
+        if query is None or not self.count:
+            return None
+        rows = np.arange(self.count) if passed is None else passed
+        scores = np.zeros(len(rows), np.float32)
+        far = np.flatnonzero((rows < self.base) & self.vectors.has[rows])
+        scores[far] = self.known.look_up(self.keys(rows[far]))[0]
+        here = np.flatnonzero(rows >= self.base)
+        scores[here] = self.vectors.scan(query, rows[here])
+        return scores
+
+    def _sharpened(
+        self, query: Floats | None, coarse: Floats | None, best: Rows, rows: Rows, count: int
+    ) -> Floats:
+        """What the database told is exact; of the rows that are here, the best are made so."""
+        if query is None or coarse is None:
+            return np.zeros(len(rows), np.float32)
+        dense = coarse[best]
+        far = self.elsewhere(rows)
+        self._lacking = far[~self.known.look_up(self.keys(far))[1]]
+        near = top(dense, count)
+        near = near[rows[near] >= self.base]
+        dense[near] = self.vectors.exact(query, rows[near])
+        return dense

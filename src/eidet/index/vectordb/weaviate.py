@@ -1,0 +1,208 @@
+"""Weaviate over its REST and GraphQL interfaces: one collection per store and width; a shelf is a tenant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+import numpy as np
+
+from ...config import Settings
+from ...errors import EidetError, Misconfigured, Unavailable
+from ...remote import Line
+from ...store import Store
+from .. import Floats
+from . import Lost, Match, Point, Shelf
+from .address import Address, opened
+from .http import Http
+from .index import VectorIndex
+from .push import NUMBERS, TEXTS, Every, Filter, Leaf
+
+T = TypeVar("T")
+
+KEY_BITS: Final = 64
+_OPERATORS: Final = {
+    "=": "Equal", "!=": "NotEqual", ">": "GreaterThan", ">=": "GreaterThanEqual",
+    "<": "LessThan", "<=": "LessThanEqual", "in": "ContainsAny",
+}  # fmt: skip
+
+
+def weaviate(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
+    """The index `weaviate+http://host:8080` of the settings."""
+    return opened(WeaviateDatabase, store, width, settings, own=("settle",), **parts)
+
+
+class WeaviateDatabase:
+    """Speaks HTTP. With asynchronous indexing on the server, `settle` says how long it may take."""
+
+    most = 10_000  # QUERY_MAXIMUM_RESULTS of a server as it comes
+    batch = 200
+
+    def __init__(self, address: Address) -> None:
+        if not address.target.startswith("http"):
+            raise Misconfigured(f"weaviate is reached by weaviate+http://host:8080, not {address.target!r}")
+        self.line = Line(address.shown, address.patience)
+        self.settle_seconds = address.number("settle", 0.0)
+        headers = {} if address.key is None else {"Authorization": f"Bearer {address.key}"}
+        self._http = Http(base=f"{address.target}/v1", headers=headers)
+
+    def prepare(self, shelf: Shelf) -> None:
+        try:
+            self._ask("GET", f"/schema/{shelf.collection}")
+        except Lost:
+            self._unless_there("/schema", _class(shelf))
+        self._unless_there(f"/schema/{shelf.collection}/tenants", [{"name": shelf.name}])
+
+    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+        objects = [
+            {
+                "class": shelf.collection,
+                "id": _id(shelf, point.key),
+                "tenant": shelf.name,
+                "properties": dict(point.columns),
+                "vector": point.vector.tolist(),
+            }
+            for point in points
+        ]
+        told = self._ask("POST", "/batch/objects", body={"objects": objects})
+        for one in told or ():
+            if errors := ((one.get("result") or {}).get("errors") or {}).get("error"):
+                raise _refusal(self.line.name, str(errors[0].get("message")))
+
+    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+        chosen = {"path": ["seq"], "operator": "ContainsAny", "valueIntArray": list(seqs)}
+        body = {"match": {"class": shelf.collection, "where": chosen}, "output": "minimal"}
+        told = self._ask("DELETE", "/batch/objects", body=body, query={"tenant": shelf.name}) or {}
+        if failed := (told.get("results") or {}).get("failed"):
+            raise Unavailable(f"{self.line.name} did not delete {failed:,} objects")
+
+    def near(
+        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+    ) -> list[Match]:
+        asked = [f'tenant: "{shelf.name}"', f"limit: {limit}"]
+        asked.append(f"nearVector: {{vector: {json.dumps(vector.tolist())}}}")
+        if (where := _where(only, among)) is not None:
+            asked.append(f"where: {where}")
+        query = f"{{ Get {{ {shelf.collection}({', '.join(asked)}) {{ _additional {{ id distance }} }} }} }}"
+        found = self._query(query)["Get"][shelf.collection]
+        told = (one["_additional"] for one in found)
+        return [Match(_key(one["id"]), 1.0 - float(one["distance"])) for one in told]
+
+    def count(self, shelf: Shelf) -> int:
+        query = f'{{ Aggregate {{ {shelf.collection}(tenant: "{shelf.name}") {{ meta {{ count }} }} }} }}'
+        try:
+            return int(self._query(query)["Aggregate"][shelf.collection][0]["meta"]["count"])
+        except Lost:
+            return 0
+
+    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+        found = {}
+        for key in keys:
+            path, query = f"/objects/{shelf.collection}/{_id(shelf, key)}", {"tenant": shelf.name}
+            try:
+                told = self._ask("GET", path, query={**query, "include": "vector"})
+            except Lost:
+                continue
+            found[key] = np.array(told["vector"], np.float32)
+        return found
+
+    def discard(self, shelf: Shelf) -> None:
+        path = f"/schema/{shelf.collection}"
+        try:
+            self._ask("DELETE", f"{path}/tenants", body=[shelf.name])
+            if not self._ask("GET", f"{path}/tenants"):
+                self._ask("DELETE", path)
+        except Lost:
+            return
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _unless_there(self, path: str, body: Any) -> None:
+        """Makes a collection or tenant; another process may have been faster."""
+        try:
+            self._ask("POST", path, body=body)
+        except Misconfigured as refused:
+            if "exist" not in str(refused):
+                raise
+
+    def _query(self, query: str) -> Any:
+        told = self._ask("POST", "/graphql", body={"query": query})
+        if errors := told.get("errors"):
+            raise _refusal(self.line.name, str(errors[0].get("message")))
+        return told["data"]
+
+    def _ask(self, method: str, path: str, *, body: Any = None, query: dict[str, Any] | None = None) -> Any:
+        def job(left: float) -> Any:
+            try:
+                return self._http.ask(method, path, left, body=body, query=query)
+            except Misconfigured as refused:
+                raise _refusal(self.line.name, str(refused)) from refused
+
+        return self.line.call(job)
+
+
+def _refusal(name: str, words: str) -> EidetError:
+    """Weaviate tells of what is not there in words."""
+    low = words.lower()
+    if "tenant not found" in low or "class not found" in low or "cannot query field" in low:
+        return Lost(f"{name}: {words[:300]}")
+    if "timeout" in low or "deadline" in low or "unavailable" in low:
+        return Unavailable(f"{name}: {words[:300]}")
+    return Misconfigured(f"{name}: {words[:300]}")
+
+
+def _class(shelf: Shelf) -> dict[str, Any]:
+    texts = [
+        {"name": name, "dataType": ["text"], "tokenization": "field", "indexSearchable": False}
+        for name in TEXTS
+    ]
+    numbers = [{"name": name, "dataType": ["number"]} for name in NUMBERS]
+    return {
+        "class": shelf.collection,
+        "vectorizer": "none",
+        "vectorIndexConfig": {"distance": "cosine"},
+        "multiTenancyConfig": {"enabled": True},
+        "properties": [*texts, *numbers, {"name": "seq", "dataType": ["int"]}],
+    }
+
+
+def _id(shelf: Shelf, key: int) -> str:
+    space = int.from_bytes(blake2b(shelf.name.encode(), digest_size=8).digest(), "big")
+    return str(UUID(int=space << KEY_BITS | key))
+
+
+def _key(id: str) -> int:
+    return UUID(id).int & ((1 << KEY_BITS) - 1)
+
+
+def _where(only: Filter, among: Sequence[int] | None) -> str | None:
+    parts = [] if only == Every() else [_told(only)]
+    if among is not None:
+        parts.append(f'{{path: ["seq"], operator: ContainsAny, valueInt: {list(among)}}}')
+    return _join("And", parts) if parts else None
+
+
+def _told(only: Filter) -> str:
+    if isinstance(only, Leaf):
+        return _leaf(only)
+    if not only.parts:
+        operator = "GreaterThanEqual" if isinstance(only, Every) else "LessThan"
+        return f'{{path: ["seq"], operator: {operator}, valueInt: 0}}'
+    return _join("And" if isinstance(only, Every) else "Or", [_told(part) for part in only.parts])
+
+
+def _leaf(leaf: Leaf) -> str:
+    if leaf.op == "not in":
+        return _join("And", [_leaf(Leaf(leaf.column, "!=", value)) for value in leaf.value])
+    values = leaf.value if leaf.op == "in" else (leaf.value,)
+    kind = "valueNumber" if leaf.column in NUMBERS else "valueText"
+    told = json.dumps(list(values) if leaf.op == "in" else leaf.value)
+    return f'{{path: ["{leaf.column}"], operator: {_OPERATORS[leaf.op]}, {kind}: {told}}}'
+
+
+def _join(operator: str, parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{{operator: {operator}, operands: [{', '.join(parts)}]}}"

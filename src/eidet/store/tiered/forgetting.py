@@ -1,0 +1,86 @@
+"""Erasing in two stores at once: the plan is made while both are held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from heapq import merge
+
+from ...model import Event, Record, Scope
+from ...where import Where
+from .. import Erased, Erasure, Look, Stone
+from .sides import STEP, Side
+from .telling import joined
+from .together import Together
+from .writing import GRAVES
+
+Plan = Callable[[Look], Erasure]
+
+
+def erase(stores: Together, plan: Plan, *, now: float, by: str | None) -> Erased:
+    """The short store, which is inside, commits first; what the long one does then is on one disk or server.
+
+    A store may make its plan again if somebody came before it: tombstones of an earlier plan are kept.
+    """
+    done: list[Erased] = []
+    stones: dict[Stone, None] = {}
+
+    def outer(look_long: Look) -> Erasure:
+        wanted: list[Erasure] = []
+
+        def inner(look_short: Look) -> Erasure:
+            looks = [(stores.long, look_long), (stores.short, look_short)]
+            planned = plan(_Looks(looks))
+            stones.update(dict.fromkeys(planned.stones))
+            wanted[:] = [planned._replace(stones=list(stones))]
+            return _part(stores.short, wanted[0], {})
+
+        done.append(stores.write(stores.short, lambda store: store.erase(inner, now=now, by=by)))
+        graves = {GRAVES: "1"} if stones else {}
+        return _part(stores.long, wanted[0], {**wanted[0].settings, **graves})
+
+    last = stores.write(stores.long, lambda store: store.erase(outer, now=now, by=by))
+    stores.know_graves(bool(stones))
+    everything = [*done, last]
+    return Erased([key for one in everything for key in one.gone], sum(one.histories for one in everything))
+
+
+def _part(side: Side, erasure: Erasure, settings: dict[str, str]) -> Erasure:
+    """What one of the stores does of it."""
+    return Erasure(
+        gone=[side.own(record) for record in erasure.gone if _is_of(side, record)],
+        where=erasure.where,
+        anew=[(side.own(old), new) for old, new in erasure.anew if _is_of(side, old)],
+        stones=erasure.stones,
+        settings=settings,
+    )
+
+
+def _is_of(side: Side, record: Record) -> bool:
+    return record.seq % STEP == side.number
+
+
+class _Looks:
+    """What both stores show, as one."""
+
+    def __init__(self, looks: Sequence[tuple[Side, Look]]) -> None:
+        self._looks = looks
+
+    def scan(self, where: Where) -> Iterator[Record]:
+        walks = [side.all_told(look.scan(where)) for side, look in self._looks]
+        return merge(*walks, key=lambda record: record.seq)
+
+    def twins(self, records: Sequence[Record]) -> list[Record]:
+        return self._told(lambda side, look: look.twins([side.own(record) for record in records]))
+
+    def derived(self, scope: Scope) -> list[Record]:
+        return self._told(lambda _, look: look.derived(scope))
+
+    def _told(self, ask: Callable[[Side, Look], list[Record]]) -> list[Record]:
+        found = [side.told(record) for side, look in self._looks for record in ask(side, look)]
+        return sorted(found, key=lambda record: record.seq)
+
+    def history(self, scope: str, id: str) -> list[Event]:
+        return joined(look.history(scope, id) for _, look in self._looks)
+
+    def setting(self, name: str) -> str | None:
+        return self._looks[0][1].setting(name)

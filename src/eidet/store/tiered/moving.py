@@ -1,0 +1,148 @@
+"""Records on their way from one store to another.
+
+A record that shall be kept elsewhere is first written, where it is, as it shall be: from then on it is out
+of place, which everybody can see by its tier. Then it is copied to where it belongs, then the copy that is
+out of place is deleted. Whatever breaks off in between, the record is there, and whoever looks next finishes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Final
+
+from ...errors import EidetError, Unavailable
+from ...model import Event, Record, Tier
+from ...where import Where
+from .sides import LONG, OUTBOX, Side
+from .telling import MOVED, befores, versions
+from .together import Together
+
+log = logging.getLogger("eidet")
+
+BATCH: Final = 500
+AT_ONCE: Final = 4  # batches that one mending moves
+STRAY: Final = {"short": (Tier.LONG,), "long": (Tier.SHORT, Tier.MIDDLE)}
+
+
+def rank(record: Record) -> tuple[bool, int, bool, int]:
+    """Which of two copies of a record counts: the higher. Their seqs are those of all stores."""
+    side = record.seq % 4
+    placed = (record.tier == Tier.LONG) == (side == LONG)
+    return side == OUTBOX, record.version, placed, record.seq
+
+
+def newest(records: Iterable[Record]) -> dict[tuple[str, str], Record]:
+    """One copy of each record."""
+    found: dict[tuple[str, str], Record] = {}
+    for record in records:
+        key = record.scope, record.id
+        if key not in found or rank(found[key]) < rank(record):
+            found[key] = record
+    return found
+
+
+def move(stores: Together, source: Side, target: Side, records: Sequence[Record], now: float) -> list[Record]:
+    """Copies records (with the seqs of their store) and deletes them here; as they are there, in order."""
+    with stores.gate.moving():
+        there = _copied(stores, source, target, records, now)
+        stores.write(source, lambda store: store.bury(records, now=now, by=MOVED))
+    return [target.told(there[record.scope, record.id]) for record in records]
+
+
+def _copied(
+    stores: Together, source: Side, target: Side, records: Sequence[Record], now: float
+) -> dict[tuple[str, str], Record]:
+    """What is there in this version or a later one was copied before, by whoever broke off."""
+    there = located(target, records)
+    fresh = [r for r in records if (r.scope, r.id) not in there or there[r.scope, r.id].version < r.version]
+    stories = [_story(source, r) if (r.scope, r.id) not in there else [] for r in fresh]
+    states = [s for record, story in zip(fresh, stories, strict=True) for s in versions(record, story)]
+    stored = stores.stored(target, lambda store: store.put(states, now=now, unique=False))
+    for record, story in zip(fresh, stories, strict=True):
+        if told := befores(story):
+            target.ask(lambda store, r=record, told=told: store.retell(r.scope, r.id, told))  # type: ignore[misc]
+    return there | {(record.scope, record.id): record for record in stored}
+
+
+def _story(source: Side, record: Record) -> list[Event]:
+    """What is told of a record that was ever revised."""
+    return [] if record.version == 1 else source.ask(lambda store: store.history(record.scope, record.id))
+
+
+def located(side: Side, records: Sequence[Record]) -> dict[tuple[str, str], Record]:
+    """Those of the same scope and id in a store, with its own seqs."""
+    found: dict[tuple[str, str], Record] = {}
+    for scope in dict.fromkeys(record.scope for record in records):
+        ids = list(dict.fromkeys(record.id for record in records if record.scope == scope))
+        there = side.ask(lambda store, scope=scope, ids=ids: store.get(scope, ids))  # type: ignore[misc]
+        found |= {(scope, record.id): record for record in there if record is not None}
+    return found
+
+
+def mend(stores: Together, now: float) -> None:
+    """Brings everything to where it belongs, as far as those stores are there."""
+    for work in (_deliver, _straighten):
+        try:
+            work(stores, now)
+        except Unavailable:
+            log.debug("a store is down; what belongs there waits")
+    stores.put_box_away()
+
+
+def _deliver(stores: Together, now: float) -> None:
+    """What waits in the outbox, in the order it was written."""
+    while (box := stores.outbox) is not None:
+        waiting = box.ask(lambda store: store.find(Where(), limit=BATCH))
+        if not waiting:
+            return
+        for target, run in groupby(waiting, stores.home):
+            records = list(run)
+            with stores.gate.moving():
+                _send(stores, target, records, now)
+                box.ask(lambda store, records=records: store.bury(records, now=now, by=MOVED))  # type: ignore[misc]
+
+
+def _send(stores: Together, target: Side, records: Sequence[Record], now: float) -> None:
+    """As if they were written now. What was sent before by whoever broke off is not sent again."""
+    there = located(target, records)
+    fresh = [r for r in records if not _was_sent(there.get((r.scope, r.id)), r)]
+    stores.stored(target, lambda store: store.put(fresh, now=now, unique=False))
+
+
+def _was_sent(there: Record | None, record: Record) -> bool:
+    """And revised since; one that is as it was sent is left alone by the store."""
+    return there is not None and there.created == record.created and there.version > record.version
+
+
+def _straighten(stores: Together, now: float) -> None:
+    """Records that are out of place: somebody broke off, or a store was down."""
+    for side, target in ((stores.short, stores.long), (stores.long, stores.short)):
+        stray = Where(tiers=STRAY[side.name])
+        for _ in range(AT_ONCE):
+            found = side.ask(lambda store, stray=stray: store.find(stray, limit=BATCH))  # type: ignore[misc]
+            if not found:
+                break
+            try:
+                move(stores, side, target, found, now)
+            except Unavailable:
+                raise
+            except EidetError as error:
+                log.warning("%d records stay in the %s store for now: %s", len(found), side.name, error)
+                break
+
+
+def moved_home(
+    stores: Together, side: Side, records: Sequence[Record], now: float
+) -> dict[tuple[str, str], Record]:
+    """Takes those to where they belong that are not there; later, if that store is down."""
+    last = {(record.scope, record.id): record for record in records}
+    strays = [record for record in last.values() if stores.home(record) is not side]
+    if not strays or side is stores.outbox:
+        return {}
+    try:
+        there = move(stores, side, stores.home(strays[0]), strays, now)
+    except Unavailable:
+        return {}
+    return {(record.scope, record.id): record for record in there}

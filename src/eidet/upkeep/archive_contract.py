@@ -1,0 +1,143 @@
+"""The laws of `Archive` as tests. Subclass it in a test file and say how yours is made:
+
+class TestMine(ArchiveContract):
+    def make(self) -> Archive:
+        return Mine(self.folder / "mine")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from ..errors import NotFound
+from ..model import Record, Scope, Tier
+from ..store.contract import FULL, NOW, caught, fact, ids
+from .archive import Archive, may_hold, select
+
+SAID: Final = {"embedder": "e", "analyzer": "a", "exported": NOW}
+GONE: Final = NOW + 60
+
+
+class ArchiveContract:
+    """Every archive passes these. `make` gives an empty one; `folder` is a place for its files.
+
+    An archive that outlives its object also has `reopen`, which opens the same one a second time.
+    """
+
+    def make(self) -> Archive:
+        raise NotImplementedError
+
+    def reopen(self, archive: Archive) -> Archive | None:
+        del archive
+        return None
+
+    @cached_property
+    def folder(self) -> Path:
+        self._folder = TemporaryDirectory(prefix="eidet-contract-")
+        return Path(self._folder.name)
+
+    @cached_property
+    def archive(self) -> Archive:
+        return self.make()
+
+    @property
+    def expunge(self) -> Callable[..., int]:
+        found: Any = getattr(self.archive, "expunge", None)
+        assert found is not None, "what was forgotten for good could not be taken out of it"
+        remove: Callable[..., int] = found
+        return remove
+
+    def teardown_method(self) -> None:
+        if "folder" in self.__dict__:
+            self._folder.cleanup()
+
+    def keep(self, *records: Record, now: float = NOW) -> str:
+        return self.archive.keep(records, dict(SAID), now=now)
+
+    def test_an_archive_that_was_never_written_holds_nothing(self) -> None:
+        assert self.archive.names() == []
+        assert list(select(self.archive)) == []
+
+    def test_every_field_comes_back_exactly(self) -> None:
+        sealed = fact("sealed", text="", sealed=b"\0" * 16 + b"box")
+        name = self.keep(FULL, fact("x"), sealed)
+        assert list(self.archive.read(name)) == [replace(FULL, seq=0), fact("x"), sealed]
+
+    def test_lines_that_look_like_more_than_one_are_one(self) -> None:
+        odd = fact("odd", text="a\u2028b\x85c\r\nd\x1ce\0f", meta={"nul\0": "\u2029"})
+        assert list(self.archive.read(self.keep(odd))) == [odd]
+
+    def test_a_manifest_tells_what_was_said_and_how_many(self) -> None:
+        told = self.archive.manifest(self.keep(fact("x"), fact("y")))
+        assert {name: told[name] for name in SAID} == SAID
+        assert (told["count"], told["archived"]) == (2, NOW)
+
+    def test_a_manifest_tells_what_need_not_be_read(self) -> None:
+        told = self.archive.manifest(self.keep(fact("x", created=5.0), fact("y", "b/c", created=7.0)))
+        assert may_hold(told)
+        assert may_hold(told, ids={"x"}, scope=Scope.under("b"), since=7.0, until=9.0)
+        assert not may_hold(told, ids={"z"})
+        assert not may_hold(told, scope=Scope("b"))
+        assert not may_hold(told, since=7.1)
+        assert not may_hold(told, until=4.9)
+
+    def test_pieces_are_named_oldest_first(self) -> None:
+        names = [self.keep(fact(f"{n}"), now=NOW + n) for n in range(5)]
+        assert self.archive.names() == names
+        assert len(set(names)) == 5
+
+    def test_some_are_selected_by_id_scope_and_time(self) -> None:
+        self.keep(fact("x", created=1.0), fact("y", "b", created=2.0))
+        self.keep(fact("x", "b/c", created=3.0))
+        assert ids(list(select(self.archive))) == ["x", "y", "x"]
+        assert [r.scope for r in select(self.archive, ids={"x"})] == ["a", "b/c"]
+        assert ids(list(select(self.archive, scope=Scope.under("b")))) == ["y", "x"]
+        assert ids(list(select(self.archive, since=2.0, until=2.5))) == ["y"]
+
+    def test_a_piece_that_is_not_there_is_not_found(self) -> None:
+        self.keep(fact("x"))
+        for name in ("archive-0123.jsonl", "archive-0123", "../x", "", "archive-"):
+            caught(NotFound, lambda name=name: self.archive.manifest(name))  # type: ignore[misc]
+            caught(NotFound, lambda name=name: list(self.archive.read(name)))  # type: ignore[misc]
+
+    def test_what_is_forgotten_leaves_and_the_rest_stays_as_it_was(self) -> None:
+        self.keep(fact("x"), FULL, fact("y"))
+        (name,) = self.archive.names()
+        assert self.expunge(name, lambda record: record.id in {"x", "y"}, now=GONE) == 2
+        (left,) = self.archive.names()
+        assert list(self.archive.read(left)) == [replace(FULL, seq=0)]
+        told = self.archive.manifest(left)
+        assert {name: told[name] for name in SAID} == SAID
+        assert told["count"] == 1
+        assert not may_hold(told, ids={"x"})
+
+    def test_a_piece_without_anything_left_is_removed(self) -> None:
+        name, other = self.keep(fact("x")), self.keep(fact("y"))
+        assert self.expunge(name, lambda _: True, now=GONE) == 1
+        assert self.archive.names() == [other]
+
+    def test_taking_out_nothing_changes_nothing(self) -> None:
+        name = self.keep(fact("x"))
+        before = self.archive.manifest(name)
+        assert self.expunge(name, lambda _: False, now=GONE) == 0
+        assert self.archive.manifest(name) == before
+
+    def test_many_writers_lose_nothing(self) -> None:
+        assert self.archive.names() == []
+        with ThreadPoolExecutor(6) as pool:
+            names = list(pool.map(lambda n: self.keep(fact(f"{n}", tier=Tier.LONG)), range(18)))
+        assert sorted(names) == self.archive.names()
+        assert sorted(ids(list(select(self.archive)))) == sorted(map(str, range(18)))
+
+    def test_another_opening_sees_what_was_kept(self) -> None:
+        name = self.keep(FULL)
+        again = self.reopen(self.archive)
+        if again is not None:
+            assert again.names() == [name]
+            assert list(again.read(name)) == [replace(FULL, seq=0)]

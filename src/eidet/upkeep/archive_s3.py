@@ -1,0 +1,191 @@
+"""An archive in a bucket: compressed JSON lines, each piece with a manifest that says what is in it.
+
+A piece is what its manifest names. The lines are written before the manifest, so nobody ever lists half a
+piece; both only where nothing is, or in place of exactly what was read, so two writers never undo each other.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+from ..clean import dump_json
+from ..errors import Corrupt, EidetError, Misconfigured, NotFound
+from ..model import Record, new_id
+from ..remote import Patience
+from ..store.portable import as_json, record_from
+from .archive import ABOUT, about
+from .bucket import Bucket, Place, Taken
+
+log = logging.getLogger("eidet")
+
+FORMAT: Final = 1
+TRIES: Final = 5  # of a change that somebody else's came before
+OF_OBJECTS: Final = ("eidet", "format", "count", "archived", "object", "bytes", "sha256", *ABOUT)
+_MANIFEST = re.compile(r"(archive-[0-9a-f]+)\.json")
+_LINES = re.compile(r"(archive-[0-9a-f]+)-[0-9a-f]{16}\.jsonl\.gz")
+
+
+class S3Archive:
+    """An `Archive` in a bucket of any server that speaks S3; `S3Archive("s3://bucket/prefix?endpoint=…")`.
+
+    `keep` is durable when it returns. The manifest is small and tells count, ids, scopes and times, so
+    that a piece which cannot hold what is sought need not be fetched.
+    """
+
+    def __init__(self, url: str, *, patience: Patience | None = None) -> None:
+        self.url = url
+        self._bucket = Bucket(Place.of(url), patience)
+
+    def __repr__(self) -> str:
+        return f"S3Archive({self.url!r})"
+
+    def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
+        name = f"archive-{new_id(now)}"
+        told = self._write_lines(name, records, {**manifest, "archived": now})
+        self._write_manifest(name, told, None)
+        return name
+
+    def names(self) -> list[str]:
+        found = map(_MANIFEST.fullmatch, self._bucket.keys("archive-"))
+        return sorted(match[1] for match in found if match)
+
+    def manifest(self, name: str) -> dict[str, Any]:
+        """That of the small object alone; `Corrupt` if it was changed. `read` checks the lines."""
+        return self._manifest(name)[0]
+
+    def read(self, name: str) -> Iterator[Record]:
+        """Every byte is checked before the first record is given."""
+        return iter(self._records(name, self.manifest(name)))
+
+    def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
+        """Takes records out of a piece for good; how many. A piece that is empty then is removed.
+
+        The manifest is changed only if it is the one that was read; else all is looked at again.
+        """
+        del now
+        for _ in range(TRIES):
+            try:
+                return self._expunge(name, gone)
+            except Taken:
+                continue
+        raise Taken(f"{self.url}: {name} is being changed by others all the time; try again")
+
+    def verify(self) -> list[str]:
+        """What is wrong with the archive, in words: every object is fetched and compared."""
+        found = [fault for name in self.names() for fault in self._faults(name)]
+        return found + [f"{key} belongs to no piece: `sweep` removes it" for key in self._strays()]
+
+    def sweep(self) -> int:
+        """Removes what writers that broke off left behind; how many objects. Nobody may be writing."""
+        strays = list(self._strays())
+        for key in strays:
+            self._bucket.delete(key)
+        return len(strays)
+
+    def health(self) -> dict[str, Any]:
+        return self._bucket.line.told()
+
+    def _write_lines(self, name: str, records: Sequence[Record], said: dict[str, Any]) -> dict[str, Any]:
+        """The lines, under a name of what they are; what a manifest says of them."""
+        lines = "".join(dump_json(as_json(record)) + "\n" for record in records)
+        body = gzip.compress(lines.encode(), mtime=0)
+        digest = sha256(body).hexdigest()
+        key = f"{name}-{digest[:16]}.jsonl.gz"
+        self._bucket.put(key, body, sha256=digest)
+        own = {"eidet": "archive", "format": FORMAT, "count": len(records), "object": key}
+        return {**said, **own, "bytes": len(body), "sha256": digest, **about(records)}
+
+    def _write_manifest(self, name: str, told: dict[str, Any], instead_of: str | None) -> None:
+        body = dump_json(told).encode()
+        digest = sha256(body).hexdigest()
+        self._bucket.put(f"{name}.json", body, sha256=digest, instead_of=instead_of)
+
+    def _manifest(self, name: str) -> tuple[dict[str, Any], str]:
+        """What it says and its etag."""
+        if not _MANIFEST.fullmatch(f"{name}.json"):
+            raise NotFound(f"the archive {self.url} has no {name!r}")
+        found = self._bucket.get(f"{name}.json")
+        if sha256(found.body).hexdigest() != found.sha256:
+            raise Corrupt(f"the manifest of {name} in {self.url} was changed; nothing was loaded")
+        try:
+            told = json.loads(found.body)
+        except ValueError as error:
+            raise Corrupt(f"the manifest of {name} in {self.url} is no JSON ({error})") from error
+        return self._checked(told, name), found.etag
+
+    def _checked(self, told: Any, name: str) -> dict[str, Any]:
+        if not isinstance(told, dict) or told.get("eidet") != "archive" or "object" not in told:
+            raise Corrupt(f"{name} in {self.url} is no manifest of Eidet; nothing was loaded")
+        if told.get("format") != FORMAT:
+            raise Misconfigured(
+                f"{name} in {self.url} has format {told.get('format')}, this version reads {FORMAT}: "
+                "pip install --upgrade eidet"
+            )
+        return told
+
+    def _records(self, name: str, told: dict[str, Any]) -> list[Record]:
+        where = f"{name} in {self.url}"
+        try:
+            body = self._bucket.get(told["object"]).body
+        except NotFound as error:
+            raise Corrupt(f"the lines of {where} are missing; nothing was loaded") from error
+        if sha256(body).hexdigest() != told["sha256"]:
+            raise Corrupt(f"the lines of {where} were cut short or changed; nothing was loaded")
+        try:
+            lines = gzip.decompress(body).decode().split("\n")[:-1]
+        except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+            raise Corrupt(f"the lines of {where} are damaged: {error}; nothing was loaded") from error
+        found = [record_from(line, f"{where}, line {at}") for at, line in enumerate(lines, 1)]
+        if len(found) != told["count"]:
+            raise Corrupt(f"{where} should hold {told['count']} records, it holds {len(found)}")
+        return found
+
+    def _expunge(self, name: str, gone: Callable[[Record], bool]) -> int:
+        told, etag = self._manifest(name)
+        records = self._records(name, told)
+        kept = [record for record in records if not gone(record)]
+        if len(kept) == len(records):
+            return 0
+        if kept:
+            said = {k: v for k, v in told.items() if k not in OF_OBJECTS or k == "archived"}
+            self._write_instead(name, self._write_lines(name, kept, said), etag)
+        else:
+            self._bucket.delete(f"{name}.json", if_it_is=etag)
+        self._bucket.delete(told["object"])
+        return len(records) - len(kept)
+
+    def _write_instead(self, name: str, told: dict[str, Any], etag: str) -> None:
+        try:
+            self._write_manifest(name, told, etag)
+        except Taken:
+            if name not in self.names() or self._named(name) != told["object"]:
+                self._bucket.delete(told["object"])  # it may say what somebody else took out
+            raise
+
+    def _faults(self, name: str) -> list[str]:
+        try:
+            self._records(name, self.manifest(name))
+        except (Corrupt, NotFound, Misconfigured) as error:
+            return [str(error)]
+        return []
+
+    def _strays(self) -> Iterator[str]:
+        """Objects with lines that no manifest names."""
+        named = {self._named(name) for name in self.names()}
+        for key in self._bucket.keys("archive-"):
+            if _LINES.fullmatch(key) and key not in named:
+                yield key
+
+    def _named(self, name: str) -> str:
+        """A manifest that cannot be read may name any object of its piece: none of them is a stray."""
+        try:
+            return str(self.manifest(name)["object"])
+        except EidetError as error:
+            raise Corrupt(f"what belongs to {name} cannot be told: {error}") from error

@@ -1,0 +1,44 @@
+"""What planners must know of a whole scope, read from its store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from ..config import Upkeep
+from ..model import Record, Scope, Tier
+from ..store import Store
+from ..where import Where
+from .plan import Bounds, Rested, crowd_bound
+
+PAGE: Final = 2_000  # records read at once: a page of the store is found by looking along all of the scope
+SOME: Final = 200  # records of a crowded tier that are read at first
+
+
+def bounds_of(store: Store, scope: str, settings: Upkeep) -> Bounds:
+    """Of a tier that has too many records, about as many as are too many are read; of others none."""
+    place = Scope(scope)
+    limits = {Tier.SHORT: settings.short_entries, Tier.MIDDLE: settings.middle_entries}
+    held: Counter[str] = Counter()
+    if any(limit is not None for limit in limits.values()):
+        for (_, tier), count in store.census(Where(scope=place)).items():
+            held[tier] += count
+    crowded: dict[Tier, Rested] = {}
+    for tier, limit in limits.items():
+        if limit is not None and held[tier] > limit:
+            over = held[tier] - limit
+            bound = crowd_bound(_by_created(store, Where(scope=place, tiers=(tier,)), over), over)
+            crowded |= {tier: bound} if bound is not None else {}
+    newest = None
+    if settings.short_steps is not None or settings.middle_steps is not None:
+        newest = next((r.step for r in store.find(Where(scope=place), order="-step", limit=1)), None)
+    return Bounds(crowded=crowded, newest_step=newest)
+
+
+def _by_created(store: Store, where: Where, first: int) -> Iterator[Record]:
+    """The oldest first, in pages that grow: each is found by looking at all that match."""
+    offset, size = 0, max(2 * first, SOME)
+    while page := store.find(where, order="created", limit=size, offset=offset):
+        yield from page
+        offset, size = offset + len(page), 2 * size

@@ -1,0 +1,266 @@
+"""Objects of a bucket on any server that speaks S3: whole or not there, and never written over unseen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.util import find_spec
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from ..errors import Conflict, EidetError, Misconfigured, MissingExtra, NotFound, Unavailable
+from ..remote import Line, Patience, Unsure
+
+EXAMPLE: Final = "s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1"
+TRIES: Final = 4  # that fit into the deadline of a call if the server says nothing
+PIECE: Final = 1 << 18
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_OPTIONS: Final = ("endpoint", "region", "deadline")
+_BUSY: Final = ("SlowDown", "RequestTimeout", "Throttling", "ThrottlingException", "ServiceUnavailable",
+                "InternalError", "OperationAborted", "ConditionalRequestConflict")  # fmt: skip
+_BARRED: Final = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "403")
+
+
+class _CutShort(KeyError):
+    """A reply that ends before it should."""
+
+
+def _as_it_is(found: Any) -> Any:
+    return found
+
+
+def _etag(found: Mapping[str, Any]) -> Any:
+    return found["ETag"]
+
+
+def _page(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Every page of a listing names its bucket; an answer that was cut off might look like an empty one."""
+    if "Name" not in found:
+        raise _CutShort("Name")
+    return found
+
+
+@cache
+def _descriptions() -> Any:
+    """What botocore knows of services: the same for every client, and slow to read."""
+    from botocore.loaders import create_loader
+
+    return create_loader()
+
+
+def _send_at_once(request: Any, **_: Any) -> None:
+    """Without waiting for leave to go on: botocore waits forever if the line is cut just then."""
+    request.headers.pop("Expect", None)
+
+
+class Taken(Conflict):
+    """An object is there already, or is not the one that was read."""
+
+
+class Object(NamedTuple):
+    body: bytes
+    etag: str
+    sha256: str  # what was said of the body when it was written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Which bucket, and what the keys in it begin with."""
+
+    bucket: str
+    prefix: str = ""
+    endpoint: str | None = None
+    region: str | None = None
+    deadline_seconds: float | None = None
+
+    @classmethod
+    def of(cls, url: str) -> Place:
+        """`s3://bucket/prefix?endpoint=http://…`; `Misconfigured` if it is not like that."""
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.query, keep_blank_values=True))
+        unknown = sorted(options.keys() - set(_OPTIONS))
+        if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc) or unknown:
+            wrong = f"does not know {', '.join(unknown)}" if unknown else "names no bucket"
+            raise Misconfigured(f"the address of an archive, {url!r}, {wrong}: {EXAMPLE}")
+        prefix = unquote(parts.path).strip("/")
+        return cls(
+            bucket=parts.netloc,
+            prefix=f"{prefix}/" if prefix else "",
+            endpoint=_endpoint(options.get("endpoint")),
+            region=options.get("region") or None,
+            deadline_seconds=_seconds(options.get("deadline")),
+        )
+
+    def __str__(self) -> str:
+        end = f"?endpoint={self.endpoint}" if self.endpoint else ""
+        return f"s3://{self.bucket}/{self.prefix}{end}"
+
+
+def _endpoint(said: str | None) -> str | None:
+    if said and not said.startswith(("http://", "https://")):
+        raise Misconfigured(f"an endpoint begins with http:// or https://, not {said!r}: {EXAMPLE}")
+    return said or None
+
+
+def _seconds(said: str | None) -> float | None:
+    try:
+        return None if said is None else float(said)
+    except ValueError:
+        raise Misconfigured(f"a deadline is a number of seconds, not {said!r}: {EXAMPLE}") from None
+
+
+class Bucket:
+    """The objects below one prefix. Every call ends within the deadline, with an answer or a typed error.
+
+    Keys and secrets are found the way boto3 finds them: the environment, a profile, or the machine's role.
+    """
+
+    def __init__(self, place: Place, patience: Patience | None = None) -> None:
+        if find_spec("botocore") is None:
+            raise MissingExtra("an archive on S3", extra="s3")
+        chosen = patience or Patience(deadline_seconds=place.deadline_seconds or 30.0)
+        self.place = place
+        self.line = Line(str(place), chosen)
+        self._try_seconds = chosen.deadline_seconds / TRIES
+
+    def put(self, key: str, body: bytes, *, sha256: str, instead_of: str | None = None) -> str:
+        """Writes a new object, or one in place of that with the etag; its etag. `Taken` if it is not so."""
+        condition: dict[str, Any] = {"IfNoneMatch": "*"} if instead_of is None else {"IfMatch": instead_of}
+        told: dict[str, Any] = {"Metadata": {"sha256": sha256}, "Body": body, **condition}
+        try:
+            written: str = self._ask("put_object", key, _etag, **told)
+        except Taken:
+            if (there := self._told(key)) is None or there[1] != sha256:
+                raise
+            return there[0]  # the answer to an earlier try was lost
+        return written
+
+    def get(self, key: str) -> Object:
+        def read(found: Mapping[str, Any]) -> Object:
+            body = b"".join(iter(lambda: found["Body"].read(PIECE), b""))
+            if len(body) != found["ContentLength"]:
+                raise _CutShort("its end")
+            return Object(body, found["ETag"], found["Metadata"].get("sha256", ""))
+
+        found: Object = self._ask("get_object", key, read)
+        return found
+
+    def _told(self, key: str) -> tuple[str, str] | None:
+        try:
+            found: tuple[str, str] = self._ask(
+                "head_object", key, lambda told: (told["ETag"], told["Metadata"].get("sha256", ""))
+            )
+        except NotFound:
+            return None
+        return found
+
+    def delete(self, key: str, *, if_it_is: str | None = None) -> None:
+        """With all its versions, where the bucket keeps any. `Taken` if it is not the one with the etag."""
+        condition: dict[str, Any] = {} if if_it_is is None else {"IfMatch": if_it_is}
+        try:
+            self._ask("delete_object", key, **condition)
+        except NotFound:
+            return
+        for version in self._versions(key):
+            self._ask("delete_object", key, VersionId=version)
+
+    def _versions(self, key: str) -> list[str]:
+        found = self._listed("list_object_versions", key, ("Versions", "DeleteMarkers"))
+        return [one["VersionId"] for one in found if one["Key"] == self.place.prefix + key]
+
+    def keys(self, start: str = "") -> Iterator[str]:
+        """By name, those that begin so."""
+        for one in self._listed("list_objects_v2", start, ("Contents",)):
+            yield one["Key"].removeprefix(self.place.prefix)
+
+    def _listed(self, verb: str, start: str, parts: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
+        following: dict[str, Any] = {}
+        while True:
+            page = self._ask(verb, None, _page, Prefix=self.place.prefix + start, **following)
+            for part in parts:
+                yield from page.get(part, ())
+            if not page.get("IsTruncated"):
+                return
+            following = _next_page(page)
+
+    def _ask(self, verb: str, key: str | None, then: Callable[[Any], Any] = _as_it_is, **words: Any) -> Any:
+        if key is not None:
+            words["Key"] = self.place.prefix + key
+
+        def job(left: float) -> Any:
+            if left < self._try_seconds / 2:
+                raise Unavailable(f"{self.place} has no time left to answer")
+            try:
+                return then(getattr(self._client, verb)(Bucket=self.place.bucket, **words))
+            except KeyError as error:  # a reply whose headers were cut looks like one without them
+                raise Unsure(f"{self.place} did not answer to the end: {error} is missing") from error
+            except self._errors as error:
+                raise self._meaning(error, key) from error
+
+        return self.line.call(job)
+
+    @cached_property
+    def _errors(self) -> tuple[type[Exception], ...]:
+        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
+        from urllib3.exceptions import HTTPError
+
+        return BotoCoreError, ClientError, ResponseParserError, HTTPError, OSError
+
+    @cached_property
+    def _client(self) -> Any:
+        from botocore.config import Config
+        from botocore.session import Session
+
+        patient = {"connect_timeout": self._try_seconds / 2, "read_timeout": self._try_seconds / 2}
+        chosen = Config(retries={"total_max_attempts": 1}, max_pool_connections=32, **patient)
+        if self.place.endpoint:
+            chosen = chosen.merge(Config(s3={"addressing_style": "path"}))
+        session = Session()
+        session.register_component("data_loader", _descriptions())
+        client = session.create_client(
+            "s3", endpoint_url=self.place.endpoint, region_name=self.place.region, config=chosen
+        )
+        client.meta.events.register("before-send.s3", _send_at_once)
+        return client
+
+    def _meaning(self, error: Exception, key: str | None) -> EidetError:
+        told = getattr(error, "response", None)
+        if told is not None:
+            return _refusal(told, self.place, key, str(error))
+        from botocore import exceptions as lost
+
+        never = (lost.NoCredentialsError, lost.PartialCredentialsError, lost.ParamValidationError,
+                 lost.NoRegionError, lost.ProfileNotFound)  # fmt: skip
+        if isinstance(error, never):
+            return Misconfigured(
+                f"the archive {self.place} cannot be asked: {error}; keys are given by AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY, a profile or a role"
+            )
+        if isinstance(error, lost.EndpointConnectionError | lost.ConnectTimeoutError):
+            return Unavailable(f"the archive {self.place} cannot be reached: {error}")
+        return Unsure(f"{self.place} did not answer to the end: {error}")
+
+
+def _next_page(page: Mapping[str, Any]) -> dict[str, Any]:
+    if "NextContinuationToken" in page:
+        return {"ContinuationToken": page["NextContinuationToken"]}
+    return {"KeyMarker": page["NextKeyMarker"], "VersionIdMarker": page["NextVersionIdMarker"]}
+
+
+def _refusal(told: Mapping[str, Any], place: Place, key: str | None, words: str) -> EidetError:
+    code = str(told.get("Error", {}).get("Code", ""))
+    status = int(told.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    if code == "PreconditionFailed" or status == 412:
+        return Taken(f"{place}: {key} was written by somebody else meanwhile")
+    if code == "NoSuchBucket":
+        return Misconfigured(f"there is no bucket {place.bucket!r}: make it, or name another ({EXAMPLE})")
+    if status == 404:
+        return NotFound(f"{place} has no {key}")
+    if code in _BARRED or status == 403:
+        return Misconfigured(f"{place} does not let us in ({words}): check the keys and what they may do")
+    if code in _BUSY or status >= 500 or status == 429:
+        return Unavailable(f"{place} is busy or broken: {words}")
+    return Misconfigured(f"{place} refused: {words}")

@@ -1,0 +1,123 @@
+"""Vector databases as indexes: the shared laws, with every vector really in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import pytest
+from tests.servers.milvus import milvus_lite
+from tests.servers.pinecone import Pinecone
+from tests.servers.weaviate import Weaviate
+
+from eidet.index import Index
+from eidet.index.contract import WIDTH, IndexContract, noted
+from eidet.index.vectordb import Database, VectorSettings
+from eidet.index.vectordb.address import read_address
+from eidet.index.vectordb.index import VectorIndex
+from eidet.index.vectordb.pinecone import PineconeDatabase
+from eidet.index.vectordb.weaviate import WeaviateDatabase
+from eidet.store import Store
+
+AT_ONCE = VectorSettings(small=0, ship_rows=1, background=False)
+BY_SEARCH = VectorSettings(small=0, ship_rows=1, background=False, whole=0)
+
+
+class VectorContract(IndexContract):
+    """Nothing stays in RAM that can be in the database."""
+
+    settings: ClassVar[VectorSettings] = AT_ONCE
+
+    def database(self) -> Database:
+        raise NotImplementedError
+
+    def make(self, store: Store, width: int) -> Index:
+        return VectorIndex(store, width, self.database(), settings=self.settings)
+
+    def test_the_vectors_are_really_in_the_database(self) -> None:
+        self.put(*(noted(f"{n}", words="word", axis=n) for n in range(5)), noted("bare", words="word"))
+        assert self.found(axis=2)["2"][0] > 0.999
+        told = self.index.stats()
+        assert (told["rows_in_database"], told["rows_in_ram"]) == (5, 0)
+        assert told["database"]["calls"] > 2
+
+
+class TestQdrant(VectorContract):
+    @pytest.fixture(autouse=True)
+    def server(self) -> Iterator[None]:
+        pytest.importorskip("qdrant_client", reason="needs qdrant-client: pip install 'eidet[qdrant]'")
+        from qdrant_client import QdrantClient
+
+        self.client = QdrantClient(":memory:")
+        yield
+        self.client.close()
+
+    def database(self) -> Database:
+        from eidet.index.vectordb.qdrant import QdrantDatabase
+
+        return QdrantDatabase(lambda: self.client, "qdrant in memory", local=True, owned=False)
+
+
+class TestQdrantBySearch(TestQdrant):
+    """No set of records is so small that all of it is asked for."""
+
+    settings = BY_SEARCH
+
+
+class TestWeaviate(VectorContract):
+    """Against a server of ours that speaks what is documented of Weaviate."""
+
+    @pytest.fixture(autouse=True)
+    def server(self) -> Iterator[None]:
+        self.weaviate = Weaviate("let me in")
+        yield
+        self.weaviate.stop()
+
+    def database(self) -> Database:
+        url = f"weaviate+{self.weaviate.url}?key=let me in"
+        return WeaviateDatabase(read_address(url, {}, own=("settle",)))
+
+
+class TestWeaviateBySearch(TestWeaviate):
+    settings = BY_SEARCH
+
+
+class TestPinecone(VectorContract):
+    """Against a server of ours that speaks what is documented of Pinecone, with nothing settling late."""
+
+    @pytest.fixture(autouse=True)
+    def server(self) -> Iterator[None]:
+        self.pinecone = Pinecone(WIDTH)
+        yield
+        self.pinecone.stop()
+
+    def database(self) -> Database:
+        url = f"pinecone+{self.pinecone.url}?key=env:KEY&settle=0"
+        return PineconeDatabase(read_address(url, {"KEY": self.pinecone.key}, own=("settle",)))
+
+
+class TestPineconeBySearch(TestPinecone):
+    settings = BY_SEARCH
+
+
+@pytest.fixture(scope="module")
+def milvus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with milvus_lite(tmp_path_factory.mktemp("milvus")) as client:
+        yield client
+
+
+class TestMilvus(VectorContract):
+    """Milvus Lite: the engine of Milvus, which pymilvus starts."""
+
+    @pytest.fixture(autouse=True)
+    def server(self, milvus: Any) -> None:
+        self.client = milvus
+
+    def database(self) -> Database:
+        from eidet.index.vectordb.milvus import MilvusDatabase
+
+        return MilvusDatabase(lambda: self.client, "milvus lite", lite=True, owned=False)
+
+
+class TestMilvusBySearch(TestMilvus):
+    settings = BY_SEARCH

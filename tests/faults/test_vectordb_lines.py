@@ -1,0 +1,177 @@
+"""Lines to vector databases that are slow, silent, refused or cut: recalls answer, and writes go on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.servers.pinecone import Pinecone
+from tests.servers.proxy import Proxy
+from tests.servers.weaviate import Weaviate
+
+from eidet.config import Settings
+from eidet.embed.hashing import Hashing
+from eidet.memory import Memory
+
+WIDTH = 16
+DEADLINE = 0.6
+
+
+@pytest.fixture(params=["pinecone", "weaviate"])
+def line(request: pytest.FixtureRequest) -> Iterator[tuple[Proxy, Memory]]:
+    """A memory whose vectors are behind a proxy; 20 of them are there already."""
+    server = Weaviate() if request.param == "weaviate" else Pinecone(WIDTH)
+    proxy = Proxy(server.port)
+    url = f"{request.param}+http://127.0.0.1:{proxy.port}?key={getattr(server, 'key', None) or 'k'}"
+    how = f"&small=0&ship_rows=1&background=no&settle=0&deadline={DEADLINE}"
+    memory = Memory(embedder=Hashing(WIDTH), settings=Settings(index=url + how))
+    for n in range(20):
+        memory.remember(f"note number{n} about topic{n}")
+    memory.recall("topic7")
+    assert memory.stats()["index"]["rows_in_database"] == 20
+    yield proxy, memory
+    proxy.heal()
+    memory.close()
+    proxy.stop()
+    server.stop()
+
+
+def _silent(proxy: Proxy) -> None:
+    proxy.silent = True
+
+
+def _slow(proxy: Proxy) -> None:
+    proxy.delay = 1.5
+
+
+def _cut_short(proxy: Proxy) -> None:
+    proxy.cut_after = 40
+
+
+def _cut_late(proxy: Proxy) -> None:
+    proxy.cut_after = 200
+
+
+FAULTS: dict[str, Callable[[Proxy], None]] = {
+    "silent": _silent,
+    "refused": Proxy.refuse,
+    "cut short": _cut_short,
+    "cut late": _cut_late,
+    "slow": _slow,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_recall_answers_by_words_in_time_and_says_so(line: tuple[Proxy, Memory], fault: str) -> None:
+    proxy, memory = line
+    FAULTS[fault](proxy)
+    start = time.monotonic()
+    hits = memory.recall("topic7", explain=True)
+    assert time.monotonic() - start < 3 * DEADLINE + 1.0
+    assert hits[0].text.endswith("topic7")
+    assert hits.trace is not None
+    assert any("by words alone" in note for note in hits.trace.notes)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_was_written_meanwhile_is_sent_when_the_line_is_back(
+    line: tuple[Proxy, Memory], fault: str
+) -> None:
+    proxy, memory = line
+    FAULTS[fault](proxy)
+    memory.remember("a late note about zebras")
+    assert memory.recall("zebras")[0].text == "a late note about zebras"
+    proxy.heal()
+    index = memory._engine.index
+    index._database.line._opens = 0.0  # type: ignore[attr-defined] # its rest is over
+    assert memory.recall("zebras")[0].text == "a late note about zebras"
+    assert memory.stats()["index"]["rows_in_database"] == 21
+    assert memory.check() == []
+
+
+def test_a_database_that_is_down_is_left_alone_for_a_while(line: tuple[Proxy, Memory]) -> None:
+    proxy, memory = line
+    proxy.silent = True
+    for _ in range(4):
+        memory.recall("topic7")
+    start = time.monotonic()
+    for n in range(20):
+        assert memory.recall(f"topic{n}")[0].text.endswith(f"topic{n}")
+    assert time.monotonic() - start < 2.0
+    assert memory.stats()["index"]["database"]["state"] == "down"
+
+
+def test_many_threads_write_and_ask_while_the_line_comes_and_goes(line: tuple[Proxy, Memory]) -> None:
+    proxy, memory = line
+    wrong: list[str] = []
+
+    def work(me: int) -> None:
+        for n in range(10):
+            text = f"thread{me} wrote word{me}x{n}"
+            memory.remember(text)
+            if memory.recall(f"word{me}x{n}")[0].text != text:
+                wrong.append(text)
+
+    threads = [threading.Thread(target=work, args=(me,)) for me in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(5):
+        time.sleep(0.1)
+        proxy.cut()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    memory._engine.index._database.line._opens = 0.0  # type: ignore[attr-defined] # its rest is over
+    assert memory.check() == []
+
+
+def test_a_client_of_qdrant_without_a_server_is_unavailable_in_time() -> None:
+    pytest.importorskip("qdrant_client", reason="needs qdrant-client: pip install 'eidet[qdrant]'")
+    silent = Proxy(9)  # nobody listens there
+    url = f"qdrant+http://127.0.0.1:{silent.port}?small=0&ship_rows=1&background=no&deadline={DEADLINE}"
+    memory = Memory(embedder=Hashing(WIDTH), settings=Settings(index=url))
+    memory.remember("Ann lives in Oslo")
+    start = time.monotonic()
+    assert memory.recall("Oslo")[0].text == "Ann lives in Oslo"
+    assert time.monotonic() - start < 5.0
+    assert memory.stats()["index"]["rows_in_ram"] == 1
+    memory.close()
+    silent.stop()
+
+
+CHILD = """
+import sys
+from eidet.config import Settings
+from eidet.embed.hashing import Hashing
+from eidet.memory import Memory
+memory = Memory(sys.argv[1], embedder=Hashing(16), settings=Settings(index=sys.argv[2]))
+for n in range(150):
+    memory.remember(f"note number{n} about topic{n}")
+memory.recall("topic7")
+"""
+
+
+def test_a_process_that_was_killed_while_it_filled_leaves_what_another_can_finish(tmp_path: Path) -> None:
+    server = Pinecone(WIDTH)
+    how = "&small=0&ship_rows=1&background=no&settle=0&batch=3&lease_seconds=1"
+    url, file = f"pinecone+{server.url}?key={server.key}{how}", str(tmp_path / "agent.db")
+    child = subprocess.Popen([sys.executable, "-c", CHILD, file, url])
+    try:
+        while child.poll() is None and sum(map(len, server.spaces.values())) < 20:
+            time.sleep(0.005)
+    finally:
+        child.kill()
+        child.wait()
+    there = sum(map(len, server.spaces.values()))
+    assert 20 <= there < 150
+    with Memory(file, embedder=Hashing(WIDTH), settings=Settings(index=url)) as memory:
+        assert memory.recall("topic149")[0].text.endswith("topic149")  # whoever may send now
+        time.sleep(1.1)
+        assert memory.check() == []
+        assert memory.stats()["index"]["rows_in_database"] == 150
+    server.stop()

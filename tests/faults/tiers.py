@@ -1,0 +1,128 @@
+"""Tiered memories that break off, and a store that can be switched off."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from tests.faults.children import tell
+from tests.faults.disk import limit_files
+
+from eidet.config import Settings
+from eidet.errors import EidetError, Unavailable
+from eidet.memory import Memory
+from eidet.model import Tier
+from eidet.store import Store
+from eidet.store.contract import NOW, fact
+from eidet.store.sqlite import SqliteStore
+from eidet.store.tiered import TieredStore, moving, sides
+from eidet.where import Where
+
+
+class Switch:
+    """A store that answers nothing while it is off."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.off = False
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        if not callable(found) or name == "close":
+            return found
+
+        def asked(*given: Any, **named: Any) -> Any:
+            if self.off:
+                raise Unavailable("switched off")
+            return found(*given, **named)
+
+        return asked
+
+
+class Pair:
+    """A tiered store of two files, each behind a switch, whose clock is turned by hand."""
+
+    def __init__(self, folder: Path) -> None:
+        self.ticks = 0.0
+        self.short = Switch(SqliteStore(folder / "short.db"))
+        self.long = Switch(SqliteStore(folder / "long.db"))
+        self.store = TieredStore(
+            self.short,
+            self.long,
+            outbox=folder / "outbox",
+            clock=lambda: NOW,
+            ticks=lambda: self.ticks,
+        )
+
+    def memory(self) -> Memory:
+        return Memory(self.store, embedder="hashing:64", settings=Settings(sidecar_from=5), clock=lambda: NOW)
+
+    def wait(self) -> None:
+        """Until stores are asked again."""
+        self.ticks += 10 * sides.REST_SECONDS
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def move_and_die(folder: str, when: str) -> None:
+    """Moves twenty records to the long tier and is killed on the way."""
+    pair = Pair(Path(folder))
+    stored = pair.store.put([fact(f"{n}") for n in range(20)], now=NOW)
+    if when == "before the copy":
+        moving._copied = lambda *_: die()  # type: ignore[assignment]
+    elif when == "before the copy that is out of place is deleted":
+        setattr(pair.short, "bury", lambda *_, **__: die())  # noqa: B010
+    tell("ready")
+    pair.store.recast([(old, old.but(tier=Tier.LONG)) for old in stored], now=NOW)
+
+
+def queue_and_die(folder: str, when: str) -> None:
+    """Queues writes for a store that is down; is killed at once, or while it delivers them."""
+    pair = Pair(Path(folder))
+    pair.short.off = True
+    for n in range(10):
+        pair.store.put([fact(f"{n}", text=f"says {n}")], now=NOW)
+    pair.store.put([fact("3", text="says 3 anew")], now=NOW)
+    tell(pair.store.count(Where()))
+    if when == "at once":
+        die()
+    pair.short.off = False
+    pair.wait()
+    assert pair.store._all.outbox is not None
+    setattr(pair.store._all.outbox.store, "bury", lambda *_, **__: die())  # noqa: B010
+    pair.store.mend()
+
+
+def fill_the_disk(folder: str) -> None:
+    """Queues writes until the disk is full; then there is room again, and the store comes back."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    pair = Pair(Path(folder))
+    pair.store.put([fact("first")], now=NOW)
+    pair.short.off = True
+    pair.store.put([fact("queued")], now=NOW)
+    limit_files(400_000)
+    kept, error = [], ""
+    for n in range(200):
+        try:
+            kept += [r.id for r in pair.store.put([fact(f"{n}", text=f"{n} " + "x" * 20_000)], now=NOW)]
+        except EidetError as failed:
+            error = f"{type(failed).__name__}: {failed}"
+            break
+    limit_files(-1)
+    pair.short.off = False
+    pair.wait()
+    pair.store.mend()
+    there = [r.id for r in pair.store.find(Where())]
+    tell(
+        [
+            error,
+            len(kept),
+            sorted(there) == sorted(["first", "queued", *kept]),
+            pair.store.health()["outbox"]["waiting"],
+        ]
+    )
+    pair.store.close()

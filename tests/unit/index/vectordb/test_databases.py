@@ -1,0 +1,279 @@
+"""What is asked of every database: points that can be put, replaced, found under any filter, and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.servers.milvus import milvus_lite
+from tests.servers.pinecone import Pinecone
+from tests.servers.weaviate import Weaviate
+
+from eidet.errors import Misconfigured, Unavailable
+from eidet.index import Floats
+from eidet.index.vectordb import Database, Lost, Point, Shelf, key_of
+from eidet.index.vectordb.address import read_address
+from eidet.index.vectordb.pinecone import PineconeDatabase
+from eidet.index.vectordb.push import EVERYTHING, NOTHING, Every, Filter, Leaf, Some, passes
+from eidet.index.vectordb.weaviate import WeaviateDatabase
+
+WIDTH = 8
+SHELF, OTHER = Shelf("Eidet_ab_8", "s-1", WIDTH), Shelf("Eidet_ab_8", "t-1", WIDTH)
+
+
+def _qdrant(stack: ExitStack, folder: Path) -> Database:
+    pytest.importorskip("qdrant_client", reason="needs qdrant-client: pip install 'eidet[qdrant]'")
+    from qdrant_client import QdrantClient
+
+    from eidet.index.vectordb.qdrant import QdrantDatabase
+
+    database = QdrantDatabase(lambda: QdrantClient(":memory:"), "qdrant", local=True)
+    stack.callback(database.close)
+    return database
+
+
+def _milvus(stack: ExitStack, folder: Path) -> Database:
+    client = stack.enter_context(milvus_lite(folder))
+    from eidet.index.vectordb.milvus import MilvusDatabase
+
+    return MilvusDatabase(lambda: client, "milvus", lite=True, owned=False)
+
+
+def _weaviate(stack: ExitStack, folder: Path) -> Database:
+    server = Weaviate()
+    stack.callback(server.stop)
+    return WeaviateDatabase(read_address(f"weaviate+{server.url}", {}))
+
+
+def _pinecone(stack: ExitStack, folder: Path) -> Database:
+    server = Pinecone(WIDTH)
+    stack.callback(server.stop)
+    return PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}", {}))
+
+
+MAKERS: dict[str, Callable[[ExitStack, Path], Database]] = {
+    "qdrant": _qdrant,
+    "milvus": _milvus,
+    "weaviate": _weaviate,
+    "pinecone": _pinecone,
+}
+
+
+@pytest.fixture(scope="module", params=MAKERS)
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    with ExitStack() as stack:
+        yield MAKERS[request.param](stack, tmp_path_factory.mktemp(request.param))
+
+
+@pytest.fixture
+def database(opened: Database) -> Iterator[Database]:
+    for shelf in (SHELF, OTHER):
+        opened.prepare(shelf)
+    yield opened
+    for shelf in (SHELF, OTHER):
+        opened.discard(shelf)
+
+
+def row(n: int) -> dict[str, Any]:
+    return {
+        "kind": ("fact", "message", "episode")[n % 3],
+        "tier": "short",
+        "trust": "trusted",
+        "agent": "",
+        "session": f"{n % 2:x}" * 24,
+        "who": ("", "ab" * 12)[n % 2],
+        "source": "",
+        "occurred": 1_700_000_000.0 + n,
+        "created": 1_700_000_000.5,
+        "step": float(n - 5),
+        "stepped": float(n % 4 > 0),
+        "x": n / 3,
+        "y": -1e-7 * n,
+        "z": 0.0,
+        "placed": 1.0,
+        "importance": n / 20,
+        "expires": 1e15,
+        "seq": n + 1,
+    }
+
+
+def vector(n: int) -> Floats:
+    made = np.random.default_rng(n).normal(size=WIDTH).astype(np.float32)
+    return made / np.linalg.norm(made)
+
+
+def points(count: int = 20) -> list[Point]:
+    return [Point(key_of(n + 1, 0), vector(n), row(n)) for n in range(count)]
+
+
+LEAVES: list[Filter] = [
+    EVERYTHING,
+    NOTHING,
+    Leaf("kind", "in", ("fact", "message")),
+    Leaf("kind", "not in", ("fact", "message")),
+    Leaf("who", "=", ""),
+    Leaf("who", "!=", ""),
+    Leaf("who", "!=", "ab" * 12),
+    Leaf("stepped", "=", 1.0),
+    Leaf("stepped", "!=", 1.0),
+    Leaf("occurred", ">=", 1_700_000_007.0),
+    Leaf("occurred", "<", 1_700_000_007.0),
+    Leaf("step", ">", -3.0),
+    Leaf("step", "<=", -3.0),
+    Leaf("expires", ">", 1e14),
+    Leaf("y", "<", -5e-7),
+    Leaf("importance", ">=", 0.35),
+    Every((Leaf("step", ">", 0.0), Leaf("kind", "=", "fact"))),
+    Some((Leaf("step", ">", 12.0), Leaf("kind", "in", ("episode",)))),
+    Every((Some((Leaf("x", "<", 1.0), Leaf("x", ">", 5.0))), Leaf("who", "!=", ""))),
+    Some(
+        (
+            Every((Leaf("step", "<", 0.0), Leaf("who", "=", ""))),
+            Every((Leaf("step", ">", 10.0), Leaf("tier", "=", "short"))),
+        )
+    ),
+    Every((Leaf("step", ">", -99.0), Some(()))),
+    Some((Leaf("step", ">", 12.0), Some(()), Every(()))),
+]
+
+
+def test_every_filter_means_what_it_says(database: Database) -> None:
+    database.put(SHELF, points())
+    for only in LEAVES:
+        found = {match.key for match in database.near(SHELF, vector(0), 100, only=only)}
+        assert found == {point.key for point in points() if passes(only, dict(point.columns))}, only
+
+
+def test_the_nearest_come_first_with_their_cosines(database: Database) -> None:
+    database.put(SHELF, points())
+    found = database.near(SHELF, vector(3), 5, only=EVERYTHING)
+    truth = sorted(((float(vector(n) @ vector(3)), key_of(n + 1, 0)) for n in range(20)), reverse=True)[:5]
+    assert [match.key for match in found] == [key for _, key in truth]
+    assert np.allclose([match.score for match in found], [score for score, _ in truth], atol=1e-5)
+
+
+def test_only_those_among_the_records_named_are_scored(database: Database) -> None:
+    database.put(SHELF, points())
+    found = database.near(SHELF, vector(3), 50, only=Leaf("step", "<", 3.0), among=[2, 5, 19, 10**9])
+    assert {match.key >> 16 for match in found} == {2, 5}
+
+
+def test_shelves_do_not_see_each_other(database: Database) -> None:
+    database.put(SHELF, points(4))
+    database.put(OTHER, points(3))
+    assert len(database.near(SHELF, vector(0), 50, only=EVERYTHING)) == 4
+    assert len(database.near(OTHER, vector(0), 50, only=EVERYTHING)) == 3
+    database.remove(OTHER, [1, 2])
+    assert (database.count(SHELF), database.count(OTHER)) == (4, 1)
+    database.discard(OTHER)
+    assert (database.count(SHELF), database.count(OTHER)) == (4, 0)
+
+
+def test_a_point_with_the_same_key_is_replaced(database: Database) -> None:
+    database.put(SHELF, points(3))
+    database.put(SHELF, [Point(key_of(2, 0), vector(99), {**row(1), "kind": "summary"})])
+    assert database.count(SHELF) == 3
+    assert np.allclose(database.vectors(SHELF, [key_of(2, 0)])[key_of(2, 0)], vector(99), atol=1e-6)
+    (found,) = database.near(SHELF, vector(0), 9, only=Leaf("kind", "=", "summary"))
+    assert found.key == key_of(2, 0)
+
+
+def test_all_units_of_a_record_go_with_it(database: Database) -> None:
+    units = [Point(key_of(7, unit), vector(unit), {**row(7), "seq": 7}) for unit in (0, 1, 65535)]
+    database.put(SHELF, [*units, Point(key_of(8, 0), vector(4), {**row(8), "seq": 8})])
+    database.remove(SHELF, [7, 12345])
+    assert [match.key for match in database.near(SHELF, vector(0), 9, only=EVERYTHING)] == [key_of(8, 0)]
+
+
+def test_large_seqs_keep_every_digit(database: Database) -> None:
+    seq = 2**46 + 1
+    database.put(SHELF, [Point(key_of(seq, 3), vector(1), {**row(1), "seq": seq})])
+    (found,) = database.near(SHELF, vector(1), 5, only=EVERYTHING, among=[seq])
+    assert found.key == key_of(seq, 3)
+    assert database.near(SHELF, vector(1), 5, only=EVERYTHING, among=[seq - 1]) == []
+
+
+def test_what_is_not_there_is_left_out(database: Database) -> None:
+    database.put(SHELF, points(2))
+    assert database.vectors(SHELF, [key_of(1, 0), key_of(9, 0)]).keys() == {key_of(1, 0)}
+    assert database.vectors(SHELF, []) == {}
+
+
+def test_preparing_and_discarding_twice_is_fine(database: Database) -> None:
+    database.put(SHELF, points(2))
+    database.prepare(SHELF)
+    assert database.count(SHELF) == 2
+    for _ in range(2):
+        database.discard(SHELF)
+        database.discard(Shelf("Eidet_no_8", "u-1", WIDTH))
+    assert database.count(SHELF) == 0
+
+
+def test_a_collection_that_is_gone_is_lost(database: Database) -> None:
+    if isinstance(database, PineconeDatabase):
+        pytest.skip("an index of Pinecone is made by its user")
+    nowhere = Shelf("Eidet_gone_8", "s-1", WIDTH)
+    with pytest.raises(Lost):
+        database.near(nowhere, vector(0), 5, only=EVERYTHING)
+    with pytest.raises(Lost):
+        database.put(nowhere, points(1))
+    assert database.count(nowhere) == 0
+
+
+def test_it_says_how_it_does(database: Database) -> None:
+    database.count(SHELF)
+    assert database.line.told()["state"] == "up"
+
+
+def test_a_pinecone_index_of_another_width_or_metric_is_refused_with_advice() -> None:
+    for server in (Pinecone(WIDTH + 1), Pinecone(WIDTH, metric="euclidean")):
+        try:
+            database = PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}", {}))
+            with pytest.raises(Misconfigured, match="needs 8 and cosine"):
+                database.prepare(SHELF)
+        finally:
+            server.stop()
+
+
+def test_requests_to_pinecone_stay_below_their_limit() -> None:
+    wide, server = 3072, Pinecone(3072)
+    try:
+        database = PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}", {}))
+        made = np.random.default_rng(1).normal(size=wide).astype(np.float32)
+        database.put(Shelf("E", "s", wide), [Point(key_of(n + 1, 0), made, row(n)) for n in range(100)])
+        assert database.count(Shelf("E", "s", wide)) == 100
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("wrong", ["", "guess"])
+def test_a_wrong_key_is_misconfigured_and_is_not_told(wrong: str) -> None:
+    weaviate, pinecone = Weaviate("right"), Pinecone(WIDTH)
+    try:
+        at = read_address(f"weaviate+{weaviate.url}" + (f"?key={wrong}" if wrong else ""), {})
+        with pytest.raises(Misconfigured, match="401") as error:
+            WeaviateDatabase(at).prepare(SHELF)
+        assert "guess" not in str(error.value)
+        with pytest.raises(Misconfigured, match="401") as error:
+            PineconeDatabase(read_address(f"pinecone+{pinecone.url}?key=guess", {})).prepare(SHELF)
+        assert "guess" not in str(error.value)
+    finally:
+        weaviate.stop()
+        pinecone.stop()
+
+
+@pytest.mark.parametrize("status", [500, 503, 429])
+def test_a_server_that_cannot_answer_now_is_unavailable(status: int) -> None:
+    server = Pinecone(WIDTH)
+    try:
+        server.down = status
+        database = PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}&deadline=0.3", {}))
+        with pytest.raises(Unavailable, match=str(status)):
+            database.count(SHELF)
+        server.down = None
+    finally:
+        server.stop()

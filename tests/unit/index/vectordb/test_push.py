@@ -1,0 +1,125 @@
+"""What a database is asked to filter lets pass at least what was asked for, and nothing else if it can."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.strategies import records, wheres
+
+from eidet.index.vectordb.push import (
+    EVERYTHING,
+    LABELS,
+    NEVER,
+    NOTHING,
+    NUMBERS,
+    TEXTS,
+    Every,
+    Leaf,
+    Some,
+    columns,
+    every,
+    hashed,
+    negated,
+    passes,
+    pushed,
+    some,
+)
+from eidet.model import Kind, Record, Scope
+from eidet.store import Entry
+from eidet.where import Box, Condition, Near, Where
+
+NOW = 1_700_000_000.0
+
+
+def entry_of(record: Record) -> Entry:
+    x, y, z = (*(record.place or ()), None, None, None)[:3]
+    named = {name: getattr(record, name) for name in Entry._fields if name not in ("x", "y", "z")}
+    return Entry(**{**named, "x": x, "y": y, "z": z})
+
+
+def row(record: Record) -> dict[str, Any]:
+    return columns(entry_of(record))
+
+
+def alive(record: Record) -> bool:
+    return record.expires is None or record.expires > NOW
+
+
+@settings(max_examples=250)
+@given(record=records(), where=wheres())
+def test_nothing_that_was_asked_for_is_kept_back(record: Record, where: Where) -> None:
+    only, exact = pushed(where, record.scope, NOW)
+    if where.matches(record) and alive(record):
+        assert passes(only, row(record))
+    elif exact:
+        assert not passes(only, row(record))
+
+
+@given(record=records(), where=wheres())
+def test_the_opposite_passes_what_does_not_pass(record: Record, where: Where) -> None:
+    only = pushed(where, record.scope, NOW).only
+    assert passes(negated(only), row(record)) is not passes(only, row(record))
+
+
+def test_every_column_is_there_and_a_plain_value() -> None:
+    bare = row(Record(id="x", scope="a", text="", created=NOW, occurred=NOW))
+    assert bare.keys() == {*TEXTS, *NUMBERS}
+    assert all(isinstance(bare[name], str) for name in TEXTS)
+    assert all(isinstance(bare[name], float) for name in NUMBERS)
+    assert (bare["expires"], bare["stepped"], bare["placed"]) == (NEVER, 0.0, 0.0)
+
+
+def test_labels_are_not_given_away() -> None:
+    told = row(
+        Record(id="x", scope="a", text="secret", who="Ann", session="s\x00", created=NOW, occurred=NOW)
+    )
+    assert all(told[name] in ("", hashed("Ann"), hashed("s\x00")) for name in LABELS)
+    assert "Ann" not in str(told)
+    assert "secret" not in str(told)
+    assert hashed("") != hashed(None)
+
+
+def test_what_cannot_be_told_is_left_open_not_guessed() -> None:
+    for where in (Where(ids=("x",)), Where(conditions=(Condition("data.n", "=", 1),))):
+        assert pushed(where, "a", NOW) == (Leaf("expires", ">", NOW), False)
+        assert pushed(~where, "a", NOW) == (Leaf("expires", ">", NOW), False)
+    ball = pushed(Where(near=Near(place=(1.0, 2.0), radius=3.0)), "a", NOW)
+    assert not ball.exact
+    assert not passes(ball.only, {**row(Record(id="x", scope="a", text="", place=(9.0, 0.0)))})
+
+
+def test_a_filter_on_another_scope_asks_for_nothing() -> None:
+    assert pushed(Where(scope=Scope("b")), "a", NOW) == (NOTHING, True)
+    assert pushed(Where(scope=Scope.under("a")), "a/b", NOW) == (Leaf("expires", ">", NOW), True)
+    assert pushed(Where(kinds=()), "a", NOW).only == NOTHING
+
+
+def test_trees_stay_flat() -> None:
+    a, b, c = (Leaf("step", ">", float(n)) for n in range(3))
+    assert every([a, every([b, c])]) == Every((a, b, c))
+    assert some([a, some([b, c])]) == Some((a, b, c))
+    assert every([a, NOTHING]) == NOTHING
+    assert some([a, EVERYTHING]) == EVERYTHING
+    assert every([]) == EVERYTHING
+    assert some([]) == NOTHING
+    assert every([a]) == a
+
+
+@pytest.mark.parametrize(
+    "box", [Box(low=(0.0, 0.0), high=(1.0, 1.0)), Box(low=(0.0, 0.0, 0.0), high=(1.0, 1.0, 1.0))]
+)
+def test_a_box_holds_no_record_without_a_place(box: Box) -> None:
+    only = pushed(Where(box=box), "a", NOW).only
+    here, nowhere = (Record(id="x", scope="a", text="", place=place) for place in ((0.5, 0.5), None))
+    assert passes(only, row(here))
+    assert not passes(only, row(nowhere))
+    assert passes(negated(only), row(nowhere))
+
+
+@given(st.sampled_from(list(Kind)))
+def test_kinds_are_told_by_name(kind: Kind) -> None:
+    only = pushed(Where(kinds=(kind,)), "a", NOW).only
+    assert passes(only, row(Record(id="x", scope="a", text="", kind=kind)))

@@ -1,0 +1,549 @@
+"""A vector database that follows the store: what is sent, when, and what happens when things go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.servers.pinecone import Pinecone
+
+from eidet.config import Settings
+from eidet.errors import Misconfigured, Unavailable
+from eidet.index import Found, Probe
+from eidet.index.contract import NOW, WIDTH, long, noted, unit
+from eidet.index.embedded import EmbeddedIndex
+from eidet.index.vectordb import VectorSettings
+from eidet.index.vectordb.address import read_address
+from eidet.index.vectordb.index import VectorIndex
+from eidet.index.vectordb.pinecone import PineconeDatabase
+from eidet.memory import Memory
+from eidet.model import Record, Scope
+from eidet.store import Derived, Store
+from eidet.store.ram import RamStore
+from eidet.store.sqlite import SqliteStore
+from eidet.text import term_id
+from eidet.where import Condition, Near, Where
+
+AT_ONCE = VectorSettings(small=0, ship_rows=1, background=False)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def server() -> Iterator[Pinecone]:
+    server = Pinecone(WIDTH)
+    yield server
+    server.stop()
+
+
+def index_on(
+    server: Pinecone, store: Store, settings: VectorSettings = AT_ONCE, *, settle: float = 0, **how: Any
+) -> VectorIndex:
+    url = f"pinecone+{server.url}?key={server.key}&settle={settle}&deadline=0.4"
+    database = PineconeDatabase(read_address(url, {}, own=("settle",)))
+    clock = how.pop("clock", Clock())
+    return VectorIndex(store, WIDTH, database, settings=settings, clock=clock, sleep=clock.sleep, **how)
+
+
+def stored(store: Store, *records: Record) -> list[Record]:
+    return store.put(records, now=NOW, unique=False)
+
+
+def asked(index: Any, axis: int | None = 0, words: str = "", scope: str = "a", **how: Any) -> Found:
+    vector = None if axis is None else unit((axis, 1.0))
+    terms = tuple(map(term_id, words.split()))
+    found: Found = index.search(Probe(scope=Scope(scope), now=NOW, vector=vector, terms=terms, **how))
+    return found
+
+
+def best(store: Store, found: Found) -> str | None:
+    """The id of what is nearest."""
+    seq = int(found.seq[int(found.dense.argmax())])
+    record = store.fetch("a", [seq])[0]
+    return None if record is None else record.id
+
+
+def sent(server: Pinecone) -> int:
+    return sum(map(len, server.spaces.values()))
+
+
+def test_a_small_scope_stays_in_ram(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store, VectorSettings(small=10, ship_rows=1, background=False))
+    stored(store, *(noted(f"{n}", axis=n) for n in range(10)))
+    assert best(store, asked(index, 3)) == "3"
+    assert server.requests == []
+    stored(store, noted("10", axis=10))
+    assert best(store, asked(index, 3)) == "3"
+    assert sent(server) == 11
+
+
+def test_few_new_records_wait_in_ram_and_are_found_there(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store, VectorSettings(small=0, ship_rows=5, background=False))
+    stored(store, *(noted(f"{n}", axis=n) for n in range(5)))
+    asked(index)
+    assert (sent(server), index.stats()["rows_in_ram"]) == (5, 0)
+    stored(store, noted("new", axis=9))
+    assert best(store, asked(index, 9)) == "new"
+    assert (sent(server), index.stats()["rows_in_ram"]) == (5, 1)
+
+
+def test_a_thread_sends_while_searches_go_on(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store, VectorSettings(small=0, ship_rows=1))
+    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    assert best(store, asked(index, 3)) == "3"
+    assert index._worker.settled(20)
+    assert sent(server) == 8
+    assert best(store, asked(index, 3)) == "3"
+    assert index.stats()["rows_in_ram"] == 0
+    index.close()
+
+
+def test_what_is_gone_is_removed_at_the_next_search(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store)
+    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    asked(index)
+    store.drop(Where(ids=("3", "4")), now=NOW)
+    stored(store, noted("5", words="changed", axis=12))
+    assert best(store, asked(index, 12)) == "5"
+    assert sent(server) == 6
+    store.drop(Where(scope=Scope("a")), now=NOW)
+    index.follow("a")
+    assert sent(server) == 0
+
+
+def test_what_went_while_nobody_looked_is_removed_after_a_restart(server: Pinecone) -> None:
+    store = RamStore()
+    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    asked(index_on(server, store))
+    store.drop(Where(ids=("3",)), now=NOW)
+    again = index_on(server, store, VectorSettings(small=0, ship_rows=1000, background=False))
+    assert best(store, asked(again, 4)) == "4"
+    assert sent(server) == 7
+    assert again.stats()["rows_in_ram"] == 0
+
+
+def test_whoever_was_away_for_longer_than_the_store_tells_begins_anew(
+    server: Pinecone, tmp_path: Path
+) -> None:
+    store = SqliteStore(tmp_path / "a.db")
+    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    asked(index_on(server, store))
+    (before,) = server.spaces
+    store.drop(Where(ids=("3", "4")), now=NOW)
+    assert store.prune(NOW + 1, dead=True, most=100) > 0
+    stored(store, noted("new", axis=9))
+    index = index_on(server, store)
+    assert best(store, asked(index, 9)) == "new"
+    assert (sent(server), list(server.spaces) == [before]) == (7, False)
+    assert index.check("a") == []
+    store.close()
+
+
+def test_vectors_that_were_rewritten_are_sent_again(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store)
+    made = stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    asked(index)
+    (before,) = server.spaces
+    store.rewrite(Derived(one.seq, unit((15 - n, 1.0)).tobytes(), one.terms) for n, one in enumerate(made))
+    assert best(store, asked(index, 15)) == "0"
+    assert (sent(server), index.stats()["rows_in_database"], before in server.spaces) == (8, 8, False)
+    assert index.check("a") == []
+
+
+def test_closing_sends_what_waits(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store, VectorSettings(small=0, ship_rows=5, background=False))
+    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    asked(index)
+    store.drop(Where(ids=("3",)), now=NOW)
+    stored(store, noted("new", axis=9))
+    index.close()
+    index.close()
+    assert sent(server) == 8
+    assert best(store, asked(index_on(server, store), 9)) == "new"
+
+
+def test_ram_is_given_back_when_vectors_were_sent(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store)
+    stored(store, *(noted(f"{n}", axis=n % WIDTH) for n in range(500)))
+    asked(index)
+    plain = EmbeddedIndex(store, WIDTH)
+    asked(plain)
+    columns_alone = plain.stats()["memory_bytes"] - 500 * (2 * WIDTH + 4)
+    assert index.stats()["memory_bytes"] <= columns_alone + 500 + 64 * (2 * WIDTH + 4)
+    plain.close()
+
+
+def test_a_database_that_settles_late_is_not_relied_upon_too_early(server: Pinecone) -> None:
+    store, clock = RamStore(), Clock()
+    index = index_on(server, store, settle=30.0, clock=clock)
+    server.lagging = True
+    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    assert best(store, asked(index, 3)) == "3"
+    assert (sent(server), index.stats()["rows_in_ram"]) == (0, 8)
+    clock.now += 10
+    stored(store, noted("new", axis=9))
+    assert best(store, asked(index, 9)) == "new"
+    server.settle()
+    clock.now += 29
+    assert best(store, asked(index, 3)) == "3"
+    clock.now += 2
+    assert best(store, asked(index, 9)) == "new"
+    assert (sent(server), index.stats()["rows_in_ram"]) == (9, 0)
+
+
+def test_another_process_sees_what_was_sent_and_does_not_send_it_again(server: Pinecone) -> None:
+    store = RamStore()
+    one, two = index_on(server, store), index_on(server, store)
+    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    asked(one)
+    upserts = server.requests.count(("POST", "/vectors/upsert"))
+    assert best(store, asked(two, 3)) == "3"
+    assert two.stats()["rows_in_ram"] == 0
+    assert server.requests.count(("POST", "/vectors/upsert")) == upserts
+
+
+def test_only_one_process_sends_at_a_time(server: Pinecone) -> None:
+    store, clock = RamStore(), Clock()
+    index = index_on(server, store, clock=clock)
+    stored(store, noted("x", axis=1))
+    asked(index)
+    (name,) = (name for name in store.settings("vectordb.") if name)
+    assert store.lease(name, "somebody else", now=clock.now, until=clock.now + 100)
+    stored(store, noted("y", axis=2))
+    assert best(store, asked(index, 2)) == "y"
+    assert (sent(server), index.stats()["rows_in_ram"]) == (1, 1)
+    with pytest.raises(Unavailable, match="another process"):
+        index.rebuild("a")
+    clock.now += 101
+    assert best(store, asked(index, 2)) == "y"
+    assert sent(server) == 2
+
+
+def test_a_rebuild_fills_beside_and_changes_over(server: Pinecone) -> None:
+    store = RamStore()
+    index, reader = index_on(server, store), index_on(server, store)
+    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    asked(index)
+    asked(reader)
+    (before,) = server.spaces
+    assert index.rebuild("a") == 8
+    (after,) = server.spaces
+    assert before != after
+    assert best(store, asked(reader, 3)) == "3"  # which knew of the old shelf only
+    assert asked(reader, 3).notes == ()
+    assert index.check("a") == []
+
+
+def test_a_rebuild_that_fails_leaves_the_old_shelf_in_use(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store)
+    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    asked(index)
+    server.down = 503
+    with pytest.raises(Unavailable):
+        index.rebuild("a")
+    server.down = None
+    index._database.line._opens = 0.0  # its rest is over
+    assert best(store, asked(index, 3)) == "3"
+    assert index.check("a") == []
+
+
+def test_check_tells_what_differs_and_rebuild_mends_it(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store)
+    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    asked(index)
+    (space,) = server.spaces.values()
+    lost = space.pop(next(iter(space)))
+    assert index.check("a") == [
+        f"scope a: {index._database.line.name} misses 1 of 8 vectors; run `eidet rebuild`"
+    ]
+    assert index.rebuild("a") == 8
+    assert index.check("a") == []
+    (space,) = server.spaces.values()
+    space["999"] = {**lost, "id": "999"}
+    assert "still holds more than 1 of 8" in index.check("a")[0]
+    del space["999"]
+    space[next(iter(space))]["values"] = unit((15, 1.0)).tolist()
+    assert "1 of 8 vectors" in index.check("a")[0]
+    index.rebuild("a")
+    assert index.check("a") == []
+    server.down = 503
+    assert "is not known" in index.check("a")[0]
+    server.down = None
+
+
+def test_without_the_database_words_answer_and_say_so(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store)
+    stored(store, noted("x", words="cat", axis=0), noted("y", words="dog", axis=1))
+    asked(index)
+    server.down = 503
+    found = asked(index, 0, "dog")
+    assert "by words alone" in found.notes[0]
+    assert (found.dense == 0).all()
+    assert int(found.seq[int(found.words.argmax())]) == 2
+    with pytest.raises(Unavailable):
+        asked(index, 0)
+    stored(store, noted("z", words="bird", axis=2))  # writing goes on
+    assert len(asked(index, None, "bird")) == 3
+    below = index.search(
+        Probe(scope=Scope.under("a"), now=NOW, vector=unit((0, 1.0)), terms=(term_id("dog"),))
+    )
+    assert "by words alone" in below.notes[0]
+    server.down = None
+
+
+def test_a_database_that_never_came_up_leaves_a_memory_that_works(server: Pinecone) -> None:
+    store = RamStore()
+    server.down = 503
+    index = index_on(server, store)
+    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    assert best(store, asked(index, 3)) == "3"
+    assert asked(index, 3).notes == ()
+    assert index.stats()["rows_in_ram"] == 8
+    server.down = None
+
+
+def test_vectors_that_are_missing_are_told_of(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store)
+    stored(store, *(noted(f"{n}", words="word", axis=n % WIDTH) for n in range(40)))
+    asked(index)
+    (space,) = server.spaces.values()
+    for id in list(space)[:10]:
+        del space[id]
+    found = asked(index, 3, "word")
+    assert "10 vectors are missing" in found.notes[0]
+    assert len(found) == 40
+
+
+def test_a_large_scope_is_sent_before_it_is_loaded(server: Pinecone) -> None:
+    store = RamStore()
+    stored(store, *(noted(f"{n}", axis=n % WIDTH) for n in range(50)))
+    index = index_on(server, store, VectorSettings(small=5, tail_rows=10, ship_rows=1, batch=7))
+    assert best(store, asked(index, 3)) in {f"{n}" for n in range(3, 50, WIDTH)}
+    assert (sent(server), index.stats()["rows_in_ram"]) == (50, 0)
+    index.close()
+
+
+def test_a_fill_that_was_interrupted_goes_on_where_it_stopped(server: Pinecone) -> None:
+    store = RamStore()
+    stored(store, *(noted(f"{n}", words="word", axis=n % WIDTH) for n in range(50)))
+    index = index_on(server, store, VectorSettings(small=0, ship_rows=1, batch=10, background=False))
+    server.after = 4  # of the seven requests that it takes
+    assert asked(index, 3, "word").notes
+    assert 0 < sent(server) < 50
+    before, server.after = sent(server), None
+    upserts = server.requests.count(("POST", "/vectors/upsert"))
+    again = index_on(server, store, VectorSettings(small=0, ship_rows=1, batch=10, background=False))
+    asked(again, 3)
+    assert sent(server) == 50
+    more = server.requests.count(("POST", "/vectors/upsert")) - upserts
+    assert more == (50 - before) // 10
+
+
+def test_scopes_have_shelves_of_their_own(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store)
+    for scope in ("a", "b", "a/b", "ü x/z"):
+        stored(store, noted("x", scope, axis=0))
+        assert asked(index, 0, scope=scope).seq.tolist() == [store.head().seq]
+    assert [len(space) for space in server.spaces.values()] == [1, 1, 1, 1]
+
+
+def test_stores_do_not_mix_in_one_database(server: Pinecone) -> None:
+    one, two = RamStore(), RamStore()
+    for store in (one, two):
+        stored(store, noted("x", axis=0))
+        assert len(asked(index_on(server, store))) == 1
+    assert len(server.spaces) == 2
+
+
+def test_damaged_and_empty_vectors_are_left_out(server: Pinecone) -> None:
+    store = RamStore()
+    index = index_on(server, store)
+    stored(
+        store,
+        noted("good", axis=0),
+        Record(id="short", scope="a", text="", vector=b"12345678"),
+        Record(id="zero", scope="a", text="", vector=bytes(4 * WIDTH)),
+        long("long", ["one", "two"], axes=(1, 2)),
+    )
+    assert best(store, asked(index, 0)) == "good"
+    assert best(store, asked(index, 2)) == "long"
+    assert sent(server) == 3
+
+
+FILTERS = [
+    None,
+    Where(who="ann"),
+    ~Where(who="ann"),
+    Where(step_from=3, step_to=40),
+    Where(conditions=(Condition("data.n", "<", 90),)),
+    Where(conditions=(Condition("data.n", "=", 7),)),
+    Where(ids=tuple(f"{n}" for n in range(0, 300, 7))),
+    Where(near=Near(place=(5.0, 5.0), radius=4.0)),
+    ~Where(near=Near(place=(5.0, 5.0), radius=4.0)),
+    Where(who="bob") | Where(conditions=(Condition("data.n", ">", 250),)),
+]
+
+
+@pytest.mark.parametrize("where", FILTERS, ids=range(len(FILTERS)))
+@pytest.mark.parametrize("most", [20, 10_000])
+def test_it_finds_what_the_embedded_index_finds(server: Pinecone, where: Where | None, most: int) -> None:
+    store, rng = RamStore(), np.random.default_rng(5)
+    stored(
+        store,
+        *(
+            Record(
+                id=f"{n}", scope="a", text="", vector=rng.normal(size=WIDTH).astype(np.float32).tobytes(),
+                who=("ann", "bob", None)[n % 3], step=n if n % 2 else None, data={"n": n},
+                session=f"s{n % 9}",
+                place=(n % 10, n // 30), created=NOW, occurred=NOW + n,
+            )
+            for n in range(300)
+        ),
+    )  # fmt: skip
+    index = index_on(server, store, VectorSettings(small=0, ship_rows=1, background=False, whole=0))
+    index._database.most = most
+    plain = EmbeddedIndex(store, WIDTH)
+    query = rng.normal(size=WIDTH).astype(np.float32)
+    probe = Probe(scope=Scope("a"), now=NOW, where=where, vector=query, depth=8)
+    mine, truth = index.search(probe), plain.search(probe)
+    assert np.array_equal(mine.seq, truth.seq)
+    order = np.argsort(-truth.dense)[:8]
+    assert np.allclose(mine.dense[order], truth.dense[order], atol=5e-3)
+    assert (mine.searched, mine.kept, mine.notes) == (truth.searched, truth.kept, ())
+    assert abs(mine.spans["dense"].high - truth.spans["dense"].high) < 5e-3
+    plain.close()
+
+
+@pytest.mark.parametrize(
+    "where", [None, Where(who="ann"), Where(conditions=(Condition("data.n", "<", 30),))], ids=range(3)
+)
+def test_among_many_every_candidate_has_its_true_cosine(
+    server: Pinecone, where: Where | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eidet.index.shard.WHOLE", 0)  # as if there were more than are all candidates
+    store, rng = RamStore(), np.random.default_rng(6)
+    rows = rng.normal(size=(300, WIDTH)).astype(np.float32)
+    for n, row in enumerate(rows):
+        made = noted(f"{n}", words=f"w{n % 40}", who="ann" if n % 3 else "bob", session="s", data={"n": n})
+        stored(store, replace(made, vector=row.tobytes()))
+    index = index_on(server, store, VectorSettings(small=0, ship_rows=1, background=False, whole=0))
+    query = rng.normal(size=WIDTH).astype(np.float32)
+    probe = Probe(scope=Scope("a"), now=NOW, where=where, vector=query, terms=(term_id("w7"),), depth=6)
+    found = index.search(probe)
+    unit_rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    truth = unit_rows @ (query / np.linalg.norm(query))
+    passing = [n for n in range(300) if where is None or (n % 3 if where.who else n < 30)]
+    assert len(found) < 40
+    assert np.allclose(found.dense, truth[found.seq - 1], atol=1e-4)
+    assert {int(n) + 1 for n in sorted(passing, key=lambda n: -truth[n])[:6]} <= set(found.seq.tolist())
+    assert abs(found.spans["dense"].low - truth[passing].min()) < (
+        1e-3 if where is None or where.who else 0.3
+    )
+    assert set(found.seq.tolist()) <= {n + 1 for n in passing}
+
+
+def test_a_new_embedder_begins_a_new_shelf_of_its_width() -> None:
+    pytest.importorskip("qdrant_client", reason="needs qdrant-client: pip install 'eidet[qdrant]'")
+    settings = Settings(index="qdrant://:memory:?small=0&ship_rows=1&background=no")
+    memory = Memory(embedder="hashing", settings=settings)
+    memory.remember("Ann lives in Oslo", scope="a")
+    assert memory.recall("where does Ann live?", scope="a")[0].text == "Ann lives in Oslo"
+    assert memory.stats()["index"]["rows_in_database"] == 1
+    memory.reembed("wordllama")
+    memory.remember("Bob lives in Rome", scope="a")
+    assert memory.recall("where does Bob live?", scope="a")[0].text == "Bob lives in Rome"
+    assert memory.check() == []
+    memory.close()
+
+
+def test_a_collection_that_was_lost_is_noticed_and_filled_again() -> None:
+    pytest.importorskip("qdrant_client", reason="needs qdrant-client: pip install 'eidet[qdrant]'")
+    from qdrant_client import QdrantClient
+
+    from eidet.index.vectordb.qdrant import QdrantDatabase
+
+    client, store = QdrantClient(":memory:"), RamStore()
+    database = QdrantDatabase(lambda: client, "qdrant", local=True, owned=False)
+    index = VectorIndex(store, WIDTH, database, settings=AT_ONCE)
+    stored(store, *(noted(f"{n}", words="word", axis=n) for n in range(8)))
+    assert best(store, asked(index, 3)) == "3"
+    (collection,) = client.get_collections().collections
+    client.delete_collection(collection.name)
+    lost = asked(index, 3, "word")
+    assert len(lost) == 8
+    assert "filled again" in lost.notes[0]
+    assert best(store, asked(index, 3)) == "3"
+    assert index.stats()["rows_in_database"] == 8
+    client.delete_collection(collection.name)
+    assert "rebuild" in index.check("a")[0]
+    assert index.rebuild("a") == 8
+    assert index.check("a") == []
+    client.close()
+
+
+def test_the_trace_of_a_recall_tells_that_words_answered_alone(server: Pinecone) -> None:
+    from eidet.embed.hashing import Hashing
+
+    url = f"pinecone+{server.url}?key={server.key}&small=0&ship_rows=1&background=no&settle=0&deadline=0.3"
+    memory = Memory(embedder=Hashing(WIDTH), settings=Settings(index=url))
+    memory.remember("Ann lives in Oslo")
+    assert memory.recall("Oslo", explain=True)[0].text == "Ann lives in Oslo"
+    assert sent(server) == 1
+    server.down = 503
+    hits = memory.recall("Oslo", explain=True)
+    assert hits[0].text == "Ann lives in Oslo"
+    assert hits.trace is not None
+    assert any("by words alone" in note for note in hits.trace.notes)
+    memory.remember("Bob lives in Rome")
+    assert memory.recall("Rome")[0].text == "Bob lives in Rome"
+    server.down = None
+    memory.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("qdrant", "needs an address"),
+        ("qdrant+ftp://x", "needs an address"),
+        ("qdrant+http://user:pass@host", "user or password"),
+        ("weaviate+http://host?kex=1", "no options"),
+        ("weaviate+http://host?small=many", "number from 0 up"),
+        ("weaviate://file", "weaviate\\+http"),
+        ("pinecone+https://host", "needs a key"),
+        ("pinecone+https://host?key=env:EIDET_NO_SUCH_KEY", "not set"),
+        ("pinecone+https://host?key=file:/no/such/file", "cannot be read"),
+        ("qdrant+http://host?prefix=a-b", "capital letter"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_told_before_anything_is_asked(url: str, words: str) -> None:
+    with pytest.raises(Misconfigured, match=words):
+        Memory(embedder="hashing", settings=Settings(index=url)).recall("x")
+
+
+def test_a_key_is_in_no_settings_that_are_shown() -> None:
+    assert "hush" not in repr(Settings(index="pinecone+https://host?key=hush"))

@@ -1,0 +1,75 @@
+"""Moves read what may move, not the whole scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eidet import Memory, Where
+from eidet.config import Upkeep
+from eidet.life import MOVES
+from eidet.model import Record, Tier
+from eidet.store.relational import RelationalStore
+from eidet.upkeep.curve import DAY
+
+NOW = 1_700_000_000.0
+
+
+class Read:
+    """Counts the records that a store hands out one by one or in pages."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        scan, find = RelationalStore.scan, RelationalStore.find
+
+        def scanned(store: RelationalStore, where: Where, **how: Any) -> Iterator[Record]:
+            for record in scan(store, where, **how):
+                self.count += 1
+                yield record
+
+        def found(store: RelationalStore, where: Where, **how: Any) -> list[Record]:
+            records = find(store, where, **how)
+            self.count += len(records)
+            return records
+
+        monkeypatch.setattr(RelationalStore, "scan", scanned)
+        monkeypatch.setattr(RelationalStore, "find", found)
+
+
+def test_what_cannot_move_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Memory(tmp_path / "memory.db", embedder="hashing:16", clock=lambda: NOW) as memory:
+        memory.remember([f"number {n}" for n in range(400)])
+        memory.remember([f"old {n}" for n in range(100)], tier="middle")
+        read = Read(monkeypatch)
+        done = memory.maintain(only=MOVES)
+        assert (done.counts, done.examined, read.count) == ({}, 500, 0)
+
+
+def test_of_a_crowded_tier_little_more_is_read_than_moves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [NOW]
+    with Memory(tmp_path / "memory.db", embedder="hashing:16", clock=lambda: clock[0]) as memory:
+        for n in range(60):
+            clock[0] += 1
+            memory.remember([f"number {n} {m}" for m in range(10)])
+        read = Read(monkeypatch)
+        done = memory.maintain(only=MOVES, settings=Upkeep(short_entries=590))
+        assert done.counts == {"move": 10}
+        assert read.count <= 10 + 200
+        assert memory.count(Where(tiers=(Tier.SHORT,))) == 590
+
+
+def test_what_became_old_is_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [NOW]
+    with Memory(tmp_path / "memory.db", embedder="hashing:16", clock=lambda: clock[0]) as memory:
+        memory.remember([f"old {n}" for n in range(7)])
+        memory.remember([f"dear {n}" for n in range(50)], importance=0.9)
+        clock[0] += 31 * DAY
+        memory.remember([f"new {n}" for n in range(300)])
+        read = Read(monkeypatch)
+        assert memory.maintain(only=MOVES).counts == {"move": 7}
+        assert read.count == 7
