@@ -77,7 +77,6 @@ class RedisSTMConfig(_Redis):
 
     memory_limit: int | None = 10_000
     ttl: float | None = SECONDS_A_DAY
-    retention_steps: int | None = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +85,6 @@ class RedisIMConfig(_Redis):
 
     memory_limit: int | None = 100_000
     ttl: float | None = 7 * SECONDS_A_DAY
-    retention_steps: int | None = 10_000
     compression_level: int = 1
 
 

@@ -15,6 +15,7 @@ _SPANS: Final = (
     ("t", "step_from", "step_to"),
     ("p", "importance_min", "importance_max"),
 )
+_ANYTHING: Final = Where()
 _LOOKED_AT: Final = (
     *("kinds", "tiers", "trust", "agent", "session", "who", "source", "box", "near"),
     *("conditions", "some", "never"),
@@ -59,7 +60,7 @@ def sifted(where: Where, scope: str) -> Sifted | None:
         return None
     ranges = tuple(_spans(where))
     alive, ids = where.alive_at, where.ids
-    exact = not any(getattr(where, name) not in (None, ()) for name in _LOOKED_AT) and all(
+    exact = all(getattr(where, name) == getattr(_ANYTHING, name) for name in _LOOKED_AT) and all(
         abs(end) < EXACT or math.isinf(end) for _, low, high in ranges for end in (low, high)
     )
     for part in where.every:

@@ -1,6 +1,7 @@
 """The first tables: records, what happened to them, settings, and room for a change of embedder."""
 
 import uuid
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import context, op
@@ -13,7 +14,7 @@ PLAIN = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 def upgrade() -> None:
     partitions = context.config.attributes.get("partitions", 0)
-    by_scope = {"postgresql_partition_by": "HASH (scope)"} if partitions else {}
+    by_scope: Any = {"postgresql_partition_by": "HASH (scope)"} if partitions else {}
     op.create_table(
         "records",
         sa.Column(
