@@ -170,7 +170,7 @@ def _made(client: QdrantClient, name: str, vectors: models.VectorParams) -> bool
     from qdrant_client.http.exceptions import UnexpectedResponse
 
     try:
-        return client.create_collection(name, vectors_config=vectors)
+        return bool(client.create_collection(name, vectors_config=vectors))
     except (UnexpectedResponse, ValueError):
         if client.collection_exists(name):
             return False
