@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tests.ran import unproved
+
+# The same examples in every run, however busy the machine is.
+settings.register_profile(
+    "eidet",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+settings.load_profile("eidet")
 
 pytest_plugins = ["tests.servers.fixtures", "tests.servers.s3"]
 
