@@ -52,6 +52,8 @@ class WordLlama:
     def embed(self, texts: Sequence[str]) -> Vectors:
         model = _model()
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
+        if len(texts) > 1:
+            model.meet(texts)
         for row, text in zip(rows, texts, strict=True):
             model.sum_into(row, text)
             if length := sqrt(row.dot(row)):
@@ -88,6 +90,13 @@ class _Model:
             return
         for start in range(0, len(tokens), SUM_BLOCK):
             row += np.add.reduce(self.vectors.take(tokens[start : start + SUM_BLOCK], 0, mode="clip"), 0)
+
+    def meet(self, texts: Sequence[str]) -> None:
+        """Learns the words of all texts that are new, many at once: each call of the tokenizer costs."""
+        words = {word: None for text in texts if _splits_at_spaces(text) for word in text.split(" ")}
+        new = [word for word in words if word not in self.known and _is_ordinary(word)]
+        for start in range(0, len(new), WORD_RUN):
+            self.learn(new[start : start + WORD_RUN])
 
     def tokens(self, text: str) -> list[int]:
         if not _splits_at_spaces(text):

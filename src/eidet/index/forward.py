@@ -31,8 +31,9 @@ class Forward:
         self._learn = learn
         terms, docs = postings.pairs()
         words, flat = np.unique(terms, return_inverse=True)
-        self._number = {int(word): at for at, word in enumerate(words)}
-        self._vectors, self._scale = learn(words.tolist())
+        named = words.tolist()
+        self._number = dict(zip(named, count(), strict=False))
+        self._vectors, self._scale = learn(named)
         self._flat = flat[np.argsort(docs, kind="stable")].astype(np.int32)
         self._ends = np.cumsum(np.bincount(docs, minlength=postings.count)).astype(np.int64)
         self.count, self._used = postings.count, len(self._flat)

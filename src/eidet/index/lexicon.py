@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -45,10 +46,16 @@ class Lexicon:
         with self._lock:
             if not self._place or len(self._place) > MOST:
                 self._begin()
-            if unknown := [id for id in ids if id not in self._place]:
+            places = self._places(ids)
+            if unknown := [id for id, at in zip(ids, places, strict=True) if not at]:
                 self._learn(spell(unknown))
-            places = np.array([self._place.get(id, 0) for id in ids], np.intp)
-            return self._vectors.high[places], self._vectors.scale[places]
+                places = self._places(ids)
+            rows = np.array(places, np.intp)
+            return self._vectors.high[rows], self._vectors.scale[rows]
+
+    def _places(self, ids: Sequence[int]) -> list[int]:
+        """Where the vectors are; 0 for terms that are not known."""
+        return list(map(self._place.get, ids, repeat(0)))
 
     def reader(self, spell: Spell) -> Reader:
         return Reader(partial(self.rows, spell=spell), self.vectors)

@@ -21,6 +21,7 @@ NAMED: Final = 8  # it names somebody or something
 
 DAYS_KEPT: Final = 16
 _HEAD: Final = struct.Struct("<BBH")
+_PLAIN: Final = b"\0\1\0"  # no days and one unit, as most texts have
 
 Days = tuple[int, int]  # the first and the last, as ordinals
 
@@ -47,6 +48,8 @@ def read_analysis(blob: bytes) -> Analysis:
     """`Corrupt` for bytes that are none; no bytes mean nothing was analysed."""
     if not blob:
         return NOTHING
+    if blob[1:4] == _PLAIN and len(blob) == 8 + 5 * int.from_bytes(blob[4:8], "little"):
+        return Analysis(blob[0], (), (blob[8:],))
     try:
         flags, dated, count = _HEAD.unpack_from(blob)
         sizes = struct.unpack_from(f"<{count}I", blob, _HEAD.size)
