@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 Row = tuple[Any, ...]
+
+_AS_IT_IS: Final = frozenset((type(None), float, int, bool, bytes))
 
 
 def stored(values: Sequence[Any]) -> list[Any]:
@@ -13,10 +15,12 @@ def stored(values: Sequence[Any]) -> list[Any]:
 
     Substitute characters take its place: NUL becomes SUB 0, and SUB itself SUB 1.
     """
-    return [_escaped(value) if isinstance(value, str) else _listed(value) for value in values]
+    return [value if type(value) in _AS_IT_IS else _storable(value) for value in values]
 
 
-def _listed(value: Any) -> Any:
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        return _escaped(value)
     return stored(value) if isinstance(value, list) else value
 
 

@@ -124,11 +124,11 @@ class Attempt:
             return
         try:
             self._guessed = True
-            _, *answers = ask_together(connection, [_TURN], [(job.sql, job.values) for _, job in quick])
+            answers = ask_together(connection, [_TURN], [(job.sql, job.values) for _, job in quick])
             self._guessed = False
         finally:
             self._guessed = self._guessed and connection.closed  # a server that refuses has done nothing
-        for (ticket, job), rows in zip(quick, answers[-len(quick) :], strict=True):
+        for (ticket, job), rows in zip(quick, answers, strict=True):
             ticket.result = job.answer(rows[0][0]) if rows else None
 
     def _settle(self, connection: Connection[Any], quick: Sequence[tuple[Ticket[Any], Quick]]) -> None:
