@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
@@ -14,6 +14,7 @@ from .config import Settings
 from .embed import Embedder, WordEmbedder
 from .errors import Misconfigured
 from .index import Index
+from .plugins import called, loaded, offered
 from .store import Store
 from .text import Analyzer
 
@@ -42,7 +43,9 @@ def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
         return _sqlite(Path(rest.removeprefix("/")), settings)
     if name == "tiered":
         return _tiered(place, settings)
-    store: Store = _plugin("eidet.stores", name)(place, settings=settings)
+    store: Store = _made("eidet.stores", name, place, settings=settings)
+    if not hasattr(store, "changes"):
+        raise Misconfigured(f"{name!r} of eidet.stores is to give a store, not {type(store).__name__}")
     return store
 
 
@@ -105,13 +108,21 @@ def sealed(store: Store, key: Key | None, settings: Settings) -> Store:
         return store
     if told is None and (store.head().seq or not store.writable):
         raise Misconfigured(
-            f"{name} is not sealed, but a key was given: `eidet seal {name}` seals what it holds; "
-            "or open it without a key (is EIDET_KEY set?)"
+            f"{name} is not sealed, but a key was given: {_how_to_seal(store)}; or open it without a key "
+            "(is EIDET_KEY set?)"
         )
     from .seal.service import service_of
     from .store.sealed import SealedStore
 
     return SealedStore(store, service_of(chosen))
+
+
+def _how_to_seal(store: Store) -> str:
+    """In place, if all of it is one file."""
+    path = getattr(store, "path", None)
+    if path is None or hasattr(store, "missing"):
+        return "export it, and load that into a new one with the key"
+    return f"`eidet seal {path}` seals what it holds"
 
 
 def open_index(
@@ -124,16 +135,19 @@ def open_index(
 ) -> Index:
     """The embedded index beside the store, or the plugin that the setting `index` names.
 
+    Without a setting, what the server of the store brings along is used, where it does.
     An address such as `qdrant+http://host:6333` names the plugin `qdrant`, which reads the rest itself.
     `renewed` is called before an answer from vectors or terms that were replaced, and may refuse it.
     An embedder that knows the vectors of words lets the embedded index align words, too.
     """
+    settings = replace(settings, index=_index_of(store, settings))
     if settings.index != "embedded":
         _check_may_see(store, settings)
         name = settings.index.partition("://")[0].partition("+")[0]
-        index: Index = _plugin("eidet.indexes", name)(
-            store, width, settings=settings, renewed=renewed, embedder=embedder, analyzer=analyzer
-        )
+        parts = {"settings": settings, "renewed": renewed, "embedder": embedder, "analyzer": analyzer}
+        index: Index = _made("eidet.indexes", name, store, width, **parts)
+        if not hasattr(index, "search"):
+            raise Misconfigured(f"{name!r} of eidet.indexes is to give an index, not {type(index).__name__}")
         return index
     from .index.embedded import EmbeddedIndex, EmbeddedSettings
     from .index.lexicon import Lexicon
@@ -151,20 +165,26 @@ def open_index(
     )
 
 
+def _index_of(store: Store, settings: Settings) -> str:
+    """What `auto` comes to; a server must not see the vectors of a sealed memory unasked."""
+    if settings.index != "auto":
+        return settings.index
+    tell = None if getattr(store, "sealed", False) else getattr(store, "offered_index", None)
+    return (tell() if tell is not None else None) or "embedded"
+
+
 def _check_may_see(store: Store, settings: Settings) -> None:
     if getattr(store, "sealed", False) and not settings.index_unsealed:
         raise Misconfigured(
-            f"this memory is sealed, and the index {settings.index.partition('?')[0]!r} would hold its "
+            f"this memory is sealed, and the index {settings.index.partition('://')[0]!r} would hold its "
             "vectors and words unsealed: leave the setting index as it is, or allow it with "
             "index_unsealed=True"
         )
 
 
-def _plugin(group: str, name: str) -> Callable[..., Any]:
-    """What an installed package offers under a name."""
-    found = entry_points(group=group)
-    for entry in found.select(name=name):
-        make: Callable[..., Any] = entry.load()
-        return make
-    known = ", ".join(sorted(found.names))
-    raise Misconfigured(f"no entry point of {group} is called {name!r}; there are {known}")
+def _made(group: str, name: str, *given: Any, **named: Any) -> Any:
+    """What an installed package makes under a name."""
+    if (make := loaded(group, name)) is None:
+        known = ", ".join(offered(group))
+        raise Misconfigured(f"no entry point of {group} is called {name!r}; there are {known}")
+    return called(group, name, make, given, **named)

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -170,27 +170,26 @@ class Life:
     def unarchive(
         self,
         archive: Archive | str | Path | None,
-        ids: Sequence[str] | None,
-        scope: Scope | None,
+        sought: Mapping[str, Any],
         now: float,
         through: Callable[[Iterator[Record], float], Iterator[Record]],
     ) -> int:
-        """Each record goes `through` what every loaded record goes through."""
+        """What is `sought` as of `may_hold`; each goes `through` what every loaded record goes through."""
         from .store.sealed_carry import archive_for
-        from .upkeep.archive import archive_of, may_hold
+        from .upkeep.archive import about, archive_of, may_hold
 
         source = archive_for(self._engine.store, archive_of(archive or self._engine.settings.upkeep.archive))
         if source is None:
             raise BadInput("name the archive: unarchive('folder'), or set upkeep.archive")
-        count, sought = 0, None if ids is None else set(ids)
+        count = 0
         for name in source.names():
             manifest = source.manifest(name)
-            if not may_hold(manifest, ids=sought, scope=scope):
+            if not may_hold(manifest, **sought):
                 continue
             chosen = (
                 record.but(uses=record.uses + 1, last_used=now)  # else it would be forgotten again
                 for record in source.read(name)
-                if (sought is None or record.id in sought) and (scope is None or scope.holds(record.scope))
+                if may_hold(about([record]), **sought)
             )
             count += self._engine.load(through(chosen, now), manifest, now=now)
         return count

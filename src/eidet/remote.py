@@ -24,6 +24,14 @@ class Unsure(Unavailable):
     """The line was cut after a request was sent: it may have taken effect or not."""
 
 
+class Busy(Unavailable):
+    """The server answers, but not what was asked: it wants to be asked later. It is not down."""
+
+
+class Full(Busy):
+    """The server has no room left: nothing was written, and what it holds can be read."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
     """How long a call may take in all, how it waits between tries, and when a server counts as down."""
@@ -76,13 +84,18 @@ class Line:
         self._probing = False
 
     def call(
-        self, job: Callable[[float], T], *, again: bool = True, deadline_seconds: float | None = None
+        self,
+        job: Callable[[float], T],
+        *,
+        again: bool = True,
+        deadline_seconds: float | None = None,
+        most: int | None = None,
     ) -> T:
         """What the job answers; it is told how many seconds are left.
 
-        `Unavailable` is tried again until the deadline; without `again`, `Unsure` is not, because the
-        request may have taken effect. All other errors pass. A server that is down is not asked: the
-        error says when it will be.
+        `Unavailable` is tried again until the deadline, or `most` times in all; without `again`, `Unsure`
+        is not, because the request may have taken effect. `Full` and all other errors pass. A server
+        that is down is not asked: the error says when it will be.
         """
         ends = self._clock() + (deadline_seconds or self.patience.deadline_seconds)
         self._enter()
@@ -91,11 +104,14 @@ class Line:
             tries += 1
             try:
                 answer = job(max(ends - self._clock(), 0.001))
+            except Full:
+                self._answered()
+                raise
             except Unavailable as error:
                 self._failed(error)
                 pause = self._pause(tries, error)
                 final = isinstance(error, Unsure) and not again
-                if final or self._clock() + pause >= ends:
+                if final or tries == most or self._clock() + pause >= ends:
                     raise self._given_up(error, tries, pause, final) from error
             except BaseException:
                 self._answered()  # a server that refuses is a server that answers
@@ -148,8 +164,11 @@ class Line:
     def _failed(self, error: Unavailable) -> None:
         with self._lock:
             self._failures += 1
-            self._in_a_row += 1
             self._last = str(error)
+            if isinstance(error, Busy):
+                self._in_a_row, self._opens = 0, 0.0
+                return
+            self._in_a_row += 1
             if self._in_a_row >= self.patience.break_after:
                 self._opens = self._clock() + self.patience.rest_seconds
 
@@ -167,5 +186,4 @@ class Line:
         if final:
             return Unsure(f"{error}; whether it took effect is not known", retry_after=pause)
         times = "once" if tries == 1 else f"{tries} times"
-        kind = Unsure if isinstance(error, Unsure) else Unavailable
-        return kind(f"{self.name} was tried {times} and did not answer: {error}", retry_after=pause)
+        return type(error)(f"{self.name} was tried {times} and did not answer: {error}", retry_after=pause)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import math
-import random
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPResponse
-from typing import Any
+from typing import Any, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
 from .errors import BadInput, EidetError, Misconfigured, Unavailable
+from .remote import Busy, Line, Patience
+
+T = TypeVar("T")
 
 BAD_INPUT = {400, 413, 422}
 PASSING = {408, 409, 425, 429}  # and all of 5xx
+TOO_MANY = 429
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 8.0
 PIECE = 65_536
 LARGEST = 1 << 28
@@ -38,15 +41,6 @@ class Reply:
     attempts: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Setback:
-    """A failure that may pass: why, and how long the server asks us to wait."""
-
-    why: str
-    wait: float | None = None
-    slow: bool = False
-
-
 class _NoRedirect(HTTPRedirectHandler):
     """A redirect is an error: following it would turn POST into GET and carry the key elsewhere."""
 
@@ -58,8 +52,9 @@ class _NoRedirect(HTTPRedirectHandler):
 class Wire:
     """One address to POST JSON to. `timeout` bounds a whole `post` with all its tries.
 
-    Errors: `Unavailable` for what may pass, `BadInput` for what the server will not read,
-    `Misconfigured` for all else. None of them holds `secret` or the value of a header.
+    What may pass is tried again through a `Line`, which leaves a server alone that is down. Errors:
+    `Unavailable` for what may pass, `BadInput` for what the server will not read, `Misconfigured` for
+    all else. None of them holds `secret` or the value of a header.
     """
 
     endpoint: str
@@ -67,11 +62,18 @@ class Wire:
     secret: str | None = field(default=None, repr=False)
     timeout: float = 30.0
     tries: int | None = None
+    line: Line = field(init=False, repr=False, compare=False)
     _opener: OpenerDirector = field(
         default_factory=lambda: build_opener(_NoRedirect), init=False, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
+        patience = Patience(
+            deadline_seconds=self.timeout,
+            first_pause_seconds=FIRST_PAUSE,
+            longest_pause_seconds=LONGEST_PAUSE,
+        )
+        object.__setattr__(self, "line", Line(self.endpoint, patience))
         for name, value in self.headers.items():
             if not (value.isascii() and value.isprintable()):
                 raise Misconfigured(
@@ -85,23 +87,31 @@ class Wire:
     def post(self, asked: Any, deadline: float) -> Reply:
         """The answer to `asked`, sent again after each setback that may pass."""
         body = json.dumps(asked).encode()
-        for attempt, pause in enumerate(_pauses(), start=1):
-            answer = self._try(body, deadline)
-            if not isinstance(answer, _Setback):
-                return Reply(answer, attempt)
-            wait = pause if answer.wait is None else answer.wait
-            if attempt == self.tries or time.monotonic() + wait >= deadline:
-                break
-            time.sleep(wait)
-        raise self._gave_up(answer, attempt, wait)
+        return Reply(*self._tried(lambda: self._try(body, deadline), deadline))
 
-    def _gave_up(self, last: _Setback, attempts: int, wait: float) -> Unavailable:
+    def _tried(self, ask: Callable[[], T], deadline: float) -> tuple[T, int]:
+        """What the server says, and how many requests it took."""
+        attempts = 0
+
+        def job(_: float) -> T:
+            nonlocal attempts
+            attempts += 1
+            return ask()
+
+        left = max(deadline - time.monotonic(), 0.001)
+        try:
+            return self.line.call(job, deadline_seconds=left, most=self.tries), attempts
+        except Unavailable as error:
+            if isinstance(last := error.__cause__, Unavailable):
+                raise self._gave_up(last, attempts, error.retry_after) from last
+            raise
+
+    def _gave_up(self, last: Unavailable, attempts: int, wait: float | None) -> Unavailable:
         within = f"in {attempts} tries" if attempts == self.tries else f"within {self.timeout:g} s"
-        kind = TooSlow if last.slow else Unavailable
-        return kind(f"{self.endpoint} did not answer {within}: {last.why}", retry_after=wait)
+        return type(last)(f"{self.endpoint} did not answer {within}: {last}", retry_after=wait)
 
     def _try(self, body: bytes, deadline: float) -> Any:
-        """The answer's JSON, or the setback; errors that will not pass are raised."""
+        """The answer's JSON; `Unavailable` for what may pass."""
         left = max(deadline - time.monotonic(), 0.001)
         request = Request(self.endpoint, data=body, headers=self._all_headers())  # noqa: S310 - see endpoint_at
         try:
@@ -109,9 +119,9 @@ class Wire:
                 return self._json(_read(response, deadline), response.headers.get("Content-Type", ""))
         except HTTPError as refused:
             with refused:
-                return self._refusal(refused)
+                raise self._refusal(refused) from None
         except (OSError, HTTPException) as broken:
-            return self._broken(broken)
+            raise self._broken(broken) from broken
 
     def _all_headers(self) -> dict[str, str]:
         # Some gateways turn away the user agent that urllib gives itself.
@@ -126,23 +136,21 @@ class Wire:
                 raise Misconfigured(
                     f"{self.endpoint} answered {kind[:60]}, not JSON; is the address right?"
                 ) from None
-            return _Setback(f"the answer is cut or malformed JSON ({malformed})")
+            raise Unavailable(f"the answer is cut or malformed JSON ({malformed})") from None
 
-    def _broken(self, error: Exception) -> _Setback:
+    def _broken(self, error: Exception) -> EidetError:
         reason = error.reason if isinstance(error, URLError) else error
         if isinstance(reason, ssl.SSLCertVerificationError):
-            raise Misconfigured(
-                f"{self.endpoint} has a certificate that cannot be trusted: {reason}"
-            ) from error
+            return Misconfigured(f"{self.endpoint} has a certificate that cannot be trusted: {reason}")
         why = f"{type(reason).__name__}: {reason}" if isinstance(reason, Exception) else str(reason)
-        return _Setback(why, slow=isinstance(reason, TimeoutError))
+        return TooSlow(why) if isinstance(reason, TimeoutError) else Unavailable(why)
 
-    def _refusal(self, refused: HTTPError) -> _Setback:
+    def _refusal(self, refused: HTTPError) -> EidetError:
         message = f"{self.endpoint} answered {refused.code}: {self._words(refused)}"
         if refused.code in PASSING or refused.code >= 500:
-            return _Setback(message, retry_after(refused.headers.get("Retry-After")))
-        kind: type[EidetError] = BadInput if refused.code in BAD_INPUT else Misconfigured
-        raise kind(message) from None
+            kind = Busy if refused.code == TOO_MANY else Unavailable
+            return kind(message, retry_after=retry_after(refused.headers.get("Retry-After")))
+        return (BadInput if refused.code in BAD_INPUT else Misconfigured)(message)
 
     def _words(self, refused: HTTPError) -> str:
         try:
@@ -182,14 +190,6 @@ def _wrong_with(url: str) -> str:
     if not parts.hostname or not url.isprintable() or " " in url:
         return "has no host, or has spaces in it"
     return "holds a ? or #; give the address without" if parts.query or parts.fragment else ""
-
-
-def _pauses() -> Iterator[float]:
-    """Twice as long each time, each somewhere between half and all of it, so that clients spread out."""
-    pause = FIRST_PAUSE
-    while True:
-        yield pause * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
-        pause = min(pause * 2, LONGEST_PAUSE)
 
 
 def _read(response: HTTPResponse, deadline: float) -> bytes:

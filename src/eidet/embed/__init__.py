@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BadInput, Misconfigured
+from ..plugins import called, loaded, offered
 
 Vectors = NDArray[np.float32]
 
@@ -84,6 +85,7 @@ def verified(embedder: Embedder, texts: Sequence[str], answer: Any) -> Vectors:
     return rows
 
 
+GROUP = "eidet.embedders"
 BUILT_IN = {
     "wordllama": "wordllama:WordLlama",
     "hashing": "hashing:Hashing",
@@ -161,9 +163,11 @@ def _static(thing: object, part: str) -> object:
 
 def _named(spec: str) -> Embedder:
     name, _, setting = spec.partition(":")
-    make = _built_in(BUILT_IN[name]) if name in BUILT_IN else _plugged_in(name)
-    embedder: Embedder = make(setting) if setting else make()
-    return embedder
+    if name in BUILT_IN:
+        make = _built_in(BUILT_IN[name])
+        built: Embedder = make(setting) if setting else make()
+        return built
+    return _plugged_in(name, setting)
 
 
 def _built_in(place: str) -> Callable[..., Any]:
@@ -172,12 +176,13 @@ def _built_in(place: str) -> Callable[..., Any]:
     return make
 
 
-def _plugged_in(name: str) -> Callable[..., Any]:
-    from importlib.metadata import entry_points
-
-    found = entry_points(group="eidet.embedders")
-    for entry in found.select(name=name):
-        make: Callable[..., Any] = entry.load()
-        return make
-    known = ", ".join(sorted({*BUILT_IN, *found.names}))
-    raise Misconfigured(f"no embedder is called {name!r}; there are {known}, or give a callable")
+def _plugged_in(name: str, setting: str) -> Embedder:
+    if (make := loaded(GROUP, name)) is None:
+        known = ", ".join(sorted({*BUILT_IN, *offered(GROUP)}))
+        raise Misconfigured(f"no embedder is called {name!r}; there are {known}, or give a callable")
+    made: Embedder = called(GROUP, name, make, [setting] if setting else [])
+    if not _is_embedder(made):
+        raise Misconfigured(
+            f"{name!r} of {GROUP} is to give an embedder (name, width, embed), not {type(made).__name__}"
+        )
+    return made

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +63,11 @@ class Cached:
     @property
     def width(self) -> int:
         return self._embedder.width
+
+    def health(self) -> dict[str, Any]:
+        """That of the embedder, where it tells any."""
+        tell = getattr(self._embedder, "health", None)
+        return {} if tell is None else dict(tell())
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         digests = [_digest(text) for text in texts]

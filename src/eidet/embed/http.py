@@ -58,6 +58,10 @@ class HttpEmbedder:
         name, _, width = model.partition("@")
         return cls(name, url=url, key=key, width=int(width) if width.isdigit() else None)
 
+    def health(self) -> dict[str, Any]:
+        """How the line to the service does."""
+        return self._wire.line.told()
+
     @property
     def width(self) -> int:
         if self._width is None:

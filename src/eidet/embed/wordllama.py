@@ -32,6 +32,7 @@ MODEL = "l2-supercat-256"
 WORD_RUN = 2_000  # words tokenised at once
 KNOWN_WORDS = 50_000  # remembered words: some 10 MB
 KNOWN_LENGTH = 24
+ENDS = ",.?!;:"
 
 
 class WordLlama:
@@ -81,6 +82,7 @@ class _Model:
     tokenizer: Tokenizer
     vectors: Vectors
     starts: frozenset[int]
+    ends: dict[str, int]  # signs that no token has after a letter of ASCII: they are tokens of their own
     known: dict[str, list[int]] = field(default_factory=dict)
 
     def sum_into(self, row: Vectors, text: str) -> None:
@@ -122,9 +124,21 @@ class _Model:
             self.known = {}  # a new dict: other threads may be reading the old one
         known = self.known
         new = [word for word in dict.fromkeys(words) if word not in known]
-        fresh = dict(zip(new, self.tokens_of_each(new), strict=True))
+        fresh = {word: [*known[word[:-1]], self.ends[word[-1]]] for word in new if self._only_ends(word)}
+        rest = [word for word in new if word not in fresh]
+        if rest:
+            fresh.update(zip(rest, self.tokens_of_each(rest), strict=True))
         known.update((word, tokens) for word, tokens in fresh.items() if _is_ordinary(word))
         return [token for word in words for token in fresh.get(word) or known[word]]
+
+    def _only_ends(self, word: str) -> bool:
+        """Whether it is a known word at the end of a sentence or a part of it."""
+        return (
+            word[-1:] in self.ends
+            and word[-2:-1].isascii()
+            and word[-2:-1].isalnum()
+            and word[:-1] in self.known
+        )
 
     def tokens_of_each(self, words: list[str]) -> list[list[int]]:
         tokens = self.tokenise(" ".join(words))
@@ -178,7 +192,20 @@ def _load() -> _Model:
     tokenizer.no_truncation()
     weights = load_file(_file(folder, WEIGHTS))["embedding.weight"]
     starts = frozenset(token for word, token in tokenizer.get_vocab().items() if word.startswith(SPACE))
-    return _Model(tokenizer, np.ascontiguousarray(weights, dtype=np.float32), starts)
+    return _Model(
+        tokenizer, np.ascontiguousarray(weights, dtype=np.float32), starts, _ends(tokenizer.get_vocab())
+    )
+
+
+def _ends(vocabulary: dict[str, int]) -> dict[str, int]:
+    joined = {
+        pair
+        for word in vocabulary
+        for pair in map("".join, pairwise(word))
+        if pair[0].isascii() and pair[0].isalnum()
+    }
+    after = {pair[1] for pair in joined}
+    return {sign: vocabulary[sign] for sign in ENDS if sign in vocabulary and sign not in after}
 
 
 def _folder() -> Path:

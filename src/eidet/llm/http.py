@@ -59,6 +59,10 @@ class HttpLLM:
     def __repr__(self) -> str:
         return f"<LLM {self.name}>"
 
+    def health(self) -> dict[str, Any]:
+        """How the line to the service does."""
+        return self._wire.line.told()
+
     def ask(self, request: Request) -> Answer:
         started = time.monotonic()
         reply = self._post(request, self._wire.deadline())

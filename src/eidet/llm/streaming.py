@@ -6,7 +6,6 @@ import json
 import os
 import socket
 import threading
-import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ from . import Request
 from .anthropic import Anthropic
 
 TRIES = 4
-PAUSES = (0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,26 +28,19 @@ class StreamWire(Wire):
 
     def open(self, asked: Any) -> HTTPResponse:
         """The answer, not read yet. Setbacks that may pass are tried again; what was begun is not."""
-        tries, deadline = self.tries or 1, time.monotonic() + self.timeout
-        for attempt in range(tries):
-            answer = self._begin(json.dumps(asked).encode())
-            if isinstance(answer, HTTPResponse):
-                return answer
-            wait = PAUSES[min(attempt, len(PAUSES) - 1)] if answer.wait is None else answer.wait
-            if attempt + 1 == tries or time.monotonic() + wait >= deadline:
-                break
-            time.sleep(wait)
-        raise self._gave_up(answer, attempt + 1, wait)
+        body = json.dumps(asked).encode()
+        return self._tried(lambda: self._begin(body), self.deadline())[0]
 
-    def _begin(self, body: bytes) -> Any:
+    def _begin(self, body: bytes) -> HTTPResponse:
         request = HttpRequest(self.endpoint, data=body, headers=self._headers())  # noqa: S310 - see endpoint_at
         try:
-            return self._opener.open(request, timeout=self.timeout)
+            answer: HTTPResponse = self._opener.open(request, timeout=self.timeout)
         except HTTPError as refused:
             with refused:
-                return self._refusal(refused)
+                raise self._refusal(refused) from None
         except (OSError, HTTPException) as broken:
-            return self._broken(broken)
+            raise self._broken(broken) from broken
+        return answer
 
     def _headers(self) -> dict[str, str]:
         return self._all_headers() | {"Accept": "text/event-stream"}

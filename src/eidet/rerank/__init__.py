@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any, Protocol, TypeGuard
 
 from ..errors import BadInput, Misconfigured
+from ..plugins import called, loaded, offered
 
 SLACK = 1e-6  # rounding may carry a score this far out of 0 to 1
 
@@ -77,6 +78,7 @@ def sigmoid(logit: float) -> float:
     return (1.0 if logit >= 0 else grown) / (1.0 + grown)
 
 
+GROUP = "eidet.rerankers"
 BUILT_IN = {
     "sentence-transformers": "sentence_transformers:SentenceTransformersReranker",
     "fastembed": "fastembed:FastEmbedReranker",
@@ -122,9 +124,11 @@ def _named(spec: str, key: str | None, timeout: float, environment: Mapping[str,
         from .http import HttpReranker
 
         return HttpReranker.named(spec, key=key, timeout=timeout, environment=environment)
-    make = _built_in(BUILT_IN[name]) if name in BUILT_IN else _plugged_in(name)
-    reranker: Reranker = make(setting) if setting else make()
-    return reranker
+    if name in BUILT_IN:
+        make = _built_in(BUILT_IN[name])
+        built: Reranker = make(setting) if setting else make()
+        return built
+    return _plugged_in(name, setting)
 
 
 def _built_in(place: str) -> Callable[..., Any]:
@@ -133,12 +137,13 @@ def _built_in(place: str) -> Callable[..., Any]:
     return make
 
 
-def _plugged_in(name: str) -> Callable[..., Any]:
-    from importlib.metadata import entry_points
-
-    found = entry_points(group="eidet.rerankers")
-    for entry in found.select(name=name):
-        make: Callable[..., Any] = entry.load()
-        return make
-    known = ", ".join(sorted({"http", *BUILT_IN, *found.names}))
-    raise Misconfigured(f"no reranker is called {name!r}; there are {known}, or give a callable")
+def _plugged_in(name: str, setting: str) -> Reranker:
+    if (make := loaded(GROUP, name)) is None:
+        known = ", ".join(sorted({"http", *BUILT_IN, *offered(GROUP)}))
+        raise Misconfigured(f"no reranker is called {name!r}; there are {known}, or give a callable")
+    made: Reranker = called(GROUP, name, make, [setting] if setting else [])
+    if not _is_reranker(made):
+        raise Misconfigured(
+            f"{name!r} of {GROUP} is to give a reranker (name, scores), not {type(made).__name__}"
+        )
+    return made

@@ -71,6 +71,10 @@ class HttpReranker:
     def __repr__(self) -> str:
         return f"<Reranker {self.name}>"
 
+    def health(self) -> dict[str, Any]:
+        """How the line to the service does."""
+        return self._wire.line.told()
+
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         if not texts:
             return []

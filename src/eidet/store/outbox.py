@@ -7,15 +7,19 @@ process left that is no more.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from ..errors import Unavailable
+from ..errors import EidetError, Unavailable
+from ..model import Record
 from ..where import Where
 from .sqlite import SqliteStore
+
+log = logging.getLogger("eidet")
 
 ENDS: Final = ("", "-wal", "-shm", ".lock")
 BATCH: Final = 500
@@ -41,20 +45,30 @@ class Outbox:
         return _opened(cls, path, lock)
 
     @classmethod
-    def left_behind(cls, folder: Path) -> Iterator[Outbox]:
-        """Those whose process is no more; each is ours as soon as it is given."""
+    def left_behind(cls, folder: Path, unreadable: dict[str, str]) -> Iterator[Outbox]:
+        """Those whose process is no more; each is ours as soon as it is given.
+
+        Files that cannot be opened are left as they are; `unreadable` is told which, and why.
+        """
         for path in sorted(folder.glob("outbox-*.db")) if folder.is_dir() else ():
             if (lock := _locked(path)) is not None:
-                if path.exists():
-                    yield _opened(cls, path, lock)
-                else:  # somebody else emptied it meanwhile
+                if not path.exists():  # somebody else emptied it meanwhile
                     lock.close()
                     _unlink(path)
+                    continue
+                try:
+                    box = _opened(cls, path, lock)
+                except EidetError as error:
+                    log.warning("what waits in %s cannot be delivered: %s", path, error)
+                    unreadable[str(path)] = str(error)
+                    continue
+                yield box
 
     def take_over(self, other: Outbox) -> None:
-        """All that waits in another one waits here, behind what does already."""
+        """All that waits in another one waits here; of what waits in both, what was written last."""
         while waiting := other.store.find(Where(), limit=BATCH):
-            self.store.put(waiting, now=waiting[-1].created, unique=False)
+            last = [r for r in waiting if _written(self.store, r) <= _written(other.store, r)]
+            self.store.put(last, now=waiting[-1].created, unique=False)
             other.store.bury(waiting, now=waiting[-1].created)
         other.remove()
 
@@ -70,6 +84,12 @@ class Outbox:
         self.store.close()
         _unlink(self.path)
         self._lock.close()
+
+
+def _written(store: SqliteStore, record: Record) -> float:
+    """When a record was last written there; long ago if it never was."""
+    told = store.history(record.scope, record.id)
+    return told[-1].at if told and told[-1].what != "forgotten" else 0.0
 
 
 def _opened(cls: type[Outbox], path: Path, lock: BinaryIO) -> Outbox:

@@ -11,6 +11,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -167,12 +168,22 @@ def archive_of(thing: Archive | str | Path | None) -> Archive | None:
     if thing is None or hasattr(thing, "keep"):
         return thing  # type: ignore[return-value]
     if isinstance(thing, str) and thing.startswith("s3:"):
-        from .archive_s3 import S3Archive
-
-        return S3Archive(thing)
+        return _in_bucket(thing, os.getpid())
+    if isinstance(thing, Path) and thing.parts[:1] == ("s3:",):
+        raise Misconfigured(
+            f"a Path drops a slash of s3://…: give the address of a bucket as text, not {thing!r}"
+        )
     if isinstance(thing, str | Path):
         return FolderArchive(thing)
     raise Misconfigured(f"an archive is a folder, s3://… or an Archive, not {type(thing).__name__}")
+
+
+@lru_cache(maxsize=32)
+def _in_bucket(url: str, _process: int) -> Archive:
+    """The same for everybody in a process: what one of them learns of a server that is down, all know."""
+    from .archive_s3 import S3Archive
+
+    return S3Archive(url)
 
 
 def known_archives(store: Store, chosen: str | None) -> list[Archive]:

@@ -11,15 +11,16 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ..errors import Conflict, EidetError, Misconfigured, MissingExtra, NotFound, Unavailable
-from ..remote import Line, Patience, Unsure
+from ..remote import Busy, Line, Patience, Unsure
 
 EXAMPLE: Final = "s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1"
 TRIES: Final = 4  # that fit into the deadline of a call if the server says nothing
 PIECE: Final = 1 << 18
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _OPTIONS: Final = ("endpoint", "region", "deadline")
-_BUSY: Final = ("SlowDown", "RequestTimeout", "Throttling", "ThrottlingException", "ServiceUnavailable",
-                "InternalError", "OperationAborted", "ConditionalRequestConflict")  # fmt: skip
+_SLOWER: Final = ("SlowDown", "Throttling", "ThrottlingException", "RequestLimitExceeded")
+_BUSY: Final = ("RequestTimeout", "ServiceUnavailable", "InternalError", "OperationAborted",
+                "ConditionalRequestConflict")  # fmt: skip
 _BARRED: Final = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "403")
 
 
@@ -189,15 +190,19 @@ class Bucket:
         if key is not None:
             words["Key"] = self.place.prefix + key
 
+        last: list[EidetError] = []  # says more than that there was no time for another try
+
         def job(left: float) -> Any:
             if left < self._try_seconds / 2:
-                raise Unavailable(f"{self.place} has no time left to answer")
+                raise last.pop() if last else Unavailable(f"{self.place} has no time left to answer")
             try:
                 return then(getattr(self._client, verb)(Bucket=self.place.bucket, **words))
             except KeyError as error:  # a reply whose headers were cut looks like one without them
-                raise Unsure(f"{self.place} did not answer to the end: {error} is missing") from error
+                last[:] = [Unsure(f"{self.place} did not answer to the end: {error} is missing")]
+                raise last[0] from error
             except self._errors as error:
-                raise self._meaning(error, key) from error
+                last[:] = [self._meaning(error, key)]
+                raise last[0] from error
 
         return self.line.call(job)
 
@@ -261,6 +266,8 @@ def _refusal(told: Mapping[str, Any], place: Place, key: str | None, words: str)
         return NotFound(f"{place} has no {key}")
     if code in _BARRED or status == 403:
         return Misconfigured(f"{place} does not let us in ({words}): check the keys and what they may do")
-    if code in _BUSY or status >= 500 or status == 429:
+    if code in _SLOWER or status == 429:
+        return Busy(f"{place} wants to be asked less often: {words}")
+    if code in _BUSY or status >= 500:
         return Unavailable(f"{place} is busy or broken: {words}")
     return Misconfigured(f"{place} refused: {words}")

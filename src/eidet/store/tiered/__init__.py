@@ -1,8 +1,9 @@
 """Short and middle memories in one store, long ones in another: one memory for whoever uses it.
 
-sides.py     one of the stores, its seqs among those of all        together.py  who is there, how far all came
-moving.py    from one store to another, whatever breaks off        telling.py   one history out of several
-forgetting.py  erasing in both at once
+sides.py       one of the stores, its seqs among those of all     together.py  who is there, how far all came
+moving.py      from one store to another, whatever breaks off     telling.py   one history out of several
+forgetting.py  erasing in both at once                            waiting.py   the outbox, what is refused
+writing.py     putting records where they belong                  courier.py   delivers while nobody asks
 
 Records live by their tier. Settings, tallies, leases and the epoch are those of the long store. While one is
 down, reading answers from the rest, and what belongs there waits in an outbox (see `eidet.store.outbox`).
@@ -14,6 +15,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from heapq import merge
 from pathlib import Path
@@ -26,6 +28,7 @@ from ...quality import Survey, Tally
 from ...where import Where
 from .. import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Uses, Watch
 from ..rules import check_order
+from .courier import Courier
 from .forgetting import erase
 from .moving import mend, moved_home, newest
 from .sides import NOBODY, STEP, Leaping, Opening, Side, settled
@@ -64,16 +67,23 @@ class TieredStore:
         self.identity = blake2b(f"tiered {opened.identity}".encode(), digest_size=16).hexdigest()
         if path is not None:
             self.path = Path(path)
-        self._all = Together(short, opened, None if folder is None else Path(folder).expanduser(), ticks)
+        place = None if folder is None else Path(folder).expanduser().absolute()
+        self._all = Together(short, opened, place, ticks)
         self._clock, self._ticks = clock, ticks
         self._turn = threading.RLock()
+        self._courier = Courier(self._delivered, BACK_SECONDS)
         self._mended = -MEND_SECONDS
         self._settings: dict[str, str | None] = {}
+        self._prefixed: dict[str, dict[str, str]] = {}
         self._uses: dict[tuple[str, str], tuple[int, float]] = {}
-        self._all.has_graves()
-        if self.writable:
-            self._all.adopt_boxes()
-            self._mend(0.0)
+        try:
+            self._all.has_graves()
+            if self.writable:
+                self._mend(0.0)
+                self._send_courier()
+        except BaseException:
+            self._all.close()
+            raise
 
     @property
     def writable(self) -> bool:
@@ -101,17 +111,39 @@ class TieredStore:
         if self._turn.acquire(blocking=not after):
             try:
                 self._mended = self._ticks()
+                if self.writable:
+                    self._all.adopt_boxes()
                 mend(self._all, self._clock())
                 self._note_rest()
             finally:
                 self._turn.release()
 
-    def _whole(self) -> None:
-        """For what cannot wait: every store is there, and nothing waits for one."""
+    def _send_courier(self) -> None:
+        if self._all.outbox is not None:
+            self._courier.call()
+
+    def _delivered(self) -> bool:
+        """Sees who is there, and delivers if that is of use; whether anything still waits."""
+        with suppress(Unavailable):
+            self._all.asked(lambda _, store: store.head())
+        if self._all.deliverable():
+            self._mend(0.0)
+        return self._all.outbox is not None
+
+    def _whole(self, *, home: bool = False) -> None:
+        """For what cannot wait: every store is there, and nothing waits for one.
+
+        What its store would not take is there, too; unless all must be at `home`.
+        """
         self._mend(0.0)
         self._all.everyone(lambda _, store: store.head())
-        if waiting := self._all.waiting():
+        stuck = self._all.waiting.stuck()
+        if waiting := self._all.waiting.count() - len(stuck):
             raise Unavailable(f"{waiting:,} records still wait in the outbox: try again", retry_after=1.0)
+        if home and stuck:
+            raise Unavailable(
+                f"{stuck[0].record} is not taken by its store ({stuck[0].why}): revise or forget it first"
+            )
 
     # Writing.
 
@@ -131,7 +163,9 @@ class TieredStore:
         with self._turn:
             self._mend()
             self._all.check_epoch(epoch)
-            return put(self._all, records, now=now, unique=unique, expect=expect, by=by, watch=watch)
+            stored = put(self._all, records, now=now, unique=unique, expect=expect, by=by, watch=watch)
+        self._send_courier()
+        return stored
 
     def recast(
         self,
@@ -173,7 +207,7 @@ class TieredStore:
     def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
         with self._turn:
             self._whole()
-            sides = (self._all.long, self._all.short)
+            sides = self._all.sides
             found = [self._all.write(side, lambda store: store.drop(where, now=now, by=by)) for side in sides]
             return [id for ids in found for id in ids]
 
@@ -344,7 +378,13 @@ class TieredStore:
         return self._settings[name]
 
     def settings(self, prefix: str) -> dict[str, str]:
-        return self._all.long.ask(lambda store: store.settings(prefix))
+        """While the long store is down: as they were last told."""
+        try:
+            self._prefixed[prefix] = self._all.long.ask(lambda store: store.settings(prefix))
+        except Unavailable:
+            if prefix not in self._prefixed:
+                raise
+        return dict(self._prefixed[prefix])
 
     def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
         self._all.long.ask(lambda store: store.configure(settings, fresh=fresh))
@@ -356,13 +396,19 @@ class TieredStore:
         self._all.long.ask(lambda store: store.tally(rows, since=since))
 
     def tallies(self, scope: Scope | None, since: int) -> list[Tally]:
-        return self._all.long.ask(lambda store: store.tallies(scope, since))
+        """None while the long store is down: how recalls went is no reason to tell nothing else."""
+        try:
+            return self._all.long.ask(lambda store: store.tallies(scope, since))
+        except Unavailable:
+            if self._all.short.down:
+                raise
+            return []
 
     # Derived bytes.
 
     def rewrite(self, derived: Iterable[Derived]) -> None:
         with self._turn:
-            self._whole()
+            self._whole(home=True)
             rows = list(derived)
             self._all.everyone(lambda side, store: store.rewrite(_of(side, rows)))
 
@@ -372,7 +418,7 @@ class TieredStore:
             store.stage(name, own)
 
         with self._turn:
-            self._whole()
+            self._whole(home=True)
             self._all.everyone(mine)
 
     def staged(self, name: str) -> int:
@@ -383,7 +429,7 @@ class TieredStore:
         """The short store goes first and says so; if the long one lacks vectors, it follows later."""
         short, long = self._all.short, self._all.long
         with self._turn:
-            self._whole()
+            self._whole(home=True)
             if short.ask(lambda store: store.setting(ADOPTED)) != name and (
                 lacking := short.ask(lambda store: store.adopt(name, {ADOPTED: name}))
             ):
@@ -409,6 +455,7 @@ class TieredStore:
         return sum(self._read(lambda _, store: store.size()))
 
     def close(self) -> None:
+        self._courier.stop()
         self._all.close()
 
 

@@ -17,31 +17,43 @@ Plan = Callable[[Look], Erasure]
 
 
 def erase(stores: Together, plan: Plan, *, now: float, by: str | None) -> Erased:
-    """The short store, which is inside, commits first; what the long one does then is on one disk or server.
+    """Each store is held by the one before it, the long one outside. The innermost commits first.
 
-    A store may make its plan again if somebody came before it: tombstones of an earlier plan are kept.
+    What the long one does then is on one disk or server. A store may make its plan again if somebody came
+    before it: tombstones of an earlier plan are kept.
     """
     done: list[Erased] = []
     stones: dict[Stone, None] = {}
+    wanted: list[Erasure] = []
 
-    def outer(look_long: Look) -> Erasure:
-        wanted: list[Erasure] = []
+    def planned(looks: Sequence[tuple[Side, Look]]) -> None:
+        made = plan(_Looks(looks))
+        stones.update(dict.fromkeys(made.stones))
+        wanted[:] = [made._replace(stones=list(stones))]
 
-        def inner(look_short: Look) -> Erasure:
-            looks = [(stores.long, look_long), (stores.short, look_short)]
-            planned = plan(_Looks(looks))
-            stones.update(dict.fromkeys(planned.stones))
-            wanted[:] = [planned._replace(stones=list(stones))]
-            return _part(stores.short, wanted[0], {})
+    def within(sides: Sequence[Side], looks: Sequence[tuple[Side, Look]]) -> None:
+        side, *others = sides
 
-        done.append(stores.write(stores.short, lambda store: store.erase(inner, now=now, by=by)))
-        graves = {GRAVES: "1"} if stones else {}
-        return _part(stores.long, wanted[0], {**wanted[0].settings, **graves})
+        def part(look: Look) -> Erasure:
+            seen = [*looks, (side, look)]
+            if others:
+                within(others, seen)
+            else:
+                planned(seen)
+            return _part(side, wanted[0], _settings(stores, side, wanted[0]))
 
-    last = stores.write(stores.long, lambda store: store.erase(outer, now=now, by=by))
+        done.append(stores.write(side, lambda store: store.erase(part, now=now, by=by)))
+
+    within(stores.sides, [])
     stores.know_graves(bool(stones))
-    everything = [*done, last]
-    return Erased([key for one in everything for key in one.gone], sum(one.histories for one in everything))
+    return Erased([key for one in done for key in one.gone], sum(one.histories for one in done))
+
+
+def _settings(stores: Together, side: Side, erasure: Erasure) -> dict[str, str]:
+    """Those are the long store's, which also knows that something was forgotten."""
+    if side is not stores.long:
+        return {}
+    return {**erasure.settings, **({GRAVES: "1"} if erasure.stones else {})}
 
 
 def _part(side: Side, erasure: Erasure, settings: dict[str, str]) -> Erasure:

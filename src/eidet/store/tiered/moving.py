@@ -8,13 +8,14 @@ out of place is deleted. Whatever breaks off in between, the record is there, an
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final
 
 from ...errors import EidetError, Unavailable
 from ...model import Event, Record, Tier
 from ...where import Where
+from ..rules import said_before
 from .sides import LONG, OUTBOX, Side
 from .telling import MOVED, befores, versions
 from .together import Together
@@ -23,7 +24,7 @@ log = logging.getLogger("eidet")
 
 BATCH: Final = 500
 AT_ONCE: Final = 4  # batches that one mending moves
-STRAY: Final = {"short": (Tier.LONG,), "long": (Tier.SHORT, Tier.MIDDLE)}
+BELONG: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,)}
 
 
 def rank(record: Record) -> tuple[bool, int, bool, int]:
@@ -83,54 +84,76 @@ def located(side: Side, records: Sequence[Record]) -> dict[tuple[str, str], Reco
 
 def mend(stores: Together, now: float) -> None:
     """Brings everything to where it belongs, as far as those stores are there."""
-    for work in (_deliver, _straighten):
+    ways = ((stores.short, stores.long), (stores.long, stores.short))
+    work = [partial(_deliver, stores, target, now) for target, _ in ways]
+    work += [partial(_straighten, stores, source, target, now) for source, target in ways]
+    for one in work:
         try:
-            work(stores, now)
+            one()
         except Unavailable:
             log.debug("a store is down; what belongs there waits")
     stores.put_box_away()
 
 
-def _deliver(stores: Together, now: float) -> None:
-    """What waits in the outbox, in the order it was written."""
-    while (box := stores.outbox) is not None:
-        waiting = box.ask(lambda store: store.find(Where(), limit=BATCH))
-        if not waiting:
+def _deliver(stores: Together, target: Side, now: float) -> None:
+    """What waits in the outbox for a store, in the order it was written."""
+    while (box := stores.outbox) is not None and (records := stores.waiting.due(BELONG[target.name])):
+        _one_by_one_if_need_be(stores, box, records, partial(_handed_over, stores, box, target, now))
+
+
+def _handed_over(stores: Together, box: Side, target: Side, now: float, records: Sequence[Record]) -> None:
+    with stores.gate.moving():
+        _send(stores, box, target, records, now)
+        box.ask(lambda store: store.bury(records, now=now, by=MOVED))
+
+
+def _one_by_one_if_need_be(
+    stores: Together, source: Side, records: Sequence[Record], move: Callable[[Sequence[Record]], object]
+) -> None:
+    """What a store will not take is set aside for a while: the rest does not wait for it."""
+    try:
+        move(records)
+    except Unavailable:
+        raise
+    except EidetError as error:
+        if len(records) == 1:
+            stores.aside.put(source, records[0].seq, f"record {records[0].id!r}", error)
             return
-        for target, run in groupby(waiting, stores.home):
-            records = list(run)
-            with stores.gate.moving():
-                _send(stores, target, records, now)
-                box.ask(lambda store, records=records: store.bury(records, now=now, by=MOVED))  # type: ignore[misc]
+        half = len(records) // 2
+        for some in (records[:half], records[half:]):
+            _one_by_one_if_need_be(stores, source, some, move)
 
 
-def _send(stores: Together, target: Side, records: Sequence[Record], now: float) -> None:
-    """As if they were written now. What was sent before by whoever broke off is not sent again."""
+def _send(stores: Together, box: Side, target: Side, records: Sequence[Record], now: float) -> None:
+    """As if they were written now, one version after the other.
+
+    What was sent before by whoever broke off is not sent again.
+    """
     there = located(target, records)
     fresh = [r for r in records if not _was_sent(there.get((r.scope, r.id)), r)]
-    stores.stored(target, lambda store: store.put(fresh, now=now, unique=False))
+    states = [state for record in fresh for state in versions(record, _story(box, record))]
+    stores.stored(target, lambda store: store.put(states, now=now, unique=False))
 
 
 def _was_sent(there: Record | None, record: Record) -> bool:
-    """And revised since; one that is as it was sent is left alone by the store."""
-    return there is not None and there.created == record.created and there.version > record.version
+    """It says the same, or was revised since."""
+    if there is None:
+        return False
+    revised = there.created == record.created and there.version > record.version
+    return revised or not said_before(there, record)
 
 
-def _straighten(stores: Together, now: float) -> None:
+def _straighten(stores: Together, source: Side, target: Side, now: float) -> None:
     """Records that are out of place: somebody broke off, or a store was down."""
-    for side, target in ((stores.short, stores.long), (stores.long, stores.short)):
-        stray = Where(tiers=STRAY[side.name])
-        for _ in range(AT_ONCE):
-            found = side.ask(lambda store, stray=stray: store.find(stray, limit=BATCH))  # type: ignore[misc]
-            if not found:
-                break
-            try:
-                move(stores, side, target, found, now)
-            except Unavailable:
-                raise
-            except EidetError as error:
-                log.warning("%d records stay in the %s store for now: %s", len(found), side.name, error)
-                break
+    stray = Where(tiers=BELONG[target.name])
+    for _ in range(AT_ONCE):
+        passed = stores.aside.seqs(source)
+        most = BATCH + len(passed)
+        found = source.ask(lambda store, most=most: store.find(stray, limit=most))  # type: ignore[misc]
+        strays = [record for record in found if record.seq not in passed][:BATCH]
+        if not strays:
+            return
+        _one_by_one_if_need_be(stores, source, strays, lambda some: move(stores, source, target, some, now))
 
 
 def moved_home(
@@ -144,5 +167,8 @@ def moved_home(
     try:
         there = move(stores, side, stores.home(strays[0]), strays, now)
     except Unavailable:
+        return {}
+    except EidetError as error:  # it is kept, and offered again by whoever mends
+        log.warning("%d records stay in the %s store for now: %s", len(strays), side.name, error)
         return {}
     return {(record.scope, record.id): record for record in there}

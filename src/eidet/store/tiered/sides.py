@@ -7,20 +7,25 @@ four stands for no record: it is how far everybody has come.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Protocol, TypeVar
 
-from ...errors import Misconfigured, Unavailable
+from ...errors import EidetError, Misconfigured, Unavailable
 from ...model import Record
+from ...remote import Full
 from .. import Store
+
+log = logging.getLogger("eidet")
 
 T = TypeVar("T")
 
 LONG, SHORT, OUTBOX, NOBODY = range(4)
 STEP: Final = 4
 REST_SECONDS: Final = 1.0  # before a store that did not answer is asked again
+KNOCK_SECONDS: Final = 0.25  # that a caller waits to see whether a store is back; it may say nothing for long
 
 
 class Leaping(Store, Protocol):
@@ -38,7 +43,10 @@ def settled(seq: int) -> int:
 
 
 class Side:
-    """A store with its place among the others; opened when first asked. Safe from many threads."""
+    """A store with its place among the others; opened when first asked. Safe from many threads.
+
+    While it is down, one caller after each rest sees whether it is back; nobody else waits for it.
+    """
 
     def __init__(
         self, name: str, number: int, opening: Opening, clock: Callable[[], float] = time.monotonic
@@ -49,8 +57,11 @@ class Side:
         self._lock = threading.Lock()
         self._store: Leaping | None = None
         self._opening = opening if callable(opening) else lambda: opening
+        self._door = threading.Lock()
+        self._knocking: threading.Thread | None = None
         self._again = 0.0
         self.error: str | None = None  # while it is down: why
+        self.last_error: str | None = None
         self.came = 0  # the highest seq it is known to have come to
 
     @property
@@ -59,16 +70,56 @@ class Side:
 
     def ask(self, job: Callable[[Leaping], T]) -> T:
         """What the store answers. After `Unavailable` it is left alone for a moment."""
-        if self.error is not None and self._clock() < self._again:
-            raise Unavailable(f"the {self.name} store is down: {self.error}", retry_after=REST_SECONDS)
+        if self.error is not None:
+            self._knock()
         try:
             answer = job(self.store)
         except Unavailable as error:
-            if not self._still_reads():
-                self.error, self._again = str(error), self._clock() + REST_SECONDS
+            self._failed(error)
             raise
-        self.error = None
+        self._answered()
         return answer
+
+    def _answered(self) -> None:
+        if self.error is not None:
+            log.warning("the %s store is back", self.name)
+            self.error = None
+
+    def _failed(self, error: Unavailable) -> None:
+        self.last_error = str(error)
+        if isinstance(error, Full) or self._still_reads():
+            return
+        if self.error is None:
+            log.warning("the %s store is down: %s", self.name, error)
+        self.error, self._again = str(error), self._clock() + REST_SECONDS
+
+    def _knock(self) -> None:
+        """Whoever is first after the rest; `Unavailable` unless the store answers soon."""
+        with self._door:
+            if self._knocking is not None or self._clock() < self._again:
+                raise self._is_down()
+            knocking = self._knocking = threading.Thread(
+                target=self._look, name=f"eidet-{self.name}", daemon=True
+            )
+            knocking.start()
+        knocking.join(KNOCK_SECONDS)
+        if self.error is not None:
+            raise self._is_down()
+
+    def _look(self) -> None:
+        try:
+            self.store.head()
+        except Unavailable as error:
+            self._failed(error)
+        except EidetError:
+            self._answered()  # whoever asks next is told what it says
+        else:
+            self._answered()
+        finally:
+            self._knocking = None
+
+    def _is_down(self) -> Unavailable:
+        return Unavailable(f"the {self.name} store is down: {self.error}", retry_after=REST_SECONDS)
 
     def _still_reads(self) -> bool:
         """A file on a full disk takes no writes, but is there."""
@@ -84,8 +135,18 @@ class Side:
     def store(self) -> Leaping:
         with self._lock:
             if self._store is None:
-                self._store = _leaping(self._opening(), self.name)
+                self._store = self._open()
             return self._store
+
+    def _open(self) -> Leaping:
+        """Those who waited while somebody else tried in vain do not try, too."""
+        if self.error is not None and self._clock() < self._again:
+            raise self._is_down()
+        try:
+            return _leaping(self._opening(), self.name)
+        except Unavailable as error:
+            self._failed(error)
+            raise
 
     @property
     def opened(self) -> Store | None:
@@ -119,7 +180,14 @@ class Side:
 
     def health(self) -> dict[str, Any]:
         kind = type(self._store).__name__ if self._store is not None else None
-        return {"state": "down" if self.down else "up", "store": kind, "error": self.error}
+        tell = getattr(self._store, "health", None)
+        return {
+            "state": "down" if self.down else "up",
+            "store": kind,
+            "error": self.error,
+            "last_error": self.last_error,
+            **({} if tell is None else {"line": tell()}),
+        }
 
     def close(self) -> None:
         if self._store is not None:

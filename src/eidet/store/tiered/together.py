@@ -10,13 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from ...errors import Unavailable
+from ...errors import Misconfigured, Unavailable
 from ...model import Record, Tier
-from ...where import Where
-from .. import Head
-from ..outbox import Outbox
+from .. import Head, Store
 from ..rules import check_epoch
-from .sides import LONG, OUTBOX, SHORT, Leaping, Opening, Side, settled
+from .sides import LONG, SHORT, Leaping, Opening, Side, settled
+from .waiting import Aside, Waiting
 
 T = TypeVar("T")
 R = TypeVar("R", Record, Record | None)
@@ -31,11 +30,10 @@ class Together:
     def __init__(
         self, short: Opening, long: Opening, folder: Path | None, clock: Callable[[], float]
     ) -> None:
-        self.short = Side("short", SHORT, short, clock)
+        self.short = Side("short", SHORT, lambda: self._another(short), clock)
         self.long = Side("long", LONG, long, clock)
-        self.outbox: Side | None = None
-        self._box: Outbox | None = None
-        self._folder = folder
+        self.aside = Aside(clock)
+        self.waiting = Waiting(folder, self.aside)
         self._lock = threading.RLock()
         self._pool: ThreadPoolExecutor | None = None
         self._floor = 0  # no write may get a seq below
@@ -46,12 +44,27 @@ class Together:
         self._meant: dict[int, int] = {}  # the epoch of the long store behind each that was told
         self.gate = Gate()
 
+    def _another(self, short: Opening) -> Store:
+        """The short store; `Misconfigured` if it is the long one by another name."""
+        opened = short() if callable(short) else short
+        if opened.identity != self.long.store.identity:
+            return opened
+        opened.close()
+        raise Misconfigured(
+            "the short and the long store are the same: name two, or use one without tiered://"
+        )
+
     # Who is there.
+
+    @property
+    def outbox(self) -> Side | None:
+        return self.waiting.side
 
     @property
     def sides(self) -> list[Side]:
         """In the order of their claims: the newest word on a record is that which waits in the outbox."""
-        return [self.long, self.short, *([self.outbox] if self.outbox else [])]
+        box = self.outbox
+        return [self.long, self.short, *([] if box is None else [box])]
 
     def side(self, number: int) -> Side | None:
         return next((side for side in self.sides if side.number == number), None)
@@ -125,7 +138,7 @@ class Together:
                 self._one(side, lambda _, store, floor=floor: store.leap(floor))  # type: ignore[misc]
         if not self.writable:
             floor = min(head.seq for _, head in heads)
-        return Head(self._told_epoch(), settled(floor))
+        return Head(self._told_epoch(), settled(floor) if floor else 0)
 
     def _learned(self, heads: list[tuple[Side, Head]]) -> int:
         with self._lock:
@@ -200,60 +213,39 @@ class Together:
 
     def box(self) -> Side:
         """Where writes wait; made when first needed."""
-        with self._lock:
-            if self.outbox is None:
-                if self._folder is None:
-                    raise Unavailable("there is no outbox: name a folder for it, TieredStore(…, outbox=…)")
-                self._hold(Outbox.new(self._folder))
-            assert self.outbox is not None
-            return self.outbox
-
-    def _hold(self, box: Outbox) -> None:
-        self._box = box
-        self.outbox = Side("outbox", OUTBOX, box.store)
+        side = self.waiting.made()
         self._notice()
+        return side
 
     def adopt_boxes(self) -> None:
-        """What processes left behind that are no more."""
-        for left in Outbox.left_behind(self._folder) if self._folder else ():
-            if not left.store.count(Where()):
-                left.remove()
-            elif self._box is None:
-                self._hold(left)
-            else:
-                self._box.take_over(left)
+        self.waiting.adopt()
+        self._notice()
+
+    def deliverable(self) -> bool:
+        """Whether anything waits for a store that is there."""
+        homes = (self.short, SHORT), (self.long, LONG)
+        return any(
+            not side.down and self.waiting.due([tier for tier, home in HOMES.items() if home == number])
+            for side, number in homes
+        )
 
     def put_box_away(self) -> None:
         """If nothing waits in it any more, and nobody is reading it."""
-        if self._box is None:
-            return
-        with self.gate.moving(), self._lock:
-            if self._box is not None and not self._box.store.count(Where()):
-                self._box.remove()
-                self._box = self.outbox = None
-                self._notice()
-
-    def waiting(self) -> int:
-        with self._lock:
-            return 0 if self._box is None else self._box.store.count(Where())
+        if self.outbox is not None:
+            with self.gate.moving():
+                self.waiting.put_away()
+            self._notice()
 
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown()
-        if self._box is not None:
-            self._box.close()
-            self._box = self.outbox = None
+        self.waiting.close()
         self.short.close()
         self.long.close()
 
     def health(self) -> dict[str, Any]:
-        return {
-            **{side.name: side.health() for side in (self.short, self.long)},
-            "outbox": {
-                "waiting": self.waiting(),
-                "folder": None if self._folder is None else str(self._folder),
-            },
-        }
+        sides = {side.name: side.health() for side in (self.short, self.long)}
+        return {**sides, "outbox": self.waiting.health()}
 
 
 class Gate:

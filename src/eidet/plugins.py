@@ -1,0 +1,97 @@
+"""What installed packages add by entry points: found by name, and told clearly where it cannot be used."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from .errors import EidetError, Misconfigured
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
+
+OWN: Final = "eidet"
+
+
+def offered(group: str) -> list[str]:
+    """The names of a group, in order."""
+    return sorted(_entries(group).names)
+
+
+def loaded(group: str, name: str) -> Any | None:
+    """What a package offers under a name; None if nobody does.
+
+    What comes with Eidet keeps its name. Two packages that both want one are an error, and so is one
+    that cannot be imported.
+    """
+    entry = _chosen(group, name, list(_entries(group).select(name=name)))
+    if entry is None:
+        return None
+    try:
+        return entry.load()
+    except EidetError:
+        raise
+    except Exception as error:  # any line of a stranger's module may fail
+        raise Misconfigured(
+            f"{name!r} of {group}, which {package_of(entry)} offers as {entry.value}, cannot be loaded: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _entries(group: str) -> EntryPoints:
+    from importlib.metadata import entry_points  # takes 20 ms, and most memories need no plugin
+
+    return entry_points(group=group)
+
+
+def called(group: str, name: str, make: Any, given: Sequence[Any] = (), **named: Any) -> Any:
+    """What a plugin makes of these arguments, if it takes them."""
+    if not callable(make):
+        raise Misconfigured(f"{name!r} of {group} is to be a class or a function, not {make!r}")
+    _check_takes(group, name, make, given, named)
+    return make(*given, **named)
+
+
+def _check_takes(
+    group: str, name: str, make: Callable[..., Any], given: Sequence[Any], named: dict[str, Any]
+) -> None:
+    try:
+        signature = inspect.signature(make)
+    except (TypeError, ValueError):  # some builtins have none: they are called and answer for themselves
+        return
+    try:
+        signature.bind(*given, **named)
+    except TypeError as error:
+        wanted = ", ".join([*(type(one).__name__ for one in given), *(f"{word}=…" for word in named)])
+        raise Misconfigured(
+            f"{name!r} of {group} is called with ({wanted}), but is {_shown(make)}{signature}: {error}; "
+            "see docs/plugins.md"
+        ) from error
+
+
+def _shown(make: Callable[..., Any]) -> str:
+    return str(getattr(make, "__qualname__", type(make).__name__))
+
+
+def _chosen(group: str, name: str, found: list[EntryPoint]) -> EntryPoint | None:
+    own = [entry for entry in found if _distribution(entry) == OWN]
+    if own:
+        return own[0]
+    if len({entry.value for entry in found}) > 1:
+        raise Misconfigured(f"{_listed(found)} each offer {name!r} of {group}: uninstall all but one of them")
+    return found[0] if found else None
+
+
+def _listed(found: Iterable[EntryPoint]) -> str:
+    *most, last = (f"{package_of(entry)} ({entry.value})" for entry in sorted(found, key=package_of))
+    return f"{', '.join(most)} and {last}"
+
+
+def package_of(entry: EntryPoint) -> str:
+    dist = entry.dist
+    return "an installed package" if dist is None else f"the package {dist.name} {dist.version}"
+
+
+def _distribution(entry: EntryPoint) -> str | None:
+    return None if entry.dist is None else entry.dist.name

@@ -1,0 +1,38 @@
+"""How the servers do that a memory stands on, out of what each line tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+
+def health_of(thing: object) -> Mapping[str, Any] | None:
+    """What a part tells of its line to a server; None if it has none."""
+    tell = getattr(thing, "health", None)
+    return None if tell is None else tell() or None
+
+
+def health_told(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
+    """Those parts that have something to tell, and what it comes to: up, degraded or down.
+
+    It is down where no store answers: what is missing otherwise is done without, or waits.
+    """
+    told = {name: part for name, part in parts.items() if part is not None}
+    stores = list(_states(told.get("store", {})))
+    states = [state for part in told.values() for state in _states(part)]
+    down = bool(stores) and all(state == "down" for state in stores)
+    whole = all(state == "up" for state in states) and not _waits(told.get("store", {}))
+    return {"state": "down" if down else "up" if whole else "degraded", **told}
+
+
+def _states(part: Mapping[str, Any]) -> Iterator[str]:
+    """Of a line, or of each store of several."""
+    if "state" in part:
+        yield part["state"]
+    else:
+        yield from (one["state"] for one in part.values() if "state" in one)
+
+
+def _waits(store: Mapping[str, Any]) -> bool:
+    box = store.get("outbox", {})
+    return bool(box.get("waiting") or box.get("unreadable"))
