@@ -111,7 +111,7 @@ class Settings:
     language: str | None = None  # of the texts, for stemming; None: what the file has, or English
     keep_duplicates: bool = False  # store a fact again that its scope already has word for word
     text_chars: int = 1_000_000  # the longest text
-    index: str = field(default="embedded", repr=False)  # a name of eidet.indexes, or name+http://host?key=…
+    index: str = field(default="auto", repr=False)  # embedded, or the server's; or name+http://host?key=…
     index_memory_mb: int = 1024  # scopes beyond this are dropped from RAM, longest unused first
     sidecar_from: int = 20_000  # scopes of this many records get a cache file beside the database
     flush_uses: int = 100  # use counts are written with the next write once this many wait

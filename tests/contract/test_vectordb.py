@@ -71,6 +71,7 @@ class TestWeaviate(VectorContract):
     def server(self) -> Iterator[None]:
         self.weaviate = Weaviate("let me in")
         yield
+        self.index.close()
         self.weaviate.stop()
 
     def database(self) -> Database:
@@ -89,6 +90,7 @@ class TestPinecone(VectorContract):
     def server(self) -> Iterator[None]:
         self.pinecone = Pinecone(WIDTH)
         yield
+        self.index.close()
         self.pinecone.stop()
 
     def database(self) -> Database:

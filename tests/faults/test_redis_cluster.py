@@ -6,17 +6,23 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.servers.valkey import Cluster, Valkey
+from tests.unit.store.test_redis_ways import rights
 
 from eidet import Memory
-from eidet.errors import Unavailable
+from eidet.copying import copy
+from eidet.errors import EidetError, Unavailable
 from eidet.model import Record, Scope
 from eidet.store import Store
 from eidet.store.contract import StoreContract
+from eidet.store.ram import RamStore
 from eidet.store.redis import RedisStore
 from eidet.store.redis.keys import Keys, slot_of
+from eidet.store.redis.lines import Command
+from eidet.store.redis.scripts import RESERVE
 from eidet.where import Where
 
 NOW = 1_700_000_000.0
@@ -65,6 +71,120 @@ def test_nodes_send_callers_to_where_a_scope_is(cluster: Cluster) -> None:
     store = RedisStore(f"redis+cluster://127.0.0.1:1,127.0.0.1:{cluster.nodes[5].port}?prefix=doors")
     assert sum(store.scopes().values()) == store.count(Where()) == 24
     store.close()
+
+
+def test_a_writer_that_is_slow_between_number_and_write_is_not_passed_over(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{cluster.url}?prefix=passed"
+    numbered, may_write = threading.Event(), threading.Event()
+    slow = RedisStore(url)
+    write = slow._wire.write
+
+    def paused(key: str, command: Command, *, copied: bool = True) -> object:
+        answer = write(key, command, copied=copied)
+        if command[1] == RESERVE.sha:
+            numbered.set()
+            may_write.wait(5)
+        return answer
+
+    monkeypatch.setattr(slow._wire, "write", paused)
+    with Memory(url, embedder="hashing:32") as source, Memory(RamStore(), embedder="hashing:32") as target:
+        source.remember("there before", scope="s")
+        writer = threading.Thread(target=lambda: slow.put([record("late", "s")], now=NOW))
+        writer.start()
+        assert numbered.wait(5)
+        source.remember("overtakes it", scope="t")
+        assert copy(source, target).created == 2
+        may_write.set()
+        writer.join()
+        last = copy(source, target)
+        assert (last.created, last.ok) == (1, True)
+    slow.close()
+
+
+def test_the_rights_of_the_page_are_enough_in_a_cluster(cluster: Cluster) -> None:
+    for node in cluster.nodes:
+        node.ask("ACL", "SETUSER", "agent", "on", ">p", *rights(), "+cluster|slots")
+    url = cluster.url.replace("://", "://agent:p@")
+    with Memory(url, embedder="hashing:32") as memory:
+        for n in range(6):
+            memory.remember(f"note {n}", scope=f"rights/{n}")
+        assert len(memory.recall("note", scope=Scope.under("rights"))) == 6
+        assert memory.stats()["store_bytes"] > 0
+
+
+class Moving:
+    """Brings slots from primary to primary, key by key, as those who run a cluster do."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        from redis import Redis
+
+        self.ports = [node.port for node in cluster.nodes[:3]]
+        self._lines: list[Any] = [Redis(port=port, decode_responses=False) for port in self.ports]
+        self._names = [line.execute_command("CLUSTER", "MYID") for line in self._lines]
+
+    def move(self, slot: int, source: int, target: int) -> None:
+        ask = [line.execute_command for line in self._lines]
+        ask[target]("CLUSTER", "SETSLOT", slot, "IMPORTING", self._names[source])
+        ask[source]("CLUSTER", "SETSLOT", slot, "MIGRATING", self._names[target])
+        time.sleep(0.05)
+        while keys := ask[source]("CLUSTER", "GETKEYSINSLOT", slot, 10):
+            ask[source]("MIGRATE", "127.0.0.1", self.ports[target], "", 0, 5000, "KEYS", *keys)
+        time.sleep(0.05)
+        for one in (target, source, 3 - source - target):
+            ask[one]("CLUSTER", "SETSLOT", slot, "NODE", self._names[target])
+
+    def close(self) -> None:
+        for line in self._lines:
+            line.close()
+
+
+def test_slots_that_move_under_load_lose_nothing_and_show_nothing_by_halves(cluster: Cluster) -> None:
+    url, keys = f"{cluster.url}?prefix=moving", Keys("moving")
+    said: dict[tuple[str, str], str] = {}
+    wrong: list[object] = []
+    ended = threading.Event()
+
+    def write(number: int) -> None:
+        scope, n = f"s{number % 2}", 0
+        with Memory(url, embedder="hashing:32") as memory:
+            while not ended.is_set():
+                n += 1
+                record = memory.remember(f"fact {number} {n}", scope=scope, id=f"{number}-{n}")
+                if n % 3 == 0:
+                    record = memory.revise(record.id, scope=scope, text=f"{record.text} revised")
+                said[scope, record.id] = record.text
+                if memory.get(record.id, scope=scope) != record:
+                    wrong.append(record.id)
+
+    def guarded(number: int) -> None:
+        try:
+            write(number)
+        except EidetError as error:
+            wrong.append(error)
+
+    writers = [threading.Thread(target=guarded, args=(number,)) for number in range(4)]
+    for writer in writers:
+        writer.start()
+    moving = Moving(cluster)
+    try:
+        time.sleep(0.5)
+        for slot in {slot_of(keys.store), *(slot_of(keys.base(f"s{n}")) for n in range(2))}:
+            home = next(n for n in range(3) if slot <= 16384 * (n + 1) // 3 - 1)
+            moving.move(slot, home, (home + 1) % 3)
+            moving.move(slot, (home + 1) % 3, home)
+    finally:
+        ended.set()
+        for writer in writers:
+            writer.join()
+        moving.close()
+    assert wrong == []
+    assert len(said) > 20
+    with Memory(url, embedder="hashing:32") as memory:
+        there = {(r.scope, r.id): r.text for r in memory._engine.store.scan(Where())}
+        assert there == said
+        assert memory.check() == []
 
 
 def record(id: str, scope: str = "a") -> Record:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from .postgres import Postgres
+from .redis8 import Redis8
 from .valkey import Valkey
 
 TEMPLATE = "eidet_template"
@@ -86,3 +87,19 @@ def redis_url(valkey: Valkey) -> Iterator[str]:
     valkey.ask("FLUSHALL")
     yield valkey.url
     valkey.ask("FLUSHALL")
+
+
+@pytest.fixture(scope="session")
+def redis8(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis8]:
+    """A server that has vector sets."""
+    server = Redis8(tmp_path_factory.mktemp("redis8")).start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def redis8_url(redis8: Redis8) -> Iterator[str]:
+    """Its address; it holds nothing."""
+    redis8.ask("FLUSHALL")
+    yield redis8.url
+    redis8.ask("FLUSHALL")

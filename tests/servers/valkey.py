@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 from . import READY_SECONDS, Child, folder_of, free_port
 
@@ -33,10 +34,13 @@ class Valkey:
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}/0"
 
-    def start(self) -> Valkey:
+    def binary(self) -> Path:
+        return binary()
+
+    def start(self) -> Self:
         self.folder.mkdir(parents=True, exist_ok=True)
         own = ["--port", str(self.port), "--dir", str(self.folder)]
-        command = [str(binary()), *own, *BASE, *self._options]
+        command = [str(self.binary()), *own, *BASE, *self._options]
         self._child = Child(command, self.folder / "log")
         self._child.start()
         self._child.await_ready(lambda: self.ask("PING") == b"+PONG")
@@ -62,12 +66,11 @@ class Valkey:
 class Cluster:
     """Three primaries with a replica each, or as many as asked for."""
 
-    def __init__(self, folder: Path, primaries: int = 3, *options: str) -> None:
+    def __init__(self, folder: Path, primaries: int = 3, *options: str, of: type[Valkey] = Valkey) -> None:
         own = ("--cluster-enabled", "yes", "--cluster-node-timeout", "1000", *options)
         self._buses = [str(free_port()) for _ in range(2 * primaries)]
         self.nodes = [
-            Valkey(folder / str(number), *own, "--cluster-port", bus)
-            for number, bus in enumerate(self._buses)
+            of(folder / str(number), *own, "--cluster-port", bus) for number, bus in enumerate(self._buses)
         ]
         self._primaries = primaries
 

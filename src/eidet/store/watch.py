@@ -63,10 +63,10 @@ class Watch:
             now = time.monotonic()
             for mine, (ends, connection) in list(self._used.items()):
                 if ends < now and self._used.pop(mine, None) is not None:
-                    _shut(connection)
+                    shut(connection)
 
 
-def _shut(connection: HasSocket) -> None:
+def shut(connection: HasSocket) -> None:
     """Whoever waits on it is told at once that the line is closed."""
     with contextlib.suppress(OSError, ValueError), socket.socket(fileno=os.dup(connection.fileno())) as own:
         own.shutdown(socket.SHUT_RDWR)

@@ -15,7 +15,7 @@ from ...remote import Line, Patience
 from .. import Floats
 from .push import Filter
 
-UNIT_BITS = 16
+UNIT_BITS = 12  # of a key of 63: seqs of stores that count microseconds fit beside them for a lifetime
 
 
 class Lost(EidetError):
@@ -28,6 +28,7 @@ class Shelf(NamedTuple):
     collection: str
     name: str
     width: int
+    scope: str = ""  # whose it is, for a database that keeps what belongs together in one place
 
 
 class Point(NamedTuple):
@@ -69,7 +70,8 @@ class Database(Protocol):
 
     Every call ends within the deadline of `line`, and raises `Unavailable` where trying again may
     help, `Lost` where collection or shelf are gone, and `Misconfigured` otherwise. All of them may be
-    done twice. What was put is found when `settle_seconds` have passed.
+    done twice. What was put is found when `settle_seconds` have passed. One with `sifts_slowly` set is
+    asked for more instead of with a filter where many pass.
     """
 
     line: Line

@@ -44,24 +44,20 @@ class Address:
         return f"{self.name} at {self.target}"
 
     def number(self, option: str, usual: float) -> float:
-        return _number(option, self.options.get(option, str(usual)))
+        return number(option, self.options.get(option, str(usual)))
 
 
 def read_address(url: str, environment: Mapping[str, str], *, own: tuple[str, ...] = ()) -> Address:
     """`own` are the options that this database has beside those that all have."""
     name, target, options = _split(url)
-    unknown = options.keys() - {"key", "deadline", "background", "prefix", *own, *_NUMBERS}
-    if unknown:
-        raise Misconfigured(
-            f"the index {name} has no options {sorted(unknown)}; see docs/vector-databases.md"
-        )
-    deadline = _number("deadline", options.get("deadline", str(PATIENCE.deadline_seconds)))
+    settings = settings_in(options, name, own=("key", "deadline", "prefix", *own))
+    deadline = number("deadline", options.get("deadline", str(PATIENCE.deadline_seconds)))
     return Address(
         name=name,
         target=target,
         key=_secret(options.get("key"), environment),
         options=options,
-        settings=_settings(options),
+        settings=settings,
         patience=replace(PATIENCE, deadline_seconds=deadline),
     )
 
@@ -81,10 +77,15 @@ def _split(url: str) -> tuple[str, str, dict[str, str]]:
     return name, rest, options
 
 
-def _settings(options: Mapping[str, str]) -> VectorSettings:
+def settings_in(options: Mapping[str, str], name: str, *, own: tuple[str, ...] = ()) -> VectorSettings:
+    """What options say of how an index is used; `own` are those that say something else."""
+    if unknown := options.keys() - {"background", *own, *_NUMBERS}:
+        raise Misconfigured(
+            f"the index {name} has no options {sorted(unknown)}; see docs/vector-databases.md"
+        )
     usual = VectorSettings()
     given: dict[str, Any] = {
-        name: type(getattr(usual, name))(_number(name, options[name])) for name in _NUMBERS & options.keys()
+        name: type(getattr(usual, name))(number(name, options[name])) for name in _NUMBERS & options.keys()
     }
     if "prefix" in options:
         if not (
@@ -97,14 +98,14 @@ def _settings(options: Mapping[str, str]) -> VectorSettings:
     return replace(usual, **given)
 
 
-def _number(name: str, text: str) -> float:
+def number(name: str, text: str) -> float:
     try:
-        number = float(text)
+        found = float(text)
     except ValueError:
-        number = -1.0
-    if not 0 <= number < 1e9:
+        found = -1.0
+    if not 0 <= found < 1e9:
         raise Misconfigured(f"the option {name} of an index is a number from 0 up, not {text!r}")
-    return number
+    return found
 
 
 def _secret(told: str | None, environment: Mapping[str, str]) -> str | None:
@@ -137,11 +138,26 @@ def opened(
 ) -> VectorIndex:
     """The index that the setting `index` names."""
     address = read_address(settings.index, os.environ, own=own)
+    parts: dict[str, Any] = {"renewed": renewed, "embedder": embedder, "analyzer": analyzer}
+    return built(connect(address), address.settings, store, width, settings, **parts)
+
+
+def built(
+    database: Database,
+    how: VectorSettings,
+    store: Store,
+    width: int,
+    settings: Settings,
+    *,
+    renewed: Callable[[], None] | None = None,
+    embedder: Embedder | None = None,
+    analyzer: Analyzer | None = None,
+) -> VectorIndex:
     return VectorIndex(
         store,
         width,
-        connect(address),
-        settings=address.settings,
+        database,
+        settings=how,
         memory_mb=settings.index_memory_mb,
         renewed=renewed,
         lexicon=Lexicon(embedder, analyzer) if analyzer and isinstance(embedder, WordEmbedder) else None,

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from .. import Floats, Probe
 from ..vectors import unit
 from . import UNIT_BITS, Database, Match, Shelf
-from .push import EVERYTHING, Pushed
+from .push import EVERYTHING, Filter, Pushed
 from .tail import Chosen, Known
 
 SLACK: Final = 16  # matches beyond those wanted: some may be gone since
+COMMON: Final = 4  # of so many records one passes, or more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,22 @@ class Question:
     all: Chosen  # that pass and are there
     held: int  # units of the whole shelf
     pushed: Pushed
+
+    @property
+    def only(self) -> Filter:
+        """The filter for the database; none where everything passes: that is less work."""
+        return EVERYTHING if self.all.rows == self.held else self.pushed.only
+
+    @property
+    def common(self) -> bool:
+        """Whether so many pass that those which do are found without a filter."""
+        return self.all.rows * COMMON >= self.held
+
+    def passing(self, found: list[Match]) -> NDArray[np.bool_]:
+        """Which of the matches are of records that pass."""
+        seqs, rising = _seqs(found), self.all.seqs
+        passing: NDArray[np.bool_] = rising[np.searchsorted(rising[:-1], seqs)] == seqs
+        return passing
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +59,7 @@ class Asker:
         wanted = question.all.rows if question.all.rows <= self.all_of(probe) else probe.depth
         if wanted == probe.depth and not question.pushed.exact:
             return 0
-        missing = wanted - int(np.isin(_seqs(found), question.all.seqs).sum())
+        missing = wanted - int(question.passing(found).sum())
         return missing if missing > wanted // 20 else 0
 
     def told(self, shelf: Shelf, probe: Probe, question: Question) -> tuple[list[Match], float | None]:
@@ -51,24 +68,29 @@ class Asker:
         if question.all.rows <= self.all_of(probe):
             limit = question.all.rows + SLACK
             if question.all.rows == question.held and limit <= self.database.most:
-                return self.database.near(shelf, query, limit, only=EVERYTHING), None
+                found = self.database.near(shelf, query, limit, only=EVERYTHING)
+                if len(found) < limit or int(question.passing(found).sum()) >= question.all.rows:
+                    return found, None  # else others have sent more since, which came first
             return self.among(shelf, query, question.all), None
         return self._nearest(shelf, query, probe.depth, question), self._lowest(shelf, query, question)
 
     def _lowest(self, shelf: Shelf, query: Floats, question: Question) -> float | None:
         """The score of what is farthest of all that passes, if it is among the farthest at all."""
-        far = self.database.near(shelf, -query, SLACK, only=question.pushed.only)
-        passing = np.isin(_seqs(far), question.all.seqs).tolist()
+        only = EVERYTHING if question.common else question.only  # some are among the farthest of all
+        far = self.database.near(shelf, -query, SLACK, only=only)
+        passing = question.passing(far).tolist()
         return min((-match.score for match, passes in zip(far, passing, strict=True) if passes), default=None)
 
     def _nearest(self, shelf: Shelf, query: Floats, depth: int, question: Question) -> list[Match]:
         """The best that pass; more are asked for as long as too few of them do."""
-        limit, most = depth + SLACK, self.database.most
+        limit, most, only = depth + SLACK, self.database.most, question.only
         if not question.pushed.exact and question.all.rows * most < depth * question.held:
             return self.among(shelf, query, question.all)
+        if only != EVERYTHING and question.common and getattr(self.database, "sifts_slowly", False):
+            limit, only = depth * question.held * 5 // question.all.rows // 4 + SLACK, EVERYTHING
         while True:
-            found = self.database.near(shelf, query, min(limit, most), only=question.pushed.only)
-            passing = np.isin(_seqs(found), question.all.seqs).sum()
+            found = self.database.near(shelf, query, min(limit, most), only=only)
+            passing = question.passing(found).sum()
             if passing >= depth or len(found) < limit or limit >= most:
                 return found
             limit *= 2

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from .ship import Shipper
 from .tail import NOTHING_KNOWN, Chosen, Known, LeanShard
 
 log = logging.getLogger("eidet.index")
+TRIES: Final = 3  # of one search while others send
 
 
 class VectorIndex(EmbeddedIndex):
@@ -72,14 +73,26 @@ class VectorIndex(EmbeddedIndex):
     # Searching.
 
     def search(self, probe: Probe) -> Found:
-        head = self._head()
+        head = self._head(probe.head)
         if probe.vector is None:
             return super().search(probe)
         parts = [self._search(path, head, probe) for path in self._scopes(probe.scope)]
         return parts[0] if len(parts) == 1 else merged(parts)
 
     def _search(self, scope: str, head: Head, probe: Probe) -> Found:
+        """Asked again where vectors have left for the database since it was asked for those it had."""
         self._keep_up(scope, head)
+        for _ in range(TRIES):
+            turn = self._ask(scope, head, self._turn)
+            found = self._searched_once(scope, head, probe)
+            if found.notes or self._ask(scope, head, self._turn) == turn:
+                break
+        return found
+
+    def _turn(self, shard: Shard) -> int:
+        return self._lean(shard).turn
+
+    def _searched_once(self, scope: str, head: Head, probe: Probe) -> Found:
         question = self._ask(scope, head, partial(self._question, probe))
         if question is None or not query_of(probe).any():
             return self._ask(scope, head, partial(self._answer, probe, NOTHING_KNOWN))[0]
@@ -105,7 +118,7 @@ class VectorIndex(EmbeddedIndex):
         """One round for the best, and one for the candidates that only their words or turns made."""
         known, missing = self._known(scope, head, probe, question)
         found, lacking = self._ask(scope, head, partial(self._answer, probe, known))
-        if lacking.rows and question.all.rows > self._asker.all_of(probe):
+        if lacking.rows and (not missing or question.all.rows > self._asker.all_of(probe)):
             told = self._asker.among(self._shelf(scope, head), query_of(probe), lacking)
             known = joined(known, told)
             found, _ = self._ask(scope, head, partial(self._answer, probe, known))
@@ -146,7 +159,7 @@ class VectorIndex(EmbeddedIndex):
         if not len(rows):
             return None
         return Question(
-            all=Chosen(np.unique(lean.seq[rows]), len(rows)),
+            all=Chosen.of(lean.seq[rows]),
             held=len(held),
             pushed=pushed(probe.where, lean.scope, probe.now),
         )
@@ -163,8 +176,11 @@ class VectorIndex(EmbeddedIndex):
     # Following.
 
     def follow(self, scope: str) -> None:
+        """What went away leaves the database also where the scope was not asked for here."""
         if scope in self._slots:
             self._keep_up(scope, self._head())
+        elif self._ships.refresh(scope) is not None:
+            self._try_to_send(scope)
 
     def _keep_up(self, scope: str, head: Head) -> None:
         """Lets the database be caught up where enough waits, or something that is gone is still there."""
@@ -247,15 +263,19 @@ class VectorIndex(EmbeddedIndex):
     # Care.
 
     def rebuild(self, scope: str) -> int:
+        before = self._ships.refresh(scope)
         records = super().rebuild(scope)
         placed = self._ships.refresh(scope)
+        if before is None and placed is not None:
+            return records  # it was sent before it was loaded, just now
         if placed is not None or records > self._how.small:
             if not self._ships.rebuild(scope):
                 raise Unavailable(
                     f"another process fills {self._database.line.name} with scope {scope}; try again later",
                     retry_after=self._how.lease_seconds,
                 )
-            self._ask(scope, self._head(), self._settled)
+            if self._ask(scope, self._head(), self._settled):
+                self._weigh(self._slot(scope))
         return records
 
     def check(self, scope: str) -> list[str]:

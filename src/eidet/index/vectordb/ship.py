@@ -19,7 +19,7 @@ from ...errors import Corrupt, Unavailable
 from ...store import Changes, Entry, Store
 from .. import Floats
 from ..vectors import normalised
-from . import Database, Lost, Point, Shelf, VectorSettings, key_of
+from . import UNIT_BITS, Database, Lost, Point, Shelf, VectorSettings, key_of
 from .push import columns
 
 T = TypeVar("T")
@@ -42,10 +42,11 @@ class Placement:
     seq: int = 0
     settled: int = 0
     sent_at: float = 0.0
+    scope: str = ""  # not kept: the name of the setting tells it
 
     @property
     def at(self) -> Shelf:
-        return Shelf(self.collection, self.shelf, self.width)
+        return Shelf(self.collection, self.shelf, self.width, self.scope)
 
     def usable(self, now: float, settle_seconds: float) -> int:
         """The seq up to which the database finds everything."""
@@ -71,7 +72,7 @@ class Shipper:
         self._owner = uuid.uuid4().hex
         self._lock = threading.RLock()
         self._placements: dict[str, Placement | None] = {}
-        self._where = _short(f"{settings.prefix} {database.line.name}")
+        self._where = _short(f"{settings.prefix} {database.line.name} {UNIT_BITS}")
 
     def placement(self, scope: str, epoch: int) -> Placement | None:
         """The one that is known; read anew where it is of another epoch."""
@@ -82,7 +83,7 @@ class Shipper:
 
     def refresh(self, scope: str) -> Placement | None:
         told = self._store.setting(self._name(scope))
-        found = Placement(**json.loads(told)) if told else None
+        found = Placement(**json.loads(told), scope=scope) if told else None
         self._placements[scope] = found
         return found
 
@@ -153,6 +154,7 @@ class Shipper:
             width=self._width,
             epoch=self._store.head().epoch,
             generation=generation,
+            scope=scope,
         )
         self._database.discard(found.at)
         self._database.prepare(found.at)
@@ -190,7 +192,8 @@ class Shipper:
         return known.sent(changes.head.seq, self._clock(), self._database.settle_seconds)
 
     def _keep(self, scope: str, placement: Placement) -> None:
-        self._store.configure({self._name(scope): json.dumps(asdict(placement))})
+        told = {name: value for name, value in asdict(placement).items() if name != "scope"}
+        self._store.configure({self._name(scope): json.dumps(told)})
         self._placements[scope] = placement
 
     def _leased(self, scope: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..vectors import Vectors
 from . import UNIT_BITS, Match
 
 Keys = NDArray[np.int64]
+_turns = count()
 
 
 class Chosen(NamedTuple):
@@ -22,6 +24,11 @@ class Chosen(NamedTuple):
 
     seqs: NDArray[np.int64]
     rows: int
+
+    @classmethod
+    def of(cls, seqs: NDArray[np.int64]) -> Chosen:
+        """Those of rising units, so that each is taken once without sorting them."""
+        return cls(seqs[np.append(True, seqs[1:] != seqs[:-1])], len(seqs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +113,7 @@ class LeanShard(Shard):
         self.vectors = Tail(width)
         self.known = NOTHING_KNOWN
         self.departed = 0  # rows of the database that are gone
+        self.turn = next(_turns)  # another one whenever vectors have left
         self.loaded = False  # whether what the store told first was compared with the database
         self._lacking: Rows = np.empty(0, np.intp)
 
@@ -127,15 +135,15 @@ class LeanShard(Shard):
         base = int(np.searchsorted(self.seq, seq, side="right"))
         if base > self.base:
             self.vectors.release(base)
+            self.turn = next(_turns)
 
     def keys(self, rows: Rows) -> Keys:
         return self.seq[rows] << UNIT_BITS | self.unit[rows].astype(np.int64)
 
     def elsewhere(self, rows: Rows | None) -> Rows:
         """Those of the rows (or of all) whose vectors are in the database."""
-        chosen = np.flatnonzero(self.vectors.has[: self.base])
         if rows is None:
-            return chosen
+            return np.flatnonzero(self.vectors.has[: self.base])
         rows = rows[rows < self.base]
         return rows[self.vectors.has[rows]]
 
@@ -154,13 +162,29 @@ class LeanShard(Shard):
     def _scan(self, query: Floats | None, passed: Rows | None) -> Floats | None:
         if query is None or not self.count:
             return None
-        rows = np.arange(self.count) if passed is None else passed
-        scores = np.zeros(len(rows), np.float32)
-        far = np.flatnonzero((rows < self.base) & self.vectors.has[rows])
-        scores[far] = self.known.look_up(self.keys(rows[far]))[0]
-        here = np.flatnonzero(rows >= self.base)
-        scores[here] = self.vectors.scan(query, rows[here])
+        base = self.base if passed is None else int(np.searchsorted(passed, self.base))
+        scores = np.empty(self.count if passed is None else len(passed), np.float32)
+        has = self.vectors.has[: self.base] if passed is None else self.vectors.has[passed[:base]]
+        scores[:base] = np.where(has, np.float32(self.known.low), np.float32(0))
+        at, told = self._known_rows(passed)
+        scores[at] = told
+        if len(scores) > base:
+            scores[base:] = self.vectors.scan(query, None if passed is None else passed[base:])
         return scores
+
+    def _known_rows(self, passed: Rows | None) -> tuple[Rows, Floats]:
+        """Where the rows that the database told of are (among those that pass), and what it told."""
+        seqs, units = self.known.keys >> UNIT_BITS, self.known.keys & ((1 << UNIT_BITS) - 1)
+        rows = np.searchsorted(self.seq[: self.base], seqs) + units
+        there = rows < self.base
+        rows, told = rows[there], self.known.scores[there]
+        there = (self.keys(rows) == self.known.keys[there]) & self.vectors.has[rows]
+        rows, told = rows[there], told[there]
+        if passed is None:
+            return rows, told
+        at = np.searchsorted(passed, rows)
+        there = np.append(passed, -1)[at] == rows
+        return at[there], told[there]
 
     def _sharpened(
         self, query: Floats | None, coarse: Floats | None, best: Rows, rows: Rows, count: int

@@ -30,15 +30,17 @@ from .counts import Counts
 from .desk import Desk
 from .erasing import Erasing
 from .keys import Keys
-from .lines import script
+from .lines import absent, script
 from .reading import Reading
 from .scripts import CHANGES, RESERVE
+from .shelves import VECTOR_SETS, Shelves
 from .vectors import Vectors
 from .wire import Wire
 from .work import alone, burying, noting, putting, recasting
 from .writing import Work, Writing
 
 LONG: Final = 60
+OFFERED: Final = "vectorset://?small=100000"  # up to so many, the index in RAM is several times as fast
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -75,7 +77,7 @@ class RedisStore:
         self, url: str, *, settings: Settings | None = None, patience: Patience | None = None
     ) -> None:
         del settings
-        address = address_of(url)
+        self.address = address = address_of(url)
         self._keys = Keys(address.prefix)
         self._wire = Wire(address, patience)
         self.line = self._wire.line
@@ -93,6 +95,11 @@ class RedisStore:
         self._erasing = Erasing(*parts, self._reading, self._writing)
         self._vectors = Vectors(*parts, self._reading, self._writing)
         self._counts = Counts(*parts, self._reading, self._writing)
+        self._shelves = Shelves(*parts)
+
+    def health(self) -> dict[str, Any]:
+        """How the line to the server does; asks nobody."""
+        return self.line.told()
 
     # Writing.
 
@@ -247,6 +254,7 @@ class RedisStore:
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         """Where the server writes files, it is asked to write them anew, which takes it a while."""
         del said
+        self._shelves.clean()
         pending = []
         for told in self._wire.info("persistence"):
             if told.get("aof_enabled") == "1":
@@ -254,7 +262,9 @@ class RedisStore:
             elif int(told.get("rdb_saves", "0")) or int(told.get("rdb_last_load_keys_loaded", "0")):
                 pending.append("the snapshot file of the server, until it has saved it anew")
         if pending:
-            self._wire.ask_all(("BGREWRITEAOF",) if "append" in pending[0] else ("BGSAVE", "SCHEDULE"))
+            command = ("BGREWRITEAOF",) if "append" in pending[0] else ("BGSAVE", "SCHEDULE")
+            if any(map(absent, self._wire.answers(command))):
+                pending.append(f"the user of the address may not call {command[0]}: somebody else has to")
         return Scrubbed(pending=tuple(dict.fromkeys(pending)))
 
     # Following.
@@ -353,6 +363,11 @@ class RedisStore:
         return self._vectors.adopt(name, settings)
 
     # Life.
+
+    @_in_time
+    def offered_index(self) -> str | None:
+        """The index that the servers bring along, if all of them do and this user may use it."""
+        return OFFERED if self._wire.may(VECTOR_SETS, self._keys.store + "k") else None
 
     @_in_time
     def size(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -12,17 +13,20 @@ from ...errors import Misconfigured
 
 PORTS: Final = {"redis": 6379, "rediss": 6379, "redis+cluster": 6379, "redis+sentinel": 26379}
 EXAMPLE: Final = "redis://user:password@host:6379/0?prefix=eidet&wait=1"
-_TLS: Final = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname")
+_TLS_FILES: Final = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
+_TLS: Final = (*_TLS_FILES, "ssl_cert_reqs", "ssl_check_hostname")
 _OWN: Final = (
     "prefix",
     "wait",
     "wait_ms",
     "linger",
     "deadline",
+    "socket",
     "tls",
     "sentinel_username",
     "sentinel_password",
 )
+OPTIONS: Final = (*_OWN, *_TLS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,8 @@ class Address:
     @property
     def shown(self) -> str:
         """Without the password."""
+        if "path" in self.login:
+            return f"{self.scheme}://{self.login['path']}/{self.database}"
         hosts = ",".join(f"{host}:{port}" for host, port in self.hosts)
         rest = f"/{self.service}" if self.service else "" if self.cluster else f"/{self.database}"
         return f"{self.scheme}://{hosts}{rest}"
@@ -62,6 +68,10 @@ def address_of(url: str) -> Address:
         raise Misconfigured(f"no address of a Redis or Valkey server begins with {scheme}://: {EXAMPLE}")
     place, _, tail = rest.partition("?")
     place, _, path = place.partition("/")
+    if "@" in path or "@" in tail.partition("&")[0].partition("=")[0]:
+        raise Misconfigured(
+            "a user or password in an address is percent-encoded: '/' is written %2F, '?' %3F, '@' %40"
+        )
     login, _, hosts = place.rpartition("@")
     options = _options(tail)
     service, database = _path(scheme, path)
@@ -75,7 +85,7 @@ def address_of(url: str) -> Address:
         wait_ms=_number(options, "wait_ms", 1000),
         linger_seconds=float(_number(options, "linger", 86_400)),
         deadline_seconds=float(_number(options, "deadline", 10)) if "deadline" in options else None,
-        login=_login(login) | _tls(scheme, options),
+        login=_login(login) | _socket(scheme, options) | _tls(scheme, options),
         sentinel_login={
             name.removeprefix("sentinel_"): options[name]
             for name in ("sentinel_username", "sentinel_password")
@@ -87,8 +97,8 @@ def address_of(url: str) -> Address:
 def _options(tail: str) -> dict[str, str]:
     options = dict(parse_qsl(tail, keep_blank_values=True))
     for name in options:
-        if name not in (*_OWN, *_TLS):
-            raise Misconfigured(f"unknown option {name!r} in the address; there are {', '.join(_OWN + _TLS)}")
+        if name not in OPTIONS:
+            raise Misconfigured(f"unknown option {name!r} in the address; there are {', '.join(OPTIONS)}")
     return options
 
 
@@ -130,10 +140,24 @@ def _login(text: str) -> dict[str, Any]:
     return {"username": unquote(user) or None, "password": unquote(password) or None}
 
 
+def _socket(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:
+    """A path on this machine in place of host and port."""
+    if "socket" not in options:
+        return {}
+    if scheme != "redis":
+        raise Misconfigured("socket=/path goes with redis://, which is then spoken without TLS to one server")
+    return {"path": options["socket"]}
+
+
 def _tls(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:
     if scheme != "rediss" and options.get("tls", "0") not in ("1", "true", "yes"):
         return {}
     told: dict[str, Any] = {name: options[name] for name in _TLS if name in options}
+    for name in _TLS_FILES:
+        if name in told and not Path(told[name]).is_file():
+            raise Misconfigured(f"{name} is to be a file, and there is none at {told[name]}")
+    if told.get("ssl_cert_reqs", "none") not in ("none", "optional", "required"):
+        raise Misconfigured(f"ssl_cert_reqs is none, optional or required, not {told['ssl_cert_reqs']!r}")
     if "ssl_check_hostname" in told:
         told["ssl_check_hostname"] = told["ssl_check_hostname"] in ("1", "true", "yes")
     return {"ssl": True, **told}

@@ -19,8 +19,9 @@ class Keys:
     s o c p t   seqs by themselves, occurred, created, importance, step       x   by expiry
     z   what else is to be removed with a seq that expires     g   seqs that are gone, by when
     e   id -> history                 b   mark -> since when it is entombed    y   tallies
+    k:NAME   a vector set of the index       k:NAME:u   its elements beyond the first of a record
 
-    and those of the store: h (epoch, seq, tombs, scopes), n (names of scopes), s (settings),
+    and those of the store: h (epoch, seq, tombs, scopes), n (names of scopes), s (settings), k (vector sets),
     q (name of staged vectors), v (staged vectors by seq), w:… (what a writer was last answered).
     """
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ...errors import EidetError, Misconfigured, MissingExtra, Unavailable
-from ...remote import Unsure
+from ...remote import Full, Unsure
 from .scripts import SCRIPTS, Script
 
 Command = Sequence[Any]
@@ -29,8 +29,9 @@ class Node:
     """One server and the connections to it that nobody uses now. Safe from many threads."""
 
     def __init__(self, host: str, port: int, database: int, login: Mapping[str, Any]) -> None:
-        self.name = f"{host}:{port}"
-        self._how = {"host": host, "port": port, "db": database, **login}
+        self.name = login.get("path") or f"{host}:{port}"
+        place = {} if "path" in login else {"host": host, "port": port}
+        self._how = {**place, "db": database, **login}
         self._secure = bool(self._how.pop("ssl", False))
         self._idle: list[Any] = []
         self._pid = os.getpid()
@@ -116,10 +117,11 @@ class Node:
     def _connect(self, left: float) -> Any:
         from redis import exceptions as wrong
         from redis.backoff import NoBackoff
-        from redis.connection import Connection, SSLConnection
+        from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
         from redis.retry import Retry
 
-        make = SSLConnection if self._secure else Connection
+        plain: Any = UnixDomainSocketConnection if "path" in self._how else Connection
+        make: Any = SSLConnection if self._secure else plain
         line: Any = make(
             **self._how,
             socket_timeout=left,
@@ -131,14 +133,19 @@ class Node:
             line.connect()
         except (wrong.RedisError, OSError) as error:
             line.disconnect()
-            hint = " (does that port speak TLS?)" if self._secure else ""
-            raise refused(error, self.name + hint) from error
+            raise refused(error, self.name + self._hint(error)) from error
         try:
             self._recognise(line, left)
         except BaseException:
             line.disconnect()
             raise
         return line
+
+    def _hint(self, error: Exception) -> str:
+        if self._secure:
+            return " (does that port speak TLS?)"
+        hung_up = "reset by peer" in str(error) or "closed by server" in str(error)
+        return " (if that port speaks TLS, it is rediss:// there)" if hung_up else ""
 
     def _recognise(self, line: Any, left: float) -> None:
         """A server that was started anew may have lost what it was told last."""
@@ -162,13 +169,24 @@ def packed(commands: Sequence[Command]) -> bytes:
 
 
 def script(name: Script, key: str, *arguments: Any) -> Command:
-    return ("EVALSHA", name.sha, 1, key, *arguments)
+    """A call of a script. It names a second key, which never is: while a slot moves from node to node, that
+    makes both of them say "try again". With one key, the new node would run it on what has arrived so far.
+    """
+    return ("EVALSHA", name.sha, 2, key, f"{key}-", *arguments)
 
 
 def _unknown(answer: Any) -> bool:
     from redis.exceptions import NoScriptError
 
     return isinstance(answer, NoScriptError)
+
+
+def absent(answer: Any) -> bool:
+    """Whether a command is not there for this user."""
+    from redis.exceptions import NoPermissionError, ResponseError
+
+    unknown = isinstance(answer, ResponseError) and "unknown command" in str(answer)
+    return unknown or isinstance(answer, NoPermissionError)
 
 
 def refused(error: Exception, name: str) -> EidetError:
@@ -202,13 +220,14 @@ def meaning(error: Exception, name: str) -> EidetError:
             f"{name} is full (maxmemory): nothing of this call was stored; forget something, "
             "or give the server more memory"
         )
-    passing = (wrong.ReadOnlyError, wrong.ClusterDownError, wrong.TryAgainError, wrong.MasterDownError)
+    if isinstance(error, wrong.ReadOnlyError):
+        return Unavailable(
+            f"{name} takes no writes now, it is a replica: name its primary, or the sentinels that know it "
+            "(redis+sentinel://host:26379/service)"
+        )
+    passing = (wrong.ClusterDownError, wrong.TryAgainError, wrong.MasterDownError)
     if isinstance(error, passing) or told.startswith(("BUSY", "NOREPLICAS", "MISCONF", "CLUSTERDOWN")):
         return Unavailable(f"{name} takes no writes now: {told}")
     if isinstance(error, (wrong.NoPermissionError, wrong.AuthenticationError)):
         return Misconfigured(f"{name}: {told}; the user of the address lacks rights")
     return Misconfigured(f"{name}: {told}")
-
-
-class Full(Unavailable):
-    """The server has no memory left and evicts nothing: the call was not carried out."""

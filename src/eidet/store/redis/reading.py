@@ -14,7 +14,7 @@ from ...where import Where
 from .codec import Light, light_of, record_of
 from .keys import RANGES, Keys
 from .lines import script
-from .scripts import GET, LIGHT, SELECT
+from .scripts import CHANGES, GET, LIGHT, SELECT
 from .sifting import EXACT, Sifted, sifted
 from .wire import Wire
 
@@ -102,13 +102,30 @@ class Reading:
 
     def scan(self, where: Where, after: int, batch: int) -> Iterator[Record]:
         """What is revised while this goes on gets a higher seq, and is met again at the end."""
-        while keys := self._coarse(where, after):
+        while True:
+            upto = self._settled(where)
+            keys = [key for key in self._coarse(where, after) if key[1] <= upto]
+            if not keys:
+                return
             for start in range(0, len(keys), batch):
                 found = self.fetch_all(keys[start : start + batch])
                 yield from (record for record in found if record is not None and where.matches(record))
-            after = keys[-1][1]
+            after = upto
 
     # Within.
+
+    def _settled(self, where: Where) -> int:
+        """A seq up to which all that was written is there, and nothing comes any more.
+
+        Scopes are read one after the other, and in a cluster a writer has its seqs before it writes:
+        whoever has not written yet is made to take later ones.
+        """
+        epoch, seq = self.wire.ask(self.keys.store, ("HMGET", self.keys.store + "h", "epoch", "seq"))
+        if self.wire.address.cluster and seq is not None:
+            bases = [self.keys.base(scope) for scope in self.scopes(_narrowest(where))]
+            told = ("", int(seq), 0, epoch or 0, int(seq))
+            self.wire.read((base, script(CHANGES, base, *told)) for base in bases)
+        return int(seq or 0)
 
     def _sifts(self, where: Where) -> list[tuple[str, Sifted]]:
         names = self.scopes(_narrowest(where))

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 from ...errors import EidetError, Unavailable
+from ...remote import Full
 from .address import Address
 from .keys import slot_of
-from .lines import Command, Full, Node, meaning
+from .lines import Command, Node, meaning
 
 T = TypeVar("T")
 HOPS: Final = 5  # redirections that are followed at once

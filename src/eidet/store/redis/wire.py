@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from ...errors import Unavailable
-from ...remote import Line, Patience, Unsure
+from ...remote import Full, Line, Patience, Unsure
 from .address import Address
-from .lines import Command, Full, Node, driver
+from .lines import Command, Node, absent, driver
 from .servers import TRY_SECONDS, Alone, Asked, Cluster, Servers
 
 PAGE: Final = 1000  # commands that go out at once
@@ -21,10 +21,10 @@ PAUSE: Final = 0.05  # before replicas that are late are waited for again
 class Wire:
     """The servers, the line to them, and how long whoever asks will wait."""
 
-    def __init__(self, address: Address, patience: Patience | None) -> None:
+    def __init__(self, address: Address, patience: Patience | None, *, name: str | None = None) -> None:
         driver()
         self.address = address
-        self.line = Line(address.shown, patience or _patience(address))
+        self.line = Line(name or address.shown, patience or _patience(address))
         self.servers: Servers = Cluster(address) if address.cluster else Alone(address)
         self._mine = threading.local()
 
@@ -83,21 +83,23 @@ class Wire:
                 )
             time.sleep(PAUSE)
 
+    def write_all(self, key: str, commands: Sequence[Command]) -> list[Any]:
+        """Several at once, each of which may be done again; replicas are not waited for."""
+        return self._written(key, commands)
+
     def _written(self, key: str, commands: Sequence[Command]) -> list[Any]:
         doubt: list[Unsure] = []
 
-        def job(left: float) -> list[Any] | Full:
+        def job(left: float) -> list[Any]:
             try:
                 return self.servers.run(key, commands, left, writes=True)
-            except Full as full:
-                return full
             except Unsure as error:
                 doubt.append(error)
                 raise
 
         try:
-            answers = self.line.call(job, deadline_seconds=self.left)
-        except Unsure:
+            return self.line.call(job, deadline_seconds=self.left)
+        except (Unsure, Full):
             raise
         except Unavailable as error:
             if doubt:
@@ -106,20 +108,33 @@ class Wire:
                     retry_after=error.retry_after,
                 ) from error
             raise
-        if isinstance(answers, Full):
-            raise answers
-        return answers
 
     def ask_all(self, command: Command) -> list[Any]:
         """Of every server that takes writes; None from those that do not know it or must not tell."""
+        return [None if isinstance(answer, Exception) else answer for answer in self.answers(command)]
+
+    def answers(self, command: Command) -> list[Any]:
+        """The same, with the errors that they answer."""
 
         def job(left: float) -> list[Any]:
             ends = time.monotonic() + left
             answers = []
             for node in self.servers.nodes(left):
-                (answer,) = node.run([command], max(ends - time.monotonic(), 0.001), writes=False)
-                answers.append(None if isinstance(answer, Exception) else answer)
+                answers += node.run([command], max(ends - time.monotonic(), 0.001), writes=False)
             return answers
+
+        return self.line.call(job, deadline_seconds=self.left)
+
+    def may(self, names: Sequence[str], key: str) -> bool:
+        """Whether every server knows these commands, and lets this user call them.
+
+        They are called without what they need, so that they do nothing.
+        """
+
+        def job(left: float) -> bool:
+            asked = [(name, key) for name in names]
+            answers = [node.run(asked, left, writes=False) for node in self.servers.nodes(left)]
+            return not any(absent(answer) for told in answers for answer in told)
 
         return self.line.call(job, deadline_seconds=self.left)
 
@@ -131,16 +146,10 @@ class Wire:
         self.servers.close()
 
     def _call(self, key: str, commands: Sequence[Command], *, writes: bool) -> list[Any]:
-        def job(left: float) -> list[Any] | Full:
-            try:
-                return self.servers.run(key, commands, left, writes=writes)
-            except Full as full:
-                return full
+        def job(left: float) -> list[Any]:
+            return self.servers.run(key, commands, left, writes=writes)
 
-        answer = self.line.call(job, deadline_seconds=self.left)
-        if isinstance(answer, Full):
-            raise answer
-        return answer
+        return self.line.call(job, deadline_seconds=self.left)
 
     def _scattered(self, asked: Sequence[Asked], cluster: Cluster) -> list[Any]:
         """All nodes are asked for what they have; what one of them did not answer is asked for by itself."""

@@ -1,0 +1,284 @@
+"""Vector sets of Redis 8: one for each scope, in its slot, on the server of the store or on another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
+
+import numpy as np
+
+from ...config import Settings
+from ...embed import Embedder
+from ...errors import Misconfigured, Unavailable
+from ...store import Store
+from ...store.redis.address import OPTIONS, address_of
+from ...store.redis.address import Address as Place
+from ...store.redis.keys import Keys
+from ...store.redis.lines import Command, script
+from ...store.redis.scripts import ELEMENTS
+from ...store.redis.shelves import VECTOR_SETS, Shelves, element_of, pages, take_out
+from ...store.redis.wire import Wire
+from ...text import Analyzer
+from .. import Floats
+from ..vectors import normalised
+from . import UNIT_BITS, Lost, Match, Point, Shelf
+from .address import built, number, settings_in
+from .expression import attributes, expression, may_pass
+from .index import VectorIndex
+from .push import EVERYTHING, NOTHING, Filter
+
+BESIDE: Final = "the vector set"  # beside the records: the same however the server is called
+MARK: Final = b"-"  # an element without a record: the set is there though nothing is in it
+KINDS: Final = {8: "Q8", 32: "NOQUANT"}
+TOLD: Final = {"Q8": (b"int8", b"q8"), "NOQUANT": (b"f32", b"fp32")}  # by VINFO
+ADDED: Final = 8  # elements added at once: others wait meanwhile, half a millisecond for each
+LOOKED_UP: Final = 500
+LINKED: Final = 100  # candidates when an element is linked; the server's 200 take twice as long
+WIDELY: Final = 8  # so many times the matches wanted are looked at for those that pass, then all
+# Since these releases, and all after the last, a search aside may go on while elements are removed; before,
+# it reads memory that is freed, and the server may die.
+SOUND: Final = ((8, 2, 9), (8, 4, 6), (8, 10, 1))
+SCANNED: Final = 40_000  # in a set of up to so many, all are looked at for those that pass
+
+
+def vectorset(
+    store: Store,
+    width: int,
+    *,
+    settings: Settings,
+    renewed: Callable[[], None] | None = None,
+    embedder: Embedder | None = None,
+    analyzer: Analyzer | None = None,
+) -> VectorIndex:
+    """`vectorset://?small=0` is on the server of the store, `vectorset+redis://host` on that one."""
+    place, options = _place(store, settings.index)
+    how = settings_in({"whole": "2000", **options}, "vectorset", own=("bits", "ef"))
+    beside, keys = not settings.index.startswith("vectorset+"), Keys(place.prefix)
+    wire = Wire(place, None, name=BESIDE if beside else None)
+    try:
+        _check_has(wire, place)
+        bits, ef = _whole(options, "bits", 32), _whole(options, "ef", 200)
+        shelves = Shelves(wire, keys) if beside else None
+        database = VectorSets(wire, keys, bits=bits, ef=ef, shelves=shelves)
+    except BaseException:
+        wire.close()
+        raise
+    return built(database, how, store, width, settings, renewed=renewed, embedder=embedder, analyzer=analyzer)
+
+
+def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
+    """Where the sets are, and the options that are not about that."""
+    name, _, query = index.partition("?")
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    if name.startswith("vectorset+"):
+        ours: dict[str, str] = {word: options.pop(word) for word in OPTIONS if word in options}
+        return address_of(f"{name.removeprefix('vectorset+')}?{urlencode(ours)}"), options
+    place = getattr(store, "address", None)
+    if not isinstance(place, Place):
+        raise Misconfigured(
+            "index='vectorset' keeps vectors on the Redis server of the memory, but this memory is on "
+            "none: name one, such as index='vectorset+redis://localhost:6379/0'"
+        )
+    deadline = number("deadline", options.pop("deadline", "0")) or place.deadline_seconds
+    return replace(place, deadline_seconds=deadline), options
+
+
+def _whole(options: Mapping[str, str], name: str, usual: int) -> int:
+    text = options.get(name, str(usual))
+    if not text.isdigit() or not 0 < int(text) < 100_000 or (name == "bits" and int(text) not in KINDS):
+        raise Misconfigured(f"the option {name} of the index cannot be {text!r}; the usual is {usual}")
+    return int(text)
+
+
+def _check_has(wire: Wire, place: Place) -> None:
+    """A server that does not answer now may have them."""
+    try:
+        has = wire.may(VECTOR_SETS, Keys(place.prefix).store + "k")
+    except Unavailable:
+        return
+    if not has:
+        raise Misconfigured(
+            f"{place.shown} has no vector sets, or its user may not use them: they come with Redis 8, and "
+            f"need the rights {' '.join(f'+{name.lower()}' for name in VECTOR_SETS)}; or leave the setting "
+            "index as it is"
+        )
+
+
+class VectorSets:
+    """A set per shelf. Names of elements are the keys of points as 16 hexadecimal digits.
+
+    Numbers of 8 bits take less memory; their cosines are right to some 0.005.
+    """
+
+    most = 4_000
+    batch = 256
+    settle_seconds = 0.0
+    sifts_slowly = True  # the attributes of each element are read anew for each search
+
+    def __init__(
+        self, wire: Wire, keys: Keys, *, bits: int = 32, ef: int = 200, shelves: Shelves | None = None
+    ) -> None:
+        self.line = wire.line
+        self._shelves = shelves  # where the records are on the same server
+        self._wire, self._keys, self._ef = wire, keys, ef
+        self._kind = KINDS[bits]
+        self._sizes: dict[str, int] = {}  # as last told
+        self._aside: bool | None = None  # whether the server may search in threads of its own
+
+    def prepare(self, shelf: Shelf) -> None:
+        key = self._key(shelf)
+        with self._wire.deadline():
+            told = self._wire.ask(key, ("VINFO", key))
+            if told is not None and not self._fits(told, shelf):
+                self.discard(shelf)
+            if self._shelves is not None:
+                self._shelves.note(key)
+            axis = np.eye(1, shelf.width, dtype="<f4").tobytes()
+            self._wire.write_all(key, [("VADD", key, "FP32", axis, MARK, self._kind, "SETATTR", "{}")])
+
+    def _fits(self, told: Sequence[Any], shelf: Shelf) -> bool:
+        facts = dict(zip(told[::2], told[1::2], strict=True))
+        return facts[b"quant-type"] in TOLD[self._kind] and facts[b"vector-dim"] == shelf.width
+
+    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+        key = self._key(shelf)
+        with self._wire.deadline():
+            there, ends = self._asked(key, ("EXISTS", key), ("PEXPIRETIME", self._base(shelf) + "s"))
+            if not there:
+                raise self._lost(shelf)
+            for page in pages(points, ADDED):
+                self._add(shelf, page)
+            if ends >= -1:  # they go away when the scope does
+                names = (key, f"{key}:u")
+                last = [("PEXPIREAT", n, ends) if ends > 0 else ("PERSIST", n) for n in names]
+                self._wire.write_all(key, last)
+
+    def _add(self, shelf: Shelf, points: Sequence[Point]) -> None:
+        key = self._key(shelf)
+        try:
+            self._wire.write_all(key, [command for point in points for command in self._added(key, point)])
+        except Misconfigured as error:
+            if "mismatch" in str(error):
+                raise Lost(f"{error}: what {self.line.name} holds was made otherwise") from error
+            raise
+
+    def _added(self, key: str, point: Point) -> Iterator[Command]:
+        name, vector = _name(point.key), np.asarray(point.vector, "<f4").tobytes()
+        told = ("EF", LINKED, "SETATTR", attributes(point.columns))
+        yield ("VADD", key, "FP32", vector, name, self._kind, *told)
+        if point.key % (1 << UNIT_BITS):
+            yield ("ZADD", f"{key}:u", 0, name)
+
+    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+        with self._wire.deadline():
+            take_out(self._wire, self._key(shelf), seqs)
+
+    def near(
+        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+    ) -> list[Match]:
+        key = self._key(shelf)
+        with self._wire.deadline():
+            if only == NOTHING:
+                return []
+            if among is not None:
+                return self._scored(shelf, vector, among, only)[:limit]
+            whole = only != EVERYTHING and self._sizes.get(key, SCANNED + 1) <= SCANNED
+            found, held = self._found(shelf, vector, limit, only, whole=whole)
+            if len(found) < min(limit, held) and not whole:  # few pass, or some cannot be reached
+                found, _ = self._found(shelf, vector, limit, only, whole=True)
+            return found
+
+    def _found(
+        self, shelf: Shelf, vector: Floats, limit: int, only: Filter, *, whole: bool
+    ) -> tuple[list[Match], int]:
+        """Matches, and how many there are in all. `whole` looks at every element, and is exact."""
+        key, count = self._key(shelf), min(limit, self.most) + 1
+        asked: list[Any] = ["VSIM", key, "FP32", np.asarray(vector, "<f4").tobytes(), "WITHSCORES"]
+        asked += ["COUNT", count, "EF", max(count, self._ef)]
+        if only != EVERYTHING:
+            asked += ["FILTER", expression(only), "FILTER-EF", WIDELY * max(count, self._ef)]
+        asked += ["TRUTH"] if whole else []
+        asked += [] if self._may_search_aside() else ["NOTHREAD"]
+        size, told = self._asked(key, ("VCARD", key), asked)
+        if not size:
+            raise self._lost(shelf)
+        self._sizes[key] = size
+        pairs = zip(told[::2], told[1::2], strict=True)
+        found = [Match(int(name, 16), 2 * float(score) - 1) for name, score in pairs if name != MARK]
+        return found[:limit], size - 1
+
+    def _may_search_aside(self) -> bool:
+        if self._aside is None:
+            versions = [told.get("redis_version", "") for told in self._wire.info("server")]
+            self._aside = bool(versions) and all(map(is_sound, versions))
+        return self._aside
+
+    def _scored(self, shelf: Shelf, vector: Floats, seqs: Sequence[int], only: Filter) -> list[Match]:
+        """What the server keeps of these records is compared here: it cannot be told to look at some only."""
+        key = self._key(shelf)
+        keys, rows = self._told(shelf, [element_of(seq) for seq in seqs], "units")
+        if not keys and not self._wire.ask(key, ("EXISTS", key)):
+            raise self._lost(shelf)
+        scores = rows @ vector
+        best = np.argsort(-scores, kind="stable")
+        found = [Match(keys[n], score) for n, score in zip(best.tolist(), scores[best].tolist(), strict=True)]
+        if only == EVERYTHING:
+            return found
+        told = self._asked(key, *(("VGETATTR", key, _name(match.key)) for match in found))
+        return [match for match, facts in zip(found, told, strict=True) if may_pass(only, facts)]
+
+    def count(self, shelf: Shelf) -> int:
+        key = self._key(shelf)
+        with self._wire.deadline():
+            return max(int(self._wire.ask(key, ("VCARD", key))) - 1, 0)
+
+    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+        with self._wire.deadline():
+            found, rows = self._told(shelf, [_name(key) for key in keys], "")
+        return dict(zip(found, rows, strict=True))
+
+    def _told(self, shelf: Shelf, names: Sequence[str], which: str) -> tuple[list[int], Floats]:
+        """The keys of the elements that are there, and their vectors, which have length one."""
+        key, keys, rows = self._key(shelf), bytearray(), [np.zeros((0, shelf.width), np.float32)]
+        for page in pages(names, LOOKED_UP):
+            found, pieces = self._wire.ask(key, script(ELEMENTS, key, which, *page))
+            data = b"".join(pieces)
+            keys += found
+            numbers = np.frombuffer(data, np.int8 if len(data) * 16 == len(found) * shelf.width else "<f4")
+            rows.append(normalised(numbers.astype(np.float32).reshape(-1, shelf.width)))
+        return [int(keys[n : n + 16], 16) for n in range(0, len(keys), 16)], np.concatenate(rows)
+
+    def discard(self, shelf: Shelf) -> None:
+        key = self._key(shelf)
+        with self._wire.deadline():
+            self._wire.write_all(key, [("UNLINK", key), ("UNLINK", f"{key}:u")])
+            if self._shelves is not None:
+                self._shelves.forget(key)
+        self._sizes.pop(key, None)
+
+    def close(self) -> None:
+        self._wire.close()
+
+    def _asked(self, key: str, *commands: Command) -> list[Any]:
+        return self._wire.read((key, command) for command in commands)
+
+    def _base(self, shelf: Shelf) -> str:
+        return self._keys.base(shelf.scope)
+
+    def _key(self, shelf: Shelf) -> str:
+        return f"{self._base(shelf)}k:{shelf.collection}:{shelf.name}"
+
+    def _lost(self, shelf: Shelf) -> Lost:
+        return Lost(f"{self.line.name} {self._key(shelf)} is not there any more")
+
+
+def is_sound(version: str) -> bool:
+    """Whether elements may be removed from a set while it is searched."""
+    parts = tuple(int(part) for part in version.split(".") if part.isdigit())
+    return parts >= SOUND[-1] or any(parts[:2] == fixed[:2] and parts >= fixed for fixed in SOUND)
+
+
+def _name(key: int) -> str:
+    return f"{key:016x}"

@@ -1,0 +1,302 @@
+"""Vector sets when something is wrong: lines cut, servers killed, full or emptied, fills broken off."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.servers.proxy import Proxy
+from tests.servers.redis8 import Redis8
+from tests.unit.index.vectordb.test_databases import SHELF, points, vector
+
+from eidet import Memory
+from eidet.config import Settings
+from eidet.embed.hashing import Hashing
+from eidet.errors import Unavailable
+from eidet.index.vectordb import Shelf
+from eidet.index.vectordb.push import EVERYTHING, Leaf
+from eidet.index.vectordb.vectorset import VectorSets
+from eidet.remote import Patience
+from eidet.store.redis.address import address_of
+from eidet.store.redis.keys import Keys
+from eidet.store.redis.wire import Wire
+
+WIDTH = 16
+DEADLINE = 0.6
+AT_ONCE = "small=0&ship_rows=1&background=no"
+ANY = vector(0).repeat(2)
+SLACK = 3.0  # seconds that a busy machine may take longer
+
+
+def opened(place: str | Path | None, index: str = f"vectorset://?{AT_ONCE}") -> Memory:
+    return Memory(place, embedder=Hashing(WIDTH), settings=Settings(index=index))
+
+
+def noted(memory: Memory, count: int = 20) -> Memory:
+    memory.remember([f"note number{n} about topic{n}" for n in range(count)])
+    memory.recall("topic7")
+    assert memory.stats()["index"]["rows_in_database"] == count
+    return memory
+
+
+def set_of(memory: Memory, scope: str = "default") -> tuple[VectorSets, str]:
+    index = memory._engine.index
+    database: VectorSets = index._database  # type: ignore[attr-defined]
+    placed = index._ships.refresh(scope)  # type: ignore[attr-defined]
+    return database, database._key(placed.at)
+
+
+def shelf_of(memory: Memory, scope: str = "default") -> Shelf:
+    at: Shelf = memory._engine.index._ships.refresh(scope).at  # type: ignore[attr-defined]
+    return at
+
+
+@pytest.fixture
+def line(redis8: Redis8, redis8_url: str) -> Iterator[tuple[Proxy, Memory]]:
+    """A memory in RAM whose vectors are behind a proxy; 20 of them are there already."""
+    proxy = Proxy(redis8.port)
+    index = f"vectorset+redis://127.0.0.1:{proxy.port}/0?{AT_ONCE}&deadline=1"
+    memory = noted(opened(None, index))
+    database, _ = set_of(memory)
+    database.line.patience = Patience(deadline_seconds=DEADLINE)
+    yield proxy, memory
+    proxy.heal()
+    memory.close()
+    proxy.stop()
+
+
+def _silent(proxy: Proxy) -> None:
+    proxy.silent = True
+
+
+def _slow(proxy: Proxy) -> None:
+    proxy.delay = 1.5
+
+
+def _cut_short(proxy: Proxy) -> None:
+    proxy.cut_after = 40
+
+
+FAULTS: dict[str, Callable[[Proxy], None]] = {
+    "silent": _silent,
+    "refused": Proxy.refuse,
+    "cut short": _cut_short,
+    "slow": _slow,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_recall_goes_by_words_in_time_and_what_waits_is_sent_later(
+    line: tuple[Proxy, Memory], fault: str
+) -> None:
+    proxy, memory = line
+    FAULTS[fault](proxy)
+    start = time.monotonic()
+    hits = memory.recall("topic7", explain=True)
+    assert time.monotonic() - start < 3 * DEADLINE + SLACK
+    assert hits[0].text.endswith("topic7")
+    assert hits.trace is not None
+    assert any("by words alone" in note for note in hits.trace.notes)
+    memory.remember("a late note about zebras")
+    assert memory.recall("zebras")[0].text == "a late note about zebras"
+    proxy.heal()
+    set_of(memory)[0].line._opens = 0.0  # its rest is over
+    assert memory.recall("zebras")[0].text == "a late note about zebras"
+    assert memory.stats()["index"]["rows_in_database"] == 21
+    assert memory.check() == []
+
+
+@pytest.mark.parametrize("verb", ["prepare", "put", "remove", "near", "among", "count", "vectors", "discard"])
+def test_a_black_hole_is_told_within_the_deadline(redis8: Redis8, redis8_url: str, verb: str) -> None:
+    proxy = Proxy(redis8.port)
+    place = address_of(f"redis://127.0.0.1:{proxy.port}/0")
+    database = VectorSets(Wire(place, Patience(deadline_seconds=0.3)), Keys("test"))
+    verbs: dict[str, Callable[[], object]] = {
+        "prepare": lambda: database.prepare(SHELF),
+        "put": lambda: database.put(SHELF, points()),
+        "remove": lambda: database.remove(SHELF, [1, 2]),
+        "near": lambda: database.near(SHELF, vector(0), 5, only=Leaf("kind", "=", "fact")),
+        "among": lambda: database.near(SHELF, vector(0), 5, only=EVERYTHING, among=[1, 2]),
+        "count": lambda: database.count(SHELF),
+        "vectors": lambda: database.vectors(SHELF, [1 << 12]),
+        "discard": lambda: database.discard(SHELF),
+    }
+    try:
+        for name in ("prepare", "put"):
+            verbs[name]()
+        proxy.silent = True
+        start = time.monotonic()
+        with pytest.raises(Unavailable):
+            verbs[verb]()
+        assert time.monotonic() - start < 0.3 + SLACK
+        proxy.heal()
+        proxy.cut()
+        database.line._opens = 0.0
+        verbs[verb]()  # and can be done again
+    finally:
+        database.close()
+        proxy.stop()
+
+
+def test_a_server_that_is_full_says_so_and_is_still_searched(redis8: Redis8, redis8_url: str) -> None:
+    memory = noted(opened(None, f"vectorset+{redis8_url}?{AT_ONCE}"))
+    database, _ = set_of(memory)
+    try:
+        redis8.ask("CONFIG", "SET", "maxmemory", "1mb")
+        with pytest.raises(Unavailable, match="full"):
+            database.put(shelf_of(memory), points())
+        memory.remember("a late note about zebras")
+        assert memory.recall("zebras")[0].text == "a late note about zebras"  # it waits in RAM
+        assert memory.stats()["index"]["rows_in_ram"] == 1
+        memory.forget(memory.recall("topic3")[0].id)
+        redis8.ask("CONFIG", "SET", "maxmemory", "0")
+        memory.recall("topic5")
+        assert memory.stats()["index"]["rows_in_database"] == 20
+        assert memory.check() == []
+    finally:
+        redis8.ask("CONFIG", "SET", "maxmemory", "0")
+        memory.close()
+
+
+@pytest.mark.parametrize("loss", ["FLUSHALL", "DEL"])
+def test_what_the_server_lost_is_filled_again(redis8: Redis8, redis8_url: str, loss: str) -> None:
+    memory = noted(opened(None, f"vectorset+{redis8_url}?{AT_ONCE}"))
+    database, key = set_of(memory)
+    redis8.ask(*((loss,) if loss == "FLUSHALL" else (loss, key)))
+    for topic in ("topic7", "topic8"):
+        assert memory.recall(topic)[0].text.endswith(topic)
+    assert database.count(shelf_of(memory)) == 20
+    assert memory.check() == []
+    memory.close()
+
+
+def test_what_went_missing_unnoticed_is_drift_that_a_rebuild_mends(redis8: Redis8, redis8_url: str) -> None:
+    memory = noted(opened(redis8_url))
+    database, key = set_of(memory)
+    for match in database.near(shelf_of(memory), ANY, 3, only=EVERYTHING):
+        redis8.ask("VREM", key, f"{match.key:016x}")
+    assert any("misses 3 of 20 vectors" in fault for fault in memory.check())
+    memory.rebuild("default")
+    assert memory.check() == []
+    _, fresh = set_of(memory)
+    assert fresh != key
+    assert redis8.ask("EXISTS", key) == b":0"
+    redis8.ask("VADD", fresh, "VALUES", "16", *["1"] * 16, "00000000000ff000", "NOQUANT")
+    assert any("still holds more" in fault for fault in memory.check())
+    memory.close()
+
+
+@pytest.mark.parametrize("way", ["appendonly", "snapshot"])
+def test_a_server_that_was_killed_comes_back_with_its_sets(tmp_path: Path, way: str) -> None:
+    keep = ("--appendonly", "yes", "--appendfsync", "always") if way == "appendonly" else ()
+    server = Redis8(tmp_path / "server", *keep).start()
+    memory = noted(opened(server.url))
+    memory.forget(memory.recall("topic3")[0].id)
+    memory.recall("topic4")
+    if way == "snapshot":
+        assert server.ask("SAVE") == b"+OK"
+    server.kill()
+    with pytest.raises(Unavailable):
+        Memory(f"{server.url}?deadline=1")
+    server.start()
+    memory._engine.store.line._opens = 0.0  # type: ignore[attr-defined] # its rest is over
+    set_of(memory)[0].line._opens = 0.0
+    assert memory.recall("topic7")[0].text.endswith("topic7")
+    memory.remember("a note after the fall")
+    assert memory.recall("the fall")[0].text == "a note after the fall"
+    assert memory.check() == []
+    database, _ = set_of(memory)
+    filtered = database.near(shelf_of(memory), ANY, 50, only=Leaf("who", "=", ""))
+    assert len(filtered) == 20  # attributes came back, too
+    memory.close()
+    server.stop()
+
+
+CHILD = """
+import sys
+from eidet.config import Settings
+from eidet.embed.hashing import Hashing
+from eidet.memory import Memory
+memory = Memory(sys.argv[1], embedder=Hashing(16), settings=Settings(index=sys.argv[2]))
+for n in range(int(sys.argv[3])):
+    memory.remember(f"note number{n} about topic{n}")
+memory.recall("topic7")
+print("done", flush=True)
+sys.stdin.readline()
+memory.forget(memory.recall("topic5")[0].id)
+memory.recall("topic7")
+memory.close()
+"""
+
+
+def test_what_another_process_wrote_and_forgot_is_so_here(redis8_url: str) -> None:
+    index = f"vectorset://?{AT_ONCE}"
+    with opened(redis8_url) as memory:
+        memory.remember("Ann lives in Oslo")
+        assert memory.recall("Oslo")[0].text == "Ann lives in Oslo"
+        command = [sys.executable, "-c", CHILD, redis8_url, index, "30"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "done\n"
+            assert memory.recall("topic5")[0].text.endswith("topic5")
+            child.communicate("go on\n", timeout=60)
+        assert "topic5" not in " ".join(hit.text for hit in memory.recall("topic5", limit=50))
+        database, _ = set_of(memory)
+        assert database.count(shelf_of(memory)) == 30
+        assert memory.check() == []
+
+
+def test_a_process_that_was_killed_while_it_filled_leaves_what_another_can_finish(
+    redis8: Redis8, redis8_url: str
+) -> None:
+    with opened(redis8_url, "embedded") as memory:
+        memory.remember([f"note number{n} about topic{n}" for n in range(3000)])
+    index = "vectorset://?small=0&ship_rows=1&background=no&batch=50&lease_seconds=1"
+    child = subprocess.Popen([sys.executable, "-c", CHILD, redis8_url, index, "0"])
+    try:
+        while child.poll() is None and (there := _elements(redis8_url)) < 100:
+            time.sleep(0.005)
+    finally:
+        child.kill()
+        child.wait()
+    assert 100 <= there < 3000
+    with opened(redis8_url, index) as memory:
+        assert memory.recall("topic2999")[0].text.endswith("topic2999")  # whoever may send now
+        time.sleep(1.1)
+        assert memory.check() == []
+        assert memory.stats()["index"]["rows_in_database"] == 3000
+
+
+def _elements(url: str) -> int:
+    from redis import Redis
+
+    with Redis.from_url(url) as client:
+        return sum(client.execute_command("VCARD", key) for key in client.scan_iter("*:k:*"))
+
+
+def test_many_threads_write_forget_and_ask_at_once(redis8_url: str) -> None:
+    memory, wrong = opened(redis8_url), []
+
+    def work(me: int) -> None:
+        for n in range(8):
+            text = f"thread{me} wrote word{me}x{n}"
+            memory.remember(text)
+            if memory.recall(f"word{me}x{n}")[0].text != text:
+                wrong.append(text)
+            if n % 2:
+                memory.forget(memory.recall(f"word{me}x{n}")[0].id)
+
+    threads = [threading.Thread(target=work, args=(me,)) for me in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert memory.check() == []
+    assert memory.stats()["index"]["rows_in_database"] == 16
+    memory.close()

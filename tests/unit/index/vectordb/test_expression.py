@@ -1,0 +1,131 @@
+"""Filters in the words of a vector set: the server lets pass what `passes` does, whatever the values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.servers.redis8 import Redis8
+from tests.unit.index.vectordb.test_databases import LEAVES, SHELF, row, vector
+
+from eidet.index.vectordb import Point, Shelf, key_of
+from eidet.index.vectordb.expression import NAMES, attributes, expression, may_pass
+from eidet.index.vectordb.push import NUMBERS, TEXTS, Every, Filter, Leaf, Some, hashed, passes
+from eidet.index.vectordb.vectorset import VectorSets
+from eidet.store.redis.address import address_of
+from eidet.store.redis.keys import Keys
+from eidet.store.redis.wire import Wire
+
+ODD = [
+    0.0,
+    -0.0,
+    5e-324,
+    -5e-324,
+    1.5e-300,
+    1e-7,
+    -1e-7,
+    0.1,
+    1e15,
+    1e16,
+    -1e300,
+    1.7e308,
+    2.0**53 + 2,
+    1 / 3,
+]
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorSets]:
+    pytest.importorskip("redis", reason="needs redis: pip install 'eidet[redis]'")
+    server = Redis8(tmp_path_factory.mktemp("redis8")).start()
+    made = VectorSets(Wire(address_of(server.url), None), Keys("test"))
+    made.prepare(SHELF)
+    made.put(SHELF, [Point(key_of(n + 1, 0), vector(n), told) for n, told in enumerate(ROWS)])
+    yield made
+    made.close()
+    server.stop()
+
+
+ROWS = [{**row(n), "x": ODD[n], "y": -ODD[n], "kind": ("fact", 'a "b"', "ü\\", "")[n % 4]} for n in range(14)]
+
+values = st.sampled_from(ODD) | st.floats(allow_nan=False)
+texts = st.sampled_from(["fact", 'a "b"', "ü\\", "", "nobody", "] or (1 == 1"])
+leaves: st.SearchStrategy[Filter] = st.one_of(
+    st.builds(
+        Leaf,
+        st.sampled_from(["x", "y", "occurred"]),
+        st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
+        values,
+    ),
+    st.builds(Leaf, st.just("kind"), st.sampled_from(["=", "!="]), texts),
+    st.builds(
+        Leaf,
+        st.just("kind"),
+        st.sampled_from(["in", "not in"]),
+        st.lists(texts, min_size=1, max_size=3).map(tuple),
+    ),
+)
+filters = st.recursive(
+    leaves,
+    lambda inner: st.one_of(*(st.lists(inner, max_size=3).map(tuple).map(join) for join in (Every, Some))),
+    max_leaves=6,
+)
+
+
+@given(filters)
+@settings(max_examples=80)
+def test_the_server_lets_pass_what_a_filter_says(database: VectorSets, only: Filter) -> None:
+    found = {match.key for match in database.near(SHELF, vector(0), 50, only=only)}
+    assert found == {key_of(n + 1, 0) for n, told in enumerate(ROWS) if passes(only, told)}
+
+
+def test_the_few_that_pass_are_found_among_many(database: VectorSets) -> None:
+    """Too many for a narrow search of the graph: then all elements are looked at."""
+    narrow = VectorSets(database._wire, Keys("test"), ef=1)
+    crowd = Shelf("Eidet_ab_8", "crowd-1", 8)
+    told = [{**row(n), "kind": "episode" if n % 400 == 7 else "fact"} for n in range(2000)]
+    database.prepare(crowd)
+    database.put(crowd, [Point(key_of(n + 1, 0), vector(n), facts) for n, facts in enumerate(told)])
+    found = narrow.near(crowd, vector(1), 5, only=Leaf("kind", "=", "episode"))
+    wanted = sorted(range(7, 2000, 400), key=lambda n: -float(vector(n) @ vector(1)))
+    assert [match.key for match in found] == [key_of(n + 1, 0) for n in wanted]
+    database.discard(crowd)
+
+
+@given(filters)
+def test_attributes_pass_here_as_the_columns_did(only: Filter) -> None:
+    for told in ROWS:
+        assert may_pass(only, attributes(told).encode()) == passes(only, told)
+
+
+def test_every_column_has_a_letter_of_its_own() -> None:
+    assert set(NAMES) == {*TEXTS, *NUMBERS}
+    assert len(set(NAMES.values())) == len(NAMES)
+
+
+def test_values_cannot_leave_their_quotes() -> None:
+    said = expression(Leaf("kind", "=", '" or 1 == 1 or .k == "'))
+    assert said == f'(.k == "{hashed(chr(34) + " or 1 == 1 or .k == " + chr(34))}")'
+
+
+def test_attributes_are_short() -> None:
+    assert len(attributes(row(3))) < 250
+    assert json.loads(attributes(row(3)))["e"] == 1e15
+
+
+def test_an_element_without_attributes_passes_nothing() -> None:
+    assert not may_pass(Leaf("who", "!=", "a"), None)
+
+
+def test_small_numbers_are_told_exactly() -> None:
+    assert "e-" not in "".join(expression(Leaf("x", ">", number)) for number in ODD)
+    for number in ODD:
+        said = expression(Leaf("x", ">", number)).removeprefix("(.x > ").removesuffix(")")
+        assert eval(said) == number
+
+
+def test_all_filters_of_the_other_databases_are_told() -> None:
+    assert all(expression(only) for only in LEAVES)
