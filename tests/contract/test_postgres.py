@@ -6,9 +6,11 @@ import pytest
 from tests.servers.fixtures import EMPTY
 from tests.servers.postgres import Postgres
 
+from eidet.model import Record, Scope
 from eidet.store import Store
 from eidet.store.contract import StoreContract
 from eidet.store.postgres import PostgresStore
+from eidet.where import Where
 
 PARTS = "eidet_partitioned"
 
@@ -45,3 +47,24 @@ class TestPartitions(TestPostgres):
         self.url = partitioned
         with psycopg.connect(partitioned.partition("?")[0], autocommit=True) as connection:
             connection.execute(EMPTY)
+
+
+@pytest.mark.parametrize("divided", [False, True], ids=["whole", "partitioned"])
+def test_deleted_rows_that_somebody_may_still_see_are_told_of(
+    divided: bool, postgres_url: str, partitioned: str
+) -> None:
+    import psycopg
+
+    url = partitioned if divided else postgres_url
+    store = PostgresStore(url)
+    store.put(
+        [Record(id=f"r{n}", scope="s", text=f"says {n}", created=1.0, occurred=1.0) for n in range(9)],
+        now=1.0,
+    )
+    with psycopg.connect(url.partition("?")[0]) as older:
+        older.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        assert older.execute("SELECT count(*) FROM records WHERE scope = 's'").fetchone() == (9,)
+        store.drop(Where(scope=Scope("s")), now=1.0)
+        assert [told for told in store.scrub(None).pending if "deleted rows wait" in told]
+    assert store.scrub(None).pending == ()
+    store.close()

@@ -4,67 +4,39 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Self
 
 import pytest
 from tests.faults import postgres_children
 from tests.faults.nursery import Nursery
+from tests.faults.pairs import Pair, ask, paired
+from tests.faults.pgvector_memories import until
 from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
 
-from eidet import Memory
+from eidet import Memory, Settings
 from eidet.errors import EidetError
 from eidet.model import Record
 from eidet.remote import Patience
 from eidet.store.postgres import PostgresStore
 from eidet.where import Where
 
-psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
+pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
 
 NOW = 1_700_000_000.0
 PATIENT = Patience(deadline_seconds=30.0, break_after=1_000_000, longest_pause_seconds=0.2)
 RECOVERED_SECONDS = 20.0  # after the other server has taken over; a busy machine takes its time
 
 
-@dataclass
-class Pair:
-    primary: Postgres
-    standby: Postgres
-
-    def url(self) -> str:
-        places = ",".join(f"127.0.0.1:{server.port}" for server in (self.primary, self.standby))
-        return f"postgresql://postgres@{places}/postgres"
-
-
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """A primary and a standby that has what was acknowledged. The last test here lets the primary die."""
-    folder = tmp_path_factory.mktemp("pair")
-    primary = Postgres(folder / "primary").create().start()
-    standby = Postgres(folder / "standby").copy_of(primary, "standby").start()
-    ask(primary, "ALTER SYSTEM SET synchronous_standby_names = 'standby'")
-    ask(primary, "SELECT pg_reload_conf()")
-    until(lambda: ask(primary, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == 1)
-    yield Pair(primary, standby)
-    standby.stop()
-    primary.stop()
-
-
-def ask(server: Postgres, sql: str) -> object:
-    with psycopg.connect(server.url(), autocommit=True) as connection:
-        cursor = connection.execute(sql)
-        row = cursor.fetchone() if cursor.description else None
-        return None if row is None else row[0]
-
-
-def until(true: Callable[[], bool], seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
+    """The last test here lets the primary die."""
+    with paired(tmp_path_factory.mktemp("pair")) as pair:
+        yield pair
 
 
 def record(id: str, text: str | None = None) -> Record:
@@ -220,6 +192,17 @@ def test_a_memory_recalls_from_a_replica_what_it_just_remembered(reading: Postgr
     assert not memory.recall("parcel", scope="post")
 
 
+def test_tables_are_made_on_the_server_that_takes_writes_wherever_it_is_named(pair: Pair) -> None:
+    ask(pair.primary, "CREATE DATABASE eidet_elsewhere")
+    until(
+        lambda: ask(pair.standby, "SELECT count(*) FROM pg_database WHERE datname = 'eidet_elsewhere'") == 1
+    )
+    places = f"127.0.0.1:{pair.standby.port},127.0.0.1:{pair.primary.port}"
+    store = PostgresStore(f"postgresql://postgres@{places}/eidet_elsewhere")
+    assert store.put([record("one")], now=NOW)[0].seq == 1
+    store.close()
+
+
 # Failover.
 
 
@@ -255,3 +238,32 @@ def test_when_the_primary_dies_the_standby_takes_over_and_nothing_is_lost_or_twi
         until(lambda: writers.since(promoted), RECOVERED_SECONDS)
     check_all_there_once(writers)
     store.close()
+
+
+@pytest.mark.parametrize("index", ["embedded", "pgvector://?from_records=1"])
+def test_after_a_failover_that_lost_writes_what_is_new_is_found(tmp_path: Path, index: str) -> None:
+    """The new primary gives the seqs of what was lost again."""
+    primary = Postgres(tmp_path / "primary").create().start()
+    standby = Postgres(tmp_path / "standby").copy_of(primary, "standby").start()
+    url, settings = Pair(primary, standby).url(), Settings(index=index)
+    try:
+        with Memory(url, embedder="hashing", settings=settings) as old:
+            old.remember([f"Ann has lived in Oslo for {n} years" for n in range(30)])
+            place = ask(primary, "SELECT pg_current_wal_flush_lsn()::text")
+            until(lambda: bool(ask(standby, f"SELECT pg_last_wal_replay_lsn() >= '{place}'::pg_lsn")))
+            standby.stop()
+            old.remember([f"the cellar holds {n} barrels" for n in range(5)])
+            assert len(old.recall("How many barrels?", limit=5)) == 5
+            primary.kill()
+            standby.start()
+            standby.promote()
+            with Memory(url, embedder="hashing", settings=settings) as new:
+                new.remember([f"the harbour has {n} boats" for n in range(5)])
+            found = {hit.text for hit in old.recall("How many boats has the harbour?", limit=5)}
+            assert found == {f"the harbour has {n} boats" for n in range(5)}
+            old.remember("the harbour has a crane")
+            assert old.recall("crane", limit=1)[0].text == "the harbour has a crane"
+            assert old.count() == 36
+    finally:
+        standby.stop()
+        primary.stop()

@@ -13,7 +13,8 @@ import pytest
 from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
 
-from eidet.errors import Unavailable
+from eidet import Memory
+from eidet.errors import Misconfigured, Unavailable
 from eidet.model import Record, Scope
 from eidet.quality import Tally
 from eidet.remote import Patience
@@ -164,3 +165,17 @@ def test_a_restarted_server_is_found_again(postgres: Postgres, patient: Postgres
     postgres.start()
     assert patient.put([record("three")], now=NOW)[0].id == "three"
     assert patient.count(Where()) == 3
+
+
+@pytest.mark.parametrize("fault", ["refused", "silent"])
+def test_a_memory_is_closed_without_its_server(fault: str, proxy: Proxy, address: str) -> None:
+    store = PostgresStore(address, patience=QUICK)
+    with Memory(store, embedder="hashing:64") as memory:
+        memory.remember("Ann lives in Lisbon")
+        memory.recall("Ann")
+        if fault == "silent":
+            proxy.silent = True
+        else:
+            proxy.refuse()
+    with pytest.raises(Misconfigured, match="closed"):
+        store.count(Where())

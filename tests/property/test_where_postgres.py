@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.strategies import SCALARS, records, wheres
 
-from eidet.model import Record
+from eidet.model import Record, Scope
 from eidet.store.postgres import PostgresStore
 from eidet.store.postgres_text import loaded, stored
 from eidet.store.ram import RamStore
@@ -54,6 +54,7 @@ def test_every_filter_finds_the_same_records(
         assert told(store.find(where)) == told(reference.find(where)), where
         assert store.count(where) == reference.count(where)
         assert store.census(where) == reference.census(where)
+        assert len(store.match(where)) == reference.count(where)
 
 
 def test_every_scalar_compares_as_in_python(store: PostgresStore) -> None:
@@ -66,6 +67,33 @@ def test_every_scalar_compares_as_in_python(store: PostgresStore) -> None:
         for op, operand in (*orders, *equals, ("exists", True), ("exists", False), ("in", list(SCALARS))):
             where = Where(conditions=(Condition(path, op, operand),))
             assert told(store.find(where)) == told(reference.find(where)), (path, op, operand)
+
+
+ODD = ("a", "a\0b", "\0", "\x1a", "\x1a0", "0", "1", "", "a\x1a1", "10", "Ä\n", '"', "\\u0000", "u0000")
+INSIDE = (*SCALARS, *ODD)
+
+
+def test_texts_and_lists_contain_as_in_python(store: PostgresStore) -> None:
+    documents = [*ODD, *([value] for value in INSIDE), [[1]], [{"b": 1}], {"b": 1}, [], ["x", None, 2.0]]
+    reference = both(store, [Record(id="", scope="a", text="", data={"a": value}) for value in documents])
+    for operand in (*INSIDE, 2, [1], {"b": 1}):
+        where = Where(conditions=(Condition("data.a", "contains", operand),))
+        for one in (where, ~where):
+            assert told(store.find(one)) == told(reference.find(one)), operand
+            assert len(store.match(one)) == reference.count(one), operand
+
+
+def test_patterns_are_looked_for_in_the_values_alone(store: PostgresStore) -> None:
+    documents = [{"a": value, "b": {"c": ["x", value]}} for value in (*SCALARS, *ODD, ["a"], None)]
+    reference = both(store, [Record(id="", scope="a", text="", data=document) for document in documents])
+    for path in ("data.a", "data.b.c.1", ("data", "b", "c", 1), "meta.a"):
+        for pattern in ("^a", "0", ".", "(?i)Ä"):
+            where = Where(conditions=(Condition(path, "regex", pattern),))
+            other = Where(conditions=(Condition("data.a", "regex", "b"),))
+            nested = (where & ~other, where & (other | Where(ids=("r1", "r2"))))
+            for one in (where, ~where, where & Where(scope=Scope("a")), *nested):
+                found = [record.id for record in store.fetch("a", store.match(one)) if record]
+                assert sorted(found) == told(reference.find(one)), (path, pattern)
 
 
 @few

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model import Place, Scope
+from ..store import Head
 from ..where import Where
 
 Floats = NDArray[np.float32]
@@ -23,7 +24,8 @@ class Probe:
     `spelt` are the terms themselves: an index that knows the vectors of words may then say how well a
     record's words align with them, similar ones included. `names` (the
     terms of each), `session` and `place` filter nothing: of each candidate it is told which names it
-    has, whether it is of that session, and how far from there.
+    has, whether it is of that session, and how far from there. `head` is what the store's was when the
+    question began, if that is known: all up to there is searched, and the store need not be asked again.
     """
 
     scope: Scope
@@ -36,6 +38,7 @@ class Probe:
     session: str | None = None
     place: Place | None = None
     depth: int = 400
+    head: Head | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,10 @@ class Neighbours(NamedTuple):
 
 
 class Index(Protocol):
-    """Searches what a store holds. What the store acknowledged before a search began is found by it."""
+    """Searches what a store holds. What the store acknowledged before a search began is found by it.
+
+    Where a question says the `head` it knows, what was acknowledged up to there.
+    """
 
     def search(self, probe: Probe) -> Found:
         """Candidates that pass `probe.where` and have not expired at `probe.now`."""
@@ -125,7 +131,7 @@ class Index(Protocol):
         Only living ones that pass the filter; a record that is none of them is left out.
         """
 
-    def voices(self, scope: Scope) -> tuple[str, ...]:
+    def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
         """Who speaks in a scope (or below it): every `who` of its records."""
 
     def follow(self, scope: str) -> None:

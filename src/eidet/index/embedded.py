@@ -75,7 +75,7 @@ class EmbeddedIndex:
         self._lock = threading.Lock()
 
     def search(self, probe: Probe) -> Found:
-        head = self._head()
+        head = self._head(probe.head)
         parts = [self._ask(path, head, partial(self._searched, probe)) for path in self._scopes(probe.scope)]
         return parts[0] if len(parts) == 1 else merged(parts)
 
@@ -106,8 +106,8 @@ class EmbeddedIndex:
             scope, self._head(), lambda shard: shard.around(seqs, reach, where, now, self._resolver(shard))
         )
 
-    def voices(self, scope: Scope) -> tuple[str, ...]:
-        head = self._head()
+    def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
+        head = self._head(head)
         parts = [self._ask(path, head, lambda shard: shard.voices) for path in self._scopes(scope)]
         return (
             parts[0]
@@ -156,8 +156,8 @@ class EmbeddedIndex:
 
     # Loading and following.
 
-    def _head(self) -> Head:
-        head = self._store.head()
+    def _head(self, known: Head | None = None) -> Head:
+        head = known or self._store.head()
         if head.epoch != self._epoch:
             if self._renewed is not None:
                 self._renewed()

@@ -16,7 +16,7 @@ from ..errors import BadInput, Corrupt
 from ..index import Floats, Found, Index, Probe
 from ..model import Hit, Hits, Reasons, Record, Scope, Trace
 from ..rerank import Reranker
-from ..store import Store
+from ..store import Head, Store
 from ..text import Analyzer, term_id
 from ..text.analysis import terms_in
 from ..where import Where
@@ -89,9 +89,10 @@ class Recall:
         clock = _Clock()
         if not query.text.strip() and query.vector is None:
             return self._listed(query, clock)
-        asked = self.understood(query)
+        head = self.store.head()
+        asked = self.understood(query, head)
         terms = self._terms(asked)
-        probe = self._probe(query, asked, terms)
+        probe = self._probe(query, asked, terms, head)
         clock.lap("understand")
         for _ in range(LOOKS):
             found = self.index.search(probe)
@@ -102,7 +103,8 @@ class Recall:
             clock.lap("fuse")
             records = self._fetch(found, ranked)
             if None not in records:
-                break  # else somebody wrote between the search and the fetch: look again
+                break
+            probe = replace(probe, head=None)  # somebody wrote between the search and the fetch: look again
         hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
         hits, notes = reranked(hits, query.text, query.reranker)
@@ -117,14 +119,19 @@ class Recall:
 
     def _lacks(self, found: Found, records: list[Record | None]) -> tuple[str, ...]:
         """What the answer does without, in words."""
-        missing: tuple[str, ...] = getattr(self.store, "missing", ())
-        return (*_losses(found, records), *missing)
+        return (*_losses(found, records), *self._missing)
 
-    def understood(self, query: Query) -> Understood:
+    @property
+    def _missing(self) -> tuple[str, ...]:
+        """Of a store that is made of several: which of them is down."""
+        missing: tuple[str, ...] = getattr(self.store, "missing", ())
+        return missing
+
+    def understood(self, query: Query, head: Head | None = None) -> Understood:
         """What the query means; what the caller said stands in place of what its words say."""
         if not query.understand or not query.text.strip():
             return Understood(text=query.text, dense=query.text)
-        voices = self.index.voices(query.scope)
+        voices = self.index.voices(query.scope, head)
         asked = understood(query.text, local(query.asked), voices, self.analyzer.language)
         return replace(asked, **{name: _NOTHING[name] for name in query.given if name in _NOTHING})
 
@@ -153,7 +160,7 @@ class Recall:
             found.update(zip(seqs, self.store.fetch(path, seqs), strict=True))
         return [record for _, seq in chosen if (record := found[seq]) is not None]
 
-    def _probe(self, query: Query, asked: Understood, terms: tuple[str, ...]) -> Probe:
+    def _probe(self, query: Query, asked: Understood, terms: tuple[str, ...], head: Head) -> Probe:
         wanted = terms if query.recipe.words > 0 else ()
         return Probe(
             scope=query.scope,
@@ -166,6 +173,7 @@ class Recall:
             session=asked.session,
             place=asked.place,
             depth=max(query.recipe.depth, 4 * query.limit),
+            head=head,
         )
 
     def _names(self, asked: Understood) -> tuple[tuple[int, ...], ...]:
@@ -238,7 +246,7 @@ class Recall:
         trace = Trace(
             query=query.text,
             millis=clock.millis,
-            notes=(f"ordered by {query.order}",),
+            notes=(f"ordered by {query.order}", *self._missing),
             scope=query.scope.path,
         )
         return Hits(hits, trace if query.explain else None, query.scope.path)

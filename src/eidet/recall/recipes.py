@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Final
 
 from ..errors import BadInput, Misconfigured
+from ..plugins import called, loaded, offered
 
 GROUP: Final = "eidet.recipes"
 
@@ -101,12 +101,11 @@ def recipe_of(recipe: Recipe | str) -> Recipe:
 @cache
 def _installed(name: str) -> Recipe:
     """What a package offers under a name: a recipe, or a function that makes one."""
-    found = entry_points(group=GROUP)
-    for entry in found.select(name=name):
-        made = entry.load()
-        recipe = made if isinstance(made, Recipe) else made()
-        if not isinstance(recipe, Recipe):
-            raise Misconfigured(f"the entry point {name!r} of {GROUP} gives a Recipe, not {recipe!r}")
-        return recipe
-    known = ", ".join([*RECIPES, *sorted(found.names)])
-    raise BadInput(f"no recipe is called {name!r}; there are {known}, or make a Recipe(…)")
+    made = loaded(GROUP, name)
+    if made is None:
+        known = ", ".join([*RECIPES, *offered(GROUP)])
+        raise BadInput(f"no recipe is called {name!r}; there are {known}, or make a Recipe(…)")
+    recipe = made if isinstance(made, Recipe) else called(GROUP, name, made)
+    if not isinstance(recipe, Recipe):
+        raise Misconfigured(f"{name!r} of {GROUP} is to give a Recipe, not {recipe!r}")
+    return recipe

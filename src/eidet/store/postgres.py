@@ -20,11 +20,13 @@ from . import Changes, Head, Watch
 from .postgres_address import address_of
 from .postgres_bulk import PostgresScribe, marks_of, quick_insert
 from .postgres_driver import PostgresDriver
+from .postgres_match import matching
 from .postgres_text import stored
 from .postgres_write import Quick
 from .relational import Cursor, RelationalStore, Scribe
 from .rows import row_of
 from .rules import UNIQUE_KINDS
+from .sift import untold
 
 T = TypeVar("T")
 
@@ -69,6 +71,8 @@ class PostgresStore(RelationalStore):
         self.line = driver.line
         self.ask = driver.ask
         self._seen = Head(0, 0)
+        self._reigns = driver.reigns
+        self._doubted = 0  # whoever knows only what was before this seq begins anew
         super().__init__(driver)
         driver.ahead = (self._sql["head"].sql, self._sql["graves"].sql)
         self._seen = super().head()
@@ -79,6 +83,13 @@ class PostgresStore(RelationalStore):
         sifted = self._sifted(where)
         sql, values = self._sql.prepare(self._where(sifted.coarse))
         return Condition(sql, stored(values), sifted.exact)
+
+    def match(self, where: Where) -> list[int]:
+        told = self._driver.json
+        asked = untold(where, told.answers)
+        if not asked or not all(map(told.finds, asked)):
+            return super().match(where)
+        return list(matching(self._where(self._sifted(where).coarse), asked, told, self._select))
 
     def health(self) -> dict[str, Any]:
         """How the lines to the server and its replicas do."""
@@ -138,9 +149,25 @@ class PostgresStore(RelationalStore):
     # of must be found: such questions go to the primary.
 
     def head(self) -> Head:
+        head = self._onward(super().head, lambda head: head)
+        if self._driver.reigns == self._reigns:
+            return head
+        self._begin_anew()
         return self._onward(super().head, lambda head: head)
 
+    def _begin_anew(self) -> None:
+        """After a failover seqs may be given again that this process has seen already, for other records."""
+        reigns, after = self._driver.reigns, self._seen.seq + 1
+        self.leap(after)
+        self._doubted = max(after, self._doubted)
+        self._reigns = reigns
+
     def changes(self, scope: str, since: int, limit: int) -> Changes:
+        changes = self._changes(scope, since, limit)
+        doubted = self._doubted if since < self._doubted else 0
+        return changes._replace(pruned=max(changes.pruned, doubted))
+
+    def _changes(self, scope: str, since: int, limit: int) -> Changes:
         def whole(changes: Changes) -> Head:
             cut = len(changes.entries) == limit
             return Head(changes.head.epoch, max(changes.head.seq, self._seen.seq if cut else 0))

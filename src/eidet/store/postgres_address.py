@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from ..errors import Misconfigured, MissingExtra
+from .watch import shut
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 PREFIX: Final = "eidet_"
 CONNECTIONS: Final = 16
 LAG_SECONDS: Final = 1.0
+_REIGN: Final = """SELECT CASE WHEN NOT pg_is_in_recovery()
+    THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END, CASE WHEN 'off' IN
+    (current_setting('fsync'), current_setting('synchronous_commit')) THEN pg_postmaster_start_time() END"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +32,7 @@ class Address:
     replicas: tuple[str, ...] = ()  # host:port of servers that follow, for reading
     lag_seconds: float = LAG_SECONDS  # that a replica may be behind
     deadline_seconds: float | None = None  # see `Patience`
-    prepare: bool = True  # off for poolers that cannot keep prepared statements
+    prepare: bool | None = None  # statements; None: unless there is a pooler between, which may not know them
 
     def __post_init__(self) -> None:
         if self.connections < 2:
@@ -55,7 +60,7 @@ def _options(told: dict[str, str]) -> dict[str, Any]:
         "replicas": lambda text: tuple(one.strip() for one in text.split(",") if one.strip()),
         "lag_seconds": float,
         "deadline_seconds": float,
-        "prepare": lambda text: {"on": True, "off": False}[text],
+        "prepare": lambda text: {"on": True, "off": False, "auto": None}[text],
     }
     if unknown := sorted(set(told) - set(readers)):
         known = ", ".join(PREFIX + name for name in readers)
@@ -102,7 +107,7 @@ def replica_of(url: str, place: str) -> str:
     return make_conninfo(**{**ours, "host": host.strip("[]"), "port": port, "target_session_attrs": "any"})
 
 
-def connect(url: str, left: float, *, prepare: bool = True) -> Connection[Any]:
+def connect(url: str, left: float, *, prepare: bool | None = None) -> Connection[Any]:
     """To the server that takes writes, if several are named and nothing else was asked for."""
     import psycopg
 
@@ -113,6 +118,38 @@ def connect(url: str, left: float, *, prepare: bool = True) -> Connection[Any]:
     connection = psycopg.connect(
         url, autocommit=True, **{name: value for name, value in own.items() if name not in given}
     )
-    if not prepare:
+    if prepare is False or (prepare is None and _is_pooled(connection, left)):
         connection.prepare_threshold = None
     return connection
+
+
+def _is_pooled(connection: Connection[Any], left: float) -> bool:
+    """Whether somebody stands between: whoever answered the call is not the process that works for it."""
+    row = _answer(connection, "SELECT pg_backend_pid()", left)
+    return row is None or row[0] != connection.info.backend_pid
+
+
+def reign_of(connection: Connection[Any], left: float) -> tuple[Any, ...] | None:
+    """What changes when acknowledged writes may have been lost: a standby took over, an older state was
+    restored, or a server that does not sync was started again. None where the server does not tell."""
+    from psycopg import errors
+
+    untold = (errors.UndefinedFunction, errors.FeatureNotSupported, errors.InsufficientPrivilege)
+    return _answer(connection, _REIGN, left, untold)
+
+
+def _answer(
+    connection: Connection[Any], sql: str, left: float, untold: tuple[type[Exception], ...] = ()
+) -> tuple[Any, ...] | None:
+    """Of a connection that is new: it is closed under whoever waits too long, and where it fails."""
+    late = threading.Timer(left, shut, [connection])
+    late.start()
+    try:
+        return connection.execute(sql).fetchone()
+    except untold:
+        return None
+    except BaseException:
+        connection.close()
+        raise
+    finally:
+        late.cancel()

@@ -13,7 +13,7 @@ from ..errors import Corrupt, Misconfigured, Unavailable
 from ..remote import Line, Patience, Unsure
 from . import Scrubbed
 from .pool import Pool
-from .postgres_address import Address, connect, replica_of, shown
+from .postgres_address import Address, connect, reign_of, replica_of, shown
 from .postgres_errors import translated
 from .postgres_json import PostgresJson
 from .postgres_replicas import Replica, Replicas, place_of
@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SLOW_SECONDS: Final = 600.0  # that a statement over a whole table may take
+_DEAD: Final = """SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relid IN (
+    SELECT to_regclass(t)::oid FROM unnest(ARRAY['records', 'events']) t
+    UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass('records'))"""
+_LOOKING: Final = """SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE backend_xmin IS NOT NULL
+    AND datname = current_database() AND pid <> pg_backend_pid())"""
 TABLES: Final = ("records", "events", "settings", "tallies", "tombstones", "vectors_next")
 
 
@@ -47,7 +52,9 @@ class PostgresDriver:
         self.ahead: tuple[str, ...] = ()  # what every write asks first, and is answered with the lock
         self.slow: frozenset[str] = frozenset()
         self.line = Line(shown(address.url), _patience(address, patience))
-        self._pool = Pool(partial(connect, address.url, prepare=address.prepare), address.connections)
+        self.reigns = 1  # goes up when what was acknowledged before may not be there any more
+        self._reign: tuple[Any, ...] | None = None
+        self._pool = Pool(self._connect, address.connections)
         self._watch = Watch()
         self._turns = Turns(self._commit)
         self._here = threading.local()
@@ -169,11 +176,7 @@ class PostgresDriver:
         def job(connection: Connection[Any]) -> int:
             self._watch.renew(connection, SLOW_SECONDS)
             connection.execute("VACUUM records, events, tombstones")
-            row = connection.execute(
-                "SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relname = ANY(%s)",
-                [["records", "events"]],
-            ).fetchone()
-            return int(row[0]) if row else 0
+            return _dead(connection)
 
         return self._at(job)
 
@@ -181,7 +184,10 @@ class PostgresDriver:
         """Dead rows are removed; what the server's logs and copies hold until then is not in our hands."""
         del said
         left = self._vacuum()
-        waits = f"{left:,} deleted rows wait in {self.line.name} for a transaction that began before"
+        waits = (
+            f"{left:,} deleted rows wait in {self.line.name} for a transaction that began before, "
+            "or for somebody who may VACUUM the tables"
+        )
         return Scrubbed(pending=(waits,) if left else ())
 
     def size(self) -> int:
@@ -220,6 +226,16 @@ class PostgresDriver:
         ):
             yield connection
 
+    def _connect(self, left: float) -> Connection[Any]:
+        """However long a job may take, nobody waits longer than usual for a server that does not answer."""
+        longest = min(left, self.line.patience.deadline_seconds)
+        connection = connect(self.address.url, longest, prepare=self.address.prepare)
+        reign = reign_of(connection, longest)
+        if reign is not None and self._reign is not None and reign != self._reign:
+            self.reigns += 1
+        self._reign = reign or self._reign
+        return connection
+
     def _replica(self, place: str) -> Replica:
         url, whole = replica_of(self.address.url, place), self.line.patience.deadline_seconds
         return Replica(
@@ -238,6 +254,17 @@ class PostgresDriver:
 def _one(connection: Connection[Any], sql: str) -> Any:
     row = connection.execute(sql).fetchone()
     return None if row is None else row[0]
+
+
+def _dead(connection: Connection[Any]) -> int:
+    """Deleted rows that VACUUM had to leave.
+
+    Before PostgreSQL 15 its count comes late: then there may be some as long as somebody could look at them.
+    """
+    count = int(_one(connection, _DEAD))
+    if connection.info.server_version >= 150_000:
+        return count
+    return max(count, 1) if _one(connection, _LOOKING) else 0
 
 
 def _patience(address: Address, given: Patience | None) -> Patience:

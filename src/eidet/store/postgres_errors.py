@@ -4,9 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from ..errors import Corrupt, EidetError, Misconfigured, Unavailable
+from ..remote import Full
+
+_CROWDED: Final = (
+    "too many clients",
+    "remaining connection",
+    "too many connections",
+    "no more connections allowed",
+)
+_REFUSED: Final = (
+    "authentication failed",
+    "no password supplied",
+    "does not exist",
+    "pg_hba.conf",
+    "no such database",  # these are PgBouncer's words
+    "no such user",
+    "unsupported startup parameter",
+)
 
 
 @contextmanager
@@ -31,10 +48,10 @@ def meaning(error: Any, name: str) -> EidetError:
     text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     state = error.sqlstate or ""
     if isinstance(error, errors.DiskFull | errors.OutOfMemory):
-        return Unavailable(f"{name} is full ({text}): nothing of this call was stored; free some space")
+        return Full(f"{name} is full ({text}): nothing of this call was stored; free some space")
     if isinstance(error, errors.ReadOnlySqlTransaction):
         return Unavailable(f"{name} takes no writes now ({text})")
-    if "too many clients" in text or "remaining connection" in text or "too many connections" in text:
+    if any(words in text for words in _CROWDED):
         return Unavailable(
             f"{name} has no connection left ({text}): raise its max_connections, or lower eidet_connections"
         )
@@ -55,5 +72,4 @@ def _is_refused(error: Any, state: str, text: str) -> bool:
 
     if state:
         return state.startswith(("28", "3D")) or isinstance(error, errors.InsufficientPrivilege)
-    told = ("authentication failed", "no password supplied", "does not exist", "pg_hba.conf")
-    return "FATAL" in text and any(words in text for words in told)
+    return "FATAL" in text and any(words in text for words in _REFUSED)

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Text, all_, and_, any_, case, cast, false, func, literal
-from sqlalchemy.dialects.postgresql import ARRAY, JSON, NUMERIC
+from sqlalchemy import ColumnElement, Text, all_, and_, any_, case, cast, false, func, literal, or_
+from sqlalchemy.dialects.postgresql import ARRAY, JSON, JSONB, NUMERIC
 
-from ..clean import Json
+from ..clean import Json, dump_json
 from ..where import Condition
 from .sqlite_json import json_texts
 
@@ -31,9 +31,23 @@ class PostgresJson:
         """Whether `test` says exactly what `Condition.holds` does."""
         return _same_path(condition.path[1:]) and _same_meaning(condition.op, condition.value)
 
+    def finds(self, condition: Condition) -> bool:
+        """Whether `said` is the value that a condition asks for."""
+        return _same_path(condition.path[1:])
+
+    def said(self, column: ColumnElement[Any], condition: Condition) -> ColumnElement[str]:
+        """The value that a condition asks for, as JSON; NULL where there is none."""
+        return cast(_value(column, condition), Text)
+
+    def narrow(self, column: ColumnElement[Any], condition: Condition) -> Test:
+        """Lets at least as much pass as a condition that `test` cannot tell."""
+        value = _value(column, condition)
+        if condition.op == "contains" and _is_exact(condition.value):
+            return case((value.is_not(None), _containing(value, condition.value)), else_=false())
+        return _kind(value) == "string" if condition.op == "regex" else value.is_not(None)
+
     def test(self, column: ColumnElement[Any], condition: Condition) -> Test:
-        steps = [str(step) for step in condition.path[1:]]
-        value = cast(column, JSON).op("#>", return_type=JSON())(literal(steps, ARRAY(Text)))
+        value = _value(column, condition)
         op, operand = condition.op, condition.value
         if op == "exists":
             return and_(column.is_not(None), value.is_not(None)) if operand else value.is_(None)
@@ -51,6 +65,11 @@ class PostgresJson:
         return column == any_(literal(list(dict.fromkeys(values)), ARRAY(Text)))
 
 
+def _value(column: ColumnElement[Any], condition: Condition) -> ColumnElement[Any]:
+    steps = [str(step) for step in condition.path[1:]]
+    return cast(column, JSON).op("#>", return_type=JSON())(literal(steps, ARRAY(Text)))
+
+
 def _ordered(value: ColumnElement[Any], op: str, operand: Json) -> Test:
     """The cast is reached by numbers alone.
 
@@ -59,7 +78,33 @@ def _ordered(value: ColumnElement[Any], op: str, operand: Json) -> Test:
     """
     number = cast(cast(value, Text), NUMERIC)
     holds = number.op(op, is_comparison=True)(literal(Decimal(repr(operand)), NUMERIC))
-    return case((func.coalesce(func.json_typeof(value), "") == "number", holds), else_=false())
+    return case((_kind(value) == "number", holds), else_=false())
+
+
+def _containing(value: ColumnElement[Any], operand: Json) -> Test:
+    """Whether it may be part of a text or one of a list.
+
+    `jsonb` says that a list contains what is one of its items. Texts with characters that the database cannot
+    hold are written otherwise: they pass.
+    """
+    one_of = cast(value, JSONB).op("@>", is_comparison=True)(cast(literal(dump_json(operand)), JSONB))
+    listed = and_(_kind(value) == "array", one_of)
+    if not isinstance(operand, str):
+        return listed
+    said = value.op("#>>", return_type=Text())(literal([], ARRAY(Text)))
+    odd = func.strpos(cast(value, Text), "u001a") > 0
+    return or_(listed, and_(_kind(value) == "string", or_(func.strpos(said, operand) > 0, odd)))
+
+
+def _kind(value: ColumnElement[Any]) -> ColumnElement[str]:
+    return func.coalesce(func.json_typeof(value), "")
+
+
+def _is_exact(operand: Json) -> bool:
+    """Whether the database compares a value as Python does; large numbers may be written in several ways."""
+    if isinstance(operand, dict | list | tuple):
+        return False
+    return operand is None or isinstance(operand, str | bool) or abs(operand) <= EXACT
 
 
 def _same_path(steps: Sequence[str | int]) -> bool:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import Misconfigured
 from .migrate import upgrade
-from .postgres_address import Address
+from .postgres_address import Address, connect
 from .postgres_errors import translated
 from .postgres_write import LOCK
 from .schema import REVISION
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+CONNECT_SECONDS: Final = 10.0
 
 
 def prepare_tables(connection: Connection[Any], address: Address, name: str) -> None:
@@ -21,7 +23,7 @@ def prepare_tables(connection: Connection[Any], address: Address, name: str) -> 
     if current is None:
         _check_encoding(connection, name)
     if current != REVISION:
-        with translated(name), _engine(address.url).begin() as wrapped:
+        with translated(name), _engine(address).begin() as wrapped:
             wrapped.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
             raw = wrapped.connection.driver_connection
             upgrade(wrapped, _revision(raw), name, partitions=address.partitions)
@@ -60,10 +62,14 @@ def _one(connection: Any, sql: str) -> Any:
     return None if row is None else row[0]
 
 
-def _engine(url: str) -> Any:
+def _engine(address: Address) -> Any:
     """For migrations only: SQLAlchemy around a connection of its own."""
-    import psycopg
     from sqlalchemy import create_engine
     from sqlalchemy.pool import NullPool
 
-    return create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=NullPool)
+    def begun() -> Connection[Any]:
+        connection = connect(address.url, CONNECT_SECONDS, prepare=address.prepare)
+        connection.autocommit = False
+        return connection
+
+    return create_engine("postgresql+psycopg://", creator=begun, poolclass=NullPool)

@@ -24,10 +24,11 @@ from ..embedded import EmbeddedIndex, EmbeddedSettings, merged
 from ..lexicon import Lexicon
 from . import beside, copying, listing
 from .copier import Copier
-from .copying import Stale
+from .damage import Damaged, Stale
+from .places import Places
 from .served import Served
 from .settings import PgvectorSettings, chosen
-from .tables import WIDEST, is_ready, prepare, read_build
+from .tables import WIDEST, code_of, is_ready, prepare
 
 if TYPE_CHECKING:
     from ...store.postgres import PostgresStore
@@ -66,15 +67,18 @@ class PgvectorIndex(EmbeddedIndex):
             analyzer=analyzer,
         )
         self._sql = _checked(store, width)
-        self._served: dict[str, Served | None] = {}  # None: it is in RAM
+        self._places = Places(self._sql, width, self._how.ef_search)
         self._copier = Copier(self._copy)
+        self._prepare()
+
+    def _prepare(self) -> None:
         if not self._sql.ask(is_ready):
             self._sql.ask(prepare, deadline_seconds=PREPARE_SECONDS)
 
     # Asking.
 
     def search(self, probe: Probe) -> Found:
-        head = self._head()
+        head = self._head(probe.head)
         parts = [self._part(path, head, probe) for path in self._scopes(probe.scope)]
         return parts[0] if len(parts) == 1 else merged(parts)
 
@@ -86,8 +90,8 @@ class PgvectorIndex(EmbeddedIndex):
             lambda: self._ask(path, head, partial(self._searched, probe)),
         )
 
-    def voices(self, scope: Scope) -> tuple[str, ...]:
-        head = self._head()
+    def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
+        head = self._head(head)
         parts = [
             self._asked(
                 path,
@@ -104,19 +108,19 @@ class PgvectorIndex(EmbeddedIndex):
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
     ) -> list[tuple[str, int]]:
-        if not any(self._place(path, self._head()) for path in self._scopes(scope)):
+        if not any(self._places.at(path, self._head()) for path in self._scopes(scope)):
             return super().select(scope, where, now=now, order=order, limit=limit)
         return listing.select(self._sql, scope, where, now=now, order=order, limit=limit)
 
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
-        if self._place(scope, self._head()) is None:
+        if self._places.at(scope, self._head()) is None:
             return super().around(scope, seqs, reach, where, now=now)
         return beside.around(self._sql, scope, seqs, reach, where, now)
 
     def follow(self, scope: str) -> None:
-        if self._served.get(scope) is None:
+        if self._places.known(scope) is None:
             super().follow(scope)
         else:
             self._asked(scope, self._head(), lambda _: None, lambda: None)
@@ -128,14 +132,17 @@ class PgvectorIndex(EmbeddedIndex):
         if not self._how.background:
             self._settle(path, head)
         for _ in range(TRIES):
-            served = self._place(path, head)
+            served = self._places.at(path, head)
             if served is None:
                 break
             try:
                 served.follow(head)
                 answer = by_server(served)
+            except Damaged as damage:
+                self._places.pass_over(path, served, damage)
+                continue
             except Stale:
-                self._served.pop(path, None)
+                self._places.leave(path)
                 continue
             if self._is_behind(served):
                 self._copier.wish(path)
@@ -147,25 +154,13 @@ class PgvectorIndex(EmbeddedIndex):
             self._copier.wish(path)
         return answer
 
-    def _place(self, path: str, head: Head) -> Served | None:
-        """What the server has of a scope, if that can be used."""
-        if path not in self._served:
-            self._served[path] = self._found_there(path, head)
-        return self._served[path]
-
-    def _found_there(self, path: str, head: Head) -> Served | None:
-        build = self._sql.ask(lambda c: read_build(c, path, self._width))
-        if build is None or not build.version or build.epoch != head.epoch:
-            return None
-        return Served(self._sql, path, self._width, build, self._how.ef_search)
-
     def _is_behind(self, served: Served) -> bool:
         """What is gone is taken out at once; what is new waits until it is worth it."""
         return len(served.lost) > 0 or served.behind > self._how.tail
 
     def _settle(self, path: str, head: Head) -> None:
         """Copies at once what would be copied in the background."""
-        served = self._place(path, head)
+        served = self._places.at(path, head)
         if served is None:
             least = max(1, self._how.from_records)
             if self._store.count(Where(scope=Scope(path))) >= least:
@@ -179,40 +174,43 @@ class PgvectorIndex(EmbeddedIndex):
 
     # Copying.
 
-    def _copy(self, path: str, *, anew: bool = False) -> None:
-        """Brings the server's copy of a scope up to now; what was in RAM of it is dropped."""
-        served = self._served.get(path)
-        there = self._sql.ask(lambda c: read_build(c, path, self._width))
+    def _copy(self, path: str, *, anew: bool = False, wait: bool = False) -> None:
+        """Brings the server's copy of a scope up to now; what was in RAM of it is dropped.
+
+        If another process is at it, that is left to it, unless it is to be waited for.
+        """
+        self._prepare()  # somebody may have taken away what was there
+        served, there = self._places.known(path), self._places.build_of(path)
         usable = there is not None and there.version and there.epoch == self._store.head().epoch
         fit = usable and not anew and (served is None or not _worth_a_new_one(served))
-        if not fit or (served is not None and not self._extended(path)):
-            self._build(path, None if there is None else there.code, anew)
-        self._served.pop(path, None)
+        if not fit or (served is not None and not self._extended(path, wait)):
+            self._build(path, anew)
+        self._places.mended(path)
         self._drop(path)
 
-    def _extended(self, path: str) -> bool:
+    def _extended(self, path: str, wait: bool) -> bool:
         """False if what is there must be copied anew."""
         try:
-            while self._copied(partial(copying.extend, scope=path), COPY_SECONDS):
+            while self._copied(partial(copying.extend, scope=path, wait=wait), COPY_SECONDS):
                 pass
         except Stale:
             return False
         return True
 
-    def _build(self, path: str, known: int | None, anew: bool) -> None:
+    def _build(self, path: str, anew: bool) -> None:
+        known = self._sql.ask(lambda c: code_of(c, path, self._width))
         records = self._store.count(Where(scope=Scope(path)))
-        self._copied(
-            partial(
-                copying.build,
-                scope=path,
-                m=self._how.m,
-                ef_construction=self._how.ef_construction,
-                least=max(1, self._how.from_records // 2),
-                known=known,
-                wait=anew,
-            ),
-            COPY_SECONDS + EACH_SECONDS * records,
+        job = partial(
+            copying.build,
+            scope=path,
+            m=self._how.m,
+            ef_construction=self._how.ef_construction,
+            least=max(1, self._how.from_records // 2),
+            known=known,
+            wait=anew,
         )
+        with contextlib.suppress(Stale):  # vectors were made anew meanwhile: the next copy is of those
+            self._copied(job, COPY_SECONDS + EACH_SECONDS * records)
 
     def _copied(self, job: Callable[..., bool], seconds: float) -> bool:
         def run(connection: Any) -> bool:
@@ -223,12 +221,12 @@ class PgvectorIndex(EmbeddedIndex):
 
     def rebuild(self, scope: str) -> int:
         head = self._store.head()
-        if self._place(scope, head) is None:
+        if self._places.at(scope, head) is None:
             count = self._store.count(Where(scope=Scope(scope)))
             if count < max(1, self._how.from_records):
                 return super().rebuild(scope)
         self._copy(scope, anew=True)
-        served = self._place(scope, self._store.head())
+        served = self._places.at(scope, self._store.head())
         if served is None:
             return super().rebuild(scope)
         served.follow(self._store.head())
@@ -236,18 +234,24 @@ class PgvectorIndex(EmbeddedIndex):
 
     def check(self, scope: str) -> list[str]:
         head = self._store.head()
-        served = self._place(scope, head)
-        if served is None:
-            return super().check(scope)
         try:
-            served.follow(head)
-            if len(served.lost):  # what was forgotten must be found nowhere
-                self._copy(scope)
-                served = self._place(scope, head)
+            served = self._places.at(scope, head)
+            if served is not None:
+                served.follow(head)
+            if served is not None and len(served.lost):  # what was forgotten must be found nowhere
+                self._copy(scope, wait=True)
+                served = self._places.at(scope, head)
                 self._vacuum(served)
+            if served is not None:
+                served.follow(head)
+            told = super().check(scope) if served is None else listing.check(self._sql, scope, served)
+        except Damaged as damage:
+            return [f"scope {scope}: the index on the server is damaged ({damage}); run `eidet rebuild`"]
         except Stale:
             return [f"scope {scope}: the index is of an earlier state; run `eidet rebuild`"]
-        return super().check(scope) if served is None else listing.check(self._sql, scope, served)
+        if self._places.is_broken(scope):
+            told.append(f"scope {scope}: the index on the server is damaged; run `eidet rebuild`")
+        return told
 
     def _vacuum(self, served: Served | None) -> None:
         if served is not None:
@@ -255,7 +259,7 @@ class PgvectorIndex(EmbeddedIndex):
             self._sql.ask(lambda c: c.execute(sql), deadline_seconds=COPY_SECONDS)
 
     def stats(self) -> dict[str, Any]:
-        served = [one for one in list(self._served.values()) if one is not None]
+        served = self._places.all()
         return {
             **super().stats(),
             "server_scopes": len(served),
@@ -266,7 +270,7 @@ class PgvectorIndex(EmbeddedIndex):
 
     def close(self) -> None:
         self._copier.close()
-        self._served.clear()
+        self._places.clear()
         super().close()
 
 

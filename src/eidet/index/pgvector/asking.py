@@ -11,7 +11,7 @@ from ...store import Entry
 from ...store.postgres import Condition
 from ...store.postgres_text import loaded
 from .. import Floats
-from .copying import Stale
+from .damage import Stale
 from .words import READ, Seqs
 
 if TYPE_CHECKING:
@@ -24,29 +24,38 @@ DEEPEST: Final = 1_000  # of an HNSW index in one go
 _CHUNK: Final = 2_000  # candidates by words that are looked at at once
 _LABELS: Final = slice(Entry._fields.index("agent"), Entry._fields.index("source") + 1)
 _COLUMNS: Final = ", ".join(
-    "CASE WHEN records.seq IN (SELECT unnest(%s::bigint[])) THEN vector END" if name == "vector" else name
-    for name in ("records.seq", *Entry._fields[1:])
+    "CASE WHEN seq = ANY(%s::bigint[]) THEN vector END" if name == "vector" else name
+    for name in Entry._fields
 )
-_BESIDE: Final = """(SELECT r.seq FROM records r WHERE r.scope = l.scope AND r.session = l.session
-    AND (r.occurred, r.seq) {} (l.occurred, l.seq) ORDER BY r.occurred {}, r.seq {} LIMIT 1)"""
-_ENTRIES: Final = f"""WITH first AS (
+_BESIDE: Final = """(SELECT r.seq FROM records r WHERE r.scope = f.scope AND r.session = f.session
+    AND (r.occurred, r.seq) {} (f.occurred, f.seq) ORDER BY r.occurred {}, r.seq {} LIMIT 1)"""
+# Who stands beside a leading record is read off the line of its session; looked up where the line ends.
+_ENTRIES: Final = f"""WITH placed AS MATERIALIZED (
     SELECT scope, session, occurred, seq FROM records
     WHERE seq = ANY(%s::bigint[]) AND scope = %s AND session IS NOT NULL),
+lines AS MATERIALIZED (
+    SELECT session, ARRAY(SELECT r.seq FROM records r WHERE r.scope = s.scope AND r.session = s.session
+                          ORDER BY r.occurred, r.seq LIMIT %s) AS line
+    FROM (SELECT DISTINCT scope, session FROM placed) s),
+leaders AS MATERIALIZED (
+    SELECT f.*, line, array_position(line, f.seq) AS at FROM placed f JOIN lines USING (session) WHERE %s),
 wanted AS (
     SELECT unnest(%s::bigint[]) AS seq
-    UNION SELECT {_BESIDE.format("<", "DESC", "DESC")} FROM first l
-    UNION SELECT {_BESIDE.format(">", "ASC", "ASC")} FROM first l)
-SELECT {_COLUMNS}, (SELECT min(u.embedding <=> %s::halfvec) FROM {{units}} u WHERE u.seq = records.seq)
-FROM wanted JOIN records ON records.seq = wanted.seq WHERE {{test}} ORDER BY records.seq"""
+    UNION ALL SELECT unnest(ARRAY[line[at - 1], line[at + 1]]) FROM leaders
+    UNION ALL SELECT unnest(ARRAY[{_BESIDE.format("<", "DESC", "DESC")}, {_BESIDE.format(">", "ASC", "ASC")}])
+    FROM leaders f WHERE coalesce(at, %s) >= %s)
+SELECT {_COLUMNS},
+    CASE WHEN seq <> ALL(%s::bigint[]) THEN
+        (SELECT min(u.embedding <=> %s::halfvec) FROM {{units}} u WHERE u.seq = records.seq) END,
+    NULL::bigint[]
+FROM records WHERE seq = ANY(ARRAY(SELECT seq FROM wanted)) AND {{test}}
+UNION ALL SELECT {", ".join(["NULL"] * len(Entry._fields))}, NULL, line FROM lines
+ORDER BY 1"""
 _STATE: Final = """SELECT (SELECT version FROM pgvector_scopes WHERE code = %s),
     (SELECT count(*) FROM records WHERE scope = %s AND expires <= %s),
     set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', %s, true),
     set_config('enable_sort', %s, true), set_config('enable_hashjoin', %s, true),
     set_config('enable_indexscan', %s, true)"""
-_LINES: Final = """SELECT ARRAY(SELECT r.seq FROM records r WHERE r.scope = %s AND r.session = s.session
-             ORDER BY r.occurred, r.seq LIMIT %s)
-FROM (SELECT DISTINCT session FROM records WHERE seq = ANY(%s::bigint[]) AND scope = %s
-      AND session IS NOT NULL) s"""
 
 
 def living(scope: str, now: float) -> Condition:
@@ -75,13 +84,13 @@ def first_passing(connection: Connection[Any], condition: Condition, order: Seqs
     """Of seqs in an order, the first that pass: looked at some at a time until there are enough."""
     found: list[int] = []
     for start in range(0, len(order), _CHUNK):
-        some = order[start : start + _CHUNK].tolist()
+        some = order[start : start + _CHUNK]
         rows = _cursor(connection).execute(
             f"SELECT seq FROM records WHERE seq = ANY(%s::bigint[]) AND {condition.sql}",
-            [some, *condition.values],
+            [array(some), *condition.values],
         )
         held = {seq for (seq,) in rows.fetchall()}
-        found += [seq for seq in some if seq in held]
+        found += [seq for seq in some.tolist() if seq in held]
         if len(found) >= depth:
             break
     return np.array(found[:depth], np.int64)
@@ -100,7 +109,7 @@ def size_of(connection: Connection[Any], build: Build, seqs: Seqs) -> tuple[int,
     row = connection.execute(
         f"SELECT count(*), count(*) FILTER (WHERE unit = 0), coalesce(sum(length), 0) FROM {build.units} "
         "WHERE seq = ANY(%s::bigint[])",
-        [seqs.tolist()],
+        [array(seqs)],
     ).fetchone()
     return (0, 0, 0.0) if row is None else (row[0], row[1], float(row[2]))
 
@@ -158,7 +167,7 @@ def _nearest(connection: Connection[Any], build: Build, asked: Asked) -> Any:
             f"SELECT seq, min(embedding <=> %s::halfvec) AS away FROM {build.units} "
             "WHERE seq = ANY(%s::bigint[]) AND embedding IS NOT NULL GROUP BY seq ORDER BY away LIMIT %s"
         )
-        values = [vector, asked.passing.tolist(), asked.probe.depth]
+        values = [vector, array(asked.passing), asked.probe.depth]
     else:
         joined = f"JOIN records ON records.seq = u.seq WHERE {asked.condition.sql}" if asked.strict else ""
         sql = (
@@ -175,23 +184,25 @@ def entries(
     asked: Asked,
     scope: str,
     chosen: Chosen,
+    known: Seqs,
     long: int,
 ) -> tuple[list[Entry], tuple[Seqs, Floats], list[list[int]]]:
     """The candidates and the neighbours of the leading ones, as far as they pass, by rising seq.
 
-    Then the cosines of what was copied; and sessions, each as its seqs in the order they happened, up to
-    `long` of them.
+    Then the cosines of what was copied, but for those that are `known`; and sessions, each as its seqs in
+    the order they happened, up to `long` of them.
     """
-    seqs, exact, leading, placed = (part.tolist() for part in chosen)
-    values = [leading, scope, seqs, exact, halfvec(asked.query)]
-    with connection.pipeline():
-        told = _cursor(connection).execute(
-            _ENTRIES.format(units=build.units, test=asked.condition.sql), values + asked.condition.values
-        )
-        lines = _cursor(connection).execute(_LINES, [scope, long, placed, scope])
-        rows, sessions = told.fetchall(), lines.fetchall()
-    near = [(row[0], row[-1]) for row in rows if row[-1] is not None]
-    return [Entry._make(row[:-1]) for row in _loaded(rows)], _scored(near), [line for (line,) in sessions]
+    leads = len(chosen.leading) > 0
+    values = [
+        *(array(chosen.placed), scope, long, leads, array(chosen.seqs), long, long),
+        *(array(chosen.exact), array(known), halfvec(asked.query), *asked.condition.values),
+    ]
+    sql = _ENTRIES.format(units=build.units, test=asked.condition.sql)
+    rows = _cursor(connection).execute(sql, values).fetchall()
+    lines = [row[-1] for row in rows if row[0] is None]
+    rows = rows[: len(rows) - len(lines)]
+    near = [(row[0], row[-2]) for row in rows if row[-2] is not None]
+    return [Entry._make(row[:-2]) for row in _loaded(rows)], _scored(near), lines
 
 
 def windows(connection: Connection[Any], scope: str, seqs: Sequence[int], reach: int) -> list[list[int]]:
@@ -224,6 +235,11 @@ def voices(connection: Connection[Any], scope: str) -> tuple[str, ...]:
         [scope, scope],
     ).fetchall()
     return tuple(loaded(row)[0] for row in rows)
+
+
+def array(seqs: Seqs) -> str:
+    """For the server to read; the driver would look at each of them."""
+    return f"{{{','.join(map(str, seqs.tolist()))}}}"
 
 
 def halfvec(vector: Floats | None) -> str | None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import EidetError
+from ...store.watch import shut
 from .copying import Stopped
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("eidet.index")
 
+CANCEL_SECONDS: Final = 1.0
+JOIN_SECONDS: Final = 5.0
 REST_SECONDS: Final = 5.0  # between two copies of a scope: another process may be at it, or the disk full
 
 
@@ -73,18 +76,31 @@ class Copier:
 
     @contextmanager
     def using(self, connection: Connection[Any]) -> Iterator[None]:
-        """The connection that a copy is made on, so that it can be ended."""
+        """The connection that a copy is made on, so that it can be ended; then it is not tried again."""
+        from psycopg import Error
+
+        if self._ended.is_set():
+            raise Stopped
         self._connection = connection
         try:
             yield
+        except (Error, EidetError) as error:
+            if self._ended.is_set():
+                raise Stopped from error
+            raise
         finally:
             self._connection = None
 
     def close(self) -> None:
+        """The server is asked to end what it does; if it does not answer, the line is cut."""
         self._ended.set()
         thread, connection = self._thread, self._connection
-        if thread is not None and thread.is_alive():
-            if connection is not None:
-                with contextlib.suppress(Exception):  # it may have ended by itself just now
-                    connection.cancel_safe(timeout=5)
-            thread.join(30)
+        if thread is None or not thread.is_alive():
+            return
+        if connection is not None:
+            with contextlib.suppress(Exception):  # it may have ended by itself just now
+                connection.cancel_safe(timeout=CANCEL_SECONDS)
+            thread.join(CANCEL_SECONDS)
+            if thread.is_alive():
+                shut(connection)
+        thread.join(JOIN_SECONDS)

@@ -19,7 +19,8 @@ from ...store import Head, Store
 from .. import Floats
 from ..shard import Shard
 from ..vectors import FINE
-from .tables import LOCK, Build, create, discard, keep, read_build
+from .damage import Stale, readable
+from .tables import LOCK, Build, begin, code_of, create, discard, keep, read_build
 from .words import Seqs, blocks, terms_by_row, thinned
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ log = logging.getLogger("eidet.index")
 
 PAGE: Final = 5_000  # entries read from the store at once
 BLOCK: Final = 50_000  # units whose words are kept together
+WAIT_SECONDS: Final = 10.0  # for another process that copies the same scope
 SAMPLE: Final = 1_024
 _ROW: Final = struct.Struct(">hiqiiif")  # the number of fields; then the size of each, and it
 _SIZE: Final = struct.Struct(">i")
@@ -40,10 +42,6 @@ class Stopped(Exception):
     """The index is being closed; nothing was changed."""
 
 
-class Stale(Exception):
-    """What was copied is not what the store holds any more: it is to be copied anew."""
-
-
 def taken(connection: Connection[Any], scope: str, wait: bool = False) -> bool:
     """Whether nobody else copies this scope now; until the transaction ends, nobody else will."""
     which = [LOCK, zlib.crc32(scope.encode()) - 2**31]
@@ -52,6 +50,17 @@ def taken(connection: Connection[Any], scope: str, wait: bool = False) -> bool:
         return True
     row = connection.execute("SELECT pg_try_advisory_xact_lock(%s::integer, %s::integer)", which).fetchone()
     return bool(row and row[0])
+
+
+def _awaited(connection: Connection[Any], scope: str) -> bool:
+    from psycopg.errors import LockNotAvailable
+
+    connection.execute(f"SAVEPOINT waiting; SET LOCAL lock_timeout = {int(WAIT_SECONDS * 1000):d}")
+    try:
+        return taken(connection, scope, wait=True)
+    except LockNotAvailable:
+        connection.execute("ROLLBACK TO waiting")
+        return False
 
 
 class Copy:
@@ -204,12 +213,12 @@ def build(
     `known` is the code of what is to be replaced: if something else is there, somebody was faster. False
     if somebody else is at it; with `wait`, they are waited for, and all is copied in any case.
     """
-    connection.execute("BEGIN")
+    begin(connection)
     if not taken(connection, scope, wait):
         connection.execute("COMMIT")
         return False
-    there = read_build(connection, scope, width)
-    if not wait and there is not None and there.code != known:
+    there = code_of(connection, scope, width)
+    if not wait and there is not None and there != known:
         connection.execute("COMMIT")
         return True
     create(connection, scope, width)
@@ -228,18 +237,28 @@ def build(
 
 
 def extend(
-    connection: Connection[Any], store: Store, *, scope: str, width: int, stopped: Callable[[], bool]
+    connection: Connection[Any],
+    store: Store,
+    *,
+    scope: str,
+    width: int,
+    stopped: Callable[[], bool],
+    wait: bool = False,
 ) -> bool:
-    """Copies a page of what was added since; whether there is more. `Stale` if all must be copied anew."""
-    connection.execute("BEGIN")
-    if not taken(connection, scope):
+    """Copies a page of what was added since; whether there is more. `Stale` if all must be copied anew.
+
+    With `wait`, somebody else who is at it is waited for, but not forever.
+    """
+    begin(connection)
+    if not (_awaited(connection, scope) if wait else taken(connection, scope)):
         connection.execute("COMMIT")
         return False
     found = read_build(connection, scope, width)
     if found is None:
         raise Stale
     copy = Copy(connection, scope, width, found)
-    head = _copied(copy, store, Head(found.epoch, found.copied), stopped, pages=1)
+    with readable():
+        head = _copied(copy, store, Head(found.epoch, found.copied), stopped, pages=1)
     copy.commit(head)
     return copy.more
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from ...errors import BadInput
 from ...model import Scope
 from ...store.rules import check_order
 from ...where import Where
+from .damage import readable
+from .words import WIDTH
+
+# Each term of a unit is in one block, and blocks are as long as they say.
+_WORDS: Final = f"""(
+    SELECT coalesce(sum(size), 0) = (SELECT coalesce(sum(octet_length(terms)), 0) / 4 FROM {{units}})
+    AND coalesce(bool_and(octet_length(postings) = size * {WIDTH}), true) FROM {{words}})"""
+_GRAPH: Final = """EXISTS (
+    SELECT 1 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
+    WHERE i.indrelid = to_regclass(%s) AND i.indisvalid AND a.amname = 'hnsw')"""
 
 if TYPE_CHECKING:
     from ...store.postgres import PostgresStore
@@ -40,23 +51,29 @@ def check(store: PostgresStore, scope: str, served: Served) -> list[str]:
     """Where the copy and the store disagree, in words."""
     build = served.build
     held = f"EXISTS (SELECT 1 FROM {build.units} u WHERE u.seq = records.seq)"
-    missed, ghosts = store.ask(
-        lambda c: (
-            c.execute(
-                f"SELECT (SELECT count(*) FROM records WHERE scope = %s AND seq <= %s AND NOT {held} "
-                "AND seq <> ALL(%s::bigint[])), "
-                f"(SELECT count(DISTINCT seq) FROM {build.units} u WHERE seq <> ALL(%s::bigint[]) "
-                "AND NOT EXISTS (SELECT 1 FROM records r WHERE r.seq = u.seq AND r.scope = %s))",
-                [scope, build.copied, list(build.damaged), served.lost.tolist(), scope],
-            ).fetchone()
-            or (0, 0)
-        )
+    sql = (
+        f"SELECT (SELECT count(*) FROM records WHERE scope = %s AND seq <= %s AND NOT {held} "
+        "AND seq <> ALL(%s::bigint[])), "
+        f"(SELECT count(DISTINCT seq) FROM {build.units} u "
+        "WHERE NOT EXISTS (SELECT 1 FROM records r WHERE r.seq = u.seq AND r.scope = %s)), "
+        f"{_WORDS.format(words=build.words, units=build.units)}, {_GRAPH}"
     )
+    values = [scope, build.copied, list(build.damaged), scope, build.units]
+
+    def ask(connection: Any) -> Sequence[Any]:
+        with readable():
+            return connection.execute(sql, values).fetchone() or (0, 0, True, True)
+
+    missed, ghosts, worded, graph = store.ask(ask)
     told = [
         f"scope {scope}: the index {verb} {count:,} records; run `eidet rebuild`"
         for verb, count in (("misses", missed), ("still holds", ghosts))
         if count
     ]
+    if not worded:
+        told.append(f"scope {scope}: words of the index are missing or damaged; run `eidet rebuild`")
+    if not graph:
+        told.append(f"scope {scope}: {build.units} has no HNSW index; run `eidet rebuild`")
     if damaged := {**build.damaged, **served.tail.damaged}:
         told.append(f"scope {scope}: {len(damaged):,} records are damaged; restore a copy or an export")
     return told

@@ -19,7 +19,8 @@ from ..vectors import unit
 from . import asking
 from .asked import Arm, Asked, Chosen, lowest, merged, share
 from .candidates import Candidates, Scores, among
-from .copying import PAGE, Stale
+from .copying import PAGE
+from .damage import Stale, check_held, readable
 from .lookups import boxed, held
 from .tables import Build
 from .turns import LONG, REACH, apart, in_lines, in_windows
@@ -104,13 +105,9 @@ class Served:
         return told[1]
 
     def _ask(self, job: Callable[[Any], T]) -> T:
-        from psycopg.errors import UndefinedTable
-
         def run(connection: Any) -> T:
-            try:
+            with readable():
                 return job(connection)
-            except UndefinedTable as error:  # somebody has made the copy anew
-                raise Stale from error
 
         return self._store.ask(run)
 
@@ -134,7 +131,7 @@ class Served:
         near = merged(dense, tail)
         hits = summed(postings, scale.scored(postings))
         chosen = self._chosen(asked, near, hits)
-        entries, copied, lines = self._entries(asked, chosen)
+        entries, copied, lines = self._entries(asked, chosen, dense[0])
         near = merged(merged(near, copied), self._near_in_tail(asked, entries))
         turns = self._turns(chosen, lines, entries)
         shard = Candidates(self._scope, self._width, self.voices(head), entries, turns)
@@ -199,7 +196,11 @@ class Served:
         return min(self._estimates[key], self.records)
 
     def _arms(self, connection: Any, asked: Asked) -> tuple[Arm, list[Sequence[Any]], int]:
-        return asking.arms(connection, self.build, asked, self._scope, self._ef_search, READ_AT_MOST)
+        found = asking.arms(connection, self.build, asked, self._scope, self._ef_search, READ_AT_MOST)
+        (near, _), told, _ = found
+        if (asked.query is not None and not len(near)) or (asked.probe.terms and not told):
+            check_held(connection, self.build)
+        return found
 
     def _postings(self, terms: Sequence[int], told: list[Sequence[Any]]) -> tuple[Postings, Any, bool]:
         """Where the terms occur in living units, in how many, and whether some were not read."""
@@ -251,9 +252,9 @@ class Served:
         order = seqs[np.argsort(-scores, kind="stable")]
         return self._ask(lambda c: asking.first_passing(c, asked.condition, order, asked.probe.depth))
 
-    def _entries(self, asked: Asked, chosen: Chosen) -> tuple[list[Entry], Arm, list[list[int]]]:
+    def _entries(self, asked: Asked, chosen: Chosen, known: Seqs) -> tuple[list[Entry], Arm, list[list[int]]]:
         entries, near, lines = self._ask(
-            lambda c: asking.entries(c, self.build, asked, self._scope, chosen, LONG + 1)
+            lambda c: asking.entries(c, self.build, asked, self._scope, chosen, known, LONG + 1)
         )
         if asked.passing is not None and not asked.condition.exact:
             allowed = set(asked.passing.tolist())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ...errors import Misconfigured
 from .. import Floats
+from .damage import Damaged, readable
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -38,6 +40,9 @@ _LOOKUPS: Final = {
     "records_by_data": "USING gin ((data::jsonb) jsonb_path_ops) WHERE data IS NOT NULL",
     "records_by_meta": "USING gin ((meta::jsonb) jsonb_path_ops) WHERE meta IS NOT NULL",
 }
+_STRAY: Final = """SELECT c.relname FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
+    AND c.relkind = 'r' AND pg_has_role(c.relowner, 'USAGE') AND c.relname ~ '^pgvector_(units|words)_[0-9]+$'
+    AND substring(c.relname FROM '[0-9]+$')::bigint NOT IN (SELECT code FROM pgvector_scopes)"""
 _BUILD: Final = "code, epoch, copied, version, live, records, total, damaged, sample"
 
 
@@ -70,19 +75,38 @@ class Build:
 
 def is_ready(connection: Connection[Any]) -> bool:
     names = ["pgvector_scopes", *_LOOKUPS]
-    found = connection.execute("SELECT count(to_regclass(n)) FROM unnest(%s::text[]) n", [names]).fetchone()
-    return found is not None and found[0] == len(names)
+    found = connection.execute(
+        "SELECT count(to_regclass(n)), to_regtype('halfvec') IS NOT NULL FROM unnest(%s::text[]) n", [names]
+    ).fetchone()
+    return found is not None and found == (len(names), True)
 
 
 def prepare(connection: Connection[Any]) -> None:
     """Makes what is not there yet: the extension, the table of scopes, and lookups on the store's records."""
-    connection.execute("BEGIN")
+    begin(connection)
     connection.execute(f"SELECT pg_advisory_xact_lock({LOCK})")
     _extend(connection)
-    connection.execute(_SCOPES)
-    for name, columns in _LOOKUPS.items():
-        connection.execute(f"CREATE INDEX IF NOT EXISTS {name} ON records {columns}")
+    _add_tables(connection)
     connection.execute("COMMIT")
+
+
+def begin(connection: Connection[Any]) -> None:
+    """A transaction that may take as long as it takes, whatever others are allowed."""
+    connection.execute("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
+
+
+def _add_tables(connection: Connection[Any]) -> None:
+    from psycopg import errors
+
+    try:
+        connection.execute(_SCOPES)
+        for name, columns in _LOOKUPS.items():
+            connection.execute(f"CREATE INDEX IF NOT EXISTS {name} ON records {columns}")
+    except errors.InsufficientPrivilege as error:
+        raise Misconfigured(
+            f"the index pgvector is not set up in this database yet ({str(error).splitlines()[0]}): open the "
+            "memory once with it as the role that owns the table records and may CREATE in its schema"
+        ) from error
 
 
 def _extend(connection: Connection[Any]) -> None:
@@ -101,16 +125,37 @@ def _extend(connection: Connection[Any]) -> None:
             f"the index pgvector needs pgvector 0.8 or newer, and the server has {row and row[0]}: "
             "install a newer one and run ALTER EXTENSION vector UPDATE"
         )
+    found = connection.execute("SELECT to_regtype('halfvec')").fetchone()
+    if found is None or found[0] is None:
+        raise Misconfigured(
+            "the extension vector is in a schema that is not searched: add it to the search_path, as with "
+            "ALTER ROLE … SET search_path = public, extensions"
+        )
 
 
 def read_build(connection: Connection[Any], scope: str, width: int) -> Build | None:
     """What there is of a scope; None if nothing, or only for vectors of another width."""
-    cursor = connection.cursor(binary=True)
-    row = cursor.execute(
-        f"SELECT {_BUILD} FROM pgvector_scopes WHERE scope = %s AND width = %s", [scope, width]
+    with readable():
+        row = (
+            connection.cursor(binary=True)
+            .execute(f"SELECT {_BUILD} FROM pgvector_scopes WHERE scope = %s AND width = %s", [scope, width])
+            .fetchone()
+        )
+    try:
+        return None if row is None else _read(row, width)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise Damaged(f"what pgvector_scopes says of {scope} cannot be read") from error
+
+
+def code_of(connection: Connection[Any], scope: str, width: int) -> int | None:
+    """Which tables a scope has, also where nothing else can be read of it."""
+    row = connection.execute(
+        "SELECT code FROM pgvector_scopes WHERE scope = %s AND width = %s", [scope, width]
     ).fetchone()
-    if row is None:
-        return None
+    return None if row is None else int(row[0])
+
+
+def _read(row: Sequence[Any], width: int) -> Build:
     code, epoch, copied, version, live, records, total, damaged, sample = row
     return Build(
         code=code,
@@ -128,6 +173,7 @@ def read_build(connection: Connection[Any], scope: str, width: int) -> Build | N
 def create(connection: Connection[Any], scope: str, width: int) -> int:
     """New, empty tables in place of those that a scope had; their code."""
     discard(connection, scope)
+    _sweep(connection)
     row = connection.execute(
         "INSERT INTO pgvector_scopes (scope, width, epoch, copied, version, live, records, total, damaged, "
         "sample) VALUES (%s, %s, 0, 0, 0, 0, 0, 0, '{}', '') RETURNING code",
@@ -135,6 +181,7 @@ def create(connection: Connection[Any], scope: str, width: int) -> int:
     ).fetchone()
     assert row is not None
     code = int(row[0])
+    _drop(connection, [f"pgvector_units_{code}", f"pgvector_words_{code}"])
     storage = "STORAGE PLAIN" if width <= PLAIN else ""
     connection.execute(
         f"CREATE TABLE pgvector_units_{code} (seq bigint, unit integer, length real, "
@@ -153,10 +200,19 @@ def discard(connection: Connection[Any], scope: str) -> None:
         "DELETE FROM pgvector_scopes WHERE scope = %s RETURNING code", [scope]
     ).fetchall()
     for (code,) in rows:
-        # inside of DO, because the driver forgets all prepared statements when it sees a DROP
-        connection.execute(
-            f"DO $$BEGIN DROP TABLE IF EXISTS pgvector_units_{code:d}, pgvector_words_{code:d}; END$$"
-        )
+        _drop(connection, [f"pgvector_units_{code:d}", f"pgvector_words_{code:d}"])
+
+
+def _sweep(connection: Connection[Any]) -> None:
+    """Removes tables that nothing tells of: they would keep what is forgotten."""
+    rows = connection.execute(_STRAY).fetchall()
+    _drop(connection, [name for (name,) in rows])
+
+
+def _drop(connection: Connection[Any], names: Sequence[str]) -> None:
+    """Inside of DO, because the driver forgets all prepared statements when it sees a DROP."""
+    if names:
+        connection.execute(f"DO $$BEGIN DROP TABLE IF EXISTS {', '.join(names)}; END$$")
 
 
 def keep(connection: Connection[Any], scope: str, build: Build) -> None:

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from .. import Floats
 from ..postings import K1, B
 from ..shard import Shard
+from .damage import Damaged
 
 Seqs = NDArray[np.int64]
 
 SPAN: Final = 2**32  # seqs that a block may span
 _LAYOUT: Final = (("<u4", 4), ("<u2", 2), ("<u2", 2), ("u1", 1))  # offset of the seq, unit, length, count
+WIDTH: Final = sum(width for _, width in _LAYOUT)  # bytes of a unit in a block
 
 READ: Final = """WITH held AS (
     SELECT term, sum(size) AS held FROM {words} WHERE term = ANY(%s::bigint[]) GROUP BY term),
@@ -75,6 +77,7 @@ def terms_by_row(shard: Shard) -> list[bytes]:
 
 def thinned(first: int, size: int, held: bytes, gone: Seqs) -> tuple[int, bytes]:
     """A block without some seqs: what is left of its size, and of it."""
+    _check(size, held)
     rows = np.frombuffer(held[: 4 * size], "<u4").astype(np.int64) + first
     stay = ~np.isin(rows, gone)
     columns, start = [], 0
@@ -91,7 +94,13 @@ def read_blocks(terms: Sequence[int], rows: Sequence[Sequence[Any]]) -> Postings
     return joined(parts)
 
 
+def _check(size: int, held: bytes) -> None:
+    if len(held) != size * WIDTH:
+        raise Damaged(f"a block of {size} units has {len(held)} bytes")
+
+
 def _block(which: int, first: int, size: int, held: bytes) -> Postings:
+    _check(size, held)
     columns, start = [], 0
     for kind, width in _LAYOUT:
         columns.append(np.frombuffer(held, kind, size, start))

@@ -1,0 +1,328 @@
+"""Somebody drops, empties or damages tables of the index in PostgreSQL: answers stay right, and it mends."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.faults.pgvector_memories import until
+from tests.servers.fixtures import TEMPLATE
+from tests.servers.postgres import Postgres
+
+from eidet.errors import Misconfigured
+from eidet.index import Found, Probe
+from eidet.index.contract import NOW, WIDTH, noted
+from eidet.index.embedded import EmbeddedIndex
+from eidet.index.pgvector import PgvectorIndex, PgvectorSettings, copying
+from eidet.model import Scope
+from eidet.store import Derived
+from eidet.store.postgres import PostgresStore
+from eidet.text import term_id
+from eidet.where import Where
+
+psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
+
+COUNT = 120
+SETTINGS = PgvectorSettings(from_records=100, tail=20)
+AT_ONCE = replace(SETTINGS, background=False)
+TABLES = "SELECT relname FROM pg_class WHERE relname ~ '^pgvector_units_[0-9]+$' AND relkind = 'r'"
+
+
+@pytest.fixture(autouse=True)
+def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy that was not the last one need not wait for the next."""
+    monkeypatch.setattr("eidet.index.pgvector.copier.REST_SECONDS", 0.05)
+
+
+def made(url: str) -> PostgresStore:
+    store = PostgresStore(url)
+    rows = np.random.default_rng(5).normal(size=(COUNT, WIDTH)).astype(np.float32)
+    records = [
+        replace(noted(f"{n}", words=f"common w{n % 7} u{n}"), vector=row.tobytes())
+        for n, row in enumerate(rows)
+    ]
+    store.put(records, now=NOW, unique=False)
+    return store
+
+
+@pytest.fixture(scope="module")
+def damaged(postgres: Postgres) -> Iterator[PostgresStore]:
+    """One database for all that is damaged and mended in turn."""
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE eidet_damaged TEMPLATE {TEMPLATE}")
+    store = made(postgres.url("eidet_damaged"))
+    yield store
+    store.close()
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute("DROP DATABASE eidet_damaged WITH (FORCE)")
+
+
+@pytest.fixture
+def store(postgres_url: str) -> Iterator[PostgresStore]:
+    store = made(postgres_url)
+    yield store
+    store.close()
+
+
+def run(store: PostgresStore, sql: str) -> None:
+    (table,) = tables(store)
+    said = sql.format(units=table, words=table.replace("units", "words"))
+    store.ask(lambda connection: connection.execute(said))
+
+
+def tables(store: PostgresStore) -> list[str]:
+    return [name for (name,) in store.ask(lambda c: c.execute(TABLES).fetchall())]
+
+
+def asked(number: int = 7) -> Probe:
+    vector = np.random.default_rng(number).normal(size=WIDTH).astype(np.float32)
+    terms = (term_id("common"), term_id(f"u{number}"))
+    return Probe(scope=Scope("a"), now=NOW, terms=terms, vector=vector, depth=400)
+
+
+def scores(found: Found) -> dict[int, tuple[float, float]]:
+    rows = zip(found.seq.tolist(), found.dense.tolist(), found.words.tolist(), strict=True)
+    return {seq: (dense, words) for seq, dense, words in rows}
+
+
+def check_right(index: PgvectorIndex, store: PostgresStore) -> None:
+    """The answer of an index in RAM that was made just now."""
+    here, there = scores(index.search(asked())), scores(EmbeddedIndex(store, WIDTH).search(asked()))
+    assert here.keys() == there.keys()
+    for seq, score in there.items():
+        assert here[seq] == pytest.approx(score, abs=0.03)
+
+
+def await_served(index: PgvectorIndex) -> None:
+    def is_served() -> bool:
+        index.search(asked())
+        return bool(index.stats()["server_scopes"]) and not index.stats()["copying"]
+
+    until(is_served)
+
+
+DAMAGE = {
+    "no vectors": "DROP TABLE {units}",
+    "no words": "DROP TABLE {words}",
+    "emptied vectors": "TRUNCATE {units}",
+    "emptied words": "TRUNCATE {words}",
+    "cut words": "UPDATE {words} SET postings = substr(postings, 1, 5)",
+    "no list": "DROP TABLE pgvector_scopes",
+    "emptied list": "TRUNCATE pgvector_scopes RESTART IDENTITY",
+    "garbled list": "UPDATE pgvector_scopes SET sample = 'abc', damaged = 'x', version = version + 1",
+    "no column": "ALTER TABLE {units} DROP COLUMN embedding CASCADE",
+    "no extension": "DROP EXTENSION vector CASCADE",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_copy_that_somebody_damaged_is_made_anew_and_answers_stay_right(
+    damage: str, damaged: PostgresStore
+) -> None:
+    index = PgvectorIndex(damaged, WIDTH, settings=SETTINGS)
+    await_served(index)
+    run(damaged, DAMAGE[damage])
+    check_right(index, damaged)
+    await_served(index)
+    check_right(index, damaged)
+    assert index.check("a") == []
+    assert len(tables(damaged)) == 1
+    index.close()
+
+
+@pytest.mark.parametrize("kind", ["units", "words"])
+def test_a_file_of_the_copy_that_was_overwritten_is_made_anew(
+    kind: str, damaged: PostgresStore, postgres: Postgres
+) -> None:
+    index = PgvectorIndex(damaged, WIDTH, settings=SETTINGS)
+    await_served(index)
+    (table,) = tables(damaged)
+    place = f"SELECT pg_relation_filepath('{table.replace('units', kind)}')"
+    ((path,),) = damaged.ask(lambda c: c.execute(place).fetchall())
+    postgres.stop()
+    with (postgres.data / path).open("r+b") as file:
+        file.write(b"\xff" * 8192)
+    postgres.start()
+    check_right(index, damaged)
+    await_served(index)
+    check_right(index, damaged)
+    assert index.check("a") == []
+    index.close()
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_copy_is_no_reason_not_to_open(damage: str, damaged: PostgresStore) -> None:
+    first = PgvectorIndex(damaged, WIDTH, settings=AT_ONCE)
+    first.rebuild("a")
+    first.close()
+    run(damaged, DAMAGE[damage])
+    index = PgvectorIndex(damaged, WIDTH, settings=AT_ONCE)
+    check_right(index, damaged)
+    index.close()
+
+
+UNGRAPHED = """DO $$BEGIN EXECUTE (SELECT 'DROP INDEX ' || indexname FROM pg_indexes
+    WHERE tablename = '{units}' AND indexdef LIKE '%hnsw%'); END$$"""
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        ("DROP TABLE {units}", "damaged"),
+        ("TRUNCATE {words}", "words of the index are missing"),
+        ("DELETE FROM {words} WHERE term = (SELECT min(term) FROM {words})", "words of the index"),
+        ("UPDATE {words} SET postings = substr(postings, 1, 5)", "words of the index are missing"),
+        ("DELETE FROM {units} WHERE seq % 10 = 0", "misses 12 records"),
+        ("UPDATE {units} SET seq = seq + 100000 WHERE seq % 10 = 0", "still holds 12 records"),
+        (UNGRAPHED, "no HNSW index"),
+    ],
+    ids=["dropped", "emptied", "a word", "cut", "missing", "ghosts", "graph"],
+)
+def test_check_tells_of_damage_and_rebuild_mends_it(damage: str, told: str, damaged: PostgresStore) -> None:
+    index = PgvectorIndex(damaged, WIDTH, settings=AT_ONCE)
+    index.rebuild("a")
+    run(damaged, damage)
+    assert [fault for fault in index.check("a") if told in fault and "eidet rebuild" in fault]
+    assert index.rebuild("a") == COUNT
+    assert index.check("a") == []
+    check_right(index, damaged)
+    index.close()
+
+
+def test_tables_that_nothing_tells_of_do_not_stay(store: PostgresStore) -> None:
+    """They would keep what was forgotten."""
+    index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
+    index.search(asked())
+    stray = tables(store)
+    run(store, "DELETE FROM pgvector_scopes")
+    index.rebuild("a")
+    assert len(tables(store)) == 1
+    assert tables(store) != stray
+    index.close()
+
+
+def test_vectors_made_anew_while_a_copy_is_made_do_not_end_the_copier(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = PgvectorIndex(store, WIDTH, settings=SETTINGS)
+    (first,) = store.find(Where(ids=("0",)))
+    monkeypatch.setattr("eidet.index.pgvector.copying.PAGE", 40)
+    changes, rewritten = store.changes, threading.Event()
+
+    def changed(*arguments: Any) -> Any:
+        answer = changes(*arguments)
+        if threading.current_thread() is not threading.main_thread() and not rewritten.is_set():
+            store.rewrite([Derived(first.seq, first.vector, first.terms)])
+            rewritten.set()
+        return answer
+
+    monkeypatch.setattr(store, "changes", changed)
+    index.search(asked())
+    until(rewritten.is_set)
+    await_served(index)
+    check_right(index, store)
+    index.close()
+
+
+@pytest.mark.parametrize("patient", [True, False])
+def test_check_waits_for_whoever_copies_but_not_forever(
+    patient: bool, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was forgotten is not left in the tables; or it is told that it is."""
+    monkeypatch.setattr(copying, "WAIT_SECONDS", 10 if patient else 0.1)
+    index = PgvectorIndex(store, WIDTH, settings=replace(SETTINGS, tail=10**6))
+    await_served(index)
+    store.drop(Where(ids=("7",)), now=NOW)
+    held = threading.Event()
+
+    def hold(connection: Any) -> None:
+        connection.execute("BEGIN")
+        assert copying.taken(connection, "a")
+        held.set()
+        connection.execute("SELECT pg_sleep(0.7)")
+
+    with ThreadPoolExecutor(1) as pool:
+        copier = pool.submit(store.ask, hold)
+        assert held.wait(10)
+        told = index.check("a")
+        copier.result(10)
+    assert [fault for fault in told if "still holds 1 records" in fault] == told
+    assert bool(told) is not patient
+    index.close()
+
+
+SLOW = """CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+    $$BEGIN PERFORM pg_sleep(0.3); RETURN NEW; END$$;
+CREATE TRIGGER slowly BEFORE UPDATE ON pgvector_scopes FOR EACH ROW EXECUTE FUNCTION slow()"""
+
+
+def test_a_timeout_for_statements_does_not_end_a_copy(store: PostgresStore, postgres: Postgres) -> None:
+    PgvectorIndex(store, WIDTH, settings=AT_ONCE).close()
+    store.ask(lambda c: c.execute(SLOW))
+    name = store.ask(lambda c: c.info.dbname)
+    store.ask(lambda c: c.execute(f"ALTER DATABASE {name} SET statement_timeout = 150"))
+    hurried = PostgresStore(postgres.url(name))
+    index = PgvectorIndex(hurried, WIDTH, settings=AT_ONCE)
+    assert index.rebuild("a") == COUNT
+    assert index.stats()["server_scopes"] == 1
+    index.close()
+    hurried.close()
+
+
+# Rights.
+
+
+@pytest.fixture
+def guest(postgres: Postgres, postgres_database: str) -> Iterator[str]:
+    """A role that may read and write the store's tables, and no more."""
+    role = f"guest_{postgres_database}"
+    with psycopg.connect(postgres.url(postgres_database), autocommit=True) as owner:
+        owner.execute(f"CREATE ROLE {role} LOGIN")
+        owner.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}")
+    yield postgres.url(postgres_database).replace("postgres@", f"{role}@")
+    with psycopg.connect(postgres.url(postgres_database), autocommit=True) as owner:
+        owner.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
+
+
+def test_a_role_that_may_not_add_the_extension_is_told_what_to_do(guest: str) -> None:
+    store = PostgresStore(guest)
+    with pytest.raises(Misconfigured, match=r"permission denied.*CREATE EXTENSION vector as its owner"):
+        PgvectorIndex(store, WIDTH)
+    store.close()
+
+
+def test_a_role_that_may_not_create_tables_is_told_what_to_do(guest: str, store: PostgresStore) -> None:
+    store.ask(lambda c: c.execute("CREATE EXTENSION vector"))
+    mine = PostgresStore(guest)
+    with pytest.raises(Misconfigured, match=r"not set up.*open the memory once"):
+        PgvectorIndex(mine, WIDTH)
+    mine.close()
+
+
+def test_an_extension_in_a_schema_that_is_not_searched_is_told_of(store: PostgresStore) -> None:
+    store.ask(lambda c: c.execute("CREATE SCHEMA extensions"))
+    store.ask(lambda c: c.execute("CREATE EXTENSION vector SCHEMA extensions"))
+    with pytest.raises(Misconfigured, match="search_path"):
+        PgvectorIndex(store, WIDTH)
+
+
+def test_a_role_that_may_only_read_the_copy_searches_by_it(guest: str, store: PostgresStore) -> None:
+    index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
+    index.search(asked())
+    index.close()
+    role = guest.partition("//")[2].partition("@")[0]
+    store.ask(lambda c: c.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"))
+    mine = PostgresStore(guest)
+    reading = PgvectorIndex(mine, WIDTH, settings=SETTINGS)
+    check_right(reading, mine)
+    assert reading.stats()["server_scopes"] == 1
+    mine.put([noted(f"more{n}", words=f"more u{n}") for n in range(40)], now=NOW, unique=False)
+    reading.search(asked())
+    check_right(reading, mine)  # it cannot copy, and searches what is new in RAM
+    reading.close()
+    mine.close()

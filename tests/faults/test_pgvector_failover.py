@@ -1,0 +1,141 @@
+"""A database that searches, with partitions, replicas, a standby that takes over, and many processes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.faults import pgvector_memories as memories
+from tests.faults.nursery import Nursery
+from tests.faults.pairs import Pair, ask, paired
+from tests.faults.pgvector_memories import (
+    FROM,
+    SCOPE,
+    await_served,
+    check_complete,
+    fill,
+    opened,
+    text,
+    until,
+)
+from tests.servers.postgres import Postgres
+
+from eidet import Memory
+
+psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
+
+
+def test_a_partitioned_database_is_searched(postgres: Postgres) -> None:
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE eidet_parts_searched")
+    url = f"{postgres.url('eidet_parts_searched')}?eidet_partitions=4"
+    with opened(url) as memory:
+        fill(memory, range(FROM))
+        memory.remember("Ann lives in Lisbon", scope="elsewhere")
+        memory.rebuild()
+        await_served(memory)
+        memory.remember(text("late"), scope=SCOPE)
+        gone = memory.recall(text(5), scope=SCOPE, limit=1)[0].id
+        memory.forget(gone, scope=SCOPE)
+        assert all(hit.id != gone for hit in memory.recall(text(5), scope=SCOPE))
+        assert memory.check() == []
+        check_complete(memory, url, [3, 50, "late"])
+        assert memory.recall("Lisbon", scope="elsewhere", limit=1)[0].text == "Ann lives in Lisbon"
+
+
+@pytest.fixture(autouse=True)
+def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy that was not the last one need not wait for the next."""
+    monkeypatch.setattr("eidet.index.pgvector.copier.REST_SECONDS", 0.05)
+
+
+def test_many_processes_write_while_others_recall(postgres_url: str, start: Nursery) -> None:
+    with opened(postgres_url) as memory:
+        fill(memory, range(FROM))
+    writers = [start(memories.write, postgres_url, name, "15") for name in ("a", "b")]
+    readers = [start(memories.read, postgres_url, "20")]
+    with ThreadPoolExecutor(3) as pool:
+        said, seen = (list(pool.map(lambda child: child.result(), some)) for some in (writers, readers))
+    assert all(FROM <= count <= FROM + 30 for count in seen)
+    with opened(postgres_url) as memory:
+        await_served(memory)
+        check_complete(memory, postgres_url, [one for some in said for one in some[::4]])
+        assert memory.check() == []
+
+
+# Replicas and failover.
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """The last test here lets the primary die."""
+    with paired(tmp_path_factory.mktemp("searched")) as pair:
+        yield pair
+
+
+@pytest.fixture
+def followed(pair: Pair) -> Iterator[Memory]:
+    """Reads from the standby while that is near."""
+    replica = f"127.0.0.1:{pair.standby.port}"
+    with opened(f"{pair.primary.url()}?eidet_replicas={replica}&eidet_lag_seconds=1") as memory:
+        yield memory
+
+
+def test_what_was_just_written_is_found_while_a_replica_is_read(followed: Memory, pair: Pair) -> None:
+    fill(followed, range(FROM))
+    await_served(followed)
+    for number in range(FROM, FROM + 40):  # more than may wait, so that copies are made on the way
+        followed.remember(text(number), scope=SCOPE)
+        assert followed.recall(text(number), scope=SCOPE, limit=1)[0].text == text(number)
+    check_complete(followed, pair.primary.url(), range(0, FROM + 40, 11))
+
+
+def test_a_replica_that_is_behind_hides_nothing(followed: Memory, pair: Pair) -> None:
+    """Its tables may be of an earlier copy, or not be there yet: it is not searched."""
+    followed.recall("parcel", scope=SCOPE)
+    ask(pair.standby, "SELECT pg_wal_replay_pause()")
+    until(lambda: ask(pair.standby, "SELECT pg_get_wal_replay_pause_state()") == "paused")
+    try:
+        with opened(pair.primary.url()) as other:
+            other.remember(text("others"), scope=SCOPE)
+            other.rebuild()
+        followed.remember(text("mine"), scope=SCOPE)
+        assert followed.recall(text("mine"), scope=SCOPE, limit=1)[0].text == text("mine")
+        time.sleep(1.3)
+        check_complete(followed, pair.primary.url(), [3, 50, "mine", "others"])
+    finally:
+        ask(pair.standby, "SELECT pg_wal_replay_resume()")
+
+
+def test_when_the_primary_dies_the_standby_searches_and_nothing_is_lost(pair: Pair) -> None:
+    told: list[str] = []
+    ended = threading.Event()
+
+    def work(memory: Memory, name: str) -> None:
+        number = 0
+        while not ended.is_set():
+            memory.remember(text(f"{name}y{number}"), scope=SCOPE)
+            told.append(f"{name}y{number}")
+            assert memory.recall(text(7), scope=SCOPE, limit=1)[0].text == text(7)
+            number += 1
+
+    with opened(pair.url()) as memory, ThreadPoolExecutor(3) as pool:
+        memory.recall("parcel", scope=SCOPE)
+        threads = [pool.submit(work, memory, name) for name in "de"]
+        try:
+            until(lambda: len(told) > 40)
+            pair.primary.kill()
+            pair.standby.promote()
+            before = len(told)
+            until(lambda: len(told) > before + 20 or any(thread.done() for thread in threads), 40)
+        finally:
+            ended.set()
+        for thread in threads:
+            thread.result(60)
+        await_served(memory)
+        assert memory.check() == []
+        check_complete(memory, pair.standby.url(), [3, 50, *told[::7], told[-1]])
+        assert sum(1 for record in memory.find(scope=SCOPE, limit=10_000) if "y" in record.text) >= len(told)

@@ -1,0 +1,216 @@
+"""A lost line to a database that searches: every verb succeeds or says in time that it could not.
+
+Afterwards all that was acknowledged is found, and answers are those of an index in RAM.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+from tests.faults import pgvector_memories as memories
+from tests.faults.nursery import Nursery
+from tests.faults.pgvector_memories import FROM, SCOPE, await_served, check_complete, fill, opened, text
+from tests.servers.postgres import Postgres
+from tests.servers.proxy import Proxy
+
+from eidet import Memory
+from eidet.errors import Unavailable
+from eidet.remote import Patience
+
+QUICK = Patience(deadline_seconds=0.6, break_after=1000, rest_seconds=0.1)
+SLACK = 3.0  # seconds that a busy machine may take longer
+
+
+@pytest.fixture
+def proxy(postgres: Postgres) -> Iterator[Proxy]:
+    proxy = Proxy(postgres.port)
+    yield proxy
+    proxy.stop()
+
+
+@pytest.fixture
+def filled(postgres_url: str) -> str:
+    """A database with a scope that the server searches."""
+    with opened(postgres_url) as memory:
+        fill(memory, range(FROM))
+        memory.rebuild()
+    return postgres_url
+
+
+@pytest.fixture
+def behind(proxy: Proxy, filled: str) -> str:
+    """The same one's address through the proxy."""
+    return f"postgresql://postgres@127.0.0.1:{proxy.port}/{filled.rpartition('/')[2]}"
+
+
+def opening(address: str, proxy: Proxy, patience: Patience) -> Iterator[Memory]:
+    with opened(address, patience) as memory:
+        memory.recall("parcel", scope=SCOPE)
+        yield memory
+        proxy.heal()
+
+
+@pytest.fixture
+def hasty(behind: str, proxy: Proxy) -> Iterator[Memory]:
+    yield from opening(behind, proxy, QUICK)
+
+
+@pytest.fixture
+def patient(behind: str, proxy: Proxy) -> Iterator[Memory]:
+    yield from opening(behind, proxy, memories.PATIENT)
+
+
+VERBS: dict[str, Callable[[Memory], object]] = {
+    "recall": lambda memory: memory.recall(text(7), scope=SCOPE),
+    "recall filtered": lambda memory: memory.recall(text(7), scope=SCOPE, who="Ann"),
+    "recall another scope": lambda memory: memory.recall("parcel", scope="other"),
+    "context": lambda memory: memory.context(text(7), scope=SCOPE, budget=200),
+    "remember": lambda memory: memory.remember(text("new"), scope=SCOPE),
+    "check": lambda memory: memory.check(),
+}
+
+
+def took(memory: Memory, verb: str) -> float:
+    started = time.monotonic()
+    with pytest.raises(Unavailable):
+        VERBS[verb](memory)
+    return time.monotonic() - started
+
+
+def check_all_fail_in_time(memory: Memory) -> None:
+    with ThreadPoolExecutor(len(VERBS)) as pool:
+        seconds = dict(zip(VERBS, pool.map(partial(took, memory), VERBS), strict=True))
+    for verb, spent in seconds.items():
+        assert spent < QUICK.deadline_seconds * (1 if "recall" in verb else 2) + SLACK, verb
+
+
+def test_a_black_hole_is_told_in_time_and_forgotten_afterwards(
+    hasty: Memory, proxy: Proxy, filled: str
+) -> None:
+    proxy.silent = True
+    check_all_fail_in_time(hasty)
+    proxy.cut()
+    proxy.heal()
+    check_complete(hasty, filled, range(0, FROM, 25))
+
+
+def test_a_server_that_is_away_is_told_in_time_and_found_again(
+    hasty: Memory, proxy: Proxy, filled: str
+) -> None:
+    proxy.refuse()
+    check_all_fail_in_time(hasty)
+    proxy.heal()
+    check_complete(hasty, filled, range(0, FROM, 25))
+
+
+def test_lines_that_were_cut_are_not_noticed(patient: Memory, proxy: Proxy, filled: str) -> None:
+    for verb in VERBS.values():
+        proxy.cut()
+        verb(patient)
+    check_complete(patient, filled, [3, 50, "new"])
+
+
+@pytest.mark.parametrize("after", [0, 400, 2_500])
+def test_a_line_cut_in_the_middle_of_a_reply_changes_no_answer(
+    after: int, patient: Memory, proxy: Proxy, filled: str
+) -> None:
+    proxy.cut()
+    proxy.cut_after = after
+    healing = threading.Timer(0.25, proxy.heal)
+    healing.start()
+    assert patient.recall(text(7), scope=SCOPE, limit=1)[0].text == text(7)
+    patient.remember(text("cut"), scope=SCOPE)
+    assert patient.recall(text("cut"), scope=SCOPE, limit=1)[0].text == text("cut")
+    healing.join()
+    check_complete(patient, filled, [3, 50, "cut"])
+
+
+def test_a_slow_line_is_only_slow(patient: Memory, proxy: Proxy, filled: str) -> None:
+    proxy.delay = 0.02
+    patient.remember(text("slow"), scope=SCOPE)
+    assert patient.recall(text("slow"), scope=SCOPE, limit=1)[0].text == text("slow")
+    proxy.heal()
+    check_complete(patient, filled, [3, 50, "slow"])
+
+
+def test_closing_does_not_wait_for_a_copy_that_a_black_hole_swallowed(
+    filled: str, behind: str, proxy: Proxy
+) -> None:
+    memory = opened(behind, QUICK)
+    memory.recall("parcel", scope=SCOPE)
+    with opened(filled) as other:
+        fill(other, range(FROM, FROM + 60))  # more than may wait
+    memory.recall("parcel", scope=SCOPE)
+    proxy.silent = True
+    started = time.monotonic()
+    memory.close()
+    assert time.monotonic() - started < 9
+    proxy.cut()
+    proxy.heal()
+    with opened(filled) as other:
+        check_complete(other, filled, range(0, FROM + 60, 40))
+
+
+def recall_until(ended: threading.Event, memory: Memory, first: int) -> None:
+    while not ended.is_set():
+        for number in range(first, FROM, 17):
+            assert memory.recall(text(number), scope=SCOPE, limit=1)[0].text == text(number)
+
+
+def remember_until(ended: threading.Event, memory: Memory, told: list[int]) -> None:
+    while not ended.is_set():
+        memory.remember(text(FROM + len(told)), scope=SCOPE)
+        told.append(FROM + len(told))
+
+
+def test_recalls_and_writes_go_on_over_a_server_that_is_killed(postgres: Postgres, filled: str) -> None:
+    told: list[int] = []
+    ended = threading.Event()
+    with opened(filled) as memory, ThreadPoolExecutor(4) as pool:
+        try:
+            work = [pool.submit(recall_until, ended, memory, n) for n in range(3)]
+            work.append(pool.submit(remember_until, ended, memory, told))
+            memories.until(lambda: len(told) > 30)
+            postgres.kill()
+            postgres.start()
+            before = len(told)
+            memories.until(lambda: len(told) > before + 30 or any(done.done() for done in work), 40)
+        finally:
+            ended.set()
+        for done in work:
+            done.result(60)
+        await_served(memory)
+        check_complete(memory, filled, [*range(0, FROM, 25), *told[::15], told[-1]])
+
+
+@pytest.mark.parametrize("pages", ["1", "4"])
+def test_a_copier_that_is_killed_leaves_no_half_copy(pages: str, postgres_url: str, start: Nursery) -> None:
+    with opened(postgres_url) as memory:
+        fill(memory, range(FROM))
+    child = start(memories.copy_slowly, postgres_url, pages)
+    assert child.hear() == "copying"
+    child.kill()
+    with opened(postgres_url) as memory:
+        await_served(memory)
+        assert memory.check() == []
+        check_complete(memory, postgres_url, range(0, FROM, 25))
+
+
+def test_a_copier_killed_while_it_brings_a_copy_up_to_date_is_gone_on_for(
+    filled: str, start: Nursery
+) -> None:
+    with Memory(filled, embedder=memories.EMBEDDER) as memory:  # which copies nothing
+        fill(memory, range(FROM, FROM + 90))
+        memory.forget(memory.recall(text(5), scope=SCOPE, limit=1)[0].id, scope=SCOPE)
+    child = start(memories.copy_slowly, filled, "1")
+    assert child.hear() == "copying"
+    child.kill()
+    with opened(filled) as memory:
+        assert memory.check() == []  # which waits for whoever copies
+        check_complete(memory, filled, [3, 50, FROM, FROM + 89])
+        assert all(hit.text != text(5) for hit in memory.recall(text(5), scope=SCOPE))
