@@ -344,6 +344,9 @@ class AsyncMemory:
     async def stats(self, scope: str | Scope | None = None) -> dict[str, Any]:
         return await self._run(self._memory.stats, scope)
 
+    async def health(self) -> dict[str, Any]:
+        return await self._run(self._memory.health)
+
     async def metrics(self, scope: str | Scope | None = None) -> dict[str, float]:
         return await self._run(self._memory.metrics, scope)
 
@@ -466,10 +469,14 @@ class AsyncMemory:
         self,
         archive: Archive | str | Path | None = None,
         *,
-        ids: Sequence[str] | None = None,
+        ids: str | Sequence[str] | None = None,
         scope: str | Scope | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
     ) -> int:
-        return await self._run(self._memory.unarchive, archive, ids=ids, scope=scope)
+        return await self._run(
+            self._memory.unarchive, archive, ids=ids, scope=scope, since=since, until=until
+        )
 
     async def fit(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 from .config import Settings
 from .connect import audited, open_index, open_store, sealed
 from .embed import Embedder, embedder_named, embedder_of
-from .errors import EidetError, Misconfigured
+from .errors import EidetError, Misconfigured, NotFound, Unavailable
 from .index import Index
 from .ingest import Ingest
 from .ingest.renew import Progress, batches, reanalyse, reembed
 from .model import Hits, Record, Scope, Trust
 from .quality import DAY, KEPT_DAYS, Quality, Survey, Tally, Windows, day_of, quality_of
 from .quality.drift import Drift, drift, split
+from .quality.health import health_of, health_told
 from .quality.metrics import metrics_of
 from .recall import Recall
 from .store import Store, Watch
@@ -112,6 +113,12 @@ class Engine:
         if self._closed:
             place = getattr(self._store, "path", "RAM")
             raise Misconfigured(f"the memory on {place} was closed; open it again")
+
+    def absent(self, what: str) -> EidetError:
+        """The error for something that is not found: while a part of the store is down, nobody knows."""
+        if missing := getattr(self.store, "missing", ()):
+            return Unavailable(f"whether there is {what} is not known: {missing[0]}", retry_after=1.0)
+        return NotFound(f"there is no {what}")
 
     # The three paths.
 
@@ -370,9 +377,27 @@ class Engine:
         }
 
     def _stores(self) -> dict[str, Any]:
-        """How the stores do that this one is made of, where it is made of any."""
-        tell = getattr(self.store, "health", None)
-        return {} if tell is None else {"stores": tell()}
+        """How the server does that this store is on, or the stores that it is made of."""
+        told = health_of(self.store)
+        return {} if told is None else {"stores": told}
+
+    def health(self) -> dict[str, Any]:
+        return health_told(
+            {
+                "store": health_of(self.store),
+                "index": self._parts[2].stats().get("database") if self._parts else None,
+                "embedder": health_of(self.embedder),
+                "archive": self._archive_health(),
+            }
+        )
+
+    def _archive_health(self) -> Mapping[str, Any] | None:
+        from .upkeep.archive import archive_of
+
+        try:
+            return health_of(archive_of(self.settings.upkeep.archive))
+        except EidetError as error:
+            return {"name": self.settings.upkeep.archive, "state": "down", "last_error": str(error)}
 
     # How retrieval does.
 

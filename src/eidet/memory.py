@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -28,7 +29,7 @@ from .checks import (
 from .clean import Moment, clean_text, moment
 from .config import Settings, Upkeep
 from .engine import Engine
-from .errors import BadInput, Conflict, NotFound, Refused
+from .errors import BadInput, Conflict, Refused, Unavailable
 from .feedback import counts_of, judge, judged
 from .guarding import LABELLED, Guard, Guarding, with_guard
 from .ingest import Given, drafts_of
@@ -285,7 +286,7 @@ class Memory:
             raise Refused("this memory is open for reading only: feedback cannot be kept")
         record = what.record or (None if what.id is None else self.get(what.id, scope=what.scope))
         if record is None and what.id is not None:
-            raise NotFound(f"there is no record {what.id!r} in scope {what.scope}")
+            raise self._engine.absent(f"record {what.id!r} in scope {what.scope}")
         self._engine.tally(what.scope, who, counts, now)
         if useful and record is not None:
             self._engine.used([record], now)
@@ -367,7 +368,7 @@ class Memory:
             now = self._clock()
             old = self.get(id, scope=scope)
             if old is None:
-                raise NotFound(f"there is no record {id!r} in scope {one(scope)}")
+                raise self._engine.absent(f"record {id!r} in scope {one(scope)}")
             _check_unchanged(old, version, digest)
             if old.meta.get("hold"):
                 raise Refused(
@@ -518,6 +519,14 @@ class Memory:
         quality, drift = self._engine.retrieval(place, now)
         retrieval = told(quality, drift, self._engine.windows)
         return self._engine.stats(place, now) | self._life.stats() | {"retrieval": retrieval}
+
+    def health(self) -> dict[str, Any]:
+        """How the servers do that this memory stands on: stores, what waits for one, index, embedder.
+
+        `state` is up, degraded or down; each line tells its own, how often it failed, and its last error.
+        Asks nobody, so it answers at once, and never fails.
+        """
+        return self._engine.health()
 
     def metrics(self, scope: str | Scope | None = None) -> dict[str, float]:
         """How the memory does, as numbers for monitoring: `eidet.quality.metrics` says what each means.
@@ -693,12 +702,23 @@ class Memory:
         self,
         archive: Archive | str | Path | None = None,
         *,
-        ids: Sequence[str] | None = None,
+        ids: str | Sequence[str] | None = None,
         scope: str | Scope | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
     ) -> int:
-        """Brings memories back from an archive (all of it, or some ids or a scope); how many."""
-        place = None if scope is None else Scope.of(scope)
-        return self._life.unarchive(archive, ids, place, self._clock(), self._guarding.loaded)
+        """Brings memories back from an archive; how many.
+
+        All of it, or those with some ids, of a scope, or created from `since` to `until`. Pieces that
+        cannot hold any of them are not fetched.
+        """
+        sought = {
+            "ids": None if ids is None else {ids} if isinstance(ids, str) else set(ids),
+            "scope": None if scope is None else Scope.of(scope),
+            "since": None if since is None else moment(since, "since"),
+            "until": None if until is None else moment(until, "until"),
+        }
+        return self._life.unarchive(archive, sought, self._clock(), self._guarding.loaded)
 
     def fit(
         self,
@@ -721,7 +741,7 @@ class Memory:
 
     def _there(self, id: str, scope: str | Scope) -> Record:
         if (record := self.get(id, scope=scope)) is None:
-            raise NotFound(f"there is no record {id!r} in scope {one(scope)}")
+            raise self._engine.absent(f"record {id!r} in scope {one(scope)}")
         return record
 
     def flush(self) -> None:
@@ -781,7 +801,8 @@ class Memory:
         """Writes down what is pending and releases everything; closing twice is fine."""
         self._life.close()
         if not self._engine.closed:
-            self._clean_up(self._clock)
+            with suppress(Unavailable):  # the next one to open it does it
+                self._clean_up(self._clock)
         self._engine.close()
         self._guarding.close()
 

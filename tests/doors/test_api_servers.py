@@ -13,6 +13,7 @@ from eidet import Memory
 from eidet.compat.api import (
     AgentMemoryAPI,
     MemoryConfig,
+    MemoryConfigException,
     RedisIMConfig,
     RedisSTMConfig,
     SQLiteLTMConfig,
@@ -123,6 +124,38 @@ def test_host_port_and_use_redis_name_the_server_and_a_namespace_its_keys(
         fill(api, clock, 2)
     assert tiers_at(redis_url) == {}
     assert tiers_at(f"redis://127.0.0.1:{valkey.port}/0?prefix=robots") == {"short": 2}
+
+
+@pytest.mark.point(150, 193, 194)
+@pytest.mark.parametrize(
+    ("short", "middle"),
+    [
+        ({"url": "redis://:secret@one:6379/0"}, {"url": "redis://two:6379/0"}),
+        ({"host": "one", "db": 0}, {"host": "one", "db": 1}),
+        ({"host": "one", "namespace": "a"}, {"host": "one", "namespace": "b"}),
+        ({"host": "one", "port": 6379}, {"host": "one", "port": 6380}),
+    ],
+)
+def test_two_servers_for_the_short_and_the_middle_tier_are_refused(
+    short: dict[str, Any], middle: dict[str, Any]
+) -> None:
+    with pytest.raises(MemoryConfigException, match="one server") as refused:
+        MemoryConfig(stm_config=RedisSTMConfig(**short), im_config=RedisIMConfig(**middle))
+    assert "secret" not in str(refused.value)
+    config = MemoryConfig(stm_config=RedisSTMConfig(**short))
+    with pytest.raises(MemoryConfigException, match="one server"):
+        config.but({"im_config": middle})
+
+
+@pytest.mark.point(150, 193, 194)
+def test_one_server_may_be_written_in_two_ways() -> None:
+    config = MemoryConfig(
+        stm_config=RedisSTMConfig(url="redis://somewhere"),
+        im_config=RedisIMConfig(host="somewhere", port=6379, db=0),
+    )
+    assert config.server == "redis://somewhere"
+    only = MemoryConfig(im_config=RedisIMConfig(host="somewhere"))
+    assert only.server == "redis://somewhere:6379/0"
 
 
 @pytest.mark.point(199)

@@ -24,10 +24,10 @@ from tests.doors.anthropic_server import (
     text,
 )
 
-from eidet import Memory
+from eidet import Memory, wire
 from eidet.compat.manager import Agent, ConversationContext, MemoryConfig, MemoryEntry, MemoryTypes, Message
 from eidet.errors import BadInput, Misconfigured, Unavailable
-from eidet.llm import Request, streaming
+from eidet.llm import Request
 from eidet.llm.streaming import StreamingAnthropic, listened, sent
 
 JOB = re.compile(r"[Mm]y sister (\w+) is a (\w+)")
@@ -49,7 +49,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "PAUSES", (0.01,))
+    monkeypatch.setattr(wire, "FIRST_PAUSE", 0.01)
 
 
 def agent_at(server: Server, **how: object) -> Agent:

@@ -131,7 +131,9 @@ def test_the_old_name_of_the_scheme_means_the_same(postgres_url: str) -> None:
 
 
 @pytest.mark.point(84, 85)
-@pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:1/x", "redis://127.0.0.1:1/0?deadline=1"])
+@pytest.mark.parametrize(
+    "url", ["postgresql://nobody@127.0.0.1:1/x?eidet_deadline_seconds=1", "redis://127.0.0.1:1/0?deadline=1"]
+)
 def test_a_server_that_does_not_answer_is_told_at_initialize(url: str) -> None:
     with pytest.raises(EidetError, match=r"127\.0\.0\.1"):
         run(store_at(url).initialize())

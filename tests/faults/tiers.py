@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,8 @@ class Pair:
 
     def __init__(self, folder: Path) -> None:
         self.ticks = 0.0
-        self.short = Switch(SqliteStore(folder / "short.db"))
-        self.long = Switch(SqliteStore(folder / "long.db"))
+        self.short = self.opened(folder / "short.db")
+        self.long = self.opened(folder / "long.db")
         self.store = TieredStore(
             self.short,
             self.long,
@@ -55,6 +56,9 @@ class Pair:
             clock=lambda: NOW,
             ticks=lambda: self.ticks,
         )
+
+    def opened(self, file: Path) -> Switch:
+        return Switch(SqliteStore(file))
 
     def memory(self) -> Memory:
         return Memory(self.store, embedder="hashing:64", settings=Settings(sidecar_from=5), clock=lambda: NOW)
@@ -125,4 +129,20 @@ def fill_the_disk(folder: str) -> None:
             pair.store.health()["outbox"]["waiting"],
         ]
     )
+    pair.store.close()
+
+
+def come_and_go(folder: str, name: str) -> None:
+    """Writes while the short store goes and comes back, and tells what was acknowledged, in two parts."""
+    pair = Pair(Path(folder))
+    tell("ready")
+    sys.stdin.readline()
+    for part in range(2):
+        kept: list[str] = []
+        for n in range(20):
+            pair.short.off = n % 5 != 4
+            pair.wait()
+            kept += [r.id for r in pair.store.put([fact(f"{name} {part} {n}")], now=NOW)]
+        pair.short.off = True
+        tell(kept)
     pair.store.close()

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.servers.fixtures import EMPTY, TEMPLATE
+from tests.servers.postgres import Postgres
 from tests.strategies import records
 
 from eidet import BadInput, Conflict, Memory, Misconfigured, NotFound, Refused, Scope, Settings
@@ -648,6 +653,53 @@ def test_from_server_to_server_and_back_all_is_as_it_was(
     found = by_id(back)
     assert found.pop(("default", "ann")).version == 4
     assert found == {key: record for key, record in by_id(source).items() if key != ("default", "ann")}
+
+
+KINDS = ("file", "sealed", "postgres", "redis", "tiered", "sealed tiered")
+
+
+@pytest.fixture
+def place(redis_url: str, postgres: Postgres, tmp_path: Path) -> Callable[[str], dict[str, Any]]:
+    """Makes a new place of a kind, and says how it is opened."""
+    numbers = count()
+
+    def made(kind: str) -> dict[str, Any]:
+        file, redis = tmp_path / f"{next(numbers)}.db", f"{redis_url}?prefix=p{next(numbers)}"
+        both = f"tiered://?short={quote(redis, safe='')}&long={quote(str(file), safe='')}"
+        told = {"redis": redis, "tiered": both, "sealed tiered": both, "postgres": ""}
+        where = database_of(postgres) if kind == "postgres" else told.get(kind, str(file))
+        return {"place": where, "key": KEY if kind.startswith("sealed") else None}
+
+    return made
+
+
+def database_of(postgres: Postgres) -> str:
+    import psycopg
+
+    name = f"copied_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} STRATEGY file_copy")
+    with psycopg.connect(postgres.url(name), autocommit=True) as connection:
+        connection.execute(EMPTY)  # an identity of its own
+    return postgres.url(name)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_from_any_place_to_any_other(
+    kind: str, source: Memory, place: Callable[[str], dict[str, Any]]
+) -> None:
+    form = source._engine.store.get("acme", ["bob"])[0]
+    assert form is not None
+    source._engine.store.recast([(form, form.but(tier=Tier.LONG))], now=NOW)
+    with Memory(**place(kind), embedder="hashing:64", clock=Clock()) as first:
+        assert copy(source, first).ok
+        whole = by_id(source)
+        for other in KINDS:
+            with Memory(**place(other), embedder="hashing:64", clock=Clock()) as second:
+                copied = copy(first, second)
+                assert (copied.ok, copied.created, copied.histories) == (True, len(whole), 3), other
+                assert by_id(second) == whole, other
+                assert second.history("ann") == source.history("ann"), other
 
 
 def test_into_tiers_and_out_of_them(source: Memory, redis_url: str, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from eidet import BadInput, Corrupt, Memory, NotFound, Refused, Settings, Unavailable, Where
+from eidet import BadInput, Corrupt, Memory, Misconfigured, NotFound, Refused, Settings, Unavailable, Where
 from eidet.config import Upkeep
 from eidet.llm import Answer, Request
 from eidet.model import Kind, Record, Tier
@@ -356,6 +356,20 @@ def test_spaced_use_keeps_a_memory(memory: Memory, clock: Clock) -> None:
     clock.days(60)
     memory.maintain(settings=Upkeep(forget_below=0.12, short_age_days=None))
     assert [record.text for record in memory.find()] == ["used"]
+
+
+def test_some_of_an_archive_comes_back_by_id_and_by_time(tmp_path: Path) -> None:
+    archive = FolderArchive(tmp_path / "archive")
+    for day in range(4):
+        made = Record(id=f"{day}", scope="a", text=f"day {day}", created=day * 86_400.0, occurred=0.0)
+        archive.keep([made], {}, now=NOW)
+    memory = Memory(embedder="hashing:64")
+    assert memory.unarchive(archive, ids="2") == 1
+    assert memory.unarchive(archive, since=86_400.0, until=2 * 86_400.0) == 2
+    assert memory.unarchive(archive, since=9 * 86_400.0) == 0
+    assert {record.id for record in memory.find(scope="a")} == {"1", "2"}
+    with pytest.raises(Misconfigured, match="as text"):
+        memory.unarchive(Path("s3://bucket/prefix"))
 
 
 def test_an_archive_that_cannot_be_written_keeps_everything(

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+
+from eidet.config import Settings
+from eidet.connect import open_index, open_store
+from eidet.embed import embedder_of
+from eidet.errors import Misconfigured
+from eidet.index.embedded import EmbeddedIndex
+from eidet.plugins import loaded
+from eidet.recall.recipes import recipe_of
+from eidet.rerank import reranker_of
+from eidet.store.ram import RamStore
 
 PLUGIN = Path(__file__).parents[2] / "examples" / "plugin"
 
@@ -31,11 +44,11 @@ def installed_by_hand(target: Path) -> Path:
     return target
 
 
-def run(target: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def run(target: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     paths = os.pathsep.join([str(target), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.run(
         [sys.executable, *command],
-        env={**os.environ, "PYTHONPATH": paths},
+        env={**os.environ, "PYTHONPATH": paths, **environment},
         capture_output=True,
         text=True,
         timeout=120,
@@ -65,6 +78,60 @@ def test_what_a_plugin_adds_is_found_by_its_names(plugin: Path) -> None:
     assert told.stdout.startswith("['the new harbour', 'the old harbour']")
 
 
+INDEX = """
+from eidet import Memory
+from eidet.config import Settings
+from eidet.where import Where
+how = Settings(index="shelves://team?small=0&ship_rows=1&background=no")
+with Memory(settings=how, embedder="letters:32") as one:
+    one.remember(["the old harbour", "the new harbour"], kind="fact")
+    one.remember("a harbour seal", kind="episode")
+    print([hit.text for hit in one.recall("harbour", kinds=["episode"])])
+    print(one.stats()["index"]["rows_in_database"], one.check())
+"""
+
+
+def test_the_index_of_a_plugin_is_named_by_a_setting(plugin: Path) -> None:
+    told = run(plugin, "-c", INDEX)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.split("\n")[:2] == ["['a harbour seal']", "3 []"]
+
+
+COMMANDS = """
+import json, sys
+from typer.testing import CliRunner
+from eidet.cli import app
+told = [CliRunner().invoke(app, words) for words in json.loads(sys.argv[1])]
+print(json.dumps([one.output if one.exit_code == 0 else repr(one) for one in told]))
+"""
+
+
+def test_all_that_a_plugin_adds_is_reached_from_the_command_line(plugin: Path, tmp_path: Path) -> None:
+    commands = [
+        ["remember", "the old harbour", "--occurred", "2020-01-01"],
+        ["remember", "the new harbour of the town"],
+        ["recall", "the old harbour", "--recipe", "newest", "--json"],
+        ["recall", "the old harbour", "--json"],
+        ["context", "harbour", "--recipe", "newest"],
+        ["stats", "--at", "shared://team", "--json"],
+    ]
+    told = run(
+        plugin,
+        "-c",
+        COMMANDS,
+        json.dumps(commands),
+        EIDET_MEMORY=str(tmp_path / "agent.db"),
+        EIDET_EMBEDDER="letters:32",
+        EIDET_INDEX="shelves://team?small=0&ship_rows=1&background=no",
+    )
+    assert told.returncode == 0, told.stderr
+    _, _, newest, usual, block, stats = json.loads(told.stdout)
+    assert json.loads(newest)["hits"][0]["record"]["text"] == "the new harbour of the town"
+    assert json.loads(usual)["hits"][0]["record"]["text"] == "the old harbour"
+    assert "harbour" in block
+    assert json.loads(stats)["embedder"] == "letters:32"
+
+
 def test_a_name_that_nobody_offers_tells_those_that_are_there(plugin: Path) -> None:
     ask = "from eidet import Memory; Memory().recall('x', recipe='no such one')"
     told = run(plugin, "-c", ask)
@@ -80,7 +147,79 @@ def test_an_entry_point_that_is_no_recipe_is_told(plugin: Path, tmp_path: Path) 
     (entry_points,) = target.glob("*.dist-info/entry_points.txt")
     entry_points.write_text("[eidet.recipes]\nbad = builtins:list\n")
     told = run(target, "-c", "from eidet import Memory; Memory().recall('x', recipe='bad')")
-    assert "gives a Recipe, not []" in told.stderr
+    assert "is to give a Recipe, not []" in told.stderr
+
+
+@pytest.fixture
+def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Installs a package of one module that offers something under the name `odd` of every group."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def install(name: str, value: str, code: str, groups: Iterable[str] = USES, called: str = "odd") -> None:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        (tmp_path / f"{name}.py").write_text(code)
+        told = tmp_path / f"{name}-1.0.dist-info"
+        told.mkdir()
+        (told / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        lines = "".join(f"[{group}]\n{called} = {value}\n" for group in groups)
+        (told / "entry_points.txt").write_text(lines)
+        importlib.invalidate_caches()
+
+    return install
+
+
+Offer = Callable[..., None]
+USES: dict[str, Callable[[], object]] = {
+    "eidet.embedders": lambda: embedder_of("odd:3"),
+    "eidet.recipes": lambda: recipe_of("odd"),
+    "eidet.rerankers": lambda: reranker_of("odd"),
+    "eidet.stores": lambda: open_store("odd://place", Settings()),
+    "eidet.indexes": lambda: open_index(RamStore(), 8, Settings(index="odd+http://host")),
+}
+
+
+@pytest.mark.parametrize("group", sorted(USES))
+def test_a_plugin_that_cannot_be_imported_is_named_with_its_package(group: str, offer: Offer) -> None:
+    offer("broken_one", "broken_one:Odd", "raise RuntimeError('no licence here')")
+    with pytest.raises(Misconfigured) as told:
+        USES[group]()
+    said = f"'odd' of {group}, which the package broken_one 1.0 offers as broken_one:Odd, cannot be loaded"
+    assert str(told.value) == f"{said}: RuntimeError: no licence here"
+
+
+@pytest.mark.parametrize("group", sorted(USES))
+def test_a_plugin_whose_entry_point_names_nothing_is_told(group: str, offer: Offer) -> None:
+    offer("hollow", "hollow:Gone", "")
+    with pytest.raises(Misconfigured, match=r"hollow:Gone, cannot be loaded: AttributeError"):
+        USES[group]()
+
+
+@pytest.mark.parametrize("group", sorted(USES))
+def test_two_packages_that_want_one_name_are_both_named(group: str, offer: Offer) -> None:
+    offer("first", "first:Odd", "Odd = dict")
+    offer("second", "second:Odd", "Odd = dict")
+    both = r"the package first 1.0 \(first:Odd\) and the package second 1.0 \(second:Odd\) each offer 'odd'"
+    with pytest.raises(Misconfigured, match=both):
+        USES[group]()
+
+
+@pytest.mark.parametrize("group", sorted(USES))
+def test_a_plugin_that_takes_other_arguments_is_told_those_it_gets(group: str, offer: Offer) -> None:
+    offer("strict", "strict:odd", "def odd(a, b, c, d, /): ...")
+    with pytest.raises(Misconfigured, match=r"is called with \(.*, but is odd\(a, b, c, d, /\): missing"):
+        USES[group]()
+
+
+@pytest.mark.parametrize("group", sorted(USES))
+def test_a_plugin_that_gives_something_else_is_told(group: str, offer: Offer) -> None:
+    offer("other", "other:odd", "def odd(*given, **named): return 7")
+    with pytest.raises(Misconfigured, match=rf"'odd' of {group} is to give an? .*, not (int|7)"):
+        USES[group]()
+
+
+def test_what_comes_with_eidet_keeps_its_name(offer: Offer) -> None:
+    offer("usurper", "usurper:x", "raise RuntimeError('loaded')", ["eidet.indexes"], "embedded")
+    assert loaded("eidet.indexes", "embedded") is EmbeddedIndex
 
 
 def test_the_plugin_keeps_the_shipped_laws(plugin: Path) -> None:

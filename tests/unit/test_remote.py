@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eidet.errors import BadInput, Misconfigured, Unavailable
-from eidet.remote import Line, Patience, Unsure
+from eidet.remote import Busy, Full, Line, Patience, Unsure
 
 
 class Time:
@@ -182,3 +182,38 @@ def test_health_tells_what_happened() -> None:
 def test_patience_is_above_zero() -> None:
     with pytest.raises(Misconfigured, match="deadline_seconds"):
         Patience(deadline_seconds=0)
+
+
+def test_a_server_that_is_busy_is_not_down() -> None:
+    time = Time()
+    one = line(time, break_after=2, deadline_seconds=5)
+    with pytest.raises(Busy, match="was tried"):
+        one.call(failing(1000, lambda: Busy("too many requests")))
+    assert (one.health().state, one.health().last_error) == ("up", "too many requests")
+    assert one.health().failures > 2
+    assert one.call(failing(0)) == "done"
+
+
+def test_a_server_that_is_full_is_not_asked_again_and_is_not_down() -> None:
+    time = Time()
+    one = line(time, break_after=1)
+    for _ in range(3):
+        with pytest.raises(Full, match="no room"):
+            one.call(failing(1, lambda: Full("no room")))
+    assert (one.health().state, time.slept) == ("up", [])
+
+
+def test_a_call_may_be_tried_only_so_often() -> None:
+    time = Time()
+    one = line(time, break_after=100)
+    assert one.call(failing(2), most=3) == "done"
+    with pytest.raises(Unavailable, match="tried 3 times"):
+        one.call(failing(3), most=3)
+
+
+def test_what_was_given_up_is_the_kind_of_error_it_was() -> None:
+    class Odd(Unavailable):
+        """Of a backend."""
+
+    with pytest.raises(Odd):
+        line(Time(), deadline_seconds=0.1).call(failing(1000, lambda: Odd("odd")))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 from eidet_example.embedder import Letters
+from eidet_example.index import shelves
 from eidet_example.store import SharedStore
 
+from eidet.config import Settings
 from eidet.embed import Embedder
 from eidet.embed.contract import EmbedderContract
+from eidet.index import Index
+from eidet.index.contract import IndexContract
 from eidet.store import Store
 from eidet.store.contract import StoreContract
 
@@ -14,6 +20,12 @@ from eidet.store.contract import StoreContract
 class TestSharedStore(StoreContract):
     def make(self) -> Store:
         return SharedStore()
+
+
+class TestShelves(IndexContract):
+    def make(self, store: Store, width: int) -> Index:
+        at_once = f"shelves://{uuid4()}?small=0&ship_rows=1&background=no"  # nothing waits in RAM
+        return shelves(store, width, settings=Settings(index=at_once))
 
 
 class TestLetters(EmbedderContract):

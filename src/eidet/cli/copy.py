@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ..errors import BadInput
+from ..errors import BadInput, Unavailable
 from ..model import Scope
 from .keys import _named as named_key
 from .machine import emit
@@ -22,6 +24,7 @@ PANEL: Final = "Look after"
 DIGEST: Final = 12  # characters of a digest that are shown
 SHOWN: Final = 10
 INTERRUPTED: Final = 130
+LINE_SECONDS: Final = 10.0  # between two lines of progress
 
 
 def add_to(app: typer.Typer) -> None:
@@ -71,6 +74,9 @@ def copy(
     except KeyboardInterrupt:
         typer.echo("stopped; the same command goes on from there", err=True)
         raise typer.Exit(INTERRUPTED) from None
+    except Unavailable as error:
+        again = f"{error}; the same command then goes on where this one stopped"
+        raise Unavailable(again, retry_after=error.retry_after) from error
     emit(asdict(copied) | {"ok": copied.ok}) if json else _tell(copied)
     raise typer.Exit(int(not copied.ok))
 
@@ -96,7 +102,20 @@ def _copied(
         target_at(target, one, embedder=embedder, language=language, key=to_key, settings=settings) as other,
         progress_bar("copying") as tell,
     ):
-        return copying.copy(one, other, progress=tell, **how)
+        return copying.copy(one, other, progress=tell or Lines(time.monotonic), **how)
+
+
+class Lines:
+    """Progress for a log, where nobody sees a bar: a line now and then."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock, self._said = clock, clock()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = self._clock()
+        if now - self._said >= LINE_SECONDS:
+            self._said = now
+            typer.echo(f"copying: {done:,} of {total:,} ({done / max(total, 1):.0%})", err=True)
 
 
 def _tell(copied: Copied) -> None:
@@ -115,6 +134,10 @@ def _tell(copied: Copied) -> None:
     out.print(styled(_sentence(copied)))
     for scope, id, why in copied.differences[:SHOWN]:
         err.print(styled(("differs ", "bold red"), f"{scope}/{id} {why}"), soft_wrap=True)
+    if copied.differences:
+        err.print(
+            styled("`--overwrite` makes the target as the source is, but for legal holds"), soft_wrap=True
+        )
     for note in copied.notes:
         err.print(styled(("note ", "yellow"), note), soft_wrap=True)
 

@@ -22,6 +22,7 @@ from ..store.schema import REVISION
 from ..text import analyzer_of
 from .advice import advice
 from .findings import Finding, fault, ok, warning
+from .servers import servers
 from .show import size_text
 from .which import Which
 
@@ -142,6 +143,7 @@ def _memory(case: Case) -> Iterator[Finding]:
         yield from _embedder(case.on, store)
         yield from _language(case.on, store)
         yield from _caches(store)
+        yield from servers(memory)
         yield from _index(memory)
         yield from advice(memory, case.on.reach_or_all(False), settings)
 

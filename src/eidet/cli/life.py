@@ -11,9 +11,10 @@ import typer
 
 from ..errors import BadInput, MissingExtra
 from ..model import Record, Scope
+from ..upkeep.archive import archive_of
 from .machine import emit, record_json
 from .panels import LIFE
-from .show import console, said, styled, table
+from .show import console, local_time, said, styled, table
 from .which import Below, Which, command
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ SHOWN: Final = 50
 Id = Annotated[str, typer.Argument(metavar="ID")]
 By = Annotated[str | None, typer.Option("--by", help="Who does it, for the history.")]
 Archived = Annotated[
-    Path | None, typer.Option("--archive", metavar="FOLDER", help="Where the forgotten are kept.")
+    str | None,
+    typer.Option(
+        "--archive", metavar="FOLDER", help="Where the forgotten are kept: a folder, or s3://bucket."
+    ),
 ]
 Model = Annotated[
     str | None,
@@ -128,13 +132,37 @@ def end_session(
 
 def unarchive(
     on: Which,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER")],
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Of the archive, or s3://bucket/prefix.")],
     ids: Annotated[list[str] | None, typer.Option("--id", help="Only this one; several add up.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only what was created at this time or later.")] = None,
+    until: Annotated[str | None, typer.Option(help="Only what was created at this time or before.")] = None,
+    listing: Annotated[bool, typer.Option("--list", help="Only tell what is in it.")] = False,
 ) -> None:
     """Bring forgotten memories back from an archive."""
+    if listing:
+        _tell_pieces(on, folder)
+        return
+    scope = None if on.scope is None else Scope(on.scope)
     with on.opened(creates=True) as memory:
-        count = memory.unarchive(folder, ids=ids, scope=None if on.scope is None else Scope(on.scope))
+        count = memory.unarchive(folder, ids=ids, scope=scope, since=since, until=until)
     emit({"unarchived": count}) if on.json else typer.echo(f"brought back {count:,} records from {folder}")
+
+
+def _tell_pieces(on: Which, folder: str) -> None:
+    """By the manifests alone."""
+    archive = archive_of(folder)
+    assert archive is not None
+    pieces = [{"name": name, **archive.manifest(name)} for name in archive.names()]
+    if on.json:
+        emit(pieces)
+        return
+    made = table("piece", "archived", "records", "scopes", "created")
+    for piece in pieces:
+        first, last = (local_time(at) for at in piece.get("created") or (None, None))
+        scopes = ", ".join(f"{scope} {count:,}" for scope, count in (piece.get("scopes") or {}).items())
+        row = (piece["name"], local_time(piece.get("archived")), f"{piece['count']:,}", scopes)
+        made.add_row(*map(styled, row), f"{first} to {last}")
+    console().print(made)
 
 
 def _tell_record(on: Which, record: Record) -> None:

@@ -20,6 +20,12 @@ Trusts = Annotated[
 ]
 Since = Annotated[str | None, typer.Option(metavar="DATE", help="Happened then or later, ISO 8601.")]
 Until = Annotated[str | None, typer.Option(metavar="DATE", help="Happened then or earlier, ISO 8601.")]
+Recipe = Annotated[
+    str, typer.Option(help="How to rank: auto, dialogue, facts, documents, exact, or a plugin's.")
+]
+Rerank = Annotated[
+    str | None, typer.Option(metavar="NAME", help="A reranker for the best fifty, such as http:MODEL@URL.")
+]
 Id = Annotated[str, typer.Argument(metavar="ID")]
 
 
@@ -42,6 +48,8 @@ def recall(
     since: Since = None,
     until: Until = None,
     below: Below = False,
+    recipe: Recipe = "auto",
+    rerank: Rerank = None,
     explain: Annotated[bool, typer.Option("--explain", help="Also how the answer came about.")] = False,
     vectors: Vectors = False,
 ) -> None:
@@ -58,6 +66,8 @@ def recall(
             trust=trust or None,
             since=since,
             until=until,
+            recipe=recipe,
+            rerank=rerank,
             explain=explain,
         )
     if on.json:
@@ -77,6 +87,7 @@ def context(
         str, typer.Option(help="What counts tokens: estimate, words, llama, splintr:NAME, file:PATH.")
     ] = "estimate",
     now: Annotated[str | None, typer.Option(metavar="TIME", help="When it is asked; else now.")] = None,
+    recipe: Recipe = "auto",
     below: Below = False,
 ) -> None:
     """A prompt-ready block of what matters for a query, never over its budget."""
@@ -89,6 +100,7 @@ def context(
             headings=headings,
             counter=counter,
             now=now,
+            recipe=recipe,
             scope=on.reach(below),
         )
     if on.json:

@@ -178,6 +178,19 @@ def tell_scopes(counts: Mapping[str, int]) -> None:
     console().print(made)
 
 
+def store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """How the server does that a memory is on, or each store of several, and what waits for one."""
+    if "state" in stores:
+        yield "server", stores["state"]
+        return
+    for name in ("short", "long"):
+        if name in stores:
+            why = f": {stores[name]['error']}" if stores[name]["error"] else ""
+            yield f"{name} store", stores[name]["state"] + why
+    if waiting := stores.get("outbox", {}).get("waiting"):
+        yield "outbox", f"{waiting:,} waiting"
+
+
 def tell_stats(stats: Mapping[str, Any]) -> None:
     made = _pairs()
     aside = f" ({stats['quarantined']:,} in quarantine)" if stats.get("quarantined") else ""
@@ -186,6 +199,8 @@ def tell_stats(stats: Mapping[str, Any]) -> None:
     made.add_row("size", size_text(stats["store_bytes"]))
     made.add_row("embedder", stats["embedder"])
     made.add_row("language", stats["language"])
+    for name, told in store_rows(stats.get("stores", {})):
+        made.add_row(name, told)
     console().print(made)
     tell_retrieval(stats["retrieval"])
     for name, counts in (("kind", stats["kinds"]), ("tier", stats["tiers"])):

@@ -150,7 +150,7 @@ class _Copy:
             forgotten=forgotten,
             embedder=self._target.embedder.name,
             embedded=not self._fit.embedded,
-            notes=notes_about(self._source.store, self._guarding.guards),
+            notes=notes_about(self._source.store, self._guarding.guards, self._where),
         )
         return self._compared(copied) if verify else copied
 

@@ -13,6 +13,7 @@ from ..errors import Conflict
 from ..model import Scope
 from ..store import Store
 from ..upkeep.archive import SETTING as ARCHIVES
+from ..where import Where
 
 HELD_SECONDS = 10.0
 PAUSE_SECONDS: Final = 0.1
@@ -83,9 +84,12 @@ def carry_settings(source: Store, target: Store) -> None:
         target.configure(wanted)
 
 
-def notes_about(source: Store, guarded: bool) -> tuple[str, ...]:
+def notes_about(source: Store, guarded: bool, where: Where) -> tuple[str, ...]:
     """What a reader of the result should know."""
     told = []
+    if not source.count(where):
+        place = "" if where.scope is None else f" in scope {where.scope}"
+        told.append(f"the source holds no memories{place}: is it the one that was meant?")
     if source.setting("secret:marks") is not None:
         told.append(
             "the source has forgotten memories for good: the target does not know which, because only "

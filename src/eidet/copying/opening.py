@@ -12,7 +12,7 @@ from ..connect import open_store
 from ..embed import embedder_of
 from ..errors import Misconfigured, NotFound
 from ..memory import Memory
-from ..seal.keyring import SEAL
+from ..seal.keyring import SEAL, sealed_with
 from ..store import Store
 from ..store.inspect import file_of
 
@@ -44,7 +44,7 @@ def source_at(place: str | Path, *, key: Key | None = None, settings: Settings |
         raise NotFound(f"there is no memory {file} to copy from")
     chosen = settings or Settings()
     store = open_store(place, chosen)
-    return _opened(store, chosen, key or _own_key(store, chosen))
+    return _opened(store, chosen, key or _own_key(store, chosen), "from")
 
 
 def target_at(
@@ -66,17 +66,29 @@ def target_at(
         store,
         chosen,
         key or fallback,
+        "to",
         embedder=origin.embedder if new and embedder is None else embedder,
         language=origin.store.setting("language") if new and language is None else language,
     )
 
 
-def _opened(store: Store, settings: Settings, key: Key | None, **how: Any) -> Memory:
+def _opened(store: Store, settings: Settings, key: Key | None, end: str, **how: Any) -> Memory:
     try:
+        _check_key(store, key, end)
         return Memory(store, settings=replace(settings, key=None), key=key, **how)
     except BaseException:
         store.close()
         raise
+
+
+def _check_key(store: Store, key: Key | None, end: str) -> None:
+    if key is None and store.setting(SEAL) is not None:
+        name = getattr(store, "path", "the memory that is copied")
+        raise Misconfigured(
+            f"{name} is sealed with the master key {sealed_with(store)['master']}: name it by "
+            f"--{end}-key file:PATH or --{end}-key env:NAME, or set EIDET_KEY; in Python, open it with "
+            "Memory(…, key=…) and copy that"
+        )
 
 
 def _own_key(store: Store, settings: Settings) -> str | None:

@@ -7,6 +7,7 @@ import sys
 import pytest
 from tests.unit.cli.shell import Shell
 
+from eidet.cli.copy import Lines
 from eidet.memory import Memory
 
 
@@ -52,7 +53,10 @@ def test_a_difference_is_told_and_ends_with_code_1(filled: Shell) -> None:
     assert said.code == 1
     assert "differs" in said.out
     assert " ≠ " in said.out
-    assert said.err == "differs club/cleo differs in terms, text, vector, version\n"
+    assert said.err.splitlines() == [
+        "differs club/cleo differs in terms, text, vector, version",
+        "`--overwrite` makes the target as the source is, but for legal holds",
+    ]
     told = filled("copy", str(filled.file), str(other), "--json")
     assert (told.code, told.json["ok"]) == (1, False)
     assert told.json["differences"][0][:2] == ["club", "cleo"]
@@ -74,7 +78,11 @@ def test_sealed_ends_need_their_keys(filled: Shell) -> None:
     for key in keys:
         filled("keys", "new", key)
     assert filled("copy", str(filled.file), one, "--to-key", f"file:{keys[0]}").code == 0
-    assert filled("copy", one, two).code == 7
+    keyless = filled("copy", one, two)
+    assert keyless.code == 7
+    assert "--from-key file:PATH" in keyless.err
+    assert "--key-file" not in keyless.err
+    assert "--to-key file:PATH" in filled("copy", str(filled.file), one).err
     ends = ("--from-key", f"file:{keys[0]}", "--to-key", f"file:{keys[1]}")
     assert filled("copy", one, two, *ends).code == 0
     secret = (filled.folder / "second.key").read_text().strip()
@@ -100,6 +108,30 @@ def test_bad_words_end_with_one_line(filled: Shell) -> None:
     assert (missing.code, missing.out) == (3, "")
     assert missing.err.startswith("error: there is no memory")
     assert not (filled.folder / "other.db").exists()
+
+
+def test_a_scope_that_holds_nothing_is_told(filled: Shell) -> None:
+    said = filled("copy", str(filled.file), str(filled.folder / "other.db"), "--scope", "clubb")
+    assert said.code == 0
+    assert said.err == "note the source holds no memories in scope clubb: is it the one that was meant?\n"
+    below = filled("copy", str(filled.file), str(filled.folder / "other.db"), "-s", "club", "--below")
+    assert below.err == ""
+
+
+def test_a_target_that_is_away_is_told_with_how_to_go_on(filled: Shell) -> None:
+    said = filled("copy", str(filled.file), "redis://127.0.0.1:1?deadline=1")
+    assert said.code == 5
+    assert said.err.endswith("the same command then goes on where this one stopped\n")
+
+
+def test_where_there_is_no_terminal_progress_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    moments = iter([0.0, 9.0, 10.0, 15.0, 25.0])
+    lines = Lines(lambda: next(moments))
+    for done in (1, 1_200, 1_300, 2_000):
+        lines(done, 2_000)
+    assert capsys.readouterr().err == "copying: 1,200 of 2,000 (60%)\ncopying: 2,000 of 2,000 (100%)\n"
 
 
 def test_a_process_of_its_own_answers_the_same(filled: Shell) -> None:

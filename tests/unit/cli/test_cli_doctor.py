@@ -220,3 +220,30 @@ def test_the_file_a_place_names_is_the_one_a_memory_opens(
         assert file.resolve() == (eidet.folder / "x.db").resolve()
         assert file.exists()
     assert file_of("redis://x") is file_of("ram://") is None
+
+
+def test_the_doctor_tells_of_each_store_and_of_what_waits(eidet: Shell) -> None:
+    away, long = "redis://127.0.0.1:1%3Fdeadline=1", eidet.folder / "long.db"
+    where = f"tiered://?short={away}&long={long}&archive={eidet.folder / 'archive'}"
+    eidet("remember", "Ann was born in Porto", "--at", f"tiered://?short={eidet.folder / 's.db'}&long={long}")
+    eidet("remember", "Ann is at home", "--at", where)
+    (eidet.folder / "long.db-outbox" / "outbox-0.db").write_bytes(b"not a database" * 900)
+    told = eidet("doctor", "--json", "--at", where).json
+    (damage,) = [one["message"] for one in told if one["level"] == "fault"]
+    assert "outbox-0.db cannot be read" in damage
+    found = {one["check"]: one for one in told}
+    levels = {check: found[check]["level"] for check in ("short store", "long store", "outbox", "archive")}
+    assert levels == {"short store": "warning", "long store": "ok", "outbox": "warning", "archive": "ok"}
+    assert "127.0.0.1:1" in found["short store"]["message"]
+    assert "1 records wait" in found["outbox"]["message"]
+    said = eidet("stats", "--at", where).out
+    assert "short store" in said
+    assert "1 waiting" in said
+
+
+def test_the_doctor_tells_of_a_server(eidet: Shell, redis_url: str) -> None:
+    eidet("remember", "Ann is at home", "--at", redis_url)
+    found = {one["check"]: one for one in eidet("doctor", "--json", "--at", redis_url).json}
+    assert found["store"]["level"] == "ok"
+    assert "is up" in found["store"]["message"]
+    assert eidet("stats", "--json", "--at", redis_url).json["stores"]["state"] == "up"

@@ -59,6 +59,20 @@ def test_the_forgotten_come_back_from_the_archive(eidet: Shell) -> None:
     assert eidet("stats", "--json").json["records"] == 2
 
 
+def test_an_archive_in_a_bucket_is_listed_and_some_of_it_comes_back(eidet: Shell, s3_url: str) -> None:
+    one, two = old_memory(eidet, 100_000)
+    config = eidet.folder / "eidet.toml"
+    config.write_text("[eidet.upkeep]\narchive_above = 0.1\n")
+    eidet("maintain", "--forget-below", "0.1", "--archive", s3_url, "--config", str(config))
+    pieces = eidet("unarchive", s3_url, "--list", "--json").json
+    assert sorted(id for piece in pieces for id in piece["ids"]) == sorted([one, two])
+    assert "default 2" in eidet("unarchive", s3_url, "--list").out
+    assert eidet("unarchive", s3_url, "--since", "2031-01-01", "--json").json == {"unarchived": 0}
+    assert eidet("unarchive", s3_url, "--id", two, "--json").json == {"unarchived": 1}
+    assert eidet("show", two).code == 0
+    assert eidet("show", one).code == 1
+
+
 def test_pins_and_holds_are_set_and_taken_away(eidet: Shell) -> None:
     one, two = old_memory(eidet)
     assert "pinned" in eidet("pin", one, "--by", "Ann", "--json").json["meta"]

@@ -132,3 +132,14 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
     monkeypatch.delitem(sys.modules, "wordllama", raising=False)
     with pytest.raises(Misconfigured, match="pip install wordllama"):
         wordllama._folder()
+
+
+@given(st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=6))
+def test_a_word_at_the_end_of_a_sentence_has_its_tokens_and_that_of_the_sign(word: str) -> None:
+    model = wordllama._model()
+    for sign in model.ends:
+        model.known = {}
+        said = [word, word + sign, f"{word}{sign}{sign}", f"{word}a{sign}"]
+        assert model.tokens(f"{word} {word}{sign}") == model.tokenise(f"{word} {word}{sign}")
+        for one in said:
+            assert model.tokens(f"the {one}") == model.tokenise(f"the {one}")

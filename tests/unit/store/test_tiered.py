@@ -65,6 +65,21 @@ def test_a_store_that_cannot_leap_is_refused() -> None:
         TieredStore(Plain(), RamStore())  # type: ignore[arg-type]
 
 
+def test_one_store_under_two_names_is_refused(tmp_path: Path) -> None:
+    one = quote(str(tmp_path / "a.db"), safe="")
+    with pytest.raises(Misconfigured, match="the same: name two"):
+        Memory(f"tiered://?short={one}&long={one}", embedder="hashing:64")
+    with Memory(tmp_path / "a.db", embedder="hashing:64") as memory:
+        assert memory.count() == 0
+
+
+def test_a_key_for_a_memory_that_is_not_sealed_is_told_how_to_get_it_sealed(url: str) -> None:
+    with Memory(url, embedder="hashing:64") as memory:
+        memory.remember("Ann is in the kitchen")
+    with pytest.raises(Misconfigured, match="is not sealed, but a key was given: export it"):
+        Memory(url, embedder="hashing:64", key=bytes(range(32)))
+
+
 def test_a_short_store_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
     found: list[SqliteStore] = []
 

@@ -27,4 +27,5 @@ class Letters:
             for pair in pairwise(text.casefold()):
                 row[crc32("".join(pair).encode("utf-8", "surrogatepass")) % self.width] += 1
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return rows / np.where(lengths > 0, lengths, 1)
+        rows /= np.where(lengths > 0, lengths, 1)
+        return rows

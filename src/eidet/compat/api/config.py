@@ -11,7 +11,9 @@ from urllib.parse import quote
 
 from ...config import Settings, Upkeep
 from ...connect import open_store
+from ...errors import Misconfigured
 from ...memory import Memory
+from ...store.redis.address import address_of
 from ..opening import opened
 from .errors import MemoryConfigException, Severity, log
 
@@ -120,6 +122,17 @@ class MemoryConfig:
         for name, (wanted, fits) in _CHECKS.items():
             if not fits(getattr(self, name)):
                 raise _wrong(name, wanted, getattr(self, name))
+        self._check_one_server()
+
+    def _check_one_server(self) -> None:
+        short, middle = self.stm.server, self.im.server
+        if short is not None and middle is not None and _place(short) != _place(middle):
+            raise MemoryConfigException(
+                f"stm_config is on {_shown(short)}, im_config on {_shown(middle)}: the short and the middle "
+                "tier live on one server, in one database and namespace; name the same for both, or leave it "
+                "out of im_config",
+                severity=Severity.POTENTIALLY_RECOVERABLE,
+            )
 
     @property
     def stm(self) -> RedisSTMConfig:
@@ -212,6 +225,24 @@ _TIERS: Final[dict[str, type[_Tier]]] = {
     "ltm_config": SQLiteLTMConfig,
 }
 _SHORT: Final = {"stm": "stm_config", "im": "im_config", "ltm": "ltm_config"}
+
+
+def _place(url: str) -> object:
+    """What tells one place from another, however its address is written."""
+    try:
+        address = address_of(url)
+    except Misconfigured:
+        return url
+    return address.hosts, address.database, address.service, address.prefix
+
+
+def _shown(url: str) -> str:
+    """Without a password."""
+    try:
+        address = address_of(url)
+    except Misconfigured:
+        return url.partition("://")[0] + "://…"
+    return f"{address.shown}?prefix={address.prefix}"
 
 
 def config_of(config: MemoryConfig | Mapping[str, Any] | None) -> MemoryConfig:

@@ -17,6 +17,7 @@ from .merge import KEYS, merge_sorted
 
 Ask = Callable[[tuple[Tier, ...] | None], list[Scored]]
 EVERY: Final = tuple(Tier)
+STORES: Final = {Tier.SHORT: "short", Tier.MIDDLE: "short", Tier.LONG: "long"}  # of a tiered memory
 
 
 class Reading:
@@ -43,9 +44,11 @@ class Reading:
     def _asked(self, ask: Ask, tiers: tuple[Tier, ...] | None, order: str, limit: int | None) -> list[Scored]:
         self.degraded = {}
         try:
-            return ask(tiers)
+            found = ask(tiers)
         except (Corrupt, Unavailable) as error:
             return self._from_those_that_answer(ask, tiers or EVERY, order, limit, error)
+        self._tell(self._done_without(tiers or EVERY))
+        return found
 
     def _from_those_that_answer(
         self, ask: Ask, tiers: tuple[Tier, ...], order: str, limit: int | None, first: EidetError
@@ -61,12 +64,22 @@ class Reading:
             raise MemoryRetrievalException(
                 f"no tier could be read: {first}", severity=severity_of(first), context={"tiers": failed}
             ) from first
+        self._tell(failed)
+        return merge_sorted(parts, KEYS[order], limit)
+
+    def _done_without(self, tiers: tuple[Tier, ...]) -> dict[str, str]:
+        """The tiers whose store is down, where a memory is made of several and answers from the rest."""
+        if not getattr(self._store(), "missing", ()):
+            return {}
+        stores = self._memory.health()["store"]
+        return {NAMES[tier]: why for tier in tiers if (why := stores[STORES[tier]]["error"]) is not None}
+
+    def _tell(self, failed: dict[str, str]) -> None:
         self.degraded = failed
         for name, why in failed.items():
             log.warning(
                 "tier %s of scope %s could not be read, the others answer: %s", name, self._scope, why
             )
-        return merge_sorted(parts, KEYS[order], limit)
 
     # What is kept is true as long as nothing was written to the scope, here or by another process.
 

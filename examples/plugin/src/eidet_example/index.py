@@ -1,0 +1,80 @@
+"""A vector database as index: `Settings(index="shelves://name")`. This one is a dict in this process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from eidet.config import Settings
+from eidet.index import Floats
+from eidet.index.vectordb import UNIT_BITS, Lost, Match, Point, Shelf
+from eidet.index.vectordb.address import Address, opened
+from eidet.index.vectordb.index import VectorIndex
+from eidet.index.vectordb.push import Filter, passes
+from eidet.remote import Line
+from eidet.store import Store
+
+Points = dict[int, Point]
+_databases: dict[str, dict[Shelf, Points]] = {}
+
+
+def shelves(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
+    """Eidet calls this; what follows the store, fills the database and ranks comes with Eidet."""
+    return opened(Shelves, store, width, settings, **parts)
+
+
+class Shelves:
+    """What `eidet.index.vectordb.Database` asks for. A real one makes its calls through `line`."""
+
+    most, batch, settle_seconds = 10_000, 1_000, 0.0
+
+    def __init__(self, address: Address) -> None:
+        self.line = Line(address.shown, address.patience)
+        self._shelves = _databases.setdefault(address.target, {})
+        self._lock = threading.Lock()
+
+    def prepare(self, shelf: Shelf) -> None:
+        self._shelves.setdefault(shelf, {})
+
+    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+        with self._lock:
+            self._on(shelf).update((point.key, point) for point in points)
+
+    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+        gone = set(seqs)
+        with self._lock:
+            on = self._on(shelf)
+            for key in [key for key in on if key >> UNIT_BITS in gone]:
+                del on[key]
+
+    def near(
+        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+    ) -> list[Match]:
+        with self._lock:
+            chosen = [point for point in self._on(shelf).values() if passes(only, point.columns)]
+        if among is not None:
+            wanted = set(among)
+            chosen = [point for point in chosen if point.key >> UNIT_BITS in wanted]
+        matches = [Match(point.key, float(point.vector @ vector)) for point in chosen]
+        return sorted(matches, key=lambda match: -match.score)[:limit]
+
+    def count(self, shelf: Shelf) -> int:
+        return len(self._shelves.get(shelf, {}))
+
+    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+        on = self._on(shelf)
+        return {key: np.array(on[key].vector, np.float32) for key in keys if key in on}
+
+    def discard(self, shelf: Shelf) -> None:
+        self._shelves.pop(shelf, None)
+
+    def close(self) -> None:
+        """The dict stays, as a server would."""
+
+    def _on(self, shelf: Shelf) -> Points:
+        if shelf not in self._shelves:
+            raise Lost(f"{self.line.name} has no shelf {shelf.name}")
+        return self._shelves[shelf]

@@ -1,0 +1,302 @@
+"""Every verb on every backend, while its line is slow, silent, refused or cut in the middle of a reply.
+
+Each either does what it should or raises `Unavailable` in time; made again when the line is back, it does it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.faults.verbs import LAST, SEALED, VERBS, Case, Verb
+from tests.servers.http import JsonServer
+from tests.servers.pinecone import Pinecone
+from tests.servers.postgres import Postgres
+from tests.servers.proxy import Proxy
+from tests.servers.s3 import S3
+from tests.servers.valkey import Valkey
+from tests.servers.weaviate import Weaviate
+
+from eidet import wire
+from eidet.config import Settings, Upkeep
+from eidet.embed import Embedder
+from eidet.embed.hashing import Hashing
+from eidet.embed.http import HttpEmbedder
+from eidet.errors import EidetError, NotFound, Unavailable
+from eidet.llm.http import named
+from eidet.memory import Memory
+from eidet.remote import Line, Patience
+from eidet.rerank.http import HttpReranker
+from eidet.store import Store
+from eidet.store.contract import NOW, fact
+from eidet.store.postgres import PostgresStore
+from eidet.store.redis import RedisStore
+from eidet.store.sqlite import SqliteStore
+from eidet.store.tiered import TieredStore
+from eidet.upkeep.archive import archive_of
+
+WIDTH = 16
+DEADLINE = 0.3
+SLACK = 2.5  # for a machine that does other things as well, and verbs that ask twice
+KEY = "00112233445566778899aabbccddeeff"
+QUICK = Patience(deadline_seconds=DEADLINE, break_after=10_000)
+
+
+class Models(JsonServer):
+    """An embedder, a language model and a reranker, as their protocols say."""
+
+    def answer(self, method: str, path: str, query: dict[str, list[str]], body: Any) -> Any:
+        del method, query
+        if path.endswith("/embeddings"):
+            rows = Hashing(WIDTH).embed(body["input"]).tolist()
+            return {"data": [{"index": n, "embedding": row} for n, row in enumerate(rows)]}
+        if path.endswith("/rerank"):
+            return {"results": [{"index": n, "relevance_score": 0.5} for n in range(len(body["documents"]))]}
+        message = {"role": "assistant", "content": "Ann talked about notes today."}
+        return {"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]}
+
+
+@dataclass(slots=True)
+class Backend:
+    """A memory behind a proxy, and what has to happen for it to notice that the line is back."""
+
+    proxy: Proxy
+    case: Case
+    lines: list[Line] = field(default_factory=list)
+    ticks: list[float] = field(default_factory=lambda: [0.0])
+
+    def heal(self) -> None:
+        self.proxy.heal()
+        self.proxy.cut()
+        self.ticks[0] += 100
+        for line in self.lines:
+            line._opens = 0.0  # its rest is over
+
+
+Make = Callable[["Place", Path, ExitStack], Backend]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The servers there are, started when they are asked for."""
+
+    request: pytest.FixtureRequest
+
+    def behind(self, port: int, rest: ExitStack) -> Proxy:
+        proxy = Proxy(port)
+        rest.callback(proxy.stop)
+        return proxy
+
+    def redis(self, rest: ExitStack) -> tuple[Proxy, RedisStore]:
+        valkey: Valkey = self.request.getfixturevalue("valkey")
+        valkey.ask("FLUSHALL")
+        proxy = self.behind(valkey.port, rest)
+        return proxy, RedisStore(f"redis://127.0.0.1:{proxy.port}/0", patience=QUICK)
+
+    def postgres(self, rest: ExitStack) -> tuple[Proxy, PostgresStore]:
+        server: Postgres = self.request.getfixturevalue("postgres")
+        name: str = self.request.getfixturevalue("postgres_database")
+        proxy = self.behind(server.port, rest)
+        url = f"postgresql://postgres@127.0.0.1:{proxy.port}/{name}"
+        return proxy, PostgresStore(url, patience=QUICK)
+
+
+def case_of(store: Store | None, folder: Path, settings: Settings | None = None, **how: Any) -> Case:
+    """With a vault, for the verbs that ask one."""
+    guarded = replace(settings or Settings(), guard="pseudonym", vault=folder / "people.vault", guard_key=KEY)
+    embedder: Embedder = how.pop("embedder", Hashing(WIDTH))
+    memory = Memory(store, embedder=embedder, settings=guarded)
+    return Case(memory=memory, folder=folder, embedder=embedder, how=how)
+
+
+def on_postgres(place: Place, folder: Path, rest: ExitStack) -> Backend:
+    proxy, store = place.postgres(rest)
+    return Backend(proxy, case_of(store, folder))
+
+
+def on_pgvector(place: Place, folder: Path, rest: ExitStack) -> Backend:
+    proxy, store = place.postgres(rest)
+    return Backend(proxy, case_of(store, folder, Settings(index="pgvector")))
+
+
+def on_redis(place: Place, folder: Path, rest: ExitStack) -> Backend:
+    proxy, store = place.redis(rest)
+    return Backend(proxy, case_of(store, folder))
+
+
+def tiered(place: Place, folder: Path, rest: ExitStack) -> Backend:
+    proxy, short = place.redis(rest)
+    ticks = [0.0]
+    store = TieredStore(short, SqliteStore(folder / "long.db"), ticks=lambda: ticks[0])
+    case = case_of(store, folder)
+    case.memory.remember("the note of long ago", tier="long")
+    return Backend(proxy, case, ticks=ticks)
+
+
+def with_vectors_on(kind: str) -> Make:
+    def made(place: Place, folder: Path, rest: ExitStack) -> Backend:
+        server: JsonServer = Weaviate() if kind == "weaviate" else Pinecone(WIDTH)
+        rest.callback(server.stop)
+        proxy = place.behind(server.port, rest)
+        how = f"small=0&ship_rows=1&background=no&settle=0&deadline={DEADLINE}"
+        url = f"{kind}+http://127.0.0.1:{proxy.port}?key={getattr(server, 'key', None) or 'k'}&{how}"
+        case = case_of(None, folder, Settings(index=url))
+        index: Any = case.memory._engine.index
+        return Backend(proxy, case, [index._database.line])
+
+    return made
+
+
+def archived_in_s3(place: Place, folder: Path, rest: ExitStack) -> Backend:
+    server: S3 = place.request.getfixturevalue("s3")
+    bucket = server.bucket()
+    proxy = place.behind(server.port, rest)
+    url = f"{server.url(bucket, port=proxy.port)}&deadline={2 * DEADLINE}"
+    archive: Any = archive_of(url)
+    archive.keep([fact("archived", scope="default")], {}, now=NOW)
+    case = case_of(None, folder, Settings(upkeep=Upkeep(archive=url)), archive=url)
+    return Backend(proxy, case, [archive._bucket.line])
+
+
+def asking_models(place: Place, folder: Path, rest: ExitStack) -> Backend:
+    """Embedder, reranker and language model are all behind the line."""
+    server = Models()
+    rest.callback(server.stop)
+    proxy = place.behind(server.port, rest)
+    url = f"http://127.0.0.1:{proxy.port}/v1"
+    embedder = HttpEmbedder("e", url=url, timeout=DEADLINE)
+    reranker = HttpReranker("r", url=url, timeout=DEADLINE)
+    llm = named(f"openai:m@{url}", key="k", timeout=DEADLINE, headers=None, environment={})
+    asking: dict[str, Any] = {"maintain": {"llm": llm}, "end_session": {"llm": llm}}
+    case = case_of(None, folder, embedder=embedder, recall={"rerank": reranker}, **asking)
+    return Backend(proxy, case, [one._wire.line for one in (embedder, reranker, llm)])
+
+
+BACKENDS: dict[str, Make] = {
+    "postgres": on_postgres,
+    "pgvector": on_pgvector,
+    "redis": on_redis,
+    "tiered": tiered,
+    "weaviate": with_vectors_on("weaviate"),
+    "pinecone": with_vectors_on("pinecone"),
+    "s3": archived_in_s3,
+    "models": asking_models,
+}
+
+
+def _slow(proxy: Proxy) -> None:
+    proxy.delay = 0.001
+
+
+def _silent(proxy: Proxy) -> None:
+    proxy.silent = True
+
+
+def _cut(proxy: Proxy) -> None:
+    """In the middle of the next reply, and of the first on each new line."""
+    proxy.cut_after = 30
+    proxy.cut()
+
+
+FAULTS: dict[str, Callable[[Proxy], None]] = {"silent": _silent, "refused": Proxy.refuse, "cut": _cut}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    seconds: float
+    error: BaseException | None
+
+    @property
+    def fits(self) -> bool:
+        return self.seconds < DEADLINE + SLACK and (self.error is None or isinstance(self.error, Unavailable))
+
+
+def asked(case: Case, name: str, verb: Verb) -> Outcome:
+    started = time.monotonic()
+    try:
+        verb(case, name)
+    except (EidetError, OSError, RuntimeError, ValueError, TypeError, LookupError) as error:
+        return Outcome(time.monotonic() - started, error)
+    return Outcome(time.monotonic() - started, None)
+
+
+@pytest.fixture
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
+    request.getfixturevalue("monkeypatch").setattr(wire, "FIRST_PAUSE", 0.02)
+    with ExitStack() as rest:
+        made = BACKENDS[request.param](Place(request), tmp_path, rest)
+        made.case.prepare()
+        yield made
+        made.heal()
+        made.case.memory.close()
+
+
+def test_no_verb_is_left_out() -> None:
+    verbs = {name for name, found in vars(Memory).items() if inspect.isfunction(found) and name[0] != "_"}
+    assert verbs == {*VERBS, *SEALED, *LAST}
+
+
+def under(fault: str, backend: Backend) -> dict[str, Outcome]:
+    """All verbs at once, as the threads of a program would."""
+    FAULTS[fault](backend.proxy)
+    with ThreadPoolExecutor(len(VERBS)) as pool:
+        waiting = {name: pool.submit(asked, backend.case, name, verb) for name, verb in VERBS.items()}
+        told = {name: one.result() for name, one in waiting.items()}
+    backend.heal()
+    return told
+
+
+def again(case: Case, names: Iterable[str]) -> dict[str, BaseException | None]:
+    """Once more, now that the line is back; a busy machine may be too slow for so short a deadline."""
+    made = {}
+    for name in names:
+        tries = (asked(case, name, VERBS[name]).error for _ in range(5))
+        made[name] = next(
+            (error for error in tries if not isinstance(error, Unavailable)), Unavailable("still")
+        )
+    return made
+
+
+@pytest.mark.parametrize("backend", BACKENDS, indirect=True)
+def test_every_verb_ends_in_time_and_can_be_made_again(backend: Backend) -> None:
+    for fault in FAULTS:
+        told = under(fault, backend)
+        assert {name: one for name, one in told.items() if not one.fits} == {}, fault
+        failed = [name for name, one in told.items() if one.error is not None]
+        assert dict.fromkeys(failed) == again(backend.case, failed), fault
+        backend.case.renew()
+    _slow(backend.proxy)
+    assert dict.fromkeys(VERBS) == again(backend.case, VERBS), "a slow line is only slow"
+    _silent(backend.proxy)
+    started = time.monotonic()
+    backend.case.memory.close()
+    assert time.monotonic() - started < 3 * DEADLINE + SLACK
+
+
+@pytest.mark.parametrize(("kind", "fault"), [("postgres", "silent"), *(("redis", fault) for fault in FAULTS)])
+def test_keys_are_turned_in_time_or_later(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str, fault: str
+) -> None:
+    pytest.importorskip("cryptography", reason="needs pip install 'eidet[seal]'")
+    with ExitStack() as rest:
+        proxy, store = getattr(Place(request), kind)(rest)
+        memory = rest.enter_context(closing(Memory(store, embedder=Hashing(WIDTH), key=bytes(range(32)))))
+        memory.remember("a secret", id="x")
+        memory.remember("another secret", scope="other")
+        case = Case(memory=memory, folder=tmp_path, embedder=Hashing(WIDTH))
+        FAULTS[fault](proxy)
+        told = {name: asked(case, name, verb) for name, verb in SEALED.items()}
+        assert {name: one for name, one in told.items() if not one.fits} == {}
+        proxy.heal()
+        proxy.cut()
+        for name, verb in SEALED.items():
+            told[name] = asked(case, name, verb)
+            assert told[name].error is None or isinstance(told[name].error, NotFound)  # shredded before
+        assert memory.get("x").text == "a secret"  # type: ignore[union-attr]

@@ -1,0 +1,496 @@
+"""What waits for a store that is down: it arrives once, in order, and nothing that is refused holds it up."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.faults.nursery import Nursery
+from tests.faults.tiers import Pair, Switch, come_and_go
+
+from eidet.errors import Misconfigured, Unavailable
+from eidet.model import Record, Tier
+from eidet.remote import Full
+from eidet.store import Erasure
+from eidet.store.contract import NOW, fact
+from eidet.store.outbox import Outbox
+from eidet.store.ram import RamStore
+from eidet.store.sqlite import SqliteStore
+from eidet.store.tiered import TieredStore, sides, waiting
+from eidet.where import Where
+
+ALL = Where()
+
+
+class Picky(Switch):
+    """Takes no record whose id is `refused`, and none at all while it is `full`."""
+
+    refused = "bad"
+    full = False
+
+    def put(self, records: list[Record], **how: Any) -> list[Record]:
+        if self.full and records:
+            raise Full("no room left")
+        if any(record.id == self.refused for record in records):
+            raise Misconfigured("that one is too long for me")
+        found: list[Record] = self.__getattr__("put")(records, **how)
+        return found
+
+
+class Fussy(Pair):
+    """A pair whose short store is picky."""
+
+    short: Picky
+
+    def opened(self, file: Path) -> Switch:
+        return Picky(SqliteStore(file)) if file.stem == "short" else super().opened(file)
+
+
+@pytest.fixture
+def fussy(tmp_path: Path) -> Iterator[Fussy]:
+    made = Fussy(tmp_path)
+    yield made
+    made.short.off = made.long.off = False
+    made.store.close()
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Pair]:
+    made = Pair(tmp_path)
+    yield made
+    made.short.off = made.long.off = False
+    made.store.close()
+
+
+def queued(pair: Pair, *ids: str, back: bool = True) -> None:
+    pair.short.off = True
+    for id in ids:
+        pair.store.put([fact(id, text=f"says {id}")], now=NOW)
+    if back:
+        pair.short.off = False
+        pair.wait()
+
+
+def files(folder: Path, name: str = "outbox") -> list[Path]:
+    return sorted((folder / name).glob("*.db"))
+
+
+def every_byte(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file())
+
+
+class TestWhatIsRefused:
+    def test_it_does_not_keep_the_rest_waiting(self, fussy: Fussy) -> None:
+        queued(fussy, "a", "bad", "b", "c")
+        assert {r.id for r in fussy.store.find(ALL)} == {"a", "b", "c", "bad"}
+        assert [r.id for r in fussy.short.find(ALL)] == ["a", "b", "c"]
+        told = fussy.store.health()["outbox"]
+        assert (told["waiting"], told["stuck"], told["error"]) == (1, 1, "that one is too long for me")
+
+    def test_all_verbs_of_reading_go_on(self, fussy: Fussy) -> None:
+        memory = fussy.memory()
+        fussy.short.off = True
+        memory.remember("a word about rivers", id="bad")
+        fussy.short.off = False
+        fussy.wait()
+        (record,) = memory.find()
+        assert record.text == "a word about rivers"
+        assert [hit.id for hit in memory.recall("rivers")] == ["bad"]
+        assert (memory.count(), memory.get("bad")) == (1, record)
+        assert memory.health()["state"] == "degraded"
+
+    def test_it_is_offered_again_and_delivered_when_it_is_taken(self, fussy: Fussy, tmp_path: Path) -> None:
+        queued(fussy, "bad", "a")
+        fussy.store.mend()
+        fussy.short.refused = "nobody"
+        fussy.store.mend()
+        assert fussy.short.get("a", ["bad"]) == [None], "not before its rest is over"
+        fussy.ticks += waiting.ASIDE_SECONDS
+        fussy.store.mend()
+        assert fussy.short.get("a", ["bad"])[0] is not None
+        assert (files(tmp_path), fussy.store.health()["outbox"]["stuck"]) == ([], 0)
+
+    def test_it_can_be_put_in_other_words_that_are_taken(self, fussy: Fussy, tmp_path: Path) -> None:
+        queued(fussy, "bad")
+        fussy.store.mend()
+        fussy.short.refused = "nobody"
+        fussy.store.put([fact("bad", text="shorter")], now=NOW)
+        fussy.wait()
+        fussy.store.mend()
+        assert fussy.short.get("a", ["bad"])[0].text == "shorter"
+        assert files(tmp_path) == []
+
+    @pytest.mark.parametrize("how", ["deleted", "forgotten for good"])
+    def test_it_can_be_forgotten_and_no_file_keeps_a_word(
+        self, fussy: Fussy, tmp_path: Path, how: str
+    ) -> None:
+        memory = fussy.memory()
+        queued(fussy, "bad", "a")
+        assert memory.forget("bad", scope="a", for_good=how != "deleted") == 1
+        assert (memory.get("bad", scope="a"), memory.count(scope="a")) == (None, 1)
+        fussy.store.mend()
+        assert files(tmp_path) == []
+        assert b"says bad" not in every_byte(tmp_path)
+
+    def test_vectors_are_not_replaced_before_it_is_settled(self, fussy: Fussy) -> None:
+        memory = fussy.memory()
+        queued(fussy, "bad")
+        with pytest.raises(Unavailable, match="revise or forget it first"):
+            memory.reembed("hashing:32")
+
+    def test_one_that_cannot_move_does_not_keep_others_where_they_are(self, fussy: Fussy) -> None:
+        ids = [f"{n}" for n in range(6)] + ["bad"]
+        stored = fussy.store.put([fact(id, tier=Tier.LONG) for id in ids], now=NOW)
+        moved = fussy.store.recast([(old, old.but(tier=Tier.SHORT)) for old in stored], now=NOW)
+        assert None not in moved
+        fussy.wait()
+        fussy.store.mend()
+        assert sorted(r.id for r in fussy.short.find(ALL)) == sorted(ids[:-1])
+        assert [r.id for r in fussy.long.find(ALL)] == ["bad"]
+        assert fussy.store.get("a", ["bad"])[0].tier == Tier.SHORT  # type: ignore[union-attr]
+
+
+def test_a_store_that_is_full_is_still_read(tmp_path: Path) -> None:
+    """A server, which has no file that could be asked whether it is there."""
+    ticks = [0.0]
+    short: Any = Picky(RamStore())
+    store = TieredStore(short, SqliteStore(tmp_path / "long.db"), ticks=lambda: ticks[0])
+    store.put([fact("before")], now=NOW)
+    short.full = True
+    store.put([fact("waits")], now=NOW)
+    assert store.missing == ()
+    assert {r.id for r in store.find(ALL)} == {"before", "waits"}
+    told = store.health()
+    assert (told["short"]["state"], told["short"]["last_error"]) == ("up", "no room left")
+    assert told["outbox"]["waiting"] == 1
+    short.full = False
+    ticks[0] += 100
+    store.mend()
+    assert (short.count(ALL), store.health()["outbox"]["waiting"]) == (2, 0)
+    store.close()
+
+
+class TestOrder:
+    def test_what_waits_for_one_store_does_not_wait_for_the_other(self, pair: Pair, tmp_path: Path) -> None:
+        queued(pair, "s", back=False)
+        with closing(SqliteStore(files(tmp_path)[0])) as box:
+            box.put([fact("l", tier=Tier.LONG)], now=NOW)
+        pair.wait()
+        pair.store.mend()
+        assert [r.id for r in pair.long.find(ALL)] == ["l"]
+        assert pair.store.health()["outbox"]["waiting"] == 1
+        assert sorted(r.id for r in pair.store.find(ALL)) == ["l", "s"]
+
+    def test_each_version_that_waited_is_told_by_the_history(self, pair: Pair) -> None:
+        pair.store.put([fact("known", text="zero")], now=NOW)
+        pair.short.off = True
+        for text in ("one", "two", "three"):
+            pair.store.put([fact("new", text=text)], now=NOW)
+            pair.store.put([fact("known", text=f"{text} anew")], now=NOW)
+        pair.short.off = False
+        pair.wait()
+        pair.store.mend()
+        told = [(e.what, e.version, (e.before or {}).get("text")) for e in pair.store.history("a", "new")]
+        assert told == [("created", 1, None), ("revised", 2, "one"), ("revised", 3, "two")]
+        told = [(e.what, e.version, (e.before or {}).get("text")) for e in pair.store.history("a", "known")]
+        assert told == [
+            ("created", 1, None),
+            ("revised", 2, "zero"),
+            ("revised", 3, "one anew"),
+            ("revised", 4, "two anew"),
+        ]
+
+    def test_long_texts_are_sent_in_pieces(self, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(waiting, "BATCH_CHARS", 50)
+        queued(pair, *(f"{n:02}" for n in range(30)), back=False)
+        sizes: list[int] = []
+        put = pair.short._store.put
+
+        def counted(records: list[Record], **how: Any) -> list[Record]:
+            sizes.append(len(records))
+            return put(records, **how)
+
+        setattr(pair.short._store, "put", counted)  # noqa: B010
+        pair.short.off = False
+        pair.wait()
+        pair.store.mend()
+        assert (max(sizes), sum(sizes)) == (7, 30)
+        assert [r.id for r in pair.short.find(ALL)] == [f"{n:02}" for n in range(30)]
+
+    @pytest.mark.parametrize("first", ["old", "new"])
+    def test_of_two_outboxes_the_last_word_counts(self, tmp_path: Path, first: str) -> None:
+        """Whatever the files are called."""
+        folder = tmp_path / "outbox"
+        folder.mkdir()
+        for name, at in (("old", NOW), ("new", NOW + 5)):
+            number = 1 if name == first else 2
+            with closing(SqliteStore(folder / f"outbox-{number}.db")) as box:
+                box.put([fact("x", text=name, created=at)], now=at)
+        pair = Pair(tmp_path)
+        assert [r.text for r in pair.store.find(ALL)] == ["new"]
+        assert (pair.short.count(ALL), files(tmp_path)) == (1, [])
+        pair.store.close()
+
+
+def test_what_waits_is_delivered_while_nobody_asks(tmp_path: Path) -> None:
+    short = Switch(SqliteStore(tmp_path / "short.db"))
+    store = TieredStore(short, SqliteStore(tmp_path / "long.db"))
+    short.off = True
+    store.put([fact("x")], now=NOW)
+    short.off = False
+    ends = time.monotonic() + 10
+    while files(tmp_path, "long.db-outbox") and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert short.get("a", ["x"])[0] is not None
+    assert store.health()["outbox"]["waiting"] == 0
+    store.close()
+    thread = store._courier._thread
+    assert thread is not None
+    assert not thread.is_alive()
+
+
+class TestFiles:
+    def test_a_damaged_record_does_not_keep_the_rest_waiting(self, pair: Pair, tmp_path: Path) -> None:
+        queued(pair, "a", "damaged", "b", back=False)
+        pair.store.close()
+        (file,) = files(tmp_path)
+        with closing(sqlite3.connect(file)) as database, database:
+            database.execute("UPDATE records SET meta = '{' WHERE id = 'damaged'")
+        again = Pair(tmp_path)
+        again.store.mend()
+        assert [r.id for r in again.short.find(ALL)] == ["a", "b"]
+        told = again.store.health()["outbox"]
+        assert (told["waiting"], told["stuck"]) == (1, 1)
+        assert "damaged" in told["error"]
+        again.store.close()
+        assert files(tmp_path) == [file], "what cannot be delivered is kept"
+
+    def test_a_file_that_cannot_be_read_is_left_alone_and_told(self, pair: Pair, tmp_path: Path) -> None:
+        queued(pair, "a", back=False)
+        pair.store.close()
+        bad = tmp_path / "outbox" / "outbox-0.db"
+        bad.write_bytes(b"this was a database once" * 500)
+        again = Pair(tmp_path)
+        assert [r.id for r in again.store.find(ALL)] == ["a"]
+        told = again.store.health()["outbox"]
+        assert list(told["unreadable"]) == [str(bad)]
+        assert again.memory().health()["state"] == "degraded"
+        again.store.close()
+        assert bad.read_bytes().startswith(b"this was a database once")
+
+    def test_a_living_process_delivers_what_another_left_when_it_died(self, tmp_path: Path) -> None:
+        lives, dies = Pair(tmp_path), Pair(tmp_path)
+        queued(dies, "a", "b", back=False)
+        dies.store.close()
+        lives.ticks += 20
+        assert [r.id for r in lives.store.find(ALL)] == ["a", "b"]
+        assert (lives.short.count(ALL), files(tmp_path)) == (2, [])
+        lives.store.close()
+
+    def test_a_folder_stays_where_it_was_when_the_program_goes_elsewhere(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        short = Switch(RamStore())
+        store = TieredStore(short, RamStore(), outbox="waits")
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        short.off = True
+        store.put([fact("x")], now=NOW)
+        assert len(list((tmp_path / "waits").glob("*.db"))) == 1
+        store.close()
+
+    def test_two_processes_share_one_folder(self, start: Nursery, tmp_path: Path) -> None:
+        """Each queues and delivers while its stores come and go; one is killed on the way."""
+        one, other = start(come_and_go, tmp_path, "one"), start(come_and_go, tmp_path, "other")
+        assert one.hear() == other.hear() == "ready"
+        for child in (one, other):
+            child.say("go")
+        told = set(one.hear())
+        one.kill()
+        told |= set(other.hear()) | set(other.result())
+        pair = Pair(tmp_path)
+        pair.store.mend()
+        found = {r.id for r in pair.store.find(ALL)}
+        assert told <= found
+        assert (pair.store.health()["outbox"]["waiting"], files(tmp_path)) == (0, [])
+        assert all(len(pair.store.history("a", id)) == 1 for id in found)
+        pair.store.close()
+
+
+class Slow(Switch):
+    """Says nothing for a while when it is off, and then that it cannot."""
+
+    seconds = 0.6
+    asked = 0
+
+    def __getattr__(self, name: str) -> Any:
+        found = super().__getattr__(name)
+        if not callable(found) or name == "close":
+            return found
+
+        def slowly(*given: Any, **named: Any) -> Any:
+            if self.off:
+                self.asked += 1
+                time.sleep(self.seconds)
+            return found(*given, **named)
+
+        return slowly
+
+
+class TestABlackHole:
+    @pytest.fixture
+    def slow(self, tmp_path: Path) -> Iterator[tuple[Slow, TieredStore]]:
+        short = Slow(RamStore())
+        store = TieredStore(short, SqliteStore(tmp_path / "long.db"))
+        store.put([fact("s"), fact("l", tier=Tier.LONG)], now=NOW)
+        yield short, store
+        short.off = False
+        store.close()
+
+    def test_nobody_waits_for_a_store_that_is_known_to_say_nothing(
+        self, slow: tuple[Slow, TieredStore], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        short, store = slow
+        monkeypatch.setattr(sides, "REST_SECONDS", 0.05)
+        short.off = True
+        assert [r.id for r in store.find(ALL)] == ["l"]  # this one waited
+        started, looked = time.monotonic(), 0
+        while time.monotonic() - started < 1.0:
+            assert [r.id for r in store.find(ALL)] == ["l"]
+            looked += 1
+            time.sleep(0.02)
+        assert looked > 12
+        assert short.asked <= 4
+        short.off = False
+        time.sleep(0.8)
+        assert {r.id for r in store.find(ALL)} == {"s", "l"}
+
+    def test_writes_go_to_the_outbox_at_once(
+        self, slow: tuple[Slow, TieredStore], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        short, store = slow
+        monkeypatch.setattr(sides, "REST_SECONDS", 0.01)
+        short.off = True
+        store.count(ALL)
+        started = time.monotonic()
+        for n in range(10):
+            store.put([fact(f"{n}")], now=NOW)
+        assert time.monotonic() - started < 1.5
+
+    def test_many_threads_wait_for_one_opening(self, tmp_path: Path) -> None:
+        tries: list[float] = []
+
+        def opening() -> RamStore:
+            tries.append(time.monotonic())
+            time.sleep(0.3)
+            raise Unavailable("not there")
+
+        store = TieredStore(RamStore(), SqliteStore(tmp_path / "long.db"))
+        side = store._all.short
+        side._store, side._opening = None, opening
+        started = time.monotonic()
+        threads = [threading.Thread(target=store.count, args=(ALL,)) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (len(tries), time.monotonic() - started < 1.0) == (1, True)
+        store.close()
+
+
+def test_the_log_says_when_a_store_goes_and_when_it_is_back(
+    pair: Pair, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "eidet"):
+        pair.short.off = True
+        for _ in range(3):
+            pair.store.count(ALL)
+        pair.short.off = False
+        pair.wait()
+        pair.store.count(ALL)
+    assert [r.getMessage() for r in caplog.records] == [
+        "the short store is down: switched off",
+        "the short store is back",
+    ]
+
+
+def test_an_answer_without_words_says_what_it_does_without(pair: Pair) -> None:
+    memory = pair.memory()
+    memory.remember("Ann lives in Lisbon", tier="long")
+    memory.remember("Ann is at home")
+    pair.short.off = True
+    hits = memory.recall("", explain=True)
+    assert len(hits) == 1
+    assert hits.trace is not None
+    assert any("short store is down" in note for note in hits.trace.notes)
+
+
+@pytest.mark.parametrize("gone", ["short", "long"])
+def test_how_a_memory_does_is_told_while_a_store_is_away(pair: Pair, gone: str) -> None:
+    memory = pair.memory()
+    memory.remember("Ann is at home")
+    memory.remember("Ann was born in Porto", tier="long")
+    memory.recall("Ann")
+    assert memory.health()["state"] == "up"
+    getattr(pair, gone).off = True
+    memory.count()
+    stats = memory.stats()
+    assert (stats["records"], stats["stores"][gone]["error"]) == (1, "switched off")
+    assert memory.metrics()["eidet_records"] == 1
+    told = memory.health()
+    assert (told["state"], told["store"][gone]["last_error"]) == ("degraded", "switched off")
+    pair.short.off = pair.long.off = True
+    with pytest.raises(Unavailable):
+        memory.stats()
+    assert memory.health()["state"] == "down"
+    pair.short.off = pair.long.off = False
+    pair.wait()
+    memory.count()
+    told = memory.health()
+    assert (told["state"], told["store"][gone]["error"]) == ("up", None)
+    assert told["store"][gone]["last_error"], "what happened is still told"
+
+
+def test_a_part_that_cannot_be_opened_leaves_nothing_open(tmp_path: Path) -> None:
+    closed: list[str] = []
+    long = RamStore()
+    setattr(long, "close", lambda: closed.append("long"))  # noqa: B010
+
+    def opening() -> RamStore:
+        raise Misconfigured("no such place")
+
+    with pytest.raises(Misconfigured, match="no such place"):
+        TieredStore(opening, long)
+    assert closed == ["long"]
+
+
+def test_erasing_in_three_places_undoes_all_of_it_when_the_plan_fails(fussy: Fussy) -> None:
+    queued(fussy, "bad")
+    fussy.store.put([fact("x"), fact("y", tier=Tier.LONG)], now=NOW)
+
+    def plan(look: Any) -> Erasure:
+        assert {record.id for record in look.scan(ALL)} == {"bad", "x", "y"}
+        raise Misconfigured("changed my mind")
+
+    with pytest.raises(Misconfigured, match="changed my mind"):
+        fussy.store.erase(plan, now=NOW)
+    assert fussy.store.count(ALL) == 3
+    gone = fussy.store.erase(lambda look: Erasure(gone=list(look.scan(ALL))), now=NOW).gone
+    assert {id for _, id in gone} == {"bad", "x", "y"}
+    assert fussy.store.count(ALL) == 0
+
+
+def test_an_outbox_that_was_emptied_by_somebody_else_is_no_outbox(tmp_path: Path) -> None:
+    folder = tmp_path / "outbox"
+    box = Outbox.new(folder)
+    box.close()
+    assert list(folder.iterdir()) == []
+    assert list(Outbox.left_behind(folder, {})) == []

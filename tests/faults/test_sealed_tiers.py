@@ -1,0 +1,185 @@
+"""A sealed and audited memory of two stores and a bucket: what waits, moves or is archived stays sealed."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.faults.tiers import Switch
+from tests.servers.s3 import S3
+
+from eidet.audit.verify import verify
+from eidet.config import Settings, Upkeep
+from eidet.errors import Unavailable
+from eidet.memory import Memory
+from eidet.store.contract import NOW
+from eidet.store.sqlite import SqliteStore
+from eidet.store.tiered import TieredStore, sides
+from eidet.upkeep.archive import archive_of
+
+KEY = bytes(range(32))
+WORDS = (b"Lisbon", b"harbour", b"Porto", b"violin", b"orchard")
+
+
+class Sealed:
+    """A memory whose short store can be switched off."""
+
+    def __init__(self, folder: Path, archive: str | None = None, key: bytes | None = KEY) -> None:
+        self.folder = folder
+        self.now, self.ticks = NOW, 0.0
+        self.short = Switch(SqliteStore(folder / "short.db"))
+        self.store = TieredStore(
+            self.short,
+            SqliteStore(folder / "long.db"),
+            archive=archive,
+            clock=lambda: self.now,
+            ticks=lambda: self.ticks,
+        )
+        self.memory = Memory(
+            self.store,
+            embedder="hashing:64",
+            key=key,
+            audit=folder / "audit.jsonl",
+            settings=Settings(upkeep=Upkeep(forget_below=0.9, archive_above=0.0, archive=archive)),
+            clock=lambda: self.now,
+        )
+
+    def wait(self) -> None:
+        self.ticks += 10 * sides.REST_SECONDS
+
+    def bytes(self) -> bytes:
+        files = [file for file in sorted(self.folder.rglob("*")) if file.is_file()]
+        return b"".join(file.read_bytes() for file in files)
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Callable[..., Sealed]]:
+    made: list[Sealed] = []
+
+    def one(**how: Any) -> Sealed:
+        made.append(Sealed(tmp_path, **how))
+        return made[-1]
+
+    yield one
+    for each in made:
+        each.short.off = False
+        each.memory.close()
+
+
+def test_what_waits_in_the_outbox_is_sealed(make: Callable[..., Sealed]) -> None:
+    sealed = make()
+    sealed.memory.remember("Ann was born in Lisbon", id="long", tier="long")
+    sealed.short.off = True
+    sealed.memory.remember("Ann works at the harbour", id="x", data={"town": "Porto"}, who="violin")
+    sealed.memory.remember("Ann works at the harbour, still", id="x", meta={"likes": "orchard"})
+    (file,) = (sealed.folder / "long.db-outbox").glob("*.db")
+    assert file.stat().st_size > 0
+    found = sealed.bytes()
+    assert [word for word in WORDS if word in found] == []
+    assert {hit.id for hit in sealed.memory.recall("Ann")} == {"long", "x"}
+    record = sealed.memory.get("x")
+    assert record is not None
+    assert (record.text, record.meta["likes"]) == ("Ann works at the harbour, still", "orchard")
+    sealed.short.off = False
+    sealed.wait()
+    assert sealed.memory.count() == 2
+    assert not file.exists()
+    assert [word for word in WORDS if word in sealed.bytes()] == []
+    told = sealed.memory.history("x")
+    assert [(event.what, event.version) for event in told] == [("created", 1), ("revised", 2)]
+    assert told[1].before is not None
+    assert told[1].before["text"] == "Ann works at the harbour"
+
+
+def test_what_a_dead_process_left_is_opened_by_the_next_with_the_key(make: Callable[..., Sealed]) -> None:
+    one = make()
+    one.memory.remember("Ann was born in Lisbon", tier="long")
+    one.short.off = True
+    one.memory.remember("Ann works at the harbour", id="x")
+    one.memory.close()
+    other = make()
+    assert other.memory.get("x").text == "Ann works at the harbour"  # type: ignore[union-attr]
+    assert other.store.health()["outbox"]["waiting"] == 0
+
+
+def test_a_move_keeps_what_the_history_tells_and_shows_no_word(make: Callable[..., Sealed]) -> None:
+    sealed = make()
+    memory = sealed.memory
+    for text in ("Ann lives in Lisbon", "Ann lives in Porto", "Ann lives by the harbour"):
+        memory.remember(text, id="x")
+    before = memory.history("x")
+    memory.revise("x", tier="long")
+    assert sealed.short.get("default", ["x"]) == [None]
+    assert memory.history("x")[:3] == before
+    assert [event.before["text"] for event in memory.history("x")[1:3] if event.before] == [
+        "Ann lives in Lisbon",
+        "Ann lives in Porto",
+    ]
+    assert memory.rotate_keys() == 1
+    memory.revise("x", tier="short")
+    assert memory.history("x")[:3] == before
+    assert memory.restore("x").text == "Ann lives by the harbour"
+    assert [word for word in WORDS if word in sealed.bytes()] == []
+
+
+def test_what_is_archived_in_a_bucket_is_sealed_and_comes_back(make: Callable[..., Sealed], s3: S3) -> None:
+    bucket = s3.bucket()
+    url = s3.url(bucket)
+    sealed = make(archive=url)
+    memory = sealed.memory
+    for n, word in enumerate(WORDS):
+        memory.remember(f"Ann and the {word.decode()}", id=f"{n}", tier="long" if n % 2 else "short")
+    sealed.now += 400 * 86_400
+    done = memory.maintain(only="forget")
+    assert (done.archived, memory.count()) == (len(WORDS), 0)
+    objects = {one["Key"]: one for one in s3.client().list_objects_v2(Bucket=bucket)["Contents"]}
+    assert any(key.endswith(".jsonl.gz") for key in objects)
+    for key in objects:
+        body = s3.client().get_object(Bucket=bucket, Key=key)["Body"].read()
+        told = gzip.decompress(body) if key.endswith(".gz") else body
+        assert [word for word in WORDS if word in told] == [], key
+    assert memory.unarchive(ids=["1", "2"]) == 2
+    assert {record.text for record in memory.find()} == {"Ann and the harbour", "Ann and the Porto"}
+    assert memory.unarchive() == len(WORDS)
+    assert [word for word in WORDS if word in sealed.bytes()] == []
+    assert memory.forget("1") == 1
+    archive: Any = archive_of(url)
+    assert all("1" not in archive.manifest(name)["ids"] for name in archive.names())
+    assert archive.verify() == []
+
+
+def test_each_change_is_in_the_audit_log_while_a_store_is_away(make: Callable[..., Sealed]) -> None:
+    sealed = make()
+    memory = sealed.memory
+    memory.remember("Ann was born in Lisbon", id="long", tier="long")
+    sealed.short.off = True
+    memory.remember("Ann works at the harbour", id="waits")
+    with pytest.raises(Unavailable):
+        memory.forget("long")
+    memory.recall("Ann")
+    sealed.short.off = False
+    sealed.wait()
+    memory.revise("waits", tier="long")
+    memory.forget("waits")
+    log = sealed.folder / "audit.jsonl"
+    assert verify(log).ok
+    told = log.read_text()
+    assert all(f'"{id}"' in told for id in ("long", "waits"))
+    assert memory.health()["store"]["short"]["state"] == "up"
+    assert [word for word in WORDS if word in sealed.bytes()] == []
+
+
+def test_a_sealed_memory_says_what_it_does_without(make: Callable[..., Sealed]) -> None:
+    sealed = make()
+    sealed.memory.remember("Ann was born in Lisbon", tier="long")
+    sealed.memory.remember("Ann works at the harbour")
+    sealed.short.off = True
+    for query in ("Ann", ""):
+        hits = sealed.memory.recall(query, explain=True)
+        assert len(hits) == 1
+        assert hits.trace is not None
+        assert any("short store is down" in note for note in hits.trace.notes)
+    assert sealed.memory.health()["state"] == "degraded"

@@ -1,0 +1,116 @@
+"""Every verb of a memory as a call that can be made again, each on a record of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eidet.embed import Embedder
+from eidet.errors import BadInput
+from eidet.memory import Memory
+
+RECEIPT = "receipt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A memory that was filled while all was well, and what the verbs need beside it."""
+
+    memory: Memory
+    folder: Path
+    embedder: Embedder
+    how: dict[str, Any] = field(default_factory=dict)  # what some verbs are given, by name
+    kept: dict[str, Any] = field(default_factory=dict)
+
+    def prepare(self) -> None:
+        memory = self.memory
+        for verb in VERBS:
+            memory.remember(f"the note about {verb}", id=verb, who="ann", session="today")
+        memory.remember("said today", kind="message", session="today")
+        self.renew()
+        memory.remember("the note about receipts", id=RECEIPT)
+        self.kept[RECEIPT] = memory.forget(RECEIPT).receipt
+        memory.export(self.folder / "before.jsonl")
+        memory.recall("note")
+        memory.flush()
+
+    def renew(self) -> None:
+        """So that every verb has something to do again."""
+        self.memory.release("hold")
+        self.memory.hold("release")
+        self.memory.quarantine("approve")
+        self.memory.pin("unpin")
+        self.memory.remember("the note about forget", id="forget", again=True)
+
+    def file(self, name: str) -> Path:
+        return self.folder / name
+
+
+Verb = Callable[[Case, str], object]
+
+
+def _upkeep(case: Case, _: str) -> None:
+    with case.memory.upkeep(every=600):
+        pass
+
+
+def _feedback(case: Case, id: str) -> None:
+    case.memory.feedback(id, useful=True, scope="default")
+
+
+def _fit(case: Case, _: str) -> None:
+    with suppress(BadInput):  # there is too little to learn from; to know that, it looked
+        case.memory.fit()
+
+
+VERBS: dict[str, Verb] = {
+    "remember": lambda c, mine: c.memory.remember("a new note", id=f"{mine} anew"),
+    "recall": lambda c, _: c.memory.recall("note", **c.how.get("recall", {})),
+    "phrased": lambda c, _: c.memory.phrased("what did ann say?"),
+    "context": lambda c, _: c.memory.context("note"),
+    "feedback": _feedback,
+    "get": lambda c, mine: c.memory.get(mine),
+    "find": lambda c, _: c.memory.find(),
+    "revise": lambda c, mine: c.memory.revise(mine, text="another note"),
+    "forget": lambda c, mine: c.memory.forget(mine),
+    "forgettable": lambda c, mine: c.memory.forgettable(mine),
+    "verify_forgotten": lambda c, _: c.memory.verify_forgotten("the note about nothing"),
+    "verify_receipt": lambda c, _: c.memory.verify_receipt(c.kept[RECEIPT]),
+    "history": lambda c, mine: c.memory.history(mine),
+    "scopes": lambda c, _: c.memory.scopes(),
+    "count": lambda c, _: c.memory.count(),
+    "stats": lambda c, _: c.memory.stats(),
+    "health": lambda c, _: c.memory.health(),
+    "metrics": lambda c, _: c.memory.metrics(),
+    "export": lambda c, _: c.memory.export(c.file("after.jsonl")),
+    "load": lambda c, _: c.memory.load(c.file("before.jsonl")),
+    "maintain": lambda c, _: c.memory.maintain(**c.how.get("maintain", {})),
+    "retention": lambda c, _: c.memory.retention(),
+    "upkeep": _upkeep,
+    "detail": lambda c, mine: c.memory.detail(mine),
+    "restore": lambda c, mine: c.memory.restore(mine),
+    "pin": lambda c, mine: c.memory.pin(mine),
+    "unpin": lambda c, mine: c.memory.unpin(mine),
+    "hold": lambda c, mine: c.memory.hold(mine),
+    "release": lambda c, mine: c.memory.release(mine),
+    "quarantine": lambda c, mine: c.memory.quarantine(mine),
+    "approve": lambda c, mine: c.memory.approve(mine),
+    "review": lambda c, _: c.memory.review(),
+    "reveal": lambda c, _: c.memory.reveal("no pseudonym"),
+    "forget_value": lambda c, _: c.memory.forget_value("ann@example.org"),
+    "end_session": lambda c, _: c.memory.end_session("today", **c.how.get("end_session", {})),
+    "unarchive": lambda c, _: c.memory.unarchive(c.how.get("archive", c.file("archive"))),
+    "fit": _fit,
+    "flush": lambda c, _: c.memory.flush(),
+    "rebuild": lambda c, _: c.memory.rebuild(),
+    "reembed": lambda c, _: c.memory.reembed(c.embedder),
+    "check": lambda c, _: c.memory.check(),
+}
+SEALED: dict[str, Verb] = {
+    "rotate_keys": lambda c, _: c.memory.rotate_keys(),
+    "shred": lambda c, _: c.memory.shred("other"),
+}
+LAST = ("close",)
