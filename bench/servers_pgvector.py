@@ -25,6 +25,7 @@ from eidet.model import Record, Scope
 from eidet.store.postgres import PostgresStore
 
 COUNT = 100_000
+WARM = 1_500  # questions after which a process has met most words
 DEPTH = 400  # candidates of the dense arm, as the default recipe asks for
 SERVER = {"shared_buffers": "512MB", "maintenance_work_mem": "1GB", "max_parallel_maintenance_workers": "2"}
 
@@ -90,27 +91,21 @@ def _load(store: PostgresStore, made: list[Record]) -> None:
 
 
 def _recall(store: PostgresStore, made: list[Record]) -> None:
-    """Hybrid recalls and the bare query in turn, so that both see the same machine."""
-    import psycopg
+    """Hybrid recalls and the bare query in turn, so that both see the same machine.
 
+    Asked of a process that has just begun, and of one that has met most words of the scope.
+    """
     memory = Memory(store, settings=Settings(index="pgvector"))
+    memory._engine._claim()  # as if it had been written through a memory
     asked = queries([one.text for one in made], 150)
     vectors = [np.asarray(row, np.float32) for row in memory._engine.embedder.embed(asked)]
     index = memory._engine.index
     for query in asked[:20]:
         memory.recall(query, scope="big")
-    with psycopg.connect(store._driver.address.url, autocommit=True) as connection:
-        connection.execute(f"SET hnsw.ef_search = {DEPTH}")
-        row = connection.execute("SELECT code FROM pgvector_scopes WHERE scope = 'big'").fetchone()
-        sql = (
-            f"SELECT seq, embedding <=> %s::halfvec FROM pgvector_units_{row[0]} "
-            f"ORDER BY embedding <=> %s::halfvec LIMIT {DEPTH}"
-        )
-        hybrid, bare = [], []
-        for query, vector in zip(asked, vectors, strict=True):
-            hybrid += millis(lambda text: memory.recall(text, scope="big"), [query])
-            told = halfvec(vector)
-            bare += millis(lambda v: connection.execute(sql, [v, v]).fetchall(), [told])
+    early, floor = _beside_bare(memory, store, asked[20:])
+    for query in queries([one.text for one in made], WARM, seed=9):
+        memory.recall(query, scope="big")
+    hybrid, bare = _beside_bare(memory, store, asked)
     filtered = millis(lambda text: memory.recall(text, scope="big", who="a", session="s77"), asked[:50])
     dated = millis(lambda text: memory.recall(text, scope="big", since=1.6e9 + 60 * COUNT // 2), asked[:50])
     matrix = np.array([np.frombuffer(one.vector or b"", "<f4") for one in made])
@@ -122,6 +117,8 @@ def _recall(store: PostgresStore, made: list[Record]) -> None:
         "pgvector, recall at 100,000",
         {
             "p50 ms": p50(hybrid),
+            "the first 150 questions of a process, p50 ms": p50(early),
+            "the same / bare": p50(early) / p50(floor),
             f"bare pgvector query, LIMIT {DEPTH}, p50 ms": p50(bare),
             "recall / bare (goal 3)": p50(hybrid) / p50(bare),
             "p95 ms": statistics.quantiles(hybrid, n=20)[-1],
@@ -131,6 +128,24 @@ def _recall(store: PostgresStore, made: list[Record]) -> None:
         },
     )
     memory.close()
+
+
+def _beside_bare(memory: Memory, store: PostgresStore, asked: list[str]) -> tuple[list[float], list[float]]:
+    import psycopg
+
+    hybrid, bare = [], []
+    with psycopg.connect(store._driver.address.url, autocommit=True) as connection:
+        connection.execute(f"SET hnsw.ef_search = {DEPTH}")
+        row = connection.execute("SELECT code FROM pgvector_scopes WHERE scope = 'big'").fetchone()
+        sql = (
+            f"SELECT seq, embedding <=> %s::halfvec FROM pgvector_units_{row[0]} "
+            f"ORDER BY embedding <=> %s::halfvec LIMIT {DEPTH}"
+        )
+        for query, vector in zip(asked, memory._engine.embedder.embed(asked), strict=True):
+            hybrid += millis(lambda text: memory.recall(text, scope="big"), [query])
+            told = halfvec(np.asarray(vector, np.float32))
+            bare += millis(lambda v: connection.execute(sql, [v, v]).fetchall(), [told])
+    return hybrid, bare
 
 
 def _all() -> Any:
@@ -169,7 +184,7 @@ def _locomo(database: Any) -> None:
 
     def first(index: PgvectorIndex, probe: Probe) -> Any:
         """Nothing is copied in the background: every question is asked of the server."""
-        if not index._served.get(probe.scope.path):
+        if index._places.at(probe.scope.path, index._store.head()) is None:
             index.rebuild(probe.scope.path)
         return usual(index, probe)
 

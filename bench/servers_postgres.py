@@ -13,7 +13,7 @@ from collections.abc import Callable
 from statistics import mean, median
 from typing import Any
 
-from common import folder, median_ms, millis, queries, record, texts
+from common import MET, folder, median_ms, millis, queries, record, sentences, texts
 from eidet import Memory
 from eidet.model import Record
 from eidet.store.postgres import PostgresStore
@@ -63,18 +63,20 @@ def _bare(url: str) -> Callable[[tuple[Record, int]], object]:
 def _writing(url: str) -> None:
     """One record a call, each way in turn, since the disk is not always as fast."""
     store, bare = PostgresStore(url), _bare(url)
+    said = sentences(ROUNDS + MET)
     spent: dict[str, list[float]] = {"bare INSERT": [], "store.put": [], "remember": []}
     with Memory(url) as memory:
-        memory.remember(texts(50))
-        for text in texts(ROUNDS, seed=3):
+        memory.remember(texts(50) + said[ROUNDS:])
+        for text, sentence in zip(texts(ROUNDS, seed=3), said, strict=False):
             row = (_made(), store.head().seq + 1)
             spent["bare INSERT"] += millis(bare, [row])
             spent["store.put"] += millis(lambda one: store.put([one], now=1.0), [_made()])
             spent["remember"] += millis(memory.remember, [text])
+            spent.setdefault("remember a sentence", []).extend(millis(memory.remember, [sentence]))
     store.close()
     told = {f"{name}, ms p50": median(some) for name, some in spent.items()}
     told |= {f"{name}, per second": 1000 / mean(some) for name, some in spent.items()}
-    for name in ("store.put", "remember"):
+    for name in list(spent)[1:]:
         told[f"{name} / bare, by p50"] = median(spent["bare INSERT"]) / median(spent[name])
         told[f"{name} / bare, by mean (goal 0.5)"] = mean(spent["bare INSERT"]) / mean(spent[name])
     record("postgres, writing", told)
