@@ -18,11 +18,11 @@ from tests.servers.valkey import Valkey
 from eidet import Memory
 from eidet.errors import Conflict, Corrupt, Misconfigured, MissingExtra, Unavailable
 from eidet.model import Kind, Record, Scope
-from eidet.remote import Unsure
+from eidet.remote import Full, Unsure
 from eidet.store import Derived, Erasure, Look, Stone
 from eidet.store.redis import RedisStore, vectors
 from eidet.store.redis.keys import Keys, slot_of
-from eidet.store.redis.lines import Full, packed
+from eidet.store.redis.lines import packed
 from eidet.where import Where
 
 NOW = 1_700_000_000.0
