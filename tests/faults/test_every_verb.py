@@ -253,11 +253,16 @@ def under(fault: str, backend: Backend) -> dict[str, Outcome]:
     return told
 
 
+def _asked_again(case: Case, name: str, pause: float) -> BaseException | None:
+    time.sleep(pause)
+    return asked(case, name, VERBS[name]).error
+
+
 def again(case: Case, names: Iterable[str]) -> dict[str, BaseException | None]:
     """Once more, now that the line is back; a busy machine may be too slow for so short a deadline."""
     made = {}
     for name in names:
-        tries = (asked(case, name, VERBS[name]).error for _ in range(5))
+        tries = (_asked_again(case, name, pause) for pause in (0.0, 0.1, 0.3, 0.5, 1.0, 2.0))
         made[name] = next(
             (error for error in tries if not isinstance(error, Unavailable)), Unavailable("still")
         )

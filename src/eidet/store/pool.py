@@ -27,6 +27,7 @@ class Pool(Generic[C]):
     def __init__(self, connect: Callable[[float], C], most: int) -> None:
         self._connect = connect
         self._most = most
+        self._ended = False
         self._begin()
 
     def _begin(self) -> None:
@@ -56,13 +57,18 @@ class Pool(Generic[C]):
         return self._connect(left)
 
     def _give_back(self, connection: C) -> None:
-        if connection.closed:
-            self.close()  # the others were most likely lost with it
-        else:
+        if not connection.closed:
             self._idle.append(connection)
+        if connection.closed or self._ended:
+            self.drop()  # the others were most likely lost with it
 
     def close(self) -> None:
-        """Closes those that are idle; the others close when they come back, if they are to."""
+        """Closes those that are idle; the others close when they come back."""
+        self._ended = True
+        self.drop()
+
+    def drop(self) -> None:
+        """Closes those that are idle."""
         while True:
             try:
                 self._idle.pop().close()

@@ -29,6 +29,8 @@ from .ship import Shipper
 from .tail import NOTHING_KNOWN, Chosen, Known, LeanShard
 
 log = logging.getLogger("eidet.index")
+
+PAUSE_SECONDS: Final = 0.05
 TRIES: Final = 3  # of one search while others send
 
 
@@ -269,7 +271,7 @@ class VectorIndex(EmbeddedIndex):
         if before is None and placed is not None:
             return records  # it was sent before it was loaded, just now
         if placed is not None or records > self._how.small:
-            if not self._ships.rebuild(scope):
+            if not self._rebuilt(scope):
                 raise Unavailable(
                     f"another process fills {self._database.line.name} with scope {scope}; try again later",
                     retry_after=self._how.lease_seconds,
@@ -277,6 +279,14 @@ class VectorIndex(EmbeddedIndex):
             if self._ask(scope, self._head(), self._settled):
                 self._weigh(self._slot(scope))
         return records
+
+    def _rebuilt(self, scope: str) -> bool:
+        """Waits for whoever is sending, for as long as for an answer."""
+        for _ in range(max(1, int(self._database.line.patience.deadline_seconds / PAUSE_SECONDS))):
+            if self._ships.rebuild(scope):
+                return True
+            self._sleep(PAUSE_SECONDS)
+        return False
 
     def check(self, scope: str) -> list[str]:
         told = super().check(scope)

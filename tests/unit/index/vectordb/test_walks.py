@@ -18,6 +18,7 @@ from eidet.index.vectordb.address import read_address
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.model import Scope
+from eidet.remote import Patience
 from eidet.store import Derived
 from eidet.store.ram import RamStore
 from eidet.text import pack, term_id
@@ -54,10 +55,15 @@ class Walk:
         self.plain = EmbeddedIndex(self.store, WIDTH)
 
     def opened(self) -> VectorIndex:
-        url = f"pinecone+{self.server.url}?key={self.server.key}&settle=0&deadline=0.02"
+        url = f"pinecone+{self.server.url}?key={self.server.key}&settle=0"
         database = PineconeDatabase(read_address(url, {}, own=("settle",)))
+        database.line.patience = self.patience()
         how = VectorSettings(small=2, ship_rows=self.ship_rows, background=False, whole=0, batch=2)
         return VectorIndex(self.store, WIDTH, database, settings=how)
+
+    def patience(self) -> Patience:
+        """With a server that answers, there is time; one that is away is not waited for."""
+        return Patience(deadline_seconds=10.0 if self.server.down is None else 0.02)
 
     def put(self, id: str, axes: list[int]) -> None:
         self.store.put([long(id, [f"w{id}"], axes=axes, step=len(axes))], now=NOW, unique=False)
@@ -81,9 +87,11 @@ class Walk:
 
     def away(self, id: str, axes: list[int]) -> None:
         self.server.down = 503
+        self.index._database.line.patience = self.patience()
 
     def back(self, id: str, axes: list[int]) -> None:
         self.server.down = None
+        self.index._database.line.patience = self.patience()
         self.index._database.line._opens = 0.0  # its rest is over
 
     def agree(self, axis: int, id: str) -> None:
