@@ -1,16 +1,15 @@
-"""A database that searches, with partitions, replicas, a standby that takes over, and many processes."""
+"""A database that searches, with partitions, a standby that takes over, and many processes."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.faults import pgvector_memories as memories
 from tests.faults.nursery import Nursery
-from tests.faults.pairs import Pair, ask, paired
+from tests.faults.pairs import Pair, paired
 from tests.faults.pgvector_memories import (
     FROM,
     SCOPE,
@@ -66,48 +65,13 @@ def test_many_processes_write_while_others_recall(postgres_url: str, start: Nurs
         assert memory.check() == []
 
 
-# Replicas and failover.
+# Failover.
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """The last test here lets the primary die."""
     with paired(tmp_path_factory.mktemp("searched")) as pair:
         yield pair
-
-
-@pytest.fixture
-def followed(pair: Pair) -> Iterator[Memory]:
-    """Reads from the standby while that is near."""
-    replica = f"127.0.0.1:{pair.standby.port}"
-    with opened(f"{pair.primary.url()}?eidet_replicas={replica}&eidet_lag_seconds=1") as memory:
-        yield memory
-
-
-def test_what_was_just_written_is_found_while_a_replica_is_read(followed: Memory, pair: Pair) -> None:
-    fill(followed, range(FROM))
-    await_served(followed)
-    for number in range(FROM, FROM + 40):  # more than may wait, so that copies are made on the way
-        followed.remember(text(number), scope=SCOPE)
-        assert followed.recall(text(number), scope=SCOPE, limit=1)[0].text == text(number)
-    check_complete(followed, pair.primary.url(), range(0, FROM + 40, 11))
-
-
-def test_a_replica_that_is_behind_hides_nothing(followed: Memory, pair: Pair) -> None:
-    """Its tables may be of an earlier copy, or not be there yet: it is not searched."""
-    followed.recall("parcel", scope=SCOPE)
-    ask(pair.standby, "SELECT pg_wal_replay_pause()")
-    until(lambda: ask(pair.standby, "SELECT pg_get_wal_replay_pause_state()") == "paused")
-    try:
-        with opened(pair.primary.url()) as other:
-            other.remember(text("others"), scope=SCOPE)
-            other.rebuild()
-        followed.remember(text("mine"), scope=SCOPE)
-        assert followed.recall(text("mine"), scope=SCOPE, limit=1)[0].text == text("mine")
-        time.sleep(1.3)
-        check_complete(followed, pair.primary.url(), [3, 50, "mine", "others"])
-    finally:
-        ask(pair.standby, "SELECT pg_wal_replay_resume()")
 
 
 def test_when_the_primary_dies_the_standby_searches_and_nothing_is_lost(pair: Pair) -> None:
@@ -123,7 +87,8 @@ def test_when_the_primary_dies_the_standby_searches_and_nothing_is_lost(pair: Pa
             number += 1
 
     with opened(pair.url()) as memory, ThreadPoolExecutor(3) as pool:
-        memory.recall("parcel", scope=SCOPE)
+        fill(memory, range(FROM))
+        await_served(memory)
         threads = [pool.submit(work, memory, name) for name in "de"]
         try:
             until(lambda: len(told) > 40)

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from ..config import Settings
+from ..errors import Unavailable
 from ..model import Record, record_digest
 from ..remote import Patience
 from ..where import Where
@@ -69,7 +70,7 @@ class PostgresStore(RelationalStore):
             address = replace(address, lag_seconds=lag_seconds)
         driver = PostgresDriver(address, patience)
         self.line = driver.line
-        self.ask = driver.ask
+        self.ask, self.look = driver.ask, driver.look
         self._seen = Head(0, 0)
         self._reigns = driver.reigns
         self._doubted = 0  # whoever knows only what was before this seq begins anew
@@ -185,6 +186,13 @@ class PostgresStore(RelationalStore):
 
     def setting(self, name: str) -> str | None:
         return self._completed(lambda names: [super(PostgresStore, self).setting(names[0])], [name])[0]
+
+    def at_one(self, ask: Callable[[], T], unless: type[Exception] = Unavailable) -> T:
+        """Whatever is read in there is read from one server, which knows all that this process has seen.
+
+        What a replica cannot answer, or answers with `unless`, is asked of the primary again.
+        """
+        return self._driver.at_one(ask, self._seen, super().head, unless)
 
     def _onward(self, ask: Callable[[], T], head_of: Callable[[T], Head]) -> T:
         answer = ask()

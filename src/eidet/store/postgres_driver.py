@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ..errors import Corrupt, Misconfigured, Unavailable
+from ..errors import Corrupt, EidetError, Misconfigured, Unavailable
 from ..remote import Line, Patience, Unsure
-from . import Scrubbed
+from . import Head, Scrubbed
 from .pool import Pool
 from .postgres_address import Address, connect, reign_of, replica_of, shown
 from .postgres_errors import translated
@@ -39,6 +39,14 @@ _LOOKING: Final = """SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE backend
 TABLES: Final = ("records", "events", "settings", "tallies", "tombstones", "vectors_next")
 
 
+class _Here(threading.local):
+    """Where this thread reads."""
+
+    replica: Replica | None = None  # from this one alone
+    primary = False
+    seconds: float | None = None  # that are left for the primary
+
+
 class PostgresDriver:
     """Writes to the primary, reads from whoever is near enough to it."""
 
@@ -57,7 +65,7 @@ class PostgresDriver:
         self._pool = Pool(self._connect, address.connections)
         self._watch = Watch()
         self._turns = Turns(self._commit)
-        self._here = threading.local()
+        self._here = _Here()
         self.replicas = Replicas([self._replica(place) for place in address.replicas])
         try:
             self.line.call(self._prepare)
@@ -78,24 +86,62 @@ class PostgresDriver:
 
         return self._read(ask)
 
-    def at_primary(self, ask: Callable[[], T]) -> T:
-        """Whatever is read in there is read from the primary."""
-        self._here.primary = True
+    def at_primary(self, ask: Callable[[], T], seconds: float | None = None) -> T:
+        """Whatever is read in there is read from the primary, each within so many seconds."""
+        here, before = self._here, (self._here.primary, self._here.seconds)
+        here.primary, here.seconds = True, seconds
         try:
             return ask()
         finally:
-            self._here.primary = False
+            here.primary, here.seconds = before
+
+    def at_one(
+        self, ask: Callable[[], T], seen: Head, head: Callable[[], Head], unless: type[Exception]
+    ) -> T:
+        """Whatever is read in there is read from one server, which has come as far as `seen`.
+
+        A replica that has not, that fails, or of which `ask` raises `unless`, leaves it to the primary:
+        then `ask` is run again.
+        """
+        self._check_open()
+        here, started = self._here, time.monotonic()
+        if here.primary or here.replica is not None:
+            return ask()
+        replica = here.replica = self.replicas.pick()
+        if replica is None:
+            return self.at_primary(ask)
+        try:
+            if replica.seen < seen:
+                replica.seen = head()
+            if replica.seen >= seen:
+                return ask()
+        except (Unavailable, unless):
+            pass
+        except EidetError as error:
+            replica.complain(error)
+        finally:
+            here.replica = None
+        return self.at_primary(ask, self._left(started))
 
     def _read(self, job: Callable[[Connection[Any]], T]) -> T:
         self._check_open()
-        replica = None if getattr(self._here, "primary", False) else self.replicas.pick()
+        here, started = self._here, time.monotonic()
+        if here.primary:
+            return self._at(job, here.seconds)
+        if here.replica is not None:
+            return here.replica.ask(job, self.line.patience.deadline_seconds / 2)
+        replica = self.replicas.pick()
         if replica is None:
             return self._at(job)
-        whole, started = self.line.patience.deadline_seconds, time.monotonic()
         try:
-            return replica.ask(job, whole / 2)
+            return replica.ask(job, self.line.patience.deadline_seconds / 2)
         except Unavailable:
-            return self._at(job, max(whole - (time.monotonic() - started), whole / 4))
+            return self._at(job, self._left(started))
+
+    def _left(self, started: float) -> float:
+        """What a replica that did not answer has left of the time there is, or a little more."""
+        whole = self.line.patience.deadline_seconds
+        return max(whole - (time.monotonic() - started), whole / 4)
 
     def _at(self, job: Callable[[Connection[Any]], T], deadline_seconds: float | None = None) -> T:
         def run(left: float) -> T:
@@ -109,14 +155,11 @@ class PostgresDriver:
 
         It may be run more than once.
         """
+        return self._at(partial(_undone, job), deadline_seconds)
 
-        def run(connection: Connection[Any]) -> T:
-            try:
-                return job(connection)
-            finally:
-                end(connection, "ROLLBACK")
-
-        return self._at(run, deadline_seconds)
+    def look(self, job: Callable[[Connection[Any]], T]) -> T:
+        """The same for a job that only reads, from wherever is read."""
+        return self._read(partial(_undone, job))
 
     def write(self, job: Callable[[Cursor], T]) -> T:
         self._check_open()
@@ -249,6 +292,13 @@ class PostgresDriver:
 
     def _place(self) -> int:
         return self._at(lambda connection: place_of(_one(connection, PLACE)), self.address.lag_seconds)
+
+
+def _undone(job: Callable[[Connection[Any]], T], connection: Connection[Any]) -> T:
+    try:
+        return job(connection)
+    finally:
+        end(connection, "ROLLBACK")
 
 
 def _one(connection: Connection[Any], sql: str) -> Any:

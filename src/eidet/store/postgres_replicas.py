@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import random
 import threading
 import time
 from collections import deque
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..errors import EidetError, Unavailable
 from ..remote import Line, Patience
+from . import Head
 from .pool import Pool
 from .postgres_errors import translated
 from .watch import Watch
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 T = TypeVar("T")
+
+log = logging.getLogger("eidet.store")
 
 LEAST_SECONDS: Final = 0.02  # between two looks
 IDLE_LAGS: Final = 20  # without a read, and nobody looks any more
@@ -39,7 +44,6 @@ class Replicas:
     def __init__(self, replicas: Sequence[Replica]) -> None:
         self._all = list(replicas)
         self._floor = 0  # how far a server must have come to know what this process wrote
-        self._turn = os.getpid() % max(len(self._all), 1)
 
     def wrote(self, lsn: str | None) -> None:
         """This process wrote something there: whoever has not come so far is passed over."""
@@ -48,10 +52,12 @@ class Replicas:
             replica.wanted(self._floor)
 
     def pick(self) -> Replica | None:
-        """One that knows all this process wrote and is not too far behind; None if there is none."""
+        """One that knows all this process wrote and is not too far behind; None if there is none.
+
+        By chance: in turn, each kind of question would always meet the same one.
+        """
         found = [replica for replica in self._all if replica.serves(self._floor)]
-        self._turn += 1
-        return found[self._turn % len(found)] if found else None
+        return random.choice(found) if found else None  # noqa: S311
 
     def told(self) -> list[dict[str, Any]]:
         return [{**replica.line.told(), "fresh": replica.serves(self._floor)} for replica in self._all]
@@ -74,6 +80,7 @@ class Replica:
         patience: Patience,
     ) -> None:
         self.line = Line(name, patience)
+        self.seen = Head(0, 0)  # it knows at least this
         self._pool = Pool(connect, most)
         self._watch = Watch()
         self._primary = primary
@@ -85,6 +92,7 @@ class Replica:
         self._wanted = 0
         self._wake = threading.Event()
         self._ended = False
+        self._complained = ""
         self._thread: threading.Thread | None = None
         self._pid = 0
 
@@ -118,6 +126,12 @@ class Replica:
         except Unavailable:
             self._good_until = 0.0
             raise
+
+    def complain(self, error: EidetError) -> None:
+        """Of what it cannot answer though it is up; once, for it will be the same with the next question."""
+        if str(error) != self._complained:
+            self._complained = str(error)
+            log.warning("the replica %s leaves questions to the primary: %s", self.line.name, error)
 
     def close(self) -> None:
         self._ended = True

@@ -110,14 +110,15 @@ class PgvectorIndex(EmbeddedIndex):
     ) -> list[tuple[str, int]]:
         if not any(self._places.at(path, self._head()) for path in self._scopes(scope)):
             return super().select(scope, where, now=now, order=order, limit=limit)
-        return listing.select(self._sql, scope, where, now=now, order=order, limit=limit)
+        ask = partial(listing.select, self._sql, scope, where, now=now, order=order, limit=limit)
+        return self._sql.at_one(ask)
 
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
         if self._places.at(scope, self._head()) is None:
             return super().around(scope, seqs, reach, where, now=now)
-        return beside.around(self._sql, scope, seqs, reach, where, now)
+        return self._sql.at_one(partial(beside.around, self._sql, scope, seqs, reach, where, now))
 
     def follow(self, scope: str) -> None:
         if self._places.known(scope) is None:
@@ -137,7 +138,7 @@ class PgvectorIndex(EmbeddedIndex):
                 break
             try:
                 served.follow(head)
-                answer = by_server(served)
+                answer = self._sql.at_one(partial(by_server, served), unless=Stale)
             except Damaged as damage:
                 self._places.pass_over(path, served, damage)
                 continue

@@ -30,7 +30,7 @@ def around(
     living = Where(scope=Scope(scope), alive_at=now, every=() if where is None else (where,))
     condition = store.condition(living)
     values = [*condition.values, scope, scope, list(seqs)]
-    rows = store.ask(lambda c: c.execute(_SQL.format(test=condition.sql), values).fetchall())
+    rows = store.look(lambda c: c.execute(_SQL.format(test=condition.sql), values).fetchall())
     if not condition.exact:
         passing = {r.seq for r in store.fetch(scope, [seq for _, seq, _ in rows]) if r and living.matches(r)}
         rows = [(session, seq, seq in passing) for session, seq, _ in rows]

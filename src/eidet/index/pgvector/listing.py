@@ -37,7 +37,7 @@ def select(
     if not condition.exact:
         return [(r.scope, r.seq) for r in store.find(living, order=order, limit=limit)]
     way = "DESC" if descending else "ASC"
-    rows = store.ask(
+    rows = store.look(
         lambda c: c.execute(
             f"SELECT scope, seq FROM records WHERE {condition.sql} "
             f"ORDER BY {name} {way} NULLS LAST, seq {way} LIMIT %s",

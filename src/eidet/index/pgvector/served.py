@@ -74,7 +74,11 @@ class Served:
     def _lose(self, gone: Sequence[int]) -> None:
         if gone:
             self.lost = distinct(np.concatenate((self.lost, np.array(gone, np.int64))))
-            self._less = self._ask(lambda c: asking.size_of(c, self.build, self.lost))
+            self._less = self._store.ask(lambda c: self._size_of(c, self.lost))
+
+    def _size_of(self, connection: Any, seqs: Seqs) -> tuple[int, int, float]:
+        with readable():
+            return asking.size_of(connection, self.build, seqs)
 
     @property
     def live(self) -> int:
@@ -109,7 +113,7 @@ class Served:
             with readable():
                 return job(connection)
 
-        return self._store.ask(run)
+        return self._store.look(run)
 
     # Searching.
 
