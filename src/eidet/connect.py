@@ -165,6 +165,11 @@ def open_index(
     )
 
 
+def is_embedded(store: Store, settings: Settings) -> bool:
+    """Whether the index keeps nothing but in RAM, and in files beside those of the store."""
+    return _index_of(store, settings) == "embedded"
+
+
 def _index_of(store: Store, settings: Settings) -> str:
     """What `auto` comes to; a server must not see the vectors of a sealed memory unasked."""
     if settings.index != "auto":

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from .config import Settings
-from .connect import audited, open_index, open_store, sealed
+from .connect import audited, is_embedded, open_index, open_store, sealed
 from .embed import Embedder, embedder_named, embedder_of
 from .errors import EidetError, Misconfigured, NotFound, Unavailable
 from .index import Index
@@ -196,6 +196,15 @@ class Engine:
         """Lets the index learn what upkeep changed, if there is one."""
         if self._parts is not None:
             self._parts[2].follow(scope)
+
+    def cleanse(self, scope: str) -> list[str]:
+        """Takes what is gone out of the index, wherever that keeps it; what was not possible, in words."""
+        if self._parts is None and is_embedded(self.store, self.settings):
+            return []
+        try:
+            return self.index.cleanse(scope)
+        except EidetError as error:
+            return [f"scope {scope}: its index may hold what is gone: {error}"]
 
     @property
     def epoch(self) -> int:

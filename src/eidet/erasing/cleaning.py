@@ -76,7 +76,7 @@ class Cleaning:
         if not (scopes or cleaned.counts["archived"]):
             return cleaned
         said = list(doom.said)
-        self._drop_caches(scopes, said)
+        self._drop_caches(cleaned, scopes, said)
         self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(said))
         self._empty_vault(cleaned, None if wish.wholesale else [*said, *(old for old, _ in doom.anew)])
         cleaned.notes += self._told_elsewhere()
@@ -89,8 +89,8 @@ class Cleaning:
             return
         gone = {(scope, id) for entry in entries for scope, id in entry.ids}
         self._from_archives(lambda record: (record.scope, record.id) in gone or self._is_over(record), now)
-        self._drop_caches({scope for scope, _ in gone}, ())
         cleaned = Cleaned()
+        self._drop_caches(cleaned, {scope for scope, _ in gone}, ())
         self._clean_files(cleaned, sidecars(store), None)  # sidecars are caches: whichever scopes were meant
         self._empty_vault(cleaned, None)
         for note in cleaned.notes:
@@ -111,7 +111,7 @@ class Cleaning:
         except (Unavailable, OSError) as error:
             pending = (f"files could not be cleaned: {error}",)
         cleaned.notes += pending
-        cleaned.unfinished = bool(pending)
+        cleaned.unfinished |= bool(pending)
 
     def _empty_vault(self, cleaned: Cleaned, said: Iterable[Record] | None) -> None:
         """Of pseudonyms that other records name, archived ones included, the vault keeps the values."""
@@ -130,9 +130,10 @@ class Cleaning:
         for archive in self._life.keeping.archives():
             yield from (record for _, record in records_in(archive))
 
-    def _drop_caches(self, scopes: Iterable[str], said: Sequence[Record]) -> None:
-        for scope in scopes:
-            self._engine.follow(scope)
+    def _drop_caches(self, cleaned: Cleaned, scopes: Iterable[str], said: Sequence[Record]) -> None:
+        held = [note for scope in sorted(scopes) for note in self._engine.cleanse(scope)]
+        cleaned.notes += held
+        cleaned.unfinished |= bool(held)
         self._life.unlearn(scopes)
         forget = getattr(self._engine.embedder, "forget", None)
         if forget is not None:

@@ -137,6 +137,12 @@ class Index(Protocol):
     def follow(self, scope: str) -> None:
         """Learns what changed in a scope, if it is one that the index holds ready: recalls need not then."""
 
+    def cleanse(self, scope: str) -> list[str]:
+        """Takes what is gone from a scope out of wherever the index keeps it, before it returns.
+
+        What could not be taken out yet is told in words.
+        """
+
     def rebuild(self, scope: str) -> int:
         """Builds a scope's index anew from the store; how many records it holds."""
 

@@ -598,6 +598,14 @@ class IndexContract:
         self.store.drop(Where(ids=("y",)), now=NOW)
         assert self.index.check("a") == self.index.check("b") == self.index.check("nowhere") == []
 
+    def test_what_is_gone_is_taken_out_at_once(self) -> None:
+        self.put(*(noted(f"{n}", words="word") for n in range(6)), noted("x", "b", words="word"))
+        self.found("word")
+        self.store.drop(Where(ids=("3",)), now=NOW)
+        assert self.index.cleanse("a") == self.index.cleanse("b") == self.index.cleanse("nowhere") == []
+        assert sorted(self.found("word")) == ["0", "1", "2", "4", "5"]
+        assert self.index.check("a") == self.index.check("b") == []
+
     def test_many_threads_search_while_one_writes(self) -> None:
         def read(_: int) -> int:
             return len(self.found("word", depth=10**6))

@@ -119,6 +119,11 @@ class EmbeddedIndex:
         if scope in self._slots:
             self._ask(scope, self._head(), lambda shard: shard.head)
 
+    def cleanse(self, scope: str) -> list[str]:
+        """Cache files are not asked for here: they go as a whole."""
+        self.follow(scope)
+        return []
+
     def rebuild(self, scope: str) -> int:
         self._drop(scope)
         self._sidecars.remove(scope)  # after the drop, which may save what is to be made anew

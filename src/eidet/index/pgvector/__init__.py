@@ -28,7 +28,7 @@ from .damage import Damaged, Stale
 from .places import Places
 from .served import Served
 from .settings import PgvectorSettings, chosen
-from .tables import WIDEST, code_of, is_ready, prepare
+from .tables import WIDEST, code_of, is_listed, is_ready, prepare
 
 if TYPE_CHECKING:
     from ...store.postgres import PostgresStore
@@ -253,6 +253,34 @@ class PgvectorIndex(EmbeddedIndex):
         if self._places.is_broken(scope):
             told.append(f"scope {scope}: the index on the server is damaged; run `eidet rebuild`")
         return told
+
+    def cleanse(self, scope: str) -> list[str]:
+        """A copy that cannot be used, or of which much is gone, goes as a whole, and is made anew later."""
+        super().follow(scope)
+        if not self._sql.ask(lambda c: is_listed(c, scope)):
+            return []
+        if (gone := self._gone(scope)) == []:
+            return []
+        job = partial(copying.cleanse, scope=scope, width=self._width, gone=gone)
+        if self._sql.ask(job, deadline_seconds=COPY_SECONDS):
+            self._places.mended(scope)
+            self._vacuum(self._places.at(scope, self._store.head()))
+            return []
+        return [f"scope {scope}: its index is being copied, and may hold what is gone"]
+
+    def _gone(self, scope: str) -> list[int] | None:
+        """What was copied and is gone; None if the copy is not worth keeping."""
+        if self._places.known(scope) is None:  # somebody else may have copied it meanwhile
+            self._places.leave(scope)
+        try:
+            head = self._store.head()
+            served = self._places.at(scope, head)
+            if served is None:
+                return None
+            served.follow(head)
+        except Stale:
+            return None
+        return None if served.mostly_gone else served.lost.tolist()
 
     def _vacuum(self, served: Served | None) -> None:
         if served is not None:

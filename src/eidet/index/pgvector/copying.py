@@ -20,7 +20,7 @@ from .. import Floats
 from ..shard import Shard
 from ..vectors import FINE
 from .damage import Stale, readable
-from .tables import LOCK, Build, begin, code_of, create, discard, keep, read_build
+from .tables import LOCK, Build, begin, clear, code_of, create, discard, keep, read_build
 from .words import Seqs, blocks, terms_by_row, thinned
 
 if TYPE_CHECKING:
@@ -261,6 +261,23 @@ def extend(
         head = _copied(copy, store, Head(found.epoch, found.copied), stopped, pages=1)
     copy.commit(head)
     return copy.more
+
+
+def cleanse(connection: Connection[Any], *, scope: str, width: int, gone: Sequence[int] | None) -> bool:
+    """Takes seqs out of what was copied, or all of it; False if somebody else is at it for too long."""
+    begin(connection)
+    if not _awaited(connection, scope):
+        connection.execute("COMMIT")
+        return False
+    found = None if gone is None else read_build(connection, scope, width)
+    if gone is None or found is None:
+        clear(connection, scope)
+        connection.execute("COMMIT")
+    else:
+        copy = Copy(connection, scope, width, found)
+        copy.forget(gone)
+        copy.commit(Head(found.epoch, found.copied))
+    return True
 
 
 def _copied(

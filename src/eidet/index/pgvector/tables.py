@@ -155,6 +155,11 @@ def code_of(connection: Connection[Any], scope: str, width: int) -> int | None:
     return None if row is None else int(row[0])
 
 
+def is_listed(connection: Connection[Any], scope: str) -> bool:
+    """Whether a scope has tables, of whatever width."""
+    return bool(connection.execute("SELECT 1 FROM pgvector_scopes WHERE scope = %s", [scope]).fetchall())
+
+
 def _read(row: Sequence[Any], width: int) -> Build:
     code, epoch, copied, version, live, records, total, damaged, sample = row
     return Build(
@@ -172,8 +177,7 @@ def _read(row: Sequence[Any], width: int) -> Build:
 
 def create(connection: Connection[Any], scope: str, width: int) -> int:
     """New, empty tables in place of those that a scope had; their code."""
-    discard(connection, scope)
-    _sweep(connection)
+    clear(connection, scope)
     row = connection.execute(
         "INSERT INTO pgvector_scopes (scope, width, epoch, copied, version, live, records, total, damaged, "
         "sample) VALUES (%s, %s, 0, 0, 0, 0, 0, 0, '{}', '') RETURNING code",
@@ -192,6 +196,12 @@ def create(connection: Connection[Any], scope: str, width: int) -> int:
         "postings bytea STORAGE EXTERNAL, PRIMARY KEY (term, first))"
     )
     return code
+
+
+def clear(connection: Connection[Any], scope: str) -> None:
+    """Removes what there is of a scope, and what nothing tells of."""
+    discard(connection, scope)
+    _sweep(connection)
 
 
 def discard(connection: Connection[Any], scope: str) -> None:

@@ -14,7 +14,7 @@ log = logging.getLogger("eidet.index")
 class Worker:
     """Does what is asked for, one scope after the other; asking twice for one that waits is asking once."""
 
-    def __init__(self, job: Callable[[str], None]) -> None:
+    def __init__(self, job: Callable[[str], object]) -> None:
         self._job = job
         self._waiting: dict[str, None] = {}
         self._wake = threading.Condition()

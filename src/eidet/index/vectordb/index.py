@@ -184,6 +184,17 @@ class VectorIndex(EmbeddedIndex):
         elif self._ships.refresh(scope) is not None:
             self._try_to_send(scope)
 
+    def cleanse(self, scope: str) -> list[str]:
+        if self._ships.refresh(scope) is None:
+            return super().cleanse(scope)
+        try:
+            if self._insisted(partial(self._send, scope)):
+                return []
+            error = "another process is filling it"
+        except EidetError as failed:
+            error = str(failed)
+        return [f"scope {scope}: {self._database.line.name} may hold vectors of what is gone: {error}"]
+
     def _keep_up(self, scope: str, head: Head) -> None:
         """Lets the database be caught up where enough waits, or something that is gone is still there."""
         due = self._ask(scope, head, self._due)
@@ -211,9 +222,12 @@ class VectorIndex(EmbeddedIndex):
         lean.release(self._ships.usable(lean.scope, lean.head.epoch))
         return lean.base > before
 
-    def _send(self, scope: str) -> None:
-        if self._ships.ship(scope) and scope in self._slots and self._ask(scope, self._head(), self._settled):
+    def _send(self, scope: str) -> bool:
+        """Whether it was done here and now."""
+        sent = self._ships.ship(scope)
+        if sent and scope in self._slots and self._ask(scope, self._head(), self._settled):
             self._weigh(self._slot(scope))
+        return sent
 
     def _settled(self, shard: Shard) -> bool:
         lean = self._lean(shard)
@@ -271,7 +285,7 @@ class VectorIndex(EmbeddedIndex):
         if before is None and placed is not None:
             return records  # it was sent before it was loaded, just now
         if placed is not None or records > self._how.small:
-            if not self._rebuilt(scope):
+            if not self._insisted(partial(self._ships.rebuild, scope)):
                 raise Unavailable(
                     f"another process fills {self._database.line.name} with scope {scope}; try again later",
                     retry_after=self._how.lease_seconds,
@@ -280,10 +294,10 @@ class VectorIndex(EmbeddedIndex):
                 self._weigh(self._slot(scope))
         return records
 
-    def _rebuilt(self, scope: str) -> bool:
+    def _insisted(self, job: Callable[[], bool]) -> bool:
         """Waits for whoever is sending, for as long as for an answer."""
         for _ in range(max(1, int(self._database.line.patience.deadline_seconds / PAUSE_SECONDS))):
-            if self._ships.rebuild(scope):
+            if job():
                 return True
             self._sleep(PAUSE_SECONDS)
         return False
