@@ -45,6 +45,7 @@ T_co = TypeVar("T_co", covariant=True)
 Row = tuple[Any, ...]
 LOOKED_AT = 2_000  # records read at once
 SHORT_SPAN = 500  # writes that are looked through one by one rather than by an index
+FEW = 1_000  # seqs that are named in a query
 
 
 class Cursor(Protocol):
@@ -175,17 +176,25 @@ class RelationalStore:
         name, descending = check_order(order)
         sifted = self._sifted(where)
         keys = [records.c[name].is_(None)] if records.c[name].nullable else []
-        tail = [records.c[name], records.c.seq]
-        query = (
-            select(records)
-            .where(self._where(sifted.coarse))
-            .order_by(*keys, *(key.desc() if descending else key for key in tail))
-        )
+        tail = [key.desc() if descending else key for key in (records.c[name], records.c.seq)]
         if not sifted.exact:
-            found = filter(where.matches, map(record_of, self._select(query)))
-            return list(islice(found, offset, None if limit is None else offset + limit))
+            kept = set(self.match(where))
+            coarse = select(records.c.scope, records.c.seq).where(self._where(sifted.coarse))
+            if len(kept) <= FEW:
+                coarse = coarse.where(records.c.seq.in_(kept))
+            places = (row for row in self._select(coarse.order_by(*keys, *tail)) if row[1] in kept)
+            return self._at(list(islice(places, offset, None if limit is None else offset + limit)))
+        query = select(records).where(self._where(where)).order_by(*keys, *tail)
         query = query.limit(2**62 if limit is None else limit).offset(offset)
         return [record_of(row) for row in self._select(query)]
+
+    def _at(self, places: Sequence[Row]) -> list[Record]:
+        """The records at (scope, seq), in that order; some may have gone meanwhile."""
+        by_scope: dict[str, list[int]] = {}
+        for scope, seq in places:
+            by_scope.setdefault(scope, []).append(seq)
+        found = {r.seq: r for scope, seqs in by_scope.items() for r in self.fetch(scope, seqs) if r}
+        return [found[seq] for _, seq in places if seq in found]
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         at, sifted = after, self._sifted(where)
@@ -203,7 +212,7 @@ class RelationalStore:
 
     def count(self, where: Where) -> int:
         if not self._sifted(where).exact:
-            return sum(1 for _ in self.scan(where))
+            return len(self.match(where))
         return int(self._select(select(func.count()).select_from(records).where(self._where(where)))[0][0])
 
     def census(self, where: Where) -> dict[tuple[str, str], int]:
