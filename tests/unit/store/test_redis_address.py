@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.servers import Child, free_port
-from tests.servers.valkey import Valkey, binary
+from tests.servers.sentinel import Watched
+from tests.servers.valkey import Valkey
 
 from eidet.errors import Misconfigured
 from eidet.model import Record
@@ -168,36 +168,17 @@ def test_tls_is_spoken_and_strangers_are_not_trusted(tmp_path: Path, valkey: Val
 
 
 @pytest.fixture
-def watched(tmp_path: Path) -> Iterator[tuple[Valkey, Valkey, int]]:
-    """A primary, its replica, and the port of a sentinel that watches them."""
-    first = Valkey(tmp_path / "first").start()
-    second = Valkey(tmp_path / "second", "--replicaof", "127.0.0.1", str(first.port)).start()
-    port = free_port()
-    config = tmp_path / "sentinel.conf"
-    config.write_text(
-        f"port {port}\nbind 127.0.0.1\ndir {tmp_path}\n"
-        f"sentinel monitor main 127.0.0.1 {first.port} 1\n"
-        "sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 2000\n"
-    )
-    sentinel = Child([binary(), config, "--sentinel"], tmp_path / "sentinel.log")
-    sentinel.start()
-    known = Valkey(tmp_path)
-    known.port = port
-    sentinel.await_ready(lambda: known.ask("PING") == b"+PONG")
-    yield first, second, port
-    for one in (sentinel, first, second):
-        one.stop()
+def watched(tmp_path: Path) -> Iterator[Watched]:
+    servers = Watched(tmp_path)
+    yield servers
+    servers.stop()
 
 
-def test_sentinels_name_the_primary_and_the_one_that_takes_over(watched: tuple[Valkey, Valkey, int]) -> None:
-    first, second, port = watched
-    store = RedisStore(f"redis+sentinel://127.0.0.1:1,127.0.0.1:{port}/main?deadline=20")
+def test_sentinels_name_the_primary_and_the_one_that_takes_over(watched: Watched) -> None:
+    store = RedisStore(f"redis+sentinel://127.0.0.1:1,127.0.0.1:{watched.port}/main?deadline=20")
     store.put([record("x")], now=NOW)
-    deadline = time.monotonic() + 15
-    while b":1" not in second.ask("EXISTS", "eidet:{eidet}:h") and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(1.0)  # the sentinel asks the primary for its replicas once in a while
-    first.kill()
+    watched.await_replica("eidet:{eidet}:h")
+    watched.primary.kill()
     started = time.monotonic()
     store.put([record("y")], now=NOW)
     assert time.monotonic() - started < 15
@@ -205,6 +186,6 @@ def test_sentinels_name_the_primary_and_the_one_that_takes_over(watched: tuple[V
     store.close()
 
 
-def test_a_service_that_no_sentinel_knows_is_told(watched: tuple[Valkey, Valkey, int]) -> None:
+def test_a_service_that_no_sentinel_knows_is_told(watched: Watched) -> None:
     with pytest.raises(Exception, match="knows no primary of 'other'"):
-        RedisStore(f"redis+sentinel://127.0.0.1:{watched[2]}/other?deadline=1")
+        RedisStore(f"redis+sentinel://127.0.0.1:{watched.port}/other?deadline=1")
