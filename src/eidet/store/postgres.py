@@ -163,12 +163,19 @@ class PostgresStore(RelationalStore):
         self._doubted = max(after, self._doubted)
         self._reigns = reigns
 
+    @property
+    def reigns(self) -> int:
+        """Goes up with a failover: what was read of the database before may not be there any more."""
+        return self._driver.reigns
+
     def changes(self, scope: str, since: int, limit: int) -> Changes:
-        changes = self._changes(scope, since, limit)
+        changes = self.changes_here(scope, since, limit)
         doubted = self._doubted if since < self._doubted else 0
         return changes._replace(pruned=max(changes.pruned, doubted))
 
-    def _changes(self, scope: str, since: int, limit: int) -> Changes:
+    def changes_here(self, scope: str, since: int, limit: int) -> Changes:
+        """For whoever has it from this database, in the present reign, what there was up to `since`."""
+
         def whole(changes: Changes) -> Head:
             cut = len(changes.entries) == limit
             return Head(changes.head.epoch, max(changes.head.seq, self._seen.seq if cut else 0))

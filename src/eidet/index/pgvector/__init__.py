@@ -216,7 +216,7 @@ class PgvectorIndex(EmbeddedIndex):
     def _copied(self, job: Callable[..., bool], seconds: float) -> bool:
         def run(connection: Any) -> bool:
             with self._copier.using(connection):
-                return job(connection, self._store, width=self._width, stopped=self._copier.stopped)
+                return job(connection, self._sql, width=self._width, stopped=self._copier.stopped)
 
         return self._sql.ask(run, deadline_seconds=seconds)
 

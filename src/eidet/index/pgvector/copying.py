@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ...store import Head, Store
+from ...store import Head
 from .. import Floats
 from ..shard import Shard
 from ..vectors import FINE
@@ -25,6 +25,8 @@ from .words import Seqs, blocks, terms_by_row, thinned
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+    from ...store.postgres import PostgresStore
 
 log = logging.getLogger("eidet.index")
 
@@ -197,7 +199,7 @@ def _vectors(shard: Shard, rows: slice) -> Any:
 
 def build(
     connection: Connection[Any],
-    store: Store,
+    store: PostgresStore,
     *,
     scope: str,
     width: int,
@@ -238,7 +240,7 @@ def build(
 
 def extend(
     connection: Connection[Any],
-    store: Store,
+    store: PostgresStore,
     *,
     scope: str,
     width: int,
@@ -281,14 +283,14 @@ def cleanse(connection: Connection[Any], *, scope: str, width: int, gone: Sequen
 
 
 def _copied(
-    copy: Copy, store: Store, since: Head, stopped: Callable[[], bool], pages: int | None = None
+    copy: Copy, store: PostgresStore, since: Head, stopped: Callable[[], bool], pages: int | None = None
 ) -> Head:
     """Everything after a head, page by page; up to where it went."""
     shard, epoch, read = _behind(copy.scope, copy.width, since), since.epoch if since.seq else None, 0
     while True:
         if stopped():
             raise Stopped
-        changes = store.changes(copy.scope, shard.head.seq, PAGE)
+        changes = store.changes_here(copy.scope, shard.head.seq, PAGE)
         if epoch not in (None, changes.head.epoch) or (not read and 0 < since.seq < changes.pruned):
             raise Stale
         epoch, read, copy.more = changes.head.epoch, read + 1, len(changes.entries) == PAGE

@@ -70,10 +70,10 @@ class Places:
         return None if build is None or build.code == self._broken.get(path) else build
 
     def _found(self, path: str, head: Head) -> Served | None:
-        build = self.build_of(path)
+        reign, build = self._store.reigns, self.build_of(path)
         if build is None or not build.version or build.epoch != head.epoch:
             return None
-        return Served(self._store, path, self._width, build, self._ef_search)
+        return Served(self._store, path, self._width, build, self._ef_search, reign)
 
     def _sound(self, connection: Any, path: str) -> Build | None:
         build = read_build(connection, path, self._width)

@@ -44,7 +44,10 @@ READ_AT_MOST: Final = 400_000  # occurrences of words that are read for a questi
 class Served:
     """A scope that has been copied, up to `build.copied`; the rest is in the tail. Safe from many threads."""
 
-    def __init__(self, store: PostgresStore, scope: str, width: int, build: Build, ef_search: int) -> None:
+    def __init__(
+        self, store: PostgresStore, scope: str, width: int, build: Build, ef_search: int, reign: int
+    ) -> None:
+        """`reign` is the one that `build` was read in."""
         self.build = build
         self.tail = Shard(scope, width)
         self.tail.head = Head(build.epoch, build.copied)
@@ -52,6 +55,7 @@ class Served:
         self.lock = threading.RLock()
         self._less = (0, 0, 0.0)  # rows, records and terms that were lost
         self._store, self._scope, self._width, self._ef_search = store, scope, width, ef_search
+        self._reign = reign
         self._voices: tuple[Head, tuple[str, ...]] | None = None
         self._estimates: dict[str, int] = {}
         self._filters: dict[str, Condition] = {}
@@ -63,13 +67,20 @@ class Served:
         if head.epoch != self.build.epoch:
             raise Stale
         with self.lock:
+            self._check_reign()
             while self.tail.head.seq < head.seq:
                 since = self.tail.head.seq
-                changes = self._store.changes(self._scope, since, PAGE)
+                changes = self._store.changes_here(self._scope, since, PAGE)
                 if changes.head.epoch != self.build.epoch or 0 < since < changes.pruned:
                     raise Stale
+                self._check_reign()
                 self.tail.apply(changes)
                 self._lose([seq for seq in changes.gone if seq <= self.build.copied])
+
+    def _check_reign(self) -> None:
+        """Whoever took over may have another copy, and other records under the seqs of the tail."""
+        if self._store.reigns != self._reign:
+            raise Stale
 
     def _lose(self, gone: Sequence[int]) -> None:
         if gone:
@@ -202,6 +213,7 @@ class Served:
     def _arms(self, connection: Any, asked: Asked) -> tuple[Arm, list[Sequence[Any]], int]:
         found = asking.arms(connection, self.build, asked, self._scope, self._ef_search, READ_AT_MOST)
         (near, _), told, _ = found
+        self._check_reign()
         if (asked.query is not None and not len(near)) or (asked.probe.terms and not told):
             check_held(connection, self.build)
         return found
