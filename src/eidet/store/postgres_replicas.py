@@ -122,7 +122,7 @@ class Replica:
                 return job(connection)
 
         try:
-            return self.line.call(run, deadline_seconds=seconds)
+            return self.line.call(run, deadline_seconds=seconds, most=1)
         except Unavailable:
             self._good_until = 0.0
             raise

@@ -1,0 +1,56 @@
+"""Servers that follow: which of them are read from, and how soon one is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from eidet.errors import Unavailable
+from eidet.remote import Patience
+from eidet.store.postgres_replicas import Replica, Replicas, place_of
+
+pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
+
+
+class Away:
+    """The way to a server that is down."""
+
+    def __init__(self) -> None:
+        self.tried = 0
+
+    def __call__(self, left: float) -> Any:
+        self.tried += 1
+        raise Unavailable("refused")
+
+
+def replica(way: Away) -> Replica:
+    return Replica("far", way, 2, lambda: 0, 1.0, Patience(deadline_seconds=5.0, break_after=1))
+
+
+def test_a_replica_that_is_down_is_tried_once_and_left() -> None:
+    way = Away()
+    one = replica(way)
+    with pytest.raises(Unavailable, match="refused"):
+        one.ask(lambda _: None, 5.0)
+    assert way.tried == 1
+    with pytest.raises(Unavailable, match="is down"):  # and it is not tried again before its rest is over
+        one.ask(lambda _: None, 5.0)
+    assert way.tried == 1
+    one.close()
+
+
+def test_without_a_replica_that_is_near_nobody_is_picked() -> None:
+    one = replica(Away())
+    replicas = Replicas([one])
+    assert replicas.pick() is None
+    assert [told["fresh"] for told in replicas.told()] == [False]
+    assert Replicas([]).pick() is None
+    replicas.close()
+
+
+def test_places_in_the_log_are_numbers_in_their_order() -> None:
+    told = ["0/0", "0/A", "0/FFFFFFFF", "1/0", "1A/2B"]
+    assert [place_of(one) for one in told] == sorted(place_of(one) for one in told)
+    assert place_of("1/0") == 2**32
+    assert place_of(None) == 0
