@@ -100,7 +100,7 @@ def test_the_server_finds_what_the_ram_finds(store: PostgresStore) -> None:
 
 
 def test_a_filter_is_part_of_the_search(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served, "FEW", 300)
+    monkeypatch.setattr(served, "FEW", 60)
     filled(store, 800, who="ann")
     filled(store, 60, seed=6, who="bob", place=(1.0, 2.0), data={"colour": "red"})
     index, ram = PgvectorIndex(store, WIDTH, settings=AT_ONCE), EmbeddedIndex(store, WIDTH)

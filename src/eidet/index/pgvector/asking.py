@@ -138,11 +138,11 @@ def arms(
 def _settings(asked: Asked, ef_search: int) -> list[str]:
     """How the graph is searched; not at all where more is wanted than it gives.
 
-    A filter is looked up along it, not the other way round.
+    A filter is looked up along it, not the other way round; the nearest need not come in their order.
     """
     deep, filtered = asked.probe.depth > DEEPEST, asked.passing is None and asked.strict
     other = "off" if filtered and not deep else "on"
-    order = "strict_order" if filtered else "off"
+    order = "relaxed_order" if filtered else "off"
     return [
         str(min(max(ef_search, asked.probe.depth), DEEPEST)),
         order,

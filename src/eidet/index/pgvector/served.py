@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 EXACT: Final = 8  # of the depth, this part is scored exactly
-FEW: Final = 2_000  # so many that pass are compared one by one
+FEW: Final = 2_000  # so many are compared one by one …
+PART: Final = 5  # … and so many times more, where a filter lets them pass: the graph would be walked far
 LEAST: Final = 100  # candidates, the best of both arms together …
 BEST: Final = 40  # … and of each arm
 LEADING: Final = 40  # candidates whose neighbours in the session are candidates, too
@@ -179,9 +180,9 @@ class Served:
         )
         if not condition.exact:
             return replace(asked, passing=np.array(self._store.match(where), np.int64))
-        most = max(FEW, probe.depth)
-        if self.records > most and (probe.where is None or self._passes_mostly(asked)):
+        if self.records > max(FEW, probe.depth) and (probe.where is None or self._passes_mostly(asked)):
             return replace(asked, strict=False)
+        most = max(self._looked_at(asked), probe.depth)
         seqs = self._ask(lambda c: asking.passing(c, condition, most + 1))
         return replace(asked, passing=np.sort(seqs) if len(seqs) <= most else None)
 
@@ -193,6 +194,11 @@ class Served:
                 self._filters.clear()
             self._filters[key] = held(self._store.condition(boxed(where)), where)
         return self._filters[key]
+
+    def _looked_at(self, asked: Asked) -> int:
+        """How many are asked for by name, to see whether no more pass: few, where that is not likely."""
+        likely = asked.probe.where is None or self._estimate(asked) <= 1.5 * FEW * PART
+        return FEW * PART if likely else FEW
 
     def _passes_mostly(self, asked: Asked) -> bool:
         """Whether a filter lets so much pass that it is enough to look at the candidates.
