@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
+import os
+import shutil
 import signal
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,6 +27,36 @@ settings.load_profile("eidet")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Files and databases of tests are made by the thousand: in RAM where there is plenty of it, unless the
+# environment names another place. A process that is killed loses no more there than on a disk.
+QUICK = Path("/dev/shm")
+ROOM = 8 << 30  # bytes, several times what all tests together leave behind until they end
+NAME = "eidet-tests-"
+
+
+def _move_to(quick: Path) -> None:
+    """Decided once, by the process that starts the workers; all others are told by the environment."""
+    if "TMPDIR" in os.environ or not quick.is_dir() or shutil.disk_usage(quick).free < ROOM:
+        return
+    for left in quick.glob(f"{NAME}*"):
+        if not Path(f"/proc/{left.name.split('-')[2]}").exists():  # of tests that were killed
+            shutil.rmtree(left, ignore_errors=True)
+    own = tempfile.mkdtemp(prefix=f"{NAME}{os.getpid()}-", dir=quick)
+    Path(own).chmod(0o1777)
+    atexit.register(_remove, own, os.getpid())
+    os.environ["TMPDIR"], tempfile.tempdir = own, None
+
+
+def _remove(own: str, maker: int) -> None:
+    if os.getpid() == maker:
+        shutil.rmtree(own, ignore_errors=True)
+
+
+_move_to(QUICK)
+
+# What is collected stays until the end: looking through it for garbage again and again finds none.
+gc.disable()
+
 pytest_plugins = ["tests.servers.fixtures", "tests.servers.s3"]
 
 pytest.register_assert_rewrite(
@@ -32,6 +68,13 @@ pytest.register_assert_rewrite(
     "eidet.text.contract",
     "eidet.upkeep.archive_contract",
 )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    gc.freeze()
+    gc.enable()
+
 
 RAN: dict[str, set[str]] = {}  # test, without its parameters -> how its runs ended
 

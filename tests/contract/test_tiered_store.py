@@ -47,8 +47,8 @@ class TestTieredOnValkeyAndPostgres(TestTieredOnValkeyAndAFile):
     """No file at all: both are servers."""
 
     @pytest.fixture(autouse=True)
-    def _database(self, postgres_url: str) -> None:
-        self.long = postgres_url
+    def _database(self, postgres_emptied: str) -> None:
+        self.long = postgres_emptied
 
     def make(self) -> Store:
         return TieredStore(open_store(self.url, Settings()), open_store(self.long, Settings()))

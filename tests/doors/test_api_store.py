@@ -33,6 +33,8 @@ from eidet.compat.api import (
     severity_of,
 )
 from eidet.errors import Corrupt, EidetError, Unavailable
+from eidet.remote import Patience
+from eidet.store.redis import wire
 from eidet.where import Near, Where
 
 STATE = {"position": [10, 20], "health": 0.85, "inventory": {"wood": 5, "stone": 2}}
@@ -88,8 +90,11 @@ def test_the_documented_ways_to_begin_work(caplog: pytest.LogCaptureFixture) -> 
 @pytest.mark.parametrize(
     "asked", [{"use_redis": True}, {"host": "redis.example"}, {"url": "redis://localhost:1/0?deadline=1"}]
 )
-def test_a_redis_server_that_is_asked_for_is_never_silently_replaced(asked: dict[str, Any]) -> None:
+def test_a_redis_server_that_is_asked_for_is_never_silently_replaced(
+    asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where the redis backend is there and no server answers, that is an error as well."""
+    monkeypatch.setattr(wire, "_patience", lambda _: Patience(deadline_seconds=0.5))
     config = MemoryConfig(stm_config=RedisSTMConfig(port=1, **asked))
     assert str(config.place).startswith("redis://")
     if asked.get("host") is None:

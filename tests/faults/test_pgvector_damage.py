@@ -212,7 +212,7 @@ def test_vectors_made_anew_while_a_copy_is_made_do_not_end_the_copier(
     index = PgvectorIndex(store, WIDTH, settings=SETTINGS)
     (first,) = store.find(Where(ids=("0",)))
     monkeypatch.setattr("eidet.index.pgvector.copying.PAGE", 40)
-    changes, rewritten = store.changes, threading.Event()
+    changes, rewritten = store.changes_here, threading.Event()
 
     def changed(*arguments: Any) -> Any:
         answer = changes(*arguments)
@@ -221,7 +221,7 @@ def test_vectors_made_anew_while_a_copy_is_made_do_not_end_the_copier(
             rewritten.set()
         return answer
 
-    monkeypatch.setattr(store, "changes", changed)
+    monkeypatch.setattr(store, "changes_here", changed)
     index.search(asked())
     until(rewritten.is_set)
     await_served(index)

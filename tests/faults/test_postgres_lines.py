@@ -49,8 +49,9 @@ def store(proxy: Proxy, address: str) -> Iterator[PostgresStore]:
 
 @pytest.fixture
 def patient(store: PostgresStore, proxy: Proxy, address: str) -> Iterator[PostgresStore]:
-    """The same database, for whoever has more time."""
-    patient = PostgresStore(address, patience=Patience(deadline_seconds=10, break_after=1000))
+    """The same database, for whoever has more time and asks again soon."""
+    patience = Patience(deadline_seconds=10, break_after=1000, longest_pause_seconds=0.1)
+    patient = PostgresStore(address, patience=patience)
     yield patient
     proxy.heal()
     patient.close()

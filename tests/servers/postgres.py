@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ BASE = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "shared_buffers": "64MB",
+    "dynamic_shared_memory_type": "mmap",  # in its folder: one that is killed leaves nothing elsewhere
     "max_connections": "120",
     "synchronous_commit": "on",
     "fsync": "off",  # of the machine's crash; that of a process loses nothing
@@ -86,6 +88,14 @@ class Postgres:
     def stop(self) -> None:
         if self._child is not None:
             self._child.stop()
+            self._release()
+
+    def _release(self) -> None:
+        """One that was killed leaves a mark in the kernel's shared memory, for the next one in its folder."""
+        told = self.data / "postmaster.pid"
+        lines = told.read_text().splitlines() if told.exists() else []
+        if len(lines) > 6:
+            ctypes.CDLL(None).shmctl(int(lines[6].split()[1]), 0, None)  # 0: it goes with its last user
 
     def kill(self) -> None:
         if self._child is not None:

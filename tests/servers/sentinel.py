@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from . import Child, free_port
@@ -15,8 +16,9 @@ class Watched:
     """Starts all three. `of` is what the two servers are; the sentinel is of Valkey in any case."""
 
     def __init__(self, folder: Path, of: type[Valkey] = Valkey) -> None:
-        self.primary = of(folder / "first", "--repl-diskless-sync-delay", "0").start()
+        self.primary = of(folder / "first").start()
         self.replica = of(folder / "second", "--replicaof", "127.0.0.1", str(self.primary.port)).start()
+        _await(lambda: self.primary.ask("WAIT", "1", "100") == b":1")
         self.port = free_port()
         config = folder / "sentinel.conf"
         config.write_text(
@@ -28,20 +30,23 @@ class Watched:
         known.port = self.port
         self._sentinel = Child([known.binary(), config, "--sentinel"], folder / "sentinel.log")
         self._sentinel.start()
-        self._sentinel.await_ready(lambda: known.ask("PING") == b"+PONG")
+        self._sentinel.await_ready(lambda: known.ask("SENTINEL", "REPLICAS", SERVICE) == b"*1")
 
     @property
     def url(self) -> str:
         return f"redis+sentinel://127.0.0.1:{self.port}/{SERVICE}"
 
     def await_replica(self, key: str, seconds: float = 15.0) -> None:
-        """Until the replica has a key, and the sentinel has had time to hear of the replica."""
-        deadline = time.monotonic() + seconds
-        while self.replica.ask("EXISTS", key) != b":1":
-            assert time.monotonic() < deadline, f"the replica has no {key}"
-            time.sleep(0.05)
-        time.sleep(1.0)  # the sentinel asks the primary for its replicas once in a while
+        """Until the replica has a key; the sentinel has heard of the replica when it was started."""
+        _await(lambda: self.replica.ask("EXISTS", key) == b":1", seconds)
 
     def stop(self) -> None:
         for one in (self._sentinel, self.primary, self.replica):
             one.stop()
+
+
+def _await(ready: Callable[[], bool], seconds: float = 15.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not ready():
+        assert time.monotonic() < deadline, "the replica has not followed"
+        time.sleep(0.02)

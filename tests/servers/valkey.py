@@ -13,7 +13,8 @@ from typing import Self
 from . import READY_SECONDS, Child, folder_of, free_port
 
 ALONE = ("--bind", "127.0.0.1", "--protected-mode", "no", "--daemonize", "no")
-BASE = (*ALONE, "--save", "", "--appendonly", "no")
+AT_ONCE = ("--repl-diskless-sync-delay", "0")  # a replica is not kept waiting for others that might come
+BASE = (*ALONE, *AT_ONCE, "--save", "", "--appendonly", "no")
 
 
 def binary() -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from .found import Found, Pii, found_in
 
@@ -55,7 +56,9 @@ _TAIL = (
 )
 
 
+@cache
 def _whole(form: str) -> re.Pattern[str]:
+    """Made when a text first has a word of the form: patterns as long as these take their time."""
     return re.compile(rf"(?<![\w.,-])(?:{form})(?!\w){_TAIL}(?!\w)")
 
 
@@ -68,27 +71,24 @@ def _words(alternatives: str) -> frozenset[str]:
 # Each form with the words of which it needs one.
 _FORMS = (
     (
-        _whole(
-            rf"[0-9]{{1,5}}[A-Za-z]? (?:[NSEW]\.? )?(?:{_WORD} |[0-9]{{1,3}}(?:st|nd|rd"
-            rf"|th) ){{1,3}}{_EN}\.?"
-        ),
+        rf"[0-9]{{1,5}}[A-Za-z]? (?:[NSEW]\.? )?(?:{_WORD} |[0-9]{{1,3}}(?:st|nd|rd|th) ){{1,3}}{_EN}\.?",
         _words(_EN),
     ),
-    (_whole(rf"[0-9]{{1,4}}(?: ?(?:bis|ter))?,? (?i:{_FR}) {_NAMES}"), _words(_FR)),
-    (_whole(rf"(?:{_WORD}[ -]){{1,3}}{_APART} {_NUMBER}"), _words(_APART)),
-    (_whole(rf"{_LED} {_NAMES},? {_NUMBER}"), _words(_LED)),
+    (rf"[0-9]{{1,4}}(?: ?(?:bis|ter))?,? (?i:{_FR}) {_NAMES}", _words(_FR)),
+    (rf"(?:{_WORD}[ -]){{1,3}}{_APART} {_NUMBER}", _words(_APART)),
+    (rf"{_LED} {_NAMES},? {_NUMBER}", _words(_LED)),
 )
-_COMPOUND = _whole(rf"[{_U}][\w-]{{1,30}}?{_TAILED} {_NUMBER}")
+_COMPOUND = rf"[{_U}][\w-]{{1,30}}?{_TAILED} {_NUMBER}"
 _ENDINGS = tuple(_words(_TAILED.replace("stra(?:ß|ss)e", "straße|strasse")))
 
 
 def addresses(text: str) -> Iterator[Found]:
     words = {word.strip(".,;:()") for word in text.lower().split()}
-    shapes = [shape for shape, needed in _FORMS if not needed.isdisjoint(words)]
+    forms = [form for form, needed in _FORMS if not needed.isdisjoint(words)]
     if any(word.endswith(_ENDINGS) for word in words):
-        shapes.append(_COMPOUND)
-    for shape in shapes:
-        for match in shape.finditer(text):
+        forms.append(_COMPOUND)
+    for form in forms:
+        for match in _whole(form).finditer(text):
             yield found_in(text, Pii.ADDRESS, match.span(), _certainty(match[0]))
 
 

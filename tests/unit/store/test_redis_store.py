@@ -266,7 +266,7 @@ def test_what_no_replica_has_in_time_is_told_to_be_unsure(redis_url: str) -> Non
 
 
 def test_replicas_that_have_it_let_a_write_return(serve: Serve) -> None:
-    primary = serve()
+    primary = serve("--repl-diskless-sync-delay", "1")  # seconds, in which a write that did not wait returns
     replica = serve("--replicaof", "127.0.0.1", str(primary.port))
     store = RedisStore(f"{primary.url}?wait=1&wait_ms=200&deadline=15")
     store.put([record("x")], now=NOW)
