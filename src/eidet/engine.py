@@ -201,10 +201,7 @@ class Engine:
         """Takes what is gone out of the index, wherever that keeps it; what was not possible, in words."""
         if self._parts is None and is_embedded(self.store, self.settings):
             return []
-        try:
-            return self.index.cleanse(scope)
-        except EidetError as error:
-            return [f"scope {scope}: its index may hold what is gone: {error}"]
+        return self.index.cleanse(scope)
 
     @property
     def epoch(self) -> int:

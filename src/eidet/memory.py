@@ -60,6 +60,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]  # done, of how many
 
+TRIES = 100  # at a change that others are always faster with
+
 
 class Memory:
     """A memory for agents: in RAM, in a file, or on a server, with the same verbs.
@@ -89,7 +91,7 @@ class Memory:
         self._guarding = Guarding(self._engine, guards)
         self._life = Life(self._engine, clock)
         self._audit = Auditing(self._engine)
-        self._clean_up(clock)
+        self._clean_up(clock, index=False)
         self._clock = clock
 
     @property
@@ -364,7 +366,7 @@ class Memory:
         Conflict. `clear` names fields to reset. Without either, a change that somebody else made
         meanwhile is kept where it touched other fields. `again` as in `remember`.
         """
-        for _ in range(100):
+        for _ in range(TRIES):
             now = self._clock()
             old = self.get(id, scope=scope)
             if old is None:
@@ -386,7 +388,7 @@ class Memory:
             except Conflict:
                 if version is not None or digest is not None:
                     raise
-        raise Conflict(f"record {id!r} is changed by others all the time; the change was given up")
+        raise _restless(id)
 
     def forget(
         self,
@@ -448,10 +450,10 @@ class Memory:
         """
         return self._erasing.verify_receipt(receipt, key)
 
-    def _clean_up(self, clock: Callable[[], float]) -> None:
+    def _clean_up(self, clock: Callable[[], float], *, index: bool = True) -> None:
         """Finishes the cleaning of what was forgotten, where it was interrupted or had to wait."""
         if self._engine.store.writable and self._engine.store.setting("unclean"):
-            self._erasing.finish(clock())
+            self._erasing.finish(clock(), index=index)
 
     def _put_away(
         self, chosen: Where, everything: bool, scope: str | Scope | None, by: str | None
@@ -629,21 +631,21 @@ class Memory:
 
     def restore(self, id: str, *, scope: str | Scope = "default") -> Record:
         """Brings a record back to the middle tier with all its detail, and counts that as a use."""
-        return self._life.restored(self._there(id, scope), self._clock())
+        return self._changed(id, scope, self._life.restored)
 
     def pin(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
         """Upkeep leaves the record alone, and it does not expire, until it is unpinned."""
-        return self._life.marked(self._there(id, scope), PINNED, True, self._clock(), actor(by))
+        return self._marked(id, scope, PINNED, True, by)
 
     def unpin(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
-        return self._life.marked(self._there(id, scope), PINNED, False, self._clock(), actor(by))
+        return self._marked(id, scope, PINNED, False, by)
 
     def hold(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
         """A legal hold: nobody can change or delete the record until it is released."""
-        return self._life.marked(self._there(id, scope), HOLD, True, self._clock(), actor(by))
+        return self._marked(id, scope, HOLD, True, by)
 
     def release(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
-        return self._life.marked(self._there(id, scope), HOLD, False, self._clock(), actor(by))
+        return self._marked(id, scope, HOLD, False, by)
 
     def quarantine(
         self,
@@ -654,7 +656,8 @@ class Memory:
         by: str | None = None,
     ) -> Record:
         """Keeps a memory from recall, find and context until it is approved; upkeep leaves it alone."""
-        return self._guarding.quarantined(self._there(id, scope), self._clock(), actor(by), because)
+        who = actor(by)
+        return self._changed(id, scope, lambda old, now: self._guarding.quarantined(old, now, who, because))
 
     def approve(
         self,
@@ -665,7 +668,8 @@ class Memory:
         by: str | None = None,
     ) -> Record:
         """Ends a quarantine and takes the label off; it is trusted as `trust` says, else as before."""
-        return self._guarding.approved(self._there(id, scope), trust, self._clock(), actor(by))
+        who = actor(by)
+        return self._changed(id, scope, lambda old, now: self._guarding.approved(old, trust, now, who))
 
     def review(self, *, scope: str | Scope = "default", limit: int = 100) -> list[Record]:
         """What waits for somebody to look at it: in quarantine or labelled, newest first."""
@@ -738,6 +742,17 @@ class Memory:
             window_days,
             self._clock(),
         )
+
+    def _marked(self, id: str, scope: str | Scope, mark: str, on: bool, by: str | None) -> Record:
+        who = actor(by)
+        return self._changed(id, scope, lambda old, now: self._life.marked(old, mark, on, now, who))
+
+    def _changed(self, id: str, scope: str | Scope, change: Callable[[Record, float], Record]) -> Record:
+        """A change that fits whatever the record says: made again where somebody else was faster."""
+        for _ in range(TRIES):
+            with suppress(Conflict):
+                return change(self._there(id, scope), self._clock())
+        raise _restless(id)
 
     def _there(self, id: str, scope: str | Scope) -> Record:
         if (record := self.get(id, scope=scope)) is None:
@@ -818,6 +833,10 @@ class Memory:
 def _alive(record: Record | None, now: float) -> Record | None:
     expired = record is not None and record.expires is not None and record.expires <= now
     return None if expired else record
+
+
+def _restless(id: str) -> Conflict:
+    return Conflict(f"record {id!r} is changed by others all the time; the change was given up")
 
 
 def _check_unchanged(old: Record, version: int | None, digest: str | None) -> None:

@@ -76,7 +76,9 @@ class Backend:
         self.proxy.heal()
         self.proxy.cut()
         self.ticks[0] += 100
-        for line in self.lines:
+        parts: Any = self.case.memory._engine._parts
+        database = getattr(parts[2], "_database", None) if parts else None  # some verbs open the index anew
+        for line in self.lines if database is None else [database.line]:
             line._opens = 0.0  # its rest is over
 
 
@@ -148,8 +150,7 @@ def with_vectors_on(kind: str) -> Make:
         how = f"small=0&ship_rows=1&background=no&settle=0&deadline={DEADLINE}"
         url = f"{kind}+http://127.0.0.1:{proxy.port}?key={getattr(server, 'key', None) or 'k'}&{how}"
         case = case_of(None, folder, Settings(index=url))
-        index: Any = case.memory._engine.index
-        return Backend(proxy, case, [index._database.line])
+        return Backend(proxy, case)
 
     return made
 

@@ -180,9 +180,12 @@ class Erasing:
         words.patient = False  # somebody changes the episode all the time
         return self._engine.store.erase(plan, now=now, by=by)
 
-    def finish(self, now: float) -> None:
-        """Cleans up after what was interrupted or had to wait; nothing where all is clean."""
-        Cleaning(self._engine, self._life, self._marker(), self._empty).finish(now)
+    def finish(self, now: float, *, index: bool = True) -> None:
+        """Cleans up after what was interrupted or had to wait; nothing where all is clean.
+
+        Without `index`, one on another server waits for the next time: it may be away, and take its time.
+        """
+        Cleaning(self._engine, self._life, self._marker(), self._empty).finish(now, index=index)
 
     # Proof.
 

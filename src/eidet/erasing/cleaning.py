@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..connect import is_embedded
 from ..engine import Engine
 from ..errors import EidetError, Refused, Unavailable
 from ..index.sidecar import Sidecars
@@ -76,13 +78,15 @@ class Cleaning:
         if not (scopes or cleaned.counts["archived"]):
             return cleaned
         said = list(doom.said)
-        self._drop_caches(cleaned, scopes, said)
+        self._drop_caches(scopes, said)
+        with suppress(Unavailable):  # told already; what can be cleaned without the store is cleaned
+            self._cleanse(cleaned, scopes)
         self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(said))
         self._empty_vault(cleaned, None if wish.wholesale else [*said, *(old for old, _ in doom.anew)])
         cleaned.notes += self._told_elsewhere()
         return cleaned
 
-    def finish(self, now: float) -> None:
+    def finish(self, now: float, *, index: bool) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean."""
         store = self._engine.store
         if not store.writable or not (entries := entries_in(store.setting)):
@@ -90,7 +94,12 @@ class Cleaning:
         gone = {(scope, id) for entry in entries for scope, id in entry.ids}
         self._from_archives(lambda record: (record.scope, record.id) in gone or self._is_over(record), now)
         cleaned = Cleaned()
-        self._drop_caches(cleaned, {scope for scope, _ in gone}, ())
+        scopes = {scope for scope, _ in gone}
+        self._drop_caches(scopes, ())
+        if index:
+            self._cleanse(cleaned, scopes)
+        else:
+            cleaned.unfinished = not is_embedded(store, self._engine.settings)
         self._clean_files(cleaned, sidecars(store), None)  # sidecars are caches: whichever scopes were meant
         self._empty_vault(cleaned, None)
         for note in cleaned.notes:
@@ -130,10 +139,20 @@ class Cleaning:
         for archive in self._life.keeping.archives():
             yield from (record for _, record in records_in(archive))
 
-    def _drop_caches(self, cleaned: Cleaned, scopes: Iterable[str], said: Sequence[Record]) -> None:
-        held = [note for scope in sorted(scopes) for note in self._engine.cleanse(scope)]
-        cleaned.notes += held
-        cleaned.unfinished |= bool(held)
+    def _cleanse(self, cleaned: Cleaned, scopes: Iterable[str]) -> None:
+        """The index, wherever it is kept. `Unavailable` where the store itself is away."""
+        try:
+            held = [note for scope in sorted(scopes) for note in self._engine.cleanse(scope)]
+        except EidetError as error:
+            cleaned.notes.append(f"the index may hold what is gone: {error}")
+            cleaned.unfinished = True
+            if isinstance(error, Unavailable):
+                raise
+        else:
+            cleaned.notes += held
+            cleaned.unfinished |= bool(held)
+
+    def _drop_caches(self, scopes: Iterable[str], said: Sequence[Record]) -> None:
         self._life.unlearn(scopes)
         forget = getattr(self._engine.embedder, "forget", None)
         if forget is not None:

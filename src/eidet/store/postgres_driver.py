@@ -64,7 +64,7 @@ class PostgresDriver:
         self._reign: tuple[Any, ...] | None = None
         self._pool = Pool(self._connect, address.connections)
         self._watch = Watch()
-        self._turns = Turns(self._commit)
+        self._turns = Turns(self._commit, self.line.patience.deadline_seconds)
         self._here = _Here()
         self.replicas = Replicas([self._replica(place) for place in address.replicas])
         try:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -18,10 +20,11 @@ Job = Callable[[Cursor], T]
 class Ticket(Generic[T]):
     """A job in the queue and what came of it."""
 
-    __slots__ = ("_called", "done", "error", "job", "result")
+    __slots__ = ("_called", "began", "done", "error", "job", "result")
 
     def __init__(self, job: Job[T]) -> None:
         self.job = job
+        self.began = time.monotonic()
         self.done = False
         self.result: T | None = None
         self.error: BaseException | None = None
@@ -47,11 +50,15 @@ class Turns:
 
     An error of one job belongs in its ticket; an error that `commit` raises belongs to all of them. Whoever
     has written hands the turn to the one that waits longest: if all ran for it, whoever runs already would
-    be first, and would find nobody else waiting.
+    be first, and would find nobody else waiting. Where a commit finds the server away, those who have waited
+    longer than their patience are told so, too, and need not find it out one after the other.
     """
 
-    def __init__(self, commit: Callable[[list[Ticket[Any]]], None]) -> None:
+    def __init__(
+        self, commit: Callable[[list[Ticket[Any]]], None], patience_seconds: float = math.inf
+    ) -> None:
         self._commit = commit
+        self._patience = patience_seconds
         self._begin()
 
     def _begin(self) -> None:
@@ -101,11 +108,24 @@ class Turns:
         except BaseException as error:
             for ticket in tickets:
                 ticket.error = ticket.error or _for_all(error)
+            if isinstance(error, Unavailable):
+                tickets += self._given_up(error)
             raise
         finally:
             for ticket in tickets:
                 ticket.done = True
                 ticket.call()
+
+    def _given_up(self, error: Unavailable) -> list[Ticket[Any]]:
+        """Nothing was done yet for those who wait: theirs is not unsure."""
+        told = Unavailable(str(error), retry_after=error.retry_after)
+        since = time.monotonic() - self._patience
+        with self._gate:
+            late = [ticket for ticket in self._waiting if ticket.began <= since]
+            for ticket in late:
+                ticket.error = told
+                self._waiting.remove(ticket)
+        return late
 
 
 def _for_all(error: BaseException) -> Exception:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from eidet.errors import Unavailable
+from eidet.remote import Unsure
 from eidet.store.turns import Ticket, Turns
 
 
@@ -83,3 +85,31 @@ def test_whoever_is_interrupted_while_it_waits_takes_its_job_along() -> None:
         book.go.set()
         assert [first.result(20), later.result(20)] == ["first", "later"]
     assert book.groups == [1, 1]
+
+
+@pytest.mark.parametrize(("patience", "tried"), [(0.0, 1), (60.0, 2)])
+def test_where_the_server_is_away_those_who_waited_long_enough_are_told_at_once(
+    patience: float, tried: int
+) -> None:
+    book = Book()
+
+    def fail(tickets: list[Ticket[Any]]) -> None:
+        book.commit(tickets)
+        raise Unsure("the server is away", retry_after=1.0)
+
+    turns = Turns(fail, patience)
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(turns.run, saying("first"))
+        until(lambda: book.groups == [1])
+        others = [pool.submit(turns.run, saying(f"{n}")) for n in range(3)]
+        until(lambda: len(turns._waiting) == 3)
+        book.go.set()
+        assert isinstance(first.exception(20), Unsure)
+        errors = [one.exception(20) for one in others]
+    assert len(book.groups) == tried
+    assert all(isinstance(error, Unavailable) for error in errors)
+    assert [isinstance(error, Unsure) for error in errors] == [tried == 2] * 3  # nothing was sent for them
+    assert not turns._waiting
+    book.go.set()
+    with pytest.raises(Unsure):
+        turns.run(saying("later"))

@@ -411,7 +411,11 @@ def test_long_texts_take_time_in_proportion(piece: str, language: str) -> None:
 
 
 def _seconds(text: str, language: str) -> float:
-    """Of this process, so that a busy machine does not count."""
-    started = time.process_time()
-    dates_in(text, NOON, language=language)
-    return time.process_time() - started
+    """Of this process, the best of three, so that a busy machine does not count."""
+
+    def once() -> float:
+        started = time.process_time()
+        dates_in(text, NOON, language=language)
+        return time.process_time() - started
+
+    return min(once() for _ in range(3))

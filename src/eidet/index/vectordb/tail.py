@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,11 +124,17 @@ class LeanShard(Shard):
     @property
     def vectors_here(self) -> int:
         """Those of living rows, here in RAM."""
-        return int((self.vectors.has[self.base :] & self.alive[self.base :]).sum())
+        return int(self._living()[self.base :].sum())
 
     @property
     def vectors_elsewhere(self) -> int:
-        return int((self.vectors.has[: self.base] & self.alive[: self.base]).sum())
+        return int(self._living()[: self.base].sum())
+
+    def _living(self) -> Any:
+        """Which rows have a vector and live; also told while another thread adds some."""
+        has, alive = self.vectors.has, self.alive
+        rows = min(len(has), len(alive))
+        return has[:rows] & alive[:rows]
 
     def release(self, seq: int) -> None:
         """What was stored up to `seq` is in the database."""

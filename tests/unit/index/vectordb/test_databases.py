@@ -21,6 +21,7 @@ from eidet.index.vectordb.address import read_address
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.index.vectordb.push import EVERYTHING, NOTHING, Every, Filter, Leaf, Some, passes
 from eidet.index.vectordb.weaviate import WeaviateDatabase
+from eidet.remote import Patience
 from eidet.store.redis.address import address_of
 from eidet.store.redis.keys import Keys
 from eidet.store.redis.wire import Wire
@@ -301,7 +302,8 @@ def test_a_server_that_cannot_answer_now_is_unavailable(status: int) -> None:
     server = Pinecone(WIDTH)
     try:
         server.down = status
-        database = PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}&deadline=0.3", {}))
+        database = PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}", {}))
+        database.line.patience = Patience(deadline_seconds=1.0, first_pause_seconds=0.6)  # time for two tries
         with pytest.raises(Unavailable, match=str(status)):
             database.count(SHELF)
         server.down = None

@@ -114,6 +114,15 @@ def test_a_thread_sends_while_searches_go_on(server: Pinecone) -> None:
     index.close()
 
 
+def test_it_is_told_what_is_where_while_a_row_is_added(server: Pinecone) -> None:
+    store = RamStore()
+    stored(store, *(noted(f"{n}", axis=n) for n in range(4)))
+    index = index_on(server, store, replace(AT_ONCE, ship_rows=10))
+    asked(index)
+    index._slots["a"].shard.count -= 1  # the vectors have come already, the columns have not
+    assert index.stats()["rows_in_ram"] + index.stats()["rows_in_database"] == 3
+
+
 def test_what_is_gone_is_removed_at_the_next_search(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store)

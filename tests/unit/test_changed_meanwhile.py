@@ -1,0 +1,97 @@
+"""Verbs that fit whatever a record says are made again where somebody else was faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from eidet import Memory
+from eidet.errors import Conflict, NotFound
+from eidet.model import Record, Tier
+from eidet.store.ram import RamStore
+from eidet.where import Where
+
+VERBS: dict[str, Callable[[Memory], Record]] = {
+    "pin": lambda memory: memory.pin("x"),
+    "unpin": lambda memory: memory.unpin("x"),
+    "hold": lambda memory: memory.hold("x"),
+    "release": lambda memory: memory.release("x"),
+    "quarantine": lambda memory: memory.quarantine("x"),
+    "approve": lambda memory: memory.approve("x"),
+    "restore": lambda memory: memory.restore("x"),
+    "revise": lambda memory: memory.revise("x", meta={"seen": True}),
+}
+BEFORE: dict[str, Callable[[Memory], object]] = {
+    "unpin": VERBS["pin"],
+    "release": VERBS["hold"],
+    "approve": VERBS["quarantine"],
+}
+
+
+class Rival(RamStore):
+    """Somebody else changes the record just before a change of it is stored, so many times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times = 0
+        self.change: Callable[[Record], Sequence[Record]] = lambda record: [
+            record.but(importance=record.importance / 2)
+        ]
+
+    def _interfere(self, record: Record) -> None:
+        if self.times:
+            self.times -= 1
+            there = self.get(record.scope, [record.id])[0]
+            assert there is not None
+            if news := self.change(there):
+                super().put(news, now=1.0, unique=False)
+            else:
+                self.drop(Where(ids=(record.id,)), now=1.0)
+
+    def put(self, records: Sequence[Record], **how: Any) -> list[Record]:
+        if how.get("expect") is not None:
+            self._interfere(records[0])
+        return super().put(records, **how)
+
+    def recast(self, forms: Sequence[tuple[Record, Record]], **how: Any) -> list[Record | None]:
+        self._interfere(forms[0][0])
+        return super().recast(forms, **how)
+
+
+def remembered(verb: str) -> tuple[Memory, Rival]:
+    store = Rival()
+    memory = Memory(store, embedder="hashing:16")
+    memory.remember("a note", id="x", importance=0.8, tier=Tier.LONG)
+    if verb in BEFORE:
+        BEFORE[verb](memory)
+    return memory, store
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_both_changes_are_there(verb: str) -> None:
+    memory, store = remembered(verb)
+    alone, _ = remembered(verb)
+    store.times = 3
+    made, expected = VERBS[verb](memory), VERBS[verb](alone)
+    assert store.times == 0
+    assert made.importance == 0.1
+    assert (made.tier, made.trust, made.meta.keys()) == (expected.tier, expected.trust, expected.meta.keys())
+    assert memory.get("x") == made
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_is_changed_all_the_time_is_given_up(verb: str) -> None:
+    memory, store = remembered(verb)
+    store.times = 10**9
+    with pytest.raises(Conflict, match="by others all the time"):
+        VERBS[verb](memory)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_is_gone_meanwhile_is_told(verb: str) -> None:
+    memory, store = remembered(verb)
+    store.change, store.times = lambda _: [], 1
+    with pytest.raises(NotFound):
+        VERBS[verb](memory)
