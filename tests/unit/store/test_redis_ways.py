@@ -48,8 +48,10 @@ def said(url: str) -> str:
         return memory.recall("hello")[0].text
 
 
-def test_a_socket_of_this_machine_is_an_address(serve: Serve, tmp_path: Path) -> None:
-    path = tmp_path / "the socket"
+def test_a_socket_of_this_machine_is_an_address(
+    serve: Serve, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("s") / "the socket"
     server = serve("--unixsocket", str(path))
     assert said(f"redis://localhost/3?socket={quote(str(path))}") == "hello there"
     store = RedisStore(f"redis://localhost:1/3?socket={quote(str(path))}")
