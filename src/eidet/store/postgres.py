@@ -7,7 +7,7 @@ postgres_driver.py     the connections             postgres_json.py, postgres_te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -25,7 +25,7 @@ from .postgres_match import matching
 from .postgres_text import stored
 from .postgres_write import Quick
 from .relational import Cursor, RelationalStore, Scribe
-from .rows import row_of
+from .rows import record_of, row_of
 from .rules import UNIQUE_KINDS
 from .sift import untold
 
@@ -75,6 +75,9 @@ class PostgresStore(RelationalStore):
         self._reigns = driver.reigns
         self._doubted = 0  # whoever knows only what was before this seq begins anew
         super().__init__(driver)
+        self._by = {
+            name: self._sql.in_array(name, kind) for name, kind in (("id", "text"), ("seq", "bigint"))
+        }
         driver.ahead = (self._sql["head"].sql, self._sql["graves"].sql)
         self._seen = super().head()
         driver.slow = frozenset(self._sql[name].sql for name in ("adopt", "lacking", "unstage"))
@@ -145,6 +148,11 @@ class PostgresStore(RelationalStore):
 
     def _scribe(self, cursor: Cursor, now: float, by: str | None) -> Scribe:
         return PostgresScribe(cursor, self._sql, now, by)
+
+    def _among(self, scope: str, column: str, values: Sequence[Any]) -> Iterator[Record]:
+        """One statement for any number of them, which the server has planned already."""
+        told = f"{{{','.join(map(str, values))}}}" if column == "seq" else list(values)
+        return map(record_of, self._driver.read(self._by[column], (scope, told)))
 
     # What a replica told must not be taken back by one that is further behind, and what the index knows
     # of must be found: such questions go to the primary.

@@ -118,11 +118,15 @@ class Statements:
 
     def _among(self, column: str, count: int) -> str:
         """A scope's records whose id or seq is one of `count`. Parameters: the scope, then those."""
-        marks = ", ".join(f":v{i}" for i in range(count))
+        return self._held(column, f"IN ({', '.join(f':v{i}' for i in range(count))})")
+
+    def in_array(self, column: str, kind: str) -> str:
+        """The same for a database that takes them as one value, an array of a kind."""
+        return self._held(column, f"= ANY(CAST(:values AS {kind}[]))")
+
+    def _held(self, column: str, test: str) -> str:
         scope = "scope || ''" if column == "seq" else "scope"  # by seq, the scope is only checked
-        return self._compile(
-            f"SELECT {_ALL} FROM records WHERE {scope} = :scope AND {column} IN ({marks})"
-        ).sql
+        return self._compile(f"SELECT {_ALL} FROM records WHERE {scope} = :scope AND {column} {test}").sql
 
     def prepare(self, clause: ClauseElement) -> tuple[str, list[Any]]:
         """Any other statement, as text and values."""
