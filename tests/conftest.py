@@ -31,7 +31,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # environment names another place. A process that is killed loses no more there than on a disk.
 QUICK = Path("/dev/shm")
 ROOM = 8 << 30  # bytes, several times what all tests together leave behind until they end
-NAME = "eidet-"  # short: paths of sockets may have a hundred letters
+NAME = "eidet-pytest-"  # and whose it is; short, because paths of sockets may have a hundred letters
 
 
 def _move_to(quick: Path) -> None:
@@ -39,7 +39,8 @@ def _move_to(quick: Path) -> None:
     if "TMPDIR" in os.environ or not quick.is_dir() or shutil.disk_usage(quick).free < ROOM:
         return
     for left in quick.glob(f"{NAME}*"):
-        if not Path(f"/proc/{left.name.split('-')[1]}").exists():  # of tests that were killed
+        maker = left.name.removeprefix(NAME).partition("-")[0]
+        if maker.isdigit() and not Path("/proc", maker).exists():  # of tests that were killed
             shutil.rmtree(left, ignore_errors=True)
     own = tempfile.mkdtemp(prefix=f"{NAME}{os.getpid()}-", dir=quick)
     Path(own).chmod(0o1777)

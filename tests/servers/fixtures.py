@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -87,6 +88,23 @@ def redis_url(valkey: Valkey) -> Iterator[str]:
     valkey.ask("FLUSHALL")
     yield valkey.url
     valkey.ask("FLUSHALL")
+
+
+Serve = Callable[..., Valkey]
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Starts servers of a test's own."""
+    started: list[Valkey] = []
+
+    def start(*options: str) -> Valkey:
+        started.append(Valkey(tmp_path / str(len(started)), *options).start())
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -151,6 +151,8 @@ class PostgresStore(RelationalStore):
 
     def _among(self, scope: str, column: str, values: Sequence[Any]) -> Iterator[Record]:
         """One statement for any number of them, which the server has planned already."""
+        if not values:
+            return iter(())
         told = f"{{{','.join(map(str, values))}}}" if column == "seq" else list(values)
         return map(record_of, self._driver.read(self._by[column], (scope, told)))
 

@@ -8,11 +8,12 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.servers.fixtures import Serve
 from tests.servers.valkey import Valkey
 
 from eidet import Memory
@@ -32,23 +33,6 @@ BASE = Keys("eidet").base("a")
 def record(id: str, scope: str = "a", **fields: object) -> Record:
     told = {"text": f"{id} of {scope}", "created": NOW, "occurred": NOW, **fields}
     return Record(id=id, scope=scope, **told)  # type: ignore[arg-type]
-
-
-Serve = Callable[..., Valkey]
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Starts servers of a test's own."""
-    started: list[Valkey] = []
-
-    def start(*options: str) -> Valkey:
-        started.append(Valkey(tmp_path / str(len(started)), *options).start())
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.stop()
 
 
 @pytest.fixture

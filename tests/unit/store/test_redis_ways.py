@@ -8,15 +8,15 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from tests.servers import free_port
+from tests.servers.fixtures import Serve
 from tests.servers.redis8 import VARIABLE
-from tests.servers.valkey import Valkey
 from tests.unit.store.test_redis_address import certificate
 
 from eidet import Memory
@@ -26,20 +26,6 @@ from eidet.where import Where
 
 PAGE = Path(__file__).parents[3] / "docs" / "redis.md"
 ODD = "p@:/?#%&+ss wörd"
-Serve = Callable[..., Valkey]
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    started: list[Valkey] = []
-
-    def start(*options: str) -> Valkey:
-        started.append(Valkey(tmp_path / str(len(started)), *options).start())
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.stop()
 
 
 def said(url: str) -> str:
