@@ -7,7 +7,7 @@ import time
 
 from common import BareSqlite, folder, rate, record, texts
 from eidet import Memory
-from eidet.embed import embedder_of
+from eidet.models.embed import embedder_of
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 from common import folder, queries, record, texts
 from eidet import Memory
-from eidet.config import Upkeep
+from eidet.core.settings import Upkeep
 from eidet.eval.locomo import locomo_cases
 
 DAY = 86_400.0

@@ -6,7 +6,7 @@ import numpy as np
 
 from common import folder, real_texts, record
 from eidet import Memory, Recipe
-from eidet.embed import embedder_of
+from eidet.models.embed import embedder_of
 
 DENSE_ONLY = Recipe(dense=1.0, words=0.0, importance=0.0)
 

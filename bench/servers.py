@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from common import MET, folder, median_ms, millis, queries, rate, record, sentences, texts
 from eidet import Memory
-from eidet.model import Record
+from eidet.core.record import Record
 
 
 def redis() -> None:
@@ -149,7 +149,7 @@ def _redis_clients(url: str) -> None:
 
 
 def _together(stores: list[Any], count: int, seconds: float = 2.0) -> tuple[float, int]:
-    from eidet.errors import EidetError
+    from eidet.core.errors import EidetError
 
     ended, errors, written = threading.Event(), [], [0] * count
 

@@ -16,14 +16,16 @@ import numpy as np
 
 from common import DATA, folder, millis, queries, real_texts, record
 from eidet import Draft, Memory, Settings
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.where import Where
 from eidet.eval.locomo import locomo_cases
 from eidet.eval.run import Asked, Variant, ask
 from eidet.index import Probe
-from eidet.index.pgvector import PgvectorIndex, served
-from eidet.index.pgvector.asking import halfvec
-from eidet.model import Record, Scope
-from eidet.store.postgres import PostgresStore
-from eidet.where import Where
+from eidet.index.pgvector import PgvectorIndex
+from eidet.index.pgvector import remote_scope as served
+from eidet.index.pgvector.sql import halfvec
+from eidet.store.sql.postgres import PostgresStore
 
 COUNT = 100_000
 WARM = 1_500  # questions after which a process has met most words

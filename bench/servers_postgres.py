@@ -15,9 +15,9 @@ from typing import Any
 
 from common import MET, folder, median_ms, millis, queries, record, sentences, texts
 from eidet import Memory
-from eidet.model import Record
-from eidet.store.postgres import PostgresStore
-from eidet.store.rows import COLUMNS, row_of
+from eidet.core.record import Record
+from eidet.store.sql.postgres import PostgresStore
+from eidet.store.sql.rows import COLUMNS, row_of
 
 ROUNDS = 500
 SECONDS = 4.0  # that processes write
@@ -106,7 +106,7 @@ def _bulk(url: str) -> None:
 
 
 def _all() -> Any:
-    from eidet.where import Where
+    from eidet.core.where import Where
 
     return Where()
 
@@ -144,7 +144,7 @@ def _processes(url: str, count: int) -> tuple[float, int]:
 
 
 def _child(url: str, begin: Any, told: Any) -> None:
-    from eidet.errors import EidetError
+    from eidet.core.errors import EidetError
 
     store = PostgresStore(f"{url}?eidet_connections=2")
     written = failed = 0

@@ -12,11 +12,12 @@ import numpy as np
 
 from common import folder, millis, queries, real_texts, record
 from eidet import Draft, Memory, Settings
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.where import Where
 from eidet.index import Probe
 from eidet.index.vectordb.vectorset import VectorSets
-from eidet.model import Record, Scope
 from eidet.store.redis import RedisStore
-from eidet.where import Where
 
 COUNTS = (20_000, 100_000)
 DEPTH = 400  # candidates of the dense arm, as the default recipe asks for
@@ -125,8 +126,8 @@ def _bare(memory: Memory) -> Any:
     index: Any = memory._engine.index
     database: VectorSets = index._database
     shelf = index._ships.placement("big", index._store.head().epoch).at
-    from eidet.index.vectordb.push import EVERYTHING
-    from eidet.index.vectors import unit
+    from eidet.index.embedded.vectors import unit
+    from eidet.index.vectordb.pushdown import EVERYTHING
 
     return lambda vector: database.near(shelf, unit(vector), DEPTH, only=EVERYTHING)
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from common import folder, queries, record, texts
 from eidet import Memory
-from eidet.config import Upkeep
+from eidet.core.settings import Upkeep
 
 TICKS = 100
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from common import folder, median_ms, queries, record, texts
 from eidet import Audit, Memory, Settings
-from eidet.audit.verify import verify
-from eidet.guard import Policy, guarded, poison
+from eidet.trust.audit.verify import verify
+from eidet.trust.privacy import Policy, guarded
+from eidet.trust.privacy import poisoning as poison
 
 WRITES = 2000
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from eidet.core.record import Kind
 from eidet.index import Found, Span
-from eidet.model import Kind
 from eidet.recall.understand import Understood
 
 DAY = 86_400.0

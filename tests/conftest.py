@@ -61,10 +61,10 @@ gc.disable()
 pytest_plugins = ["tests.servers.fixtures", "tests.servers.s3"]
 
 pytest.register_assert_rewrite(
-    "eidet.embed.contract",
+    "eidet.models.embed.contract",
     "eidet.index.contract",
-    "eidet.llm.contract",
-    "eidet.rerank.contract",
+    "eidet.models.llm.contract",
+    "eidet.models.rerank.contract",
     "eidet.store.contract",
     "eidet.text.contract",
     "eidet.upkeep.archive_contract",

@@ -11,8 +11,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from eidet.model import Kind, Record, Scope, Tier, Trust
-from eidet.where import OPERATORS, Box, Condition, Near, Where
+from eidet.core.record import Kind, Record, Tier, Trust
+from eidet.core.scope import Scope
+from eidet.core.where import OPERATORS, Box, Condition, Near, Where
 
 SCOPES = ("a", "ab", "a/b", "a0", "a b", "A", "a/b/c", "a/b0", "a-b", "é/b")
 LABELS = ("ann", "Ann", "ann ", "bob", "x\0y", "x", "é", "")

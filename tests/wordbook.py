@@ -7,7 +7,7 @@ from zlib import crc32
 
 import numpy as np
 
-from eidet.embed import Vectors
+from eidet.models.embed import Vectors
 
 WIDTH = 8
 KNOWN = ("cat", "kitten", "dog", "violin", "instruments", "the")

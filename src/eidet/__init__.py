@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .aio import AsyncMemory
-    from .audit import Audit
-    from .config import Retention, Settings, Upkeep
-    from .erasing import Absence, Forgotten, Receipt
-    from .errors import (
+    from .core.actor import acting
+    from .core.draft import Draft, Message
+    from .core.errors import (
         BadInput,
         Conflict,
         Corrupt,
@@ -23,22 +22,27 @@ if TYPE_CHECKING:
         Refused,
         Unavailable,
     )
-    from .guard import Policy
+    from .core.event import Event
+    from .core.hit import Hit, Hits, Signal, Trace
+    from .core.record import Kind, Record, Tier, Trust
+    from .core.scope import Scope
+    from .core.settings import Retention, Settings, Upkeep
+    from .core.where import Box, Condition, Near, Where
     from .memory import Memory
-    from .model import Draft, Event, Hit, Hits, Kind, Message, Record, Scope, Signal, Tier, Trace, Trust
     from .recall import Query, Recipe
     from .recall.pack import Context
     from .recall.recipes import AUTO, DIALOGUE, DOCUMENTS, EXACT, FACTS
-    from .where import Box, Condition, Near, Where
-    from .who import acting
+    from .trust.audit import Audit
+    from .trust.erase import Absence, Forgotten, Receipt
+    from .trust.privacy import Policy
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "aio": ("AsyncMemory",),
-    "audit": ("Audit",),
-    "config": ("Retention", "Settings", "Upkeep"),
-    "errors": (
+    "trust.audit": ("Audit",),
+    "core.settings": ("Retention", "Settings", "Upkeep"),
+    "core.errors": (
         "BadInput",
         "Conflict",
         "Corrupt",
@@ -49,28 +53,19 @@ _HOMES = {
         "Refused",
         "Unavailable",
     ),
-    "erasing": ("Absence", "Forgotten", "Receipt"),
-    "guard": ("Policy",),
+    "trust.erase": ("Absence", "Forgotten", "Receipt"),
+    "trust.privacy": ("Policy",),
     "memory": ("Memory",),
-    "model": (
-        "Draft",
-        "Event",
-        "Hit",
-        "Hits",
-        "Kind",
-        "Message",
-        "Record",
-        "Scope",
-        "Signal",
-        "Tier",
-        "Trace",
-        "Trust",
-    ),
+    "core.draft": ("Draft", "Message"),
+    "core.event": ("Event",),
+    "core.hit": ("Hit", "Hits", "Signal", "Trace"),
+    "core.record": ("Kind", "Record", "Tier", "Trust"),
+    "core.scope": ("Scope",),
     "recall": ("Query", "Recipe"),
     "recall.pack": ("Context",),
     "recall.recipes": ("AUTO", "DIALOGUE", "DOCUMENTS", "EXACT", "FACTS"),
-    "where": ("Box", "Condition", "Near", "Where"),
-    "who": ("acting",),
+    "core.where": ("Box", "Condition", "Near", "Where"),
+    "core.actor": ("acting",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -12,25 +12,29 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, overload
 
-from .checks import checked_query
-from .clean import Moment
-from .config import Settings, Upkeep
-from .ingest import Given, text_said, texts_of
+from .core.arguments import checked_query
+from .core.draft import Details
+from .core.event import Event
+from .core.hit import Hit, Hits, Trace
+from .core.record import Record
+from .core.scope import Scope
+from .core.settings import Settings, Upkeep
+from .core.validate import Moment
+from .core.where import Box, Near, Where
 from .memory import Memory, Progress
-from .model import Details, Event, Hit, Hits, Record, Scope, Trace
 from .recall import AUTO, Recipe
 from .recall.pack import Context
 from .store import Store
 from .store.ram import RamStore
 from .text.tokens import TokenCounter
 from .upkeep import Maintained
-from .where import Box, Near, Where
+from .write import Given, text_said, texts_of
 
 if TYPE_CHECKING:
-    from .audit import Audit
-    from .audit.log import AuditLog
-    from .erasing import Absence, Forgotten, Preview, Receipt
-    from .seal.service import Key
+    from .trust.audit import Audit
+    from .trust.audit.log import AuditLog
+    from .trust.erase import Absence, Forgotten, Preview, Receipt
+    from .trust.seal.service import Key
     from .upkeep.archive import Archive
     from .upkeep.fit import Fitted
     from .upkeep.retain import Standing

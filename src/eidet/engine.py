@@ -11,34 +11,36 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from .config import Settings
-from .connect import audited, is_embedded, open_index, open_store, sealed
-from .embed import Embedder, embedder_named, embedder_of
-from .errors import EidetError, Misconfigured, NotFound, Unavailable
+from .core.actor import acts
+from .core.errors import EidetError, Misconfigured, NotFound, Unavailable
+from .core.hit import Hits
+from .core.record import Record, Trust
+from .core.scope import Scope
+from .core.settings import Settings
+from .core.where import Where
 from .index import Index
-from .ingest import Ingest
-from .ingest.renew import Progress, batches, reanalyse, reembed
-from .model import Hits, Record, Scope, Trust
+from .models.embed import Embedder, embedder_named, embedder_of
+from .open import audited, is_embedded, open_index, open_store, sealed
 from .quality import DAY, KEPT_DAYS, Quality, Survey, Tally, Windows, day_of, quality_of
 from .quality.drift import Drift, drift, split
 from .quality.health import health_of, health_told
 from .quality.metrics import metrics_of
 from .recall import Recall
 from .store import Store, Watch
-from .store.marks import Marker, secret_of
-from .store.portable import read_export
+from .store.export_file import read_export
 from .store.rules import Entombed, StaleEpoch
 from .store.tallies import TallyBuffer
+from .store.tombstones import Marker, secret_of
 from .store.uses import Refreshes, UseBuffer, log_uses, refreshed
 from .text import Analyzer, analyzer_of
-from .where import Where
-from .who import acts
+from .write import Ingest
+from .write.reembed import Progress, batches, reanalyse, reembed
 
 if TYPE_CHECKING:
-    from .audit import Audit
-    from .audit.log import AuditLog
-    from .seal.service import Key
-    from .store.sealed import SealedStore
+    from .trust.audit import Audit
+    from .trust.audit.log import AuditLog
+    from .trust.seal.service import Key
+    from .trust.seal.store import SealedStore
 
 log = logging.getLogger("eidet")
 
@@ -289,14 +291,14 @@ class Engine:
 
     def leaving(self, where: Where, *, plain: bool) -> tuple[Iterator[Record], dict[str, Any]]:
         """Records for an export, sealed as they are kept, and what its manifest says of that."""
-        from .store.sealed_carry import sealed_export, sealed_in
+        from .trust.seal.exports import sealed_export, sealed_in
 
         kept = None if plain else sealed_in(self.store)
         return (self.store.scan(where), {}) if kept is None else sealed_export(kept, where)
 
     def arriving(self, path: Path, manifest: dict[str, Any]) -> Iterator[Record]:
         """The records of an export. Sealed ones are all opened once before the first is given."""
-        from .store.sealed_carry import SEALED, opened_export
+        from .trust.seal.exports import SEALED, opened_export
 
         if SEALED in manifest:
             for _ in opened_export(read_export(path), manifest, self.store):
@@ -305,7 +307,7 @@ class Engine:
 
     @property
     def sealed(self) -> SealedStore:
-        from .store.sealed_carry import sealed_in
+        from .trust.seal.exports import sealed_in
 
         if (found := sealed_in(self.store)) is None:
             raise Misconfigured("this memory is not sealed: it has no keys; `eidet seal FILE` seals it")
@@ -314,8 +316,8 @@ class Engine:
     def rotate(
         self, scope: Scope | None, key: Key | None, clock: Callable[[], float], progress: Progress | None
     ) -> int:
-        from .seal.service import service_of
-        from .store.sealed_turn import rewrap, rotate
+        from .trust.seal.key_rotation import rewrap, rotate
+        from .trust.seal.service import service_of
 
         if key is not None:
             return rewrap(self.sealed, service_of(key), clock)
@@ -324,7 +326,7 @@ class Engine:
 
     def shred(self, scope: str, clock: Callable[[], float]) -> int:
         """Destroys the keys of a scope, and what this process holds of it."""
-        from .store.sealed_turn import shred
+        from .trust.seal.key_rotation import shred
 
         with self._lock:
             lost = shred(self.sealed, scope, clock)

@@ -10,8 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
-from .auditing import Auditing
-from .checks import (
+from .core.arguments import (
     actor,
     check_filter,
     checked_budget,
@@ -26,33 +25,38 @@ from .checks import (
     narrowed,
     one,
 )
-from .clean import Moment, clean_text, moment
-from .config import Settings, Upkeep
+from .core.draft import Details
+from .core.errors import BadInput, Conflict, Refused, Unavailable
+from .core.event import Event
+from .core.hit import Hit, Hits, Trace
+from .core.record import Record
+from .core.scope import Scope
+from .core.settings import Settings, Upkeep
+from .core.validate import Moment, clean_text, moment
+from .core.where import Box, Near, Where
 from .engine import Engine
-from .errors import BadInput, Conflict, Refused, Unavailable
-from .feedback import counts_of, judge, judged
-from .guarding import LABELLED, Guard, Guarding, with_guard
-from .ingest import Given, drafts_of
-from .ingest.revise import revised
-from .life import Life
-from .model import Details, Event, Hit, Hits, Record, Scope, Trace
+from .models.rerank import reranker_of
 from .quality.metrics import told
 from .recall import AUTO, Query, Recipe, recipe_of
+from .recall.feedback import counts_of, judge, judged
 from .recall.nearby import turns_around, working_state
 from .recall.pack import Context, pack
-from .rerank import reranker_of
 from .store import Store
-from .store.portable import verify_export, write_export
+from .store.export_file import verify_export, write_export
 from .text import term_id
 from .text.tokens import TokenCounter, counter_of
+from .trust.audit.reads import Auditing
+from .trust.privacy.service import LABELLED, Guard, Guarding, with_guard
 from .upkeep import HOLD, PINNED, Maintained
-from .where import Box, Near, Where
+from .upkeep.lifecycle import Life
+from .write import Given, drafts_of
+from .write.revise import revised
 
 if TYPE_CHECKING:
-    from .audit import Audit
-    from .audit.log import AuditLog
-    from .erasing import Absence, Erasing, Forgotten, Preview, Receipt, Wish
-    from .seal.service import Key
+    from .trust.audit import Audit
+    from .trust.audit.log import AuditLog
+    from .trust.erase import Absence, Erasing, Forgotten, Preview, Receipt, Wish
+    from .trust.seal.service import Key
     from .upkeep.archive import Archive
     from .upkeep.fit import Fitted
     from .upkeep.retain import Standing
@@ -459,7 +463,7 @@ class Memory:
         self, chosen: Where, everything: bool, scope: str | Scope | None, by: str | None
     ) -> Forgotten:
         """Deletes, no more: what is made of it stays, and it may come back."""
-        from .erasing import Forgotten
+        from .trust.erase import Forgotten
 
         place = Scope.of("default" if scope is None else scope)
         self._life.check_free(chosen.within(place), "forgotten")
@@ -478,7 +482,7 @@ class Memory:
         scope: str | Scope | None,
         for_good: bool | None,
     ) -> Wish:
-        from .erasing import wish_for
+        from .trust.erase import wish_for
 
         place = Scope.of("default" if scope is None else scope)
         chosen = _doomed(ids, self._guarding.asked(where), everything, scope)
@@ -487,7 +491,7 @@ class Memory:
     @property
     def _erasing(self) -> Erasing:
         """Made when needed: most programs never forget."""
-        from .erasing import Erasing
+        from .trust.erase import Erasing
 
         guarding = self._guarding
         return Erasing(self._engine, self._life, guarding.empty if guarding.has_vault else None)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.servers.s3 import S3
 
-from eidet.model import Record
+from eidet.core.record import Record
 from eidet.store.contract import fact
 from eidet.upkeep.archive import Archive, FolderArchive
 from eidet.upkeep.archive_contract import GONE, ArchiveContract

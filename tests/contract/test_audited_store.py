@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from eidet.audit import Audit
-from eidet.audit.log import AuditLog
 from eidet.store import Store
-from eidet.store.audited import AuditedStore
 from eidet.store.contract import StoreContract
 from eidet.store.ram import RamStore
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
+from eidet.trust.audit import Audit
+from eidet.trust.audit.log import AuditLog
+from eidet.trust.audit.store import AuditedStore
 
 
 class TestAuditedRam(StoreContract):

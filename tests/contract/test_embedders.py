@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from eidet.embed import Embedder
-from eidet.embed.adapt import adapt
-from eidet.embed.cache import Cached
-from eidet.embed.contract import EmbedderContract
-from eidet.embed.hashing import Hashing
-from eidet.embed.wordllama import WordLlama
+from eidet.models.embed import Embedder
+from eidet.models.embed.adapt import adapt
+from eidet.models.embed.cache import Cached
+from eidet.models.embed.contract import EmbedderContract
+from eidet.models.embed.hashing import Hashing
+from eidet.models.embed.wordllama import WordLlama
 
 _hashing = Hashing(64)
 
@@ -95,7 +95,7 @@ class TestSentenceTransformers(EmbedderContract):
         pytest.importorskip(
             "sentence_transformers", reason="needs: pip install 'eidet[sentence-transformers]' and its model"
         )
-        from eidet.embed.sentence_transformers import SentenceTransformers
+        from eidet.models.embed.sentence_transformers import SentenceTransformers
 
         return SentenceTransformers()
 
@@ -105,6 +105,6 @@ class TestFastEmbed(EmbedderContract):
 
     def make(self) -> Embedder:
         pytest.importorskip("fastembed", reason="needs: pip install 'eidet[fastembed]' and its model")
-        from eidet.embed.fastembed import FastEmbed
+        from eidet.models.embed.fastembed import FastEmbed
 
         return FastEmbed()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eidet.index import Index, shard
+from eidet.core.where import Where
+from eidet.index import Index
 from eidet.index.contract import IndexContract, long, noted
-from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings
+from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings, shard
 from eidet.store import Store
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
 from eidet.text import term_id
-from eidet.where import Where
 
 
 class TestEmbeddedOverRam(IndexContract):

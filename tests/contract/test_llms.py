@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 from tests.unit.llm.server import KEY, Server, running
 
-from eidet.llm import LLM, Answer, Request, llm_of
-from eidet.llm.adapt import adapt
-from eidet.llm.contract import LLMContract
+from eidet.models.llm import LLM, Answer, Request, llm_of
+from eidet.models.llm.adapt import adapt
+from eidet.models.llm.contract import LLMContract
 
 REPLY = '{"city": "Lisbon"}'
 

@@ -12,10 +12,10 @@ from tests.servers.pgbouncer import PgBouncer
 from tests.servers.postgres import Postgres
 
 from eidet import Memory
-from eidet.errors import Misconfigured
+from eidet.core.errors import Misconfigured
 from eidet.store import Store
 from eidet.store.contract import StoreContract
-from eidet.store.postgres import PostgresStore
+from eidet.store.sql.postgres import PostgresStore
 
 
 def pooled(postgres: Postgres, folder: Path, mode: str, size: int) -> Iterator[PgBouncer]:

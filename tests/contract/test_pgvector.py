@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from eidet.core.scope import Scope
 from eidet.index import Index, Probe
 from eidet.index.contract import NOW, WIDTH, IndexContract, noted
-from eidet.index.pgvector import PgvectorIndex, PgvectorSettings, served
-from eidet.model import Scope
+from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
+from eidet.index.pgvector import remote_scope as served
 from eidet.store import Store
-from eidet.store.postgres import PostgresStore
+from eidet.store.sql.postgres import PostgresStore
 from eidet.text import term_id
 
 

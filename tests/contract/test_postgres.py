@@ -6,11 +6,12 @@ import pytest
 from tests.servers.fixtures import EMPTY
 from tests.servers.postgres import Postgres
 
-from eidet.model import Record, Scope
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.where import Where
 from eidet.store import Store
 from eidet.store.contract import StoreContract
-from eidet.store.postgres import PostgresStore
-from eidet.where import Where
+from eidet.store.sql.postgres import PostgresStore
 
 PARTS = "eidet_partitioned"
 

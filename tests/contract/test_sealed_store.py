@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from eidet.seal.service import LocalKeys
 from eidet.store import Store
 from eidet.store.contract import StoreContract
 from eidet.store.ram import RamStore
-from eidet.store.sealed import SealedStore
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
+from eidet.trust.seal.service import LocalKeys
+from eidet.trust.seal.store import SealedStore
 
 KEY = bytes(range(32))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eidet.store import Store
 from eidet.store.contract import StoreContract
 from eidet.store.ram import RamStore
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
 
 
 class TestRam(StoreContract):

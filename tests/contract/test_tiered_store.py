@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from eidet.config import Settings
-from eidet.connect import open_store
+from eidet.core.settings import Settings
+from eidet.open import open_store
 from eidet.store import Store
 from eidet.store.contract import StoreContract
 from eidet.store.ram import RamStore
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tiered import TieredStore
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from eidet.audit import Audit
-from eidet.audit.log import AuditLog
-from eidet.seal.service import LocalKeys
 from eidet.store import Store
-from eidet.store.audited import AuditedStore
 from eidet.store.contract import StoreContract
 from eidet.store.ram import RamStore
-from eidet.store.sealed import SealedStore
 from eidet.store.tiered import TieredStore
+from eidet.trust.audit import Audit
+from eidet.trust.audit.log import AuditLog
+from eidet.trust.audit.store import AuditedStore
+from eidet.trust.seal.service import LocalKeys
+from eidet.trust.seal.store import SealedStore
 
 KEY = bytes(range(32))
 

@@ -8,17 +8,18 @@ import numpy as np
 import pytest
 from tests.contract.test_vectordb import BY_SEARCH, VectorContract
 
+from eidet.core.record import Record
+from eidet.core.scope import Scope
 from eidet.index import Probe
 from eidet.index.contract import NOW, WIDTH
 from eidet.index.vectordb import Database, VectorSettings
 from eidet.index.vectordb.vectorset import VectorSets
-from eidet.model import Record, Scope
 from eidet.store import Store
 from eidet.store.contract import StoreContract
 from eidet.store.redis import RedisStore
 from eidet.store.redis.address import address_of
+from eidet.store.redis.client import Wire
 from eidet.store.redis.keys import Keys
-from eidet.store.redis.wire import Wire
 
 
 class TestVectorSets(VectorContract):

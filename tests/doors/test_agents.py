@@ -29,7 +29,7 @@ from eidet.compat.agents import (
     WorkingMemory,
 )
 from eidet.compat.messages import BaseMemoryStore
-from eidet.errors import BadInput, Misconfigured
+from eidet.core.errors import BadInput, Misconfigured
 from eidet.text.tokens import Words
 
 T = TypeVar("T")

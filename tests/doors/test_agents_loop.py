@@ -24,8 +24,8 @@ from eidet.compat.agents import (
     WorkingMemory,
     create_memory_aware_prompt,
 )
-from eidet.errors import BadInput, EidetError, Misconfigured, Unavailable
-from eidet.llm import BadAnswer, Declined
+from eidet.core.errors import BadInput, EidetError, Misconfigured, Unavailable
+from eidet.models.llm import BadAnswer, Declined
 
 T = TypeVar("T")
 

@@ -22,7 +22,7 @@ from eidet.compat.api import (
     set_default_memory_api,
     with_memory,
 )
-from eidet.errors import Unavailable
+from eidet.core.errors import Unavailable
 from eidet.store.ram import RamStore
 
 

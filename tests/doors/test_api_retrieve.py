@@ -25,8 +25,8 @@ from eidet.compat.api import (
     cacheable,
     merge_sorted,
 )
-from eidet.errors import Unavailable
-from eidet.model import Record
+from eidet.core.errors import Unavailable
+from eidet.core.record import Record
 from eidet.store.ram import RamStore
 
 NOW = 1_700_000_000.0

@@ -32,10 +32,10 @@ from eidet.compat.api import (
     SQLiteLTMConfig,
     severity_of,
 )
-from eidet.errors import Corrupt, EidetError, Unavailable
-from eidet.remote import Patience
-from eidet.store.redis import wire
-from eidet.where import Near, Where
+from eidet.core.errors import Corrupt, EidetError, Unavailable
+from eidet.core.where import Near, Where
+from eidet.net.retry import Patience
+from eidet.store.redis import client as wire
 
 STATE = {"position": [10, 20], "health": 0.85, "inventory": {"wood": 5, "stone": 2}}
 

@@ -24,7 +24,7 @@ from eidet.compat.api import (
     move_score,
     state_importance,
 )
-from eidet.errors import Unavailable
+from eidet.core.errors import Unavailable
 from eidet.store.ram import RamStore
 
 NOW = 1_700_000_000.0

@@ -23,7 +23,7 @@ from eidet.compat.messages import (
     RedisMemoryStore,
     S3MemoryStore,
 )
-from eidet.errors import Unavailable
+from eidet.core.errors import Unavailable
 
 DEADLINE = 1.0
 

@@ -19,7 +19,7 @@ from eidet.compat.enhanced import (
     SqliteStore,
     VectorMemoryStore,
 )
-from eidet.errors import BadInput, Misconfigured
+from eidet.core.errors import BadInput, Misconfigured
 from eidet.views import Conversation
 
 

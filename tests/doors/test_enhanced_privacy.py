@@ -10,7 +10,7 @@ import pytest
 from eidet import Memory
 from eidet.compat.enhanced import EnhancedAgentMemory, SqliteStore, VectorMemoryStore
 from eidet.compat.manager import ConversationContext, MemoryConfig, Message
-from eidet.errors import EidetError, Misconfigured
+from eidet.core.errors import EidetError, Misconfigured
 
 MAIL = "ann.smith@example.com"
 KEY = bytes(range(32))

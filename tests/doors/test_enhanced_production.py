@@ -13,8 +13,8 @@ from tests.servers.pinecone import Pinecone
 from tests.servers.weaviate import Weaviate
 
 from eidet.compat.enhanced import EnhancedAgentMemory, VectorMemoryStore
-from eidet.embed.hashing import Hashing
-from eidet.errors import Misconfigured
+from eidet.core.errors import Misconfigured
+from eidet.models.embed.hashing import Hashing
 
 WIDTH = 32
 HOW = "small=0&ship_rows=1&background=no"

@@ -14,14 +14,8 @@ import numpy as np
 import pytest
 
 from eidet import Memory
-from eidet.compat.enhanced import (
-    InMemoryStore,
-    MemoryStore,
-    RedisStore,
-    SqliteStore,
-    VectorMemoryStore,
-)
-from eidet.errors import BadInput, Misconfigured, Refused
+from eidet.compat.enhanced import InMemoryStore, MemoryStore, RedisStore, SqliteStore, VectorMemoryStore
+from eidet.core.errors import BadInput, Misconfigured, Refused
 
 SCHEMAS = Path(__file__).parents[1] / "unit" / "store" / "schemas"
 TEXTS = {

@@ -24,11 +24,12 @@ from tests.doors.anthropic_server import (
     text,
 )
 
-from eidet import Memory, wire
+from eidet import Memory
 from eidet.compat.manager import Agent, ConversationContext, MemoryConfig, MemoryEntry, MemoryTypes, Message
-from eidet.errors import BadInput, Misconfigured, Unavailable
-from eidet.llm import Request
-from eidet.llm.streaming import StreamingAnthropic, listened, sent
+from eidet.core.errors import BadInput, Misconfigured, Unavailable
+from eidet.models.llm import Request
+from eidet.models.llm.streaming import StreamingAnthropic, listened, sent
+from eidet.net import http as wire
 
 JOB = re.compile(r"[Mm]y sister (\w+) is a (\w+)")
 

@@ -25,8 +25,8 @@ from eidet.compat.manager import (
     Message,
 )
 from eidet.compat.manager.buffers import window
-from eidet.errors import BadInput, Misconfigured
-from eidet.model import Record
+from eidet.core.errors import BadInput, Misconfigured
+from eidet.core.record import Record
 
 ALL_TYPES = ["short_term", "working", "long_term", "episodic"]
 

@@ -24,7 +24,7 @@ from eidet.compat.messages import (
     SummaryMemory,
     TokenLimitedMemoryStore,
 )
-from eidet.errors import BadInput
+from eidet.core.errors import BadInput
 
 T = TypeVar("T")
 

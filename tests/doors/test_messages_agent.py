@@ -11,16 +11,9 @@ from typing import Any, TypeVar
 import pytest
 from tests.doors.anthropic_server import KEY, Asked, serving
 
-from eidet.compat.messages import (
-    App,
-    FileMemoryStore,
-    InMemoryMemoryStore,
-    LLMAgent,
-    Message,
-    SummaryMemory,
-)
-from eidet.errors import BadInput, EidetError, Misconfigured, NotFound
-from eidet.llm import Answer, Request
+from eidet.compat.messages import App, FileMemoryStore, InMemoryMemoryStore, LLMAgent, Message, SummaryMemory
+from eidet.core.errors import BadInput, EidetError, Misconfigured, NotFound
+from eidet.models.llm import Answer, Request
 
 T = TypeVar("T")
 Chat = list[dict[str, Any]]

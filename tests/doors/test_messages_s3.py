@@ -10,7 +10,7 @@ import pytest
 from tests.servers.s3 import S3
 
 from eidet.compat.messages import Message, S3MemoryStore, default_store
-from eidet.errors import Refused
+from eidet.core.errors import Refused
 from eidet.upkeep.archive_s3 import S3Archive
 
 T = TypeVar("T")

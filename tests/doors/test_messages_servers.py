@@ -18,7 +18,7 @@ from eidet.compat.messages import (
     RedisMemoryStore,
     default_store,
 )
-from eidet.errors import EidetError
+from eidet.core.errors import EidetError
 
 T = TypeVar("T")
 HOUR = 3600.0

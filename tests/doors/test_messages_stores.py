@@ -31,7 +31,7 @@ from eidet.compat.messages import (
     SemanticMemoryStore,
     default_store,
 )
-from eidet.errors import BadInput, Corrupt, EidetError, Misconfigured, MissingExtra, Refused, Unavailable
+from eidet.core.errors import BadInput, Corrupt, EidetError, Misconfigured, MissingExtra, Refused, Unavailable
 
 T = TypeVar("T")
 DAY = 86_400

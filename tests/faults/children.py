@@ -17,11 +17,11 @@ from itertools import count
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from eidet.config import Settings, Upkeep
-from eidet.embed import Vectors
-from eidet.embed.hashing import Hashing
-from eidet.errors import Conflict
+from eidet.core.errors import Conflict
+from eidet.core.settings import Settings, Upkeep
 from eidet.memory import Memory
+from eidet.models.embed import Vectors
+from eidet.models.embed.hashing import Hashing
 
 EMBEDDER = "hashing:64"
 SETTINGS = Settings(sidecar_from=100)

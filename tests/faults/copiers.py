@@ -8,8 +8,9 @@ import time
 from tests.faults.children import tell
 
 from eidet.cli import app
-from eidet.copying import copy, marking
-from eidet.copying.marking import Mark
+from eidet.copy import checkpoint as marking
+from eidet.copy import copy
+from eidet.copy.checkpoint import Mark
 
 _write = Mark.write
 

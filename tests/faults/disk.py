@@ -19,8 +19,8 @@ from typing import Any, Protocol
 
 from tests.faults.children import EMBEDDER, SETTINGS, opened, tell
 
-from eidet.config import Settings
-from eidet.errors import EidetError
+from eidet.core.errors import EidetError
+from eidet.core.settings import Settings
 from eidet.memory import Memory
 
 BALLAST = 1_500_000

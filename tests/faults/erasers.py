@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 from tests.faults.children import opened, tell
 
 from eidet import Where
-from eidet.store.relational import Cursor
-from eidet.store.sqlite import SqliteDriver
+from eidet.store.sql.relational import Cursor
+from eidet.store.sql.sqlite import SqliteDriver
 
 SESSIONS = 4
 

@@ -12,10 +12,10 @@ import pytest
 from tests.faults.children import tell
 
 from eidet import Memory
-from eidet.config import Settings
-from eidet.index.pgvector import copying
-from eidet.remote import Patience
-from eidet.store.postgres import PostgresStore
+from eidet.core.settings import Settings
+from eidet.index.pgvector import fill as copying
+from eidet.net.retry import Patience
+from eidet.store.sql.postgres import PostgresStore
 
 EMBEDDER = "hashing:64"
 SCOPE = "post"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from eidet import Memory
-from eidet.model import Record
-from eidet.store.postgres import PostgresStore
+from eidet.core.record import Record
+from eidet.store.sql.postgres import PostgresStore
 
 NOW = 1_700_000_000.0
 

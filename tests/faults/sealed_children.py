@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.faults.children import tell
 
 from eidet import Memory
-from eidet.config import Settings, Upkeep
-from eidet.errors import Conflict
+from eidet.core.errors import Conflict
+from eidet.core.settings import Settings, Upkeep
 
 KEY = bytes(range(32))
 NOW = 1_700_000_000.0

@@ -19,8 +19,8 @@ from tests.faults.nursery import Nursery
 from tests.faults.test_disk_full import within
 
 from eidet import Audit, Memory, acting
-from eidet.audit.log import AuditLog
-from eidet.audit.verify import entries, verify
+from eidet.trust.audit.log import AuditLog
+from eidet.trust.audit.verify import entries, verify
 
 KEY = "a key of many letters"
 ROUNDS = 4

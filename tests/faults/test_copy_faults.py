@@ -14,10 +14,10 @@ from tests.faults import copiers
 from tests.faults.nursery import Nursery
 
 from eidet import Memory, Unavailable
-from eidet.copying import copy
-from eidet.model import Record
+from eidet.copy import copy
+from eidet.core.record import Record
+from eidet.core.where import Where
 from eidet.store.ram import RamStore
-from eidet.where import Where
 
 FACTS = 900
 REVISED = 30

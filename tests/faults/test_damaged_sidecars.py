@@ -18,9 +18,9 @@ import pytest
 from tests.faults.children import EMBEDDER, Slow
 
 from eidet import Memory, Settings
-from eidet.embed import Vectors
+from eidet.models.embed import Vectors
 from eidet.store import Changes
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
 
 MANY = 300
 QUESTIONS = ("note7", "thing3 and thing5", "note290 thing", "extra2", "about nothing", "wholly other words")

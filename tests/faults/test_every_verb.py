@@ -24,21 +24,21 @@ from tests.servers.s3 import S3
 from tests.servers.valkey import Valkey
 from tests.servers.weaviate import Weaviate
 
-from eidet import wire
-from eidet.config import Settings, Upkeep
-from eidet.embed import Embedder
-from eidet.embed.hashing import Hashing
-from eidet.embed.http import HttpEmbedder
-from eidet.errors import EidetError, NotFound, Unavailable
-from eidet.llm.http import named
+from eidet.core.errors import EidetError, NotFound, Unavailable
+from eidet.core.settings import Settings, Upkeep
 from eidet.memory import Memory
-from eidet.remote import Line, Patience
-from eidet.rerank.http import HttpReranker
+from eidet.models.embed import Embedder
+from eidet.models.embed.hashing import Hashing
+from eidet.models.embed.http import HttpEmbedder
+from eidet.models.llm.http import named
+from eidet.models.rerank.http import HttpReranker
+from eidet.net import http as wire
+from eidet.net.retry import Line, Patience
 from eidet.store import Store
 from eidet.store.contract import NOW, fact
-from eidet.store.postgres import PostgresStore
 from eidet.store.redis import RedisStore
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.postgres import PostgresStore
+from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tiered import TieredStore
 from eidet.upkeep.archive import archive_of
 

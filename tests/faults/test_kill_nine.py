@@ -14,7 +14,7 @@ from tests.faults.children import BULK, EMBEDDER, SETTINGS, Slow
 from tests.faults.nursery import Child, Nursery
 
 from eidet import Memory, Misconfigured, Scope
-from eidet.model import Record
+from eidet.core.record import Record
 
 ROUNDS = 20
 MANY = 3000

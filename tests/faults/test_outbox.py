@@ -15,16 +15,18 @@ import pytest
 from tests.faults.nursery import Nursery
 from tests.faults.tiers import Pair, Switch, come_and_go
 
-from eidet.errors import Misconfigured, Unavailable
-from eidet.model import Record, Tier
-from eidet.remote import Full
+from eidet.core.errors import Misconfigured, Unavailable
+from eidet.core.record import Record, Tier
+from eidet.core.where import Where
+from eidet.net.retry import Full
 from eidet.store import Erasure
 from eidet.store.contract import NOW, fact
-from eidet.store.outbox import Outbox
 from eidet.store.ram import RamStore
-from eidet.store.sqlite import SqliteStore
-from eidet.store.tiered import TieredStore, sides, waiting
-from eidet.where import Where
+from eidet.store.sql.sqlite import SqliteStore
+from eidet.store.tiered import TieredStore
+from eidet.store.tiered import member as sides
+from eidet.store.tiered import outbox as waiting
+from eidet.store.tiered.outbox_file import Outbox
 
 ALL = Where()
 

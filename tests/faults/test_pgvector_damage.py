@@ -14,16 +14,17 @@ from tests.faults.pgvector_memories import until
 from tests.servers.fixtures import TEMPLATE
 from tests.servers.postgres import Postgres
 
-from eidet.errors import Misconfigured
+from eidet.core.errors import Misconfigured
+from eidet.core.scope import Scope
+from eidet.core.where import Where
 from eidet.index import Found, Probe
 from eidet.index.contract import NOW, WIDTH, noted
 from eidet.index.embedded import EmbeddedIndex
-from eidet.index.pgvector import PgvectorIndex, PgvectorSettings, copying
-from eidet.model import Scope
+from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
+from eidet.index.pgvector import fill as copying
 from eidet.store import Derived
-from eidet.store.postgres import PostgresStore
+from eidet.store.sql.postgres import PostgresStore
 from eidet.text import term_id
-from eidet.where import Where
 
 psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
 
@@ -36,7 +37,7 @@ TABLES = "SELECT relname FROM pg_class WHERE relname ~ '^pgvector_units_[0-9]+$'
 @pytest.fixture(autouse=True)
 def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that was not the last one need not wait for the next."""
-    monkeypatch.setattr("eidet.index.pgvector.copier.REST_SECONDS", 0.05)
+    monkeypatch.setattr("eidet.index.pgvector.worker.REST_SECONDS", 0.05)
 
 
 def made(url: str) -> PostgresStore:
@@ -211,7 +212,7 @@ def test_vectors_made_anew_while_a_copy_is_made_do_not_end_the_copier(
 ) -> None:
     index = PgvectorIndex(store, WIDTH, settings=SETTINGS)
     (first,) = store.find(Where(ids=("0",)))
-    monkeypatch.setattr("eidet.index.pgvector.copying.PAGE", 40)
+    monkeypatch.setattr("eidet.index.pgvector.fill.PAGE", 40)
     changes, rewritten = store.changes_here, threading.Event()
 
     def changed(*arguments: Any) -> Any:

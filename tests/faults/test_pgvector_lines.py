@@ -19,8 +19,8 @@ from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
 
 from eidet import Memory
-from eidet.errors import Unavailable
-from eidet.remote import Patience
+from eidet.core.errors import Unavailable
+from eidet.net.retry import Patience
 
 QUICK = Patience(deadline_seconds=0.6, break_after=1000, rest_seconds=0.1)
 SLACK = 3.0  # seconds that a busy machine may take longer

@@ -28,11 +28,11 @@ from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
 
 from eidet import Memory
-from eidet.errors import Misconfigured
-from eidet.index.pgvector.damage import Damaged, Stale
-from eidet.remote import Patience
-from eidet.store.postgres import PostgresStore
-from eidet.where import Condition, Where
+from eidet.core.errors import Misconfigured
+from eidet.core.where import Condition, Where
+from eidet.index.pgvector.integrity import Damaged, Stale
+from eidet.net.retry import Patience
+from eidet.store.sql.postgres import PostgresStore
 
 pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
 
@@ -67,7 +67,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Three]:
 @pytest.fixture(autouse=True)
 def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that was not the last one need not wait for the next."""
-    monkeypatch.setattr("eidet.index.pgvector.copier.REST_SECONDS", 0.05)
+    monkeypatch.setattr("eidet.index.pgvector.worker.REST_SECONDS", 0.05)
 
 
 def driver_of(memory: Memory) -> Any:

@@ -24,11 +24,11 @@ from tests.servers import Child, _dies_with_parent
 from tests.servers.postgres import Postgres, binaries
 
 from eidet import Memory
-from eidet.errors import Unavailable
-from eidet.model import Record
-from eidet.remote import Full
-from eidet.store.postgres import PostgresStore
-from eidet.where import Where
+from eidet.core.errors import Unavailable
+from eidet.core.record import Record
+from eidet.core.where import Where
+from eidet.net.retry import Full
+from eidet.store.sql.postgres import PostgresStore
 
 psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
 

@@ -19,11 +19,11 @@ from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
 
 from eidet import Memory, Settings
-from eidet.errors import EidetError
-from eidet.model import Record
-from eidet.remote import Patience
-from eidet.store.postgres import PostgresStore
-from eidet.where import Where
+from eidet.core.errors import EidetError
+from eidet.core.record import Record
+from eidet.core.where import Where
+from eidet.net.retry import Patience
+from eidet.store.sql.postgres import PostgresStore
 
 pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
 

@@ -14,12 +14,13 @@ from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
 
 from eidet import Memory
-from eidet.errors import Misconfigured, Unavailable
-from eidet.model import Record, Scope
+from eidet.core.errors import Misconfigured, Unavailable
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.where import Where
+from eidet.net.retry import Patience
 from eidet.quality import Tally
-from eidet.remote import Patience
-from eidet.store.postgres import PostgresStore
-from eidet.where import Where
+from eidet.store.sql.postgres import PostgresStore
 
 NOW = 1_700_000_000.0
 QUICK = Patience(deadline_seconds=0.6, break_after=1000, rest_seconds=0.1)

@@ -13,17 +13,18 @@ from tests.servers.valkey import Cluster, Valkey
 from tests.unit.store.test_redis_ways import rights
 
 from eidet import Memory
-from eidet.copying import copy
-from eidet.errors import EidetError, Unavailable
-from eidet.model import Record, Scope
+from eidet.copy import copy
+from eidet.core.errors import EidetError, Unavailable
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.where import Where
 from eidet.store import Store
 from eidet.store.contract import StoreContract
 from eidet.store.ram import RamStore
 from eidet.store.redis import RedisStore
+from eidet.store.redis.connection import Command
 from eidet.store.redis.keys import Keys, slot_of
-from eidet.store.redis.lines import Command
 from eidet.store.redis.scripts import RESERVE
-from eidet.where import Where
 
 NOW = 1_700_000_000.0
 BEHIND = 0.4  # seconds that a replica lacks when its primary dies

@@ -11,13 +11,14 @@ import pytest
 from tests.servers.proxy import Proxy
 from tests.servers.valkey import Valkey
 
-from eidet.errors import Unavailable
-from eidet.model import Record, Scope
+from eidet.core.errors import Unavailable
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.where import Where
+from eidet.net.retry import Patience
 from eidet.quality import Tally
-from eidet.remote import Patience
 from eidet.store import Erasure
 from eidet.store.redis import RedisStore
-from eidet.where import Where
 
 NOW = 1_700_000_000.0
 QUICK = Patience(deadline_seconds=0.25, break_after=1000, rest_seconds=0.1)

@@ -11,8 +11,8 @@ import pytest
 from tests.servers.proxy import Proxy
 from tests.servers.s3 import S3
 
-from eidet.errors import Misconfigured, Unavailable
-from eidet.remote import Patience
+from eidet.core.errors import Misconfigured, Unavailable
+from eidet.net.retry import Patience
 from eidet.store.contract import NOW, fact
 from eidet.upkeep.archive import select
 from eidet.upkeep.archive_s3 import S3Archive

@@ -17,10 +17,11 @@ from tests.faults.nursery import Nursery
 from tests.faults.sealed_children import KEY, LABELS, NOW, WORDS, opened, told, turn, write
 
 from eidet import Record, Where
-from eidet.config import Upkeep
-from eidet.embed.bytes import lowered
-from eidet.model import Details, content_digest
-from eidet.store.sealed_carry import sealed_in
+from eidet.core.draft import Details
+from eidet.core.record import content_digest
+from eidet.core.settings import Upkeep
+from eidet.models.embed.quantise import lowered
+from eidet.trust.seal.exports import sealed_in
 
 DAY = 86_400.0
 WIDTHS = (64, 96)
@@ -147,8 +148,8 @@ def test_a_killed_writer_leaves_everything_and_nothing_to_read(tmp_path: Path, s
 
 
 def test_an_unsealed_file_that_is_sealed_in_place_has_nothing_left_to_read(tmp_path: Path) -> None:
-    from eidet.seal.service import LocalKeys
-    from eidet.store.sealed_file import seal_file
+    from eidet.trust.seal.seal_file import seal_file
+    from eidet.trust.seal.service import LocalKeys
 
     records = lived(tmp_path, None)
     shutil.rmtree(tmp_path / "archive")

@@ -11,13 +11,14 @@ import pytest
 from tests.faults.tiers import Switch
 from tests.servers.s3 import S3
 
-from eidet.audit.verify import verify
-from eidet.config import Settings, Upkeep
-from eidet.errors import Unavailable
+from eidet.core.errors import Unavailable
+from eidet.core.settings import Settings, Upkeep
 from eidet.memory import Memory
 from eidet.store.contract import NOW
-from eidet.store.sqlite import SqliteStore
-from eidet.store.tiered import TieredStore, sides
+from eidet.store.sql.sqlite import SqliteStore
+from eidet.store.tiered import TieredStore
+from eidet.store.tiered import member as sides
+from eidet.trust.audit.verify import verify
 from eidet.upkeep.archive import archive_of
 
 KEY = bytes(range(32))

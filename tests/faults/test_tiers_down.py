@@ -10,11 +10,12 @@ import pytest
 from tests.faults.nursery import Nursery
 from tests.faults.tiers import Pair, fill_the_disk, move_and_die, queue_and_die
 
-from eidet.errors import Unavailable
-from eidet.model import Scope, Tier
+from eidet.core.errors import Unavailable
+from eidet.core.record import Tier
+from eidet.core.scope import Scope
+from eidet.core.where import Where
 from eidet.store import Erasure
 from eidet.store.contract import NOW, fact
-from eidet.where import Where
 
 ALL = Where()
 
@@ -251,7 +252,7 @@ def test_what_a_dead_process_left_can_be_read_while_its_store_is_still_down(tmp_
     other.ticks = 0.0
     from tests.faults.tiers import Switch
 
-    from eidet.store.sqlite import SqliteStore
+    from eidet.store.sql.sqlite import SqliteStore
     from eidet.store.tiered import TieredStore
 
     other.short, other.long = (Switch(SqliteStore(tmp_path / f"{name}.db")) for name in ("short", "long"))

@@ -14,9 +14,9 @@ from tests.servers.pinecone import Pinecone
 from tests.servers.proxy import Proxy
 from tests.servers.weaviate import Weaviate
 
-from eidet.config import Settings
-from eidet.embed.hashing import Hashing
+from eidet.core.settings import Settings
 from eidet.memory import Memory
+from eidet.models.embed.hashing import Hashing
 
 WIDTH = 16
 DEADLINE = 0.6
@@ -146,8 +146,8 @@ def test_a_client_of_qdrant_without_a_server_is_unavailable_in_time() -> None:
 
 CHILD = """
 import sys
-from eidet.config import Settings
-from eidet.embed.hashing import Hashing
+from eidet.core.settings import Settings
+from eidet.models.embed.hashing import Hashing
 from eidet.memory import Memory
 memory = Memory(sys.argv[1], embedder=Hashing(16), settings=Settings(index=sys.argv[2]))
 for n in range(150):

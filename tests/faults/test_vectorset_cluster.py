@@ -13,16 +13,16 @@ from tests.servers.redis8 import Redis8
 from tests.servers.valkey import Cluster, Valkey
 
 from eidet import Memory
+from eidet.core.scope import Scope
 from eidet.index import Index
 from eidet.index.vectordb import Database
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.vectorset import VectorSets
-from eidet.model import Scope
 from eidet.store import Store
 from eidet.store.redis import RedisStore
 from eidet.store.redis.address import address_of
+from eidet.store.redis.client import Wire
 from eidet.store.redis.keys import Keys, slot_of
-from eidet.store.redis.wire import Wire
 
 
 @pytest.fixture(scope="module")

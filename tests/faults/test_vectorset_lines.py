@@ -15,16 +15,16 @@ from tests.servers.redis8 import Redis8
 from tests.unit.index.vectordb.test_databases import SHELF, points, vector
 
 from eidet import Memory
-from eidet.config import Settings
-from eidet.embed.hashing import Hashing
-from eidet.errors import Unavailable
+from eidet.core.errors import Unavailable
+from eidet.core.settings import Settings
 from eidet.index.vectordb import Shelf
-from eidet.index.vectordb.push import EVERYTHING, Leaf
+from eidet.index.vectordb.pushdown import EVERYTHING, Leaf
 from eidet.index.vectordb.vectorset import VectorSets
-from eidet.remote import Patience
+from eidet.models.embed.hashing import Hashing
+from eidet.net.retry import Patience
 from eidet.store.redis.address import address_of
+from eidet.store.redis.client import Wire
 from eidet.store.redis.keys import Keys
-from eidet.store.redis.wire import Wire
 
 WIDTH = 16
 DEADLINE = 0.6
@@ -219,8 +219,8 @@ def test_a_server_that_was_killed_comes_back_with_its_sets(tmp_path: Path, way: 
 
 CHILD = """
 import sys
-from eidet.config import Settings
-from eidet.embed.hashing import Hashing
+from eidet.core.settings import Settings
+from eidet.models.embed.hashing import Hashing
 from eidet.memory import Memory
 memory = Memory(sys.argv[1], embedder=Hashing(16), settings=Settings(index=sys.argv[2]))
 for n in range(int(sys.argv[3])):

@@ -11,15 +11,16 @@ from typing import Any
 from tests.faults.children import tell
 from tests.faults.disk import limit_files
 
-from eidet.config import Settings
-from eidet.errors import EidetError, Unavailable
+from eidet.core.errors import EidetError, Unavailable
+from eidet.core.record import Tier
+from eidet.core.settings import Settings
+from eidet.core.where import Where
 from eidet.memory import Memory
-from eidet.model import Tier
 from eidet.store import Store
 from eidet.store.contract import NOW, fact
-from eidet.store.sqlite import SqliteStore
-from eidet.store.tiered import TieredStore, moving, sides
-from eidet.where import Where
+from eidet.store.sql.sqlite import SqliteStore
+from eidet.store.tiered import TieredStore, moving
+from eidet.store.tiered import member as sides
 
 
 class Switch:

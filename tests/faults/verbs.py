@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from eidet.embed import Embedder
-from eidet.errors import BadInput
+from eidet.core.errors import BadInput
 from eidet.memory import Memory
+from eidet.models.embed import Embedder
 
 RECEIPT = "receipt"
 

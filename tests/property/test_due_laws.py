@@ -11,20 +11,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eidet.config import Retention, Upkeep
-from eidet.errors import BadInput
-from eidet.model import Record, Scope, Tier, Trust
-from eidet.seal.service import LocalKeys
+from eidet.core.errors import BadInput
+from eidet.core.record import Record, Tier, Trust
+from eidet.core.scope import Scope
+from eidet.core.settings import Retention, Upkeep
+from eidet.core.where import Condition, Where
 from eidet.store import Store
 from eidet.store.ram import RamStore
-from eidet.store.sealed import SealedStore
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
+from eidet.trust.seal.service import LocalKeys
+from eidet.trust.seal.store import SealedStore
 from eidet.upkeep import Change, rested_since
 from eidet.upkeep.bounds import bounds_of
+from eidet.upkeep.candidates import candidates
 from eidet.upkeep.curve import DAY
-from eidet.upkeep.due import candidates
 from eidet.upkeep.plan import PLANNERS, Bounds, plan
-from eidet.where import Condition, Where
 
 NOW = 1_700_000_000.0
 few = settings(

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eidet import Memory, Refused, Where
-from eidet.config import Upkeep
-from eidet.model import Kind, Record
-from eidet.store.marks import Marker, absorbed_in, folded, is_everyday
-from eidet.store.scrubbing import gaps_of, pieces_of
+from eidet.core.record import Kind, Record
+from eidet.core.settings import Upkeep
+from eidet.store.sql.scrubbing import gaps_of, pieces_of
+from eidet.store.tombstones import Marker, absorbed_in, folded, is_everyday
 
 LAWS = settings(max_examples=15, deadline=None, derandomize=True)
 words = st.sampled_from(["safe", "cellar", "river", "Lisbon", "cello", "opera", "Bergen", "garden", "winter"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eidet.guard import Keys, Pattern, Policy, fenced, find, guarded, guarded_data, poison
+from eidet.trust.privacy import Keys, Pattern, Policy, fenced, find, guarded, guarded_data, poison
 
 PARTS = st.sampled_from(
     [

@@ -14,16 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.wordbook import Wordbook
 
-from eidet.index import Found, Probe, embedded, postings, shard
-from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings
-from eidet.index.lexicon import Lexicon
-from eidet.index.shard import Shard
-from eidet.model import Kind, Record, Scope
+from eidet.core.record import Kind, Record
+from eidet.core.scope import Scope
+from eidet.core.where import Where
+from eidet.index import Found, Probe, embedded
+from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings, postings, shard
+from eidet.index.embedded.lexicon import Lexicon
+from eidet.index.embedded.shard import Shard
 from eidet.store import Changes, Derived, Store
 from eidet.store.ram import RamStore
 from eidet.text import analyzer_of, pack, term_id
 from eidet.text.analysis import pack_analysis, read_analysis
-from eidet.where import Where
 
 NOW = 1_700_000_000.0
 WIDTH = 8

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tests.strategies import records
 
 from eidet import Memory
-from eidet.config import Upkeep
-from eidet.embed.bytes import all_raised, how_many, lowered, raised
-from eidet.model import Record, Tier, Trust
-from eidet.original import Original, pack_original, read_original
+from eidet.core.lossless import Original, pack_original, read_original
+from eidet.core.record import Record, Tier, Trust
+from eidet.core.settings import Upkeep
+from eidet.models.embed.quantise import all_raised, how_many, lowered, raised
 from eidet.store import Store
 from eidet.store.ram import RamStore
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
 from eidet.upkeep.curve import DAY
 
 NOW = 1_700_000_000.0

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eidet import Draft, Memory
-from eidet.model import Hit, Kind, Record
-from eidet.recall.lines import GAP
+from eidet.core.hit import Hit
+from eidet.core.record import Kind, Record
 from eidet.recall.nearby import TURN_KINDS
 from eidet.recall.pack import Context, line_of, pack
 from eidet.recall.passages import Key, Turns, key_of
+from eidet.recall.prompt_lines import GAP
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 
 often = settings(derandomize=True, deadline=None, max_examples=200)

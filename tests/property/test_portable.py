@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.strategies import records
 
 from eidet import EidetError, Memory
-from eidet.model import Record
-from eidet.store.portable import read_export, verify_export, write_export
+from eidet.core.record import Record
+from eidet.core.where import Where
+from eidet.store.export_file import read_export, verify_export, write_export
 from eidet.store.ram import RamStore
-from eidet.where import Where
 
 NOW = 1_700_000_000.0
 often = settings(derandomize=True, deadline=None, max_examples=100)

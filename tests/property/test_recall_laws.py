@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from tests.wordbook import Wordbook
 
 from eidet import Hits, Memory, Scope
-from eidet.embed.bytes import how_many, lowered, packed, raised
-from eidet.embed.hashing import Hashing
-from eidet.ingest import analysed, embedded
-from eidet.model import Record
-from eidet.recall import RECIPES, UNITS
+from eidet.core.arguments import UNITS
+from eidet.core.record import Record
+from eidet.models.embed.hashing import Hashing
+from eidet.models.embed.quantise import how_many, lowered, packed, raised
+from eidet.recall import RECIPES
 from eidet.text import analyzer_of
 from eidet.text.analysis import read_analysis
-from eidet.text.units import units_of
+from eidet.text.chunks import units_of
+from eidet.write import analysed, embedded
 
 NOW = 1_700_000_000.0
 WIDTH = 8

@@ -16,25 +16,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from tests.strategies import records, wheres
 
-from eidet.errors import Conflict
-from eidet.model import Record, Scope
-from eidet.store import (
-    BELOW_MARK,
-    ORDERS,
-    SCOPE_MARK,
-    Claim,
-    Derived,
-    Erasure,
-    Look,
-    Stone,
-    Store,
-    Watch,
-    relational,
-)
+from eidet.core.errors import Conflict
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.where import Where
+from eidet.store import BELOW_MARK, ORDERS, SCOPE_MARK, Claim, Derived, Erasure, Look, Stone, Store, Watch
 from eidet.store.ram import RamStore
 from eidet.store.rules import Entombed
-from eidet.store.sqlite import SqliteStore
-from eidet.where import Where
+from eidet.store.sql import relational
+from eidet.store.sql.sqlite import SqliteStore
 
 IDS = ("one", "two", "x\0y", "é")
 SCOPES = ("a", "a/b", "a0")

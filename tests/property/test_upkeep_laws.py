@@ -10,23 +10,17 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eidet.embed.hashing import Hashing
+from eidet.models.embed.hashing import Hashing
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 from eidet.text.words import tokens
-from eidet.upkeep.alike import Relation, relation
 from eidet.upkeep.clusters import clusters
 from eidet.upkeep.curve import DAY, Curve, half_life, strength, strength_of_uses
 from eidet.upkeep.echo import Echoes, EchoLimits
-from eidet.upkeep.importance import (
-    Weights,
-    action_importance,
-    importance,
-    move_score,
-    state_importance,
-)
-from eidet.upkeep.signs import spelled
+from eidet.upkeep.importance import Weights, action_importance, importance, move_score, state_importance
+from eidet.upkeep.informativeness import telling
+from eidet.upkeep.same_or_update import Relation, relation
 from eidet.upkeep.summary import Passage, gist, summarise
-from eidet.upkeep.telling import telling
+from eidet.upkeep.symbols import spelled
 
 often = settings(derandomize=True, deadline=None, max_examples=150)
 seldom = settings(derandomize=True, deadline=None, max_examples=60)

@@ -19,13 +19,14 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateTable
 from tests.strategies import IDS, LABELS, PATTERNS, SCALARS, SCOPES, STEPS, TIMES, records, wheres
 
-from eidet.clean import dump_json
-from eidet.index.filters import mask
-from eidet.model import Kind, Record, Scope, Tier, Trust
-from eidet.store import schema
-from eidet.store.filters import compile_where
-from eidet.store.sqlite_json import SqliteJson, register
-from eidet.where import Box, Condition, Near, Where
+from eidet.core.record import Kind, Record, Tier, Trust
+from eidet.core.scope import Scope
+from eidet.core.validate import dump_json
+from eidet.core.where import Box, Condition, Near, Where
+from eidet.index.embedded.filters import mask
+from eidet.store.sql import schema
+from eidet.store.sql.filters import compile_where
+from eidet.store.sql.sqlite_json import SqliteJson, register
 
 NAMES = [column.name for column in schema.records.columns]
 

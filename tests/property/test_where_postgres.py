@@ -9,11 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.strategies import SCALARS, records, wheres
 
-from eidet.model import Record, Scope
-from eidet.store.postgres import PostgresStore
-from eidet.store.postgres_text import loaded, stored
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.where import Condition, Where
 from eidet.store.ram import RamStore
-from eidet.where import Condition, Where
+from eidet.store.sql.postgres import PostgresStore
+from eidet.store.sql.postgres.text import loaded, stored
 
 few = settings(
     max_examples=25,

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.strategies import STEPS, TIMES, records, wheres
 
-from eidet.model import Record
+from eidet.core.record import Record
+from eidet.core.where import Where
 from eidet.store import ORDERS
 from eidet.store.ram import RamStore
 from eidet.store.redis import RedisStore
-from eidet.where import Where
 
 few = settings(
     max_examples=25,

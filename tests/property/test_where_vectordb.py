@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from tests.servers.milvus import milvus_lite
 from tests.strategies import records, wheres
 
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.where import Where
 from eidet.index import Probe
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.vectordb import Database, VectorSettings
 from eidet.index.vectordb.index import VectorIndex
-from eidet.model import Record, Scope
 from eidet.store.ram import RamStore
-from eidet.where import Where
 
 WIDTH, NOW = 8, 1.2  # between the times at which the records of our strategies expire
 

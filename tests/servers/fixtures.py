@@ -19,7 +19,7 @@ TEMPLATE = "eidet_template"
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
     """A server whose template database has our tables: copying it is faster than making them each time."""
     psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
-    from eidet.store.postgres import PostgresStore
+    from eidet.store.sql.postgres import PostgresStore
 
     server = Postgres(tmp_path_factory.mktemp("postgres")).create().start()
     with psycopg.connect(server.url(), autocommit=True) as connection:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from eidet import AsyncMemory, BadInput, Conflict, Memory, Misconfigured, Where
-from eidet.embed.hashing import Hashing
+from eidet.models.embed.hashing import Hashing
 
 NOW = 1_700_000_000.0
 HASHING = "hashing:64"

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from eidet import Memory
-from eidet.errors import Conflict, NotFound
-from eidet.model import Record, Tier
+from eidet.core.errors import Conflict, NotFound
+from eidet.core.record import Record, Tier
+from eidet.core.where import Where
 from eidet.store.ram import RamStore
-from eidet.where import Where
 
 VERBS: dict[str, Callable[[Memory], Record]] = {
     "pin": lambda memory: memory.pin("x"),

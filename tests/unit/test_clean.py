@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eidet.clean import EARLIEST, LATEST, clean_json, clean_text, dump_json, moment
-from eidet.errors import BadInput
-from eidet.model import Kind
+from eidet.core.errors import BadInput
+from eidet.core.record import Kind
+from eidet.core.validate import EARLIEST, LATEST, clean_json, clean_text, dump_json, moment
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from eidet.config import Settings, Upkeep, read_settings
-from eidet.errors import Misconfigured
+from eidet.core.errors import Misconfigured
+from eidet.core.settings import Settings, Upkeep, read_settings
 
 
 def test_nothing_given_means_the_defaults() -> None:

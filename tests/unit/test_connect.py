@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from eidet import Memory
-from eidet.config import Settings
-from eidet.connect import open_index, open_store
-from eidet.errors import Misconfigured
+from eidet.core.errors import Misconfigured
+from eidet.core.settings import Settings
 from eidet.index.embedded import EmbeddedIndex
+from eidet.open import open_index, open_store
 from eidet.store.ram import RamStore
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
 
 SETTINGS = Settings()
 

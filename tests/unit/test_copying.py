@@ -20,13 +20,14 @@ from tests.strategies import records
 
 from eidet import BadInput, Conflict, Memory, Misconfigured, NotFound, Refused, Scope, Settings
 from eidet.compat.numbers import next_number
-from eidet.connect import open_store
-from eidet.copying import Copied, copy, marking
-from eidet.embed.hashing import Hashing
-from eidet.model import Record, Tier
-from eidet.seal.service import new_key
+from eidet.copy import Copied, copy
+from eidet.copy import checkpoint as marking
+from eidet.core.record import Record, Tier
+from eidet.core.where import Where
+from eidet.models.embed.hashing import Hashing
+from eidet.open import open_store
 from eidet.store.ram import RamStore
-from eidet.where import Where
+from eidet.trust.seal.service import new_key
 
 NOW = 1_700_000_000.0
 KEY = new_key()
@@ -156,7 +157,7 @@ def test_lowered_records_keep_their_originals(target: Memory) -> None:
     source.remember("A long story of the sea. " * 40, id="sea")
     form = source._engine.store.get("default", ["sea"])[0]
     assert form is not None
-    from eidet.original import Original, pack_original
+    from eidet.core.lossless import Original, pack_original
 
     gist = form.but(text="the sea", level=2, original=pack_original(Original(text=form.text)))
     source._engine.store.recast([(form, gist)], now=NOW)
@@ -703,7 +704,7 @@ def test_from_any_place_to_any_other(
 
 
 def test_into_tiers_and_out_of_them(source: Memory, redis_url: str, tmp_path: Path) -> None:
-    from eidet.store.sqlite import SqliteStore
+    from eidet.store.sql.sqlite import SqliteStore
     from eidet.store.tiered import TieredStore
 
     form = source._engine.store.get("acme", ["bob"])[0]

@@ -11,7 +11,7 @@ from types import CodeType
 
 import pytest
 
-from eidet.errors import MissingExtra
+from eidet.core.errors import MissingExtra
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from eidet import BadInput, Corrupt, Kind, Memory, Misconfigured, Refused, Scope, Settings, Unavailable, Where
-from eidet.config import Upkeep
-from eidet.erasing import Forgotten
-from eidet.erasing.receipt import Receipt
-from eidet.store.marks import folded
+from eidet.core.settings import Upkeep
 from eidet.store.rules import Entombed
+from eidet.store.tombstones import folded
+from eidet.trust.erase import Forgotten
+from eidet.trust.erase.receipt import Receipt
 
 NOW = 1_700_000_000.0
 SECRET = "the safe in the cellar opens with 4711-0815"
@@ -296,7 +296,7 @@ def test_a_legal_hold_on_what_was_made_of_it_refuses_all(memory: Memory) -> None
 def test_a_hold_anywhere_in_a_large_scope_refuses_all(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eidet.erasing.WHOLESALE", 2)
+    monkeypatch.setattr("eidet.trust.erase.WHOLESALE", 2)
     held = memory.remember([SECRET, OTHER, "a third thing"], scope="ann")[1]
     memory.hold(held.id, scope="ann")
     with pytest.raises(Refused, match="legal hold"):
@@ -595,7 +595,7 @@ def test_files_that_cannot_be_cleaned_now_are_told_and_cleaned_later(
     with on_file(tmp_path) as memory:
         record = memory.remember(SECRET)
         with monkeypatch.context() as patch:
-            patch.setattr("eidet.store.sqlite.SqliteDriver.scrub", full)
+            patch.setattr("eidet.store.sql.sqlite.SqliteDriver.scrub", full)
             gone = memory.forget(record.id)
             assert gone.receipt is not None
             assert gone.receipt.pending == ("files could not be cleaned: the disk is full",)
@@ -607,8 +607,8 @@ def test_files_that_cannot_be_cleaned_now_are_told_and_cleaned_later(
 
 
 def test_the_cache_of_an_embedder_forgets(tmp_path: Path) -> None:
-    from eidet.embed import embedder_of
-    from eidet.embed.cache import Cached
+    from eidet.models.embed import embedder_of
+    from eidet.models.embed.cache import Cached
 
     cached = Cached(embedder_of("hashing:32"), path=tmp_path / "vectors.db")
     with Memory(embedder=cached, clock=Clock()) as memory:

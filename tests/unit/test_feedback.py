@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from eidet import AsyncMemory, BadInput, Memory, NotFound, Refused, Scope, Settings, Where
-from eidet.errors import Unavailable
-from eidet.model import Hits, Trace
+from eidet.core.errors import Unavailable
+from eidet.core.hit import Hits, Trace
 from eidet.quality import DAY, KEPT_DAYS, Tally, day_of
 from eidet.store.ram import RamStore
 

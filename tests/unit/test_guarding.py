@@ -28,13 +28,13 @@ from eidet import (
     Upkeep,
     Where,
 )
-from eidet.config import read_settings
-from eidet.embed import Vectors
-from eidet.embed.hashing import Hashing
-from eidet.errors import Corrupt, MissingExtra, NotFound
-from eidet.guard import Forbidden, Pattern, Policy
-from eidet.guard import vault as vaults
+from eidet.core.errors import Corrupt, MissingExtra, NotFound
+from eidet.core.settings import read_settings
+from eidet.models.embed import Vectors
+from eidet.models.embed.hashing import Hashing
 from eidet.testing.seen import strings
+from eidet.trust.privacy import Forbidden, Pattern, Policy
+from eidet.trust.privacy import vault as vaults
 
 KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 NOW = 1_700_000_000.0

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from eidet import BadInput, Corrupt, Memory, Misconfigured, NotFound, Refused, Settings, Unavailable, Where
-from eidet.config import Upkeep
-from eidet.llm import Answer, Request
-from eidet.model import Kind, Record, Tier
+from eidet.core.record import Kind, Record, Tier
+from eidet.core.settings import Upkeep
+from eidet.models.llm import Answer, Request
 from eidet.upkeep import Maintained
 from eidet.upkeep.archive import FolderArchive
 from eidet.upkeep.curve import DAY

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from eidet import AsyncMemory, Draft, Memory, Settings
-from eidet.embed.adapt import adapt
-from eidet.embed.hashing import Hashing
-from eidet.model import Record
+from eidet.core.record import Record
+from eidet.models.embed.adapt import adapt
+from eidet.models.embed.hashing import Hashing
 from eidet.text import term_id
 from eidet.text.analysis import read_analysis, terms_in
-from eidet.text.units import units_of
+from eidet.text.chunks import units_of
 
 NOW = 1_700_000_000.0
 WIDTH = 64

@@ -31,8 +31,9 @@ from eidet import (
     Unavailable,
     Where,
 )
-from eidet.embed.hashing import Hashing
-from eidet.model import Hits, Record
+from eidet.core.hit import Hits
+from eidet.core.record import Record
+from eidet.models.embed.hashing import Hashing
 from eidet.store.ram import RamStore
 
 HASHING = "hashing:64"

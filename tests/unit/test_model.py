@@ -9,25 +9,11 @@ from typing import Any
 
 import pytest
 
-from eidet.errors import BadInput
-from eidet.model import (
-    Details,
-    Draft,
-    Hit,
-    Hits,
-    Kind,
-    Reasons,
-    Record,
-    Scope,
-    Signal,
-    Tier,
-    Trace,
-    content_digest,
-    key_id,
-    kind_of,
-    new_id,
-    tier_of,
-)
+from eidet.core.draft import Details, Draft
+from eidet.core.errors import BadInput
+from eidet.core.hit import Hit, Hits, Reasons, Signal, Trace
+from eidet.core.record import Kind, Record, Tier, content_digest, key_id, kind_of, new_id, tier_of
+from eidet.core.scope import Scope
 
 RECORD = Record(id="x", scope="a", text="hello")
 

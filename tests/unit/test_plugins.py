@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from eidet.config import Settings
-from eidet.connect import open_index, open_store
-from eidet.embed import embedder_of
-from eidet.errors import Misconfigured
+from eidet.core.errors import Misconfigured
+from eidet.core.plugins import loaded
+from eidet.core.settings import Settings
 from eidet.index.embedded import EmbeddedIndex
-from eidet.plugins import loaded
+from eidet.models.embed import embedder_of
+from eidet.models.rerank import reranker_of
+from eidet.open import open_index, open_store
 from eidet.recall.recipes import recipe_of
-from eidet.rerank import reranker_of
 from eidet.store.ram import RamStore
 
 PLUGIN = Path(__file__).parents[2] / "examples" / "plugin"
@@ -80,8 +80,8 @@ def test_what_a_plugin_adds_is_found_by_its_names(plugin: Path) -> None:
 
 INDEX = """
 from eidet import Memory
-from eidet.config import Settings
-from eidet.where import Where
+from eidet.core.settings import Settings
+from eidet.core.where import Where
 how = Settings(index="shelves://team?small=0&ship_rows=1&background=no")
 with Memory(settings=how, embedder="letters:32") as one:
     one.remember(["the old harbour", "the new harbour"], kind="fact")

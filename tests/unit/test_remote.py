@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from eidet.errors import BadInput, Misconfigured, Unavailable
-from eidet.remote import Busy, Full, Line, Patience, Unsure
+from eidet.core.errors import BadInput, Misconfigured, Unavailable
+from eidet.net.retry import Busy, Full, Line, Patience, Unsure
 
 
 class Time:

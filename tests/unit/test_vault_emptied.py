@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from eidet import Memory, Settings, Upkeep
-from eidet.errors import Refused
-from eidet.guard import Pattern, Policy
-from eidet.guard.tokens import tokens_in
+from eidet.core.errors import Refused
+from eidet.trust.privacy import Pattern, Policy
+from eidet.trust.privacy.placeholders import tokens_in
 
 KEY = "00112233445566778899aabbccddeeff"
 MAIL, OTHER = "ann.lee@example.com", "bob.ray@example.org"
@@ -108,7 +108,7 @@ def test_earlier_versions_and_patterns_of_the_policy_are_emptied_too(tmp_path: P
 def test_a_whole_scope_that_is_not_read_is_swept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, for_good: bool | None
 ) -> None:
-    monkeypatch.setattr("eidet.erasing.WHOLESALE", 1)
+    monkeypatch.setattr("eidet.trust.erase.WHOLESALE", 1)
     with opened(tmp_path) as memory:
         memory.remember([f"write to {MAIL}", "and then", f"ask {OTHER}"], scope="a")
         kept = memory.remember(f"ask {OTHER}", scope="b")
@@ -139,7 +139,7 @@ def test_a_vault_that_another_memory_uses_is_not_emptied(tmp_path: Path) -> None
 
 
 def test_a_vault_that_was_locked_is_emptied_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eidet.guard.vault.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("eidet.trust.privacy.vault.WAIT_SECONDS", 0.05)
     memory = opened(tmp_path)
     one = memory.remember(f"write to {MAIL}")
     memory._guarding.close()

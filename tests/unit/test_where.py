@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from eidet.errors import BadInput
-from eidet.model import Kind, Record, Scope, Tier
-from eidet.where import Box, Condition, Near, Where
+from eidet.core.errors import BadInput
+from eidet.core.record import Kind, Record, Tier
+from eidet.core.scope import Scope
+from eidet.core.where import Box, Condition, Near, Where
 
 ANN = Record(
     id="r1",

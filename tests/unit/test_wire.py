@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from tests.servers.http import JsonServer
 
-from eidet import wire
-from eidet.embed.cache import Cached
-from eidet.embed.hashing import Hashing
-from eidet.embed.http import HttpEmbedder
-from eidet.errors import Unavailable
-from eidet.llm import Request
-from eidet.llm.http import named
+from eidet.core.errors import Unavailable
 from eidet.memory import Memory
-from eidet.rerank.http import HttpReranker
+from eidet.models.embed.cache import Cached
+from eidet.models.embed.hashing import Hashing
+from eidet.models.embed.http import HttpEmbedder
+from eidet.models.llm import Request
+from eidet.models.llm.http import named
+from eidet.models.rerank.http import HttpReranker
+from eidet.net import http as wire
 
 WIDTH = 8
 

@@ -8,11 +8,11 @@ from eidet_example.embedder import Letters
 from eidet_example.index import shelves
 from eidet_example.store import SharedStore
 
-from eidet.config import Settings
-from eidet.embed import Embedder
-from eidet.embed.contract import EmbedderContract
+from eidet.core.settings import Settings
 from eidet.index import Index
 from eidet.index.contract import IndexContract
+from eidet.models.embed import Embedder
+from eidet.models.embed.contract import EmbedderContract
 from eidet.store import Store
 from eidet.store.contract import StoreContract
 

@@ -23,8 +23,10 @@ import typer
 from typer.core import TyperGroup
 
 from .. import __version__
-from ..errors import Conflict, Corrupt, EidetError, Misconfigured, NotFound, Unavailable
-from . import audit, bench, care, copy, demo, erase, evaluate, keys, life, read, retention, review, write
+from ..core.errors import Conflict, Corrupt, EidetError, Misconfigured, NotFound, Unavailable
+from . import admin as care
+from . import audit, bench, copy, demo, erase, evaluate, keys, read, retention, review, write
+from . import upkeep as life
 from .panels import place_of
 
 __all__ = ["app", "main"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ..config import Settings
+from ..core.scope import Scope
+from ..core.settings import Settings
 from ..memory import Memory
-from ..model import Scope
 from ..quality import Windows
 from .findings import Finding, ok, warning
 

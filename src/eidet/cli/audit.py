@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ..clean import moment
-from ..errors import BadInput
-from .machine import emit, emit_each
+from ..core.errors import BadInput
+from ..core.validate import moment
+from .json_output import emit, emit_each
 from .panels import ACCOUNT
 from .show import console, local_time, styled, table
 
 if TYPE_CHECKING:
-    from ..audit import Entry, Head
-    from ..audit.verify import Verified
+    from ..trust.audit import Entry, Head
+    from ..trust.audit.verify import Verified
 
 SHOWN_IDS: Final = 3
 
@@ -53,7 +53,7 @@ def verify(
 
     Exit code 1 if so.
     """
-    from ..audit.verify import verify as verified
+    from ..trust.audit.verify import verify as verified
 
     found = verified(path, key=_key(key, key_file), head=None if kept is None else _head(kept))
     if json:
@@ -86,7 +86,7 @@ def show(
     json: AsJson = False,
 ) -> None:
     """List entries, oldest first, with what became of them."""
-    from ..audit.verify import entries
+    from ..trust.audit.verify import entries
 
     chosen = _chosen(
         entries(path),
@@ -180,7 +180,7 @@ def _short(value: object) -> str:
 
 def head(path: Log, key: Key = None, key_file: KeyFile = None) -> None:
     """Print the number and hash of the newest entry, to be kept elsewhere for `audit verify --head`."""
-    from ..audit.verify import verify as verified
+    from ..trust.audit.verify import verify as verified
 
     found = verified(path, key=_key(key, key_file))
     if not found.ok:
@@ -189,14 +189,14 @@ def head(path: Log, key: Key = None, key_file: KeyFile = None) -> None:
 
 
 def _key(key: str | None, file: Path | None) -> str | bytes | None:
-    from ..audit import key_in
+    from ..trust.audit import key_in
 
     return key if file is None else key_in(file)
 
 
 def _head(text: str) -> Head:
     """As it was printed, or the file it was printed into."""
-    from ..audit import Head
+    from ..trust.audit import Head
 
     file = Path(text)
     try:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ..errors import BadInput
-from .machine import emit
+from ..core.errors import BadInput
+from .json_output import emit
 from .panels import MEASURE
 from .show import console, table
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..embed import Embedder
     from ..memory import Memory
+    from ..models.embed import Embedder
 
 ASKED: Final = 200
 VOCABULARY: Final = 20_000
@@ -74,8 +74,8 @@ def bench(
 
 
 def measured(size: int, spec: str | None) -> Iterator[Measure]:
-    from ..embed import embedder_of
     from ..memory import Memory
+    from ..models.embed import embedder_of
 
     one_by_one, bulk, questions = texts(size // 10, 1), texts(size, 2), texts(ASKED, 3)
     embedder = embedder_of(spec)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ..errors import BadInput, Unavailable
-from ..model import Scope
+from ..core.errors import BadInput, Unavailable
+from ..core.scope import Scope
+from .json_output import emit
 from .keys import _named as named_key
-from .machine import emit
 from .show import console, progress_bar, styled, table
 
 if TYPE_CHECKING:
-    from ..copying import Copied
+    from ..copy import Copied
 
 PANEL: Final = "Look after"
 DIGEST: Final = 12  # characters of a digest that are shown
@@ -90,9 +90,9 @@ def _copied(
     config: Path | None,
     how: dict[str, Any],
 ) -> Copied:
-    from .. import copying
-    from ..config import read_settings
-    from ..copying.opening import source_at, target_at
+    from .. import copy as copying
+    from ..copy.endpoints import source_at, target_at
+    from ..core.settings import read_settings
 
     settings = replace(read_settings(os.environ, config), language=None)
     quiet = replace(settings, audit=None, guard=None, vault=None)

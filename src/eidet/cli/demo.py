@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ..errors import BadInput
-from . import story
-from .machine import context_json, emit, hits_json
+from ..core.errors import BadInput
+from . import demo_data as story
+from .json_output import context_json, emit, hits_json
 from .panels import START
 from .show import console, grid, styled
 
 if TYPE_CHECKING:
-    from ..model import Hits
+    from ..core.hit import Hits
 
 BUDGET: Final = 150
 

@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from ..connect import open_store
-from ..embed import checked, embedder_named, embedder_of
-from ..errors import Corrupt, EidetError
-from ..index.sidecar import Sidecars
+from ..core.errors import Corrupt, EidetError
+from ..index.embedded.sidecar import Sidecars
 from ..memory import Memory
+from ..models.embed import checked, embedder_named, embedder_of
+from ..open import open_store
 from ..store import Store
-from ..store.inspect import damages, facts_of, file_of, is_database, leftovers
-from ..store.schema import REVISION
+from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers
+from ..store.sql.schema import REVISION
 from ..text import analyzer_of
 from .advice import advice
 from .findings import Finding, fault, ok, warning
-from .servers import servers
+from .options import Which
+from .server_checks import servers
 from .show import size_text
-from .which import Which
 
 LITTLE_SPACE: Final = 100_000_000  # bytes
 RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"

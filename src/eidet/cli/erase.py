@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ..clean import Json
-from ..errors import BadInput, Refused
-from ..model import Trust
-from ..where import Where
-from .machine import emit
+from ..core.errors import BadInput, Refused
+from ..core.record import Trust
+from ..core.validate import Json
+from ..core.where import Where
+from .json_output import emit
+from .options import Below, Which, command
 from .panels import FORGET
+from .parse import json_of
 from .show import console, said, size_text, styled, table
-from .which import Below, Which, command
-from .words import json_of
 
 if TYPE_CHECKING:
-    from ..erasing import Absence, Forgotten, Preview
     from ..memory import Memory
+    from ..trust.erase import Absence, Forgotten, Preview
 
 SHOWN: Final = 50  # records of a dry run that are shown one by one
 
@@ -164,7 +164,7 @@ def verify_forgotten(
 
     Exit code 1 if it is found.
     """
-    from ..erasing.receipt import Receipt
+    from ..trust.erase.receipt import Receipt
 
     sought: Json = json_of(data, "--data")
     if (what is not None) + (receipt is not None) + (data is not None) != 1:
@@ -201,7 +201,7 @@ def verify_receipt(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE
 
     Exit code 1 if it is not.
     """
-    from ..erasing.receipt import Receipt
+    from ..trust.erase.receipt import Receipt
 
     with on.opened() as memory:
         receipt = Receipt.load(file)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ..clean import dump_json
-from ..errors import BadInput
+from ..core.errors import BadInput
+from ..core.validate import dump_json
 from .panels import MEASURE
 from .show import console, plain, progress_bar, styled, table
 

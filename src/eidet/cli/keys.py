@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import BadInput, Misconfigured, NotFound, Refused
-from .machine import emit
+from ..core.errors import BadInput, Misconfigured, NotFound, Refused
+from .json_output import emit
+from .options import Which, command
 from .panels import INSIDE, TRUST
 from .show import progress_bar
-from .which import Which, command
 
 if TYPE_CHECKING:
-    from ..seal.service import Key
+    from ..trust.seal.service import Key
 
 
 Scope = Annotated[str, typer.Argument(metavar="SCOPE")]
@@ -39,7 +39,7 @@ def new(
     ] = None,
 ) -> None:
     """Make a master key. Keep it apart from the memory, and a copy of it somewhere safe."""
-    from ..seal.service import new_key
+    from ..trust.seal.service import new_key
 
     if file is None:
         typer.echo(new_key())
@@ -79,8 +79,8 @@ def check(on: Which) -> None:
 
     Exit code 1 if one cannot be used as it is.
     """
-    from ..store.sealed_carry import sealed_in
-    from ..store.sealed_turn import checked
+    from ..trust.seal.exports import sealed_in
+    from ..trust.seal.key_rotation import checked
 
     with on.opened() as memory:
         sealed = sealed_in(memory._engine.store)  # noqa: SLF001  keys are below the verbs
@@ -120,8 +120,8 @@ def shred(on: Which, which: Scope, yes: Yes = False) -> None:
 
 def seal(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
     """Seal a file that holds memories already, in place, with the key of --key-file or EIDET_KEY."""
-    from ..seal.service import service_of
-    from ..store.sealed_file import seal_file
+    from ..trust.seal.seal_file import seal_file
+    from ..trust.seal.service import service_of
 
     key = on.settings().key
     if not key:

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from . import show as shown
-from .machine import context_json, emit, emit_each, event_json, hits_json, record_json
+from .json_output import context_json, emit, emit_each, event_json, hits_json, record_json
+from .options import Below, Vectors, Which, command
 from .panels import CARE, USE
-from .which import Below, Vectors, Which, command
 
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Of this kind; several add up.")]
 Session = Annotated[str | None, typer.Option(help="Of this session.")]

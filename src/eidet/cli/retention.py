@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .machine import emit
+from .json_output import emit
+from .options import Below, Which, command
 from .panels import ACCOUNT, INSIDE
 from .show import console, styled, table
-from .which import Below, Which, command
 
 if TYPE_CHECKING:
     from ..upkeep.retain import Standing

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from ..model import Record
-from .life import By, Id
-from .machine import emit, emit_each, record_json
+from ..core.record import Record
+from .json_output import emit, emit_each, record_json
+from .options import Below, Which, command
 from .panels import TRUST
 from .show import console, local_time, said, styled, table, tell_record
-from .which import Below, Which, command
+from .upkeep import By, Id
 
 
 def add_to(app: typer.Typer) -> None:
@@ -40,7 +40,7 @@ def review(
 
 
 def _tell_found(found: Sequence[Record]) -> None:
-    from ..guarding import score_of
+    from ..trust.privacy.service import score_of
 
     made = table("score")
     made.add_column("trust", min_width=11)

@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from ..clean import dump_json
-from ..model import Event, Hit, Hits, Record, Trace
+from ..core.event import Event
+from ..core.hit import Hit, Hits, Trace
+from ..core.record import Record
+from ..core.validate import dump_json
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ..errors import BadInput
-from .machine import emit_each
+from ..core.errors import BadInput
+from .json_output import emit_each
+from .options import Which, command
 from .panels import USE
+from .parse import end_of, json_of, lines_of, messages_of, meta_of, place_of
 from .show import progress_bar
-from .which import Which, command
-from .words import end_of, json_of, lines_of, messages_of, meta_of, place_of
 
 if TYPE_CHECKING:
+    from ..core.draft import Message
+    from ..core.record import Record
     from ..memory import Memory
-    from ..model import Message, Record
 
 BATCH: Final = 1000
 

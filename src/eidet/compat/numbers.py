@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from ..errors import Unavailable
+from ..core.errors import Unavailable
 from ..memory import Memory
 from ..store import Store
 

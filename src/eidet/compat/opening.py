@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from ..aio import AsyncMemory
-from ..embed import Embedder
-from ..errors import Misconfigured
+from ..core.errors import Misconfigured
 from ..memory import Memory
+from ..models.embed import Embedder
 from ..store.ram import RamStore
 
 P = ParamSpec("P")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from .. import BadInput, Draft, Kind, Scope
-from ..clean import moment
+from ..core.validate import moment
 from .cases import Case, Question, sessions_of
 from .fields import json_of, table_in, text_in, texts_in
 

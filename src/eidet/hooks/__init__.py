@@ -17,7 +17,7 @@ from types import FunctionType
 from typing import Any, Final, TypeVar, cast, overload
 
 from ..aio import AsyncMemory
-from ..errors import BadInput
+from ..core.errors import BadInput
 from ..memory import Memory
 from .call import PLAN
 from .captured import Captured

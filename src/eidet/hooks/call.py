@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from ..clean import Json
+from ..core.validate import Json
 from .captured import Captured
 from .keep import Known, Plan, agents, quiet
 from .plain import NotPlain, number, open_name, part, plain, state_of, whole_number

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..clean import Json
-from ..ingest.shape import told
-from ..model import Draft, Kind, new_id
+from ..core.draft import Draft
+from ..core.record import Kind, new_id
+from ..core.validate import Json
 from ..upkeep.importance import action_importance, state_importance
+from ..write.shape import told
 from .plain import changes_between, number, part
 
 TEXT_CHARS: Final = 4_000  # of a state or an action in words; its data has all of it

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..aio import AsyncMemory
-from ..clean import Json
-from ..errors import BadInput
+from ..core.errors import BadInput
+from ..core.validate import Json
 from ..memory import Memory
 from ..store.ram import RamStore
 from .captured import Captured

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model import Place, Scope
+from ..core.record import Place
+from ..core.scope import Scope
+from ..core.where import Where
 from ..store import Head
-from ..where import Where
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.intp]

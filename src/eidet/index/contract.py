@@ -16,13 +16,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..errors import BadInput
-from ..model import Kind, Record, Scope, Tier
+from ..core.errors import BadInput
+from ..core.record import Kind, Record, Tier
+from ..core.scope import Scope
+from ..core.where import Box, Condition, Near, Where
 from ..store import ORDERS, Derived, Store
 from ..store.ram import RamStore
 from ..text import pack, term_id
 from ..text.analysis import pack_analysis
-from ..where import Box, Condition, Near, Where
 from . import Floats, Found, Index, Probe
 
 NOW: Final = 1_700_000_000.0

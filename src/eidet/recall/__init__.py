@@ -9,17 +9,19 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..clean import local
-from ..embed import Embedder, checked
-from ..embed.bytes import packed, row_of
-from ..errors import BadInput, Corrupt
+from ..core.errors import BadInput, Corrupt
+from ..core.hit import Hit, Hits, Reasons, Trace
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.validate import local
+from ..core.where import Where
 from ..index import Floats, Found, Index, Probe
-from ..model import Hit, Hits, Reasons, Record, Scope, Trace
-from ..rerank import Reranker
+from ..models.embed import Embedder, checked
+from ..models.embed.quantise import packed, row_of
+from ..models.rerank import Reranker
 from ..store import Head, Store
 from ..text import Analyzer, term_id
 from ..text.analysis import terms_in
-from ..where import Where
 from .fuse import Ranked, fuse, reranked, with_phrases, with_uses
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .signals import signals_of
@@ -37,9 +39,8 @@ _NOTHING: Final[dict[str, Any]] = {
 }  # of Understood
 _MARKS = ".,;:!?()[]'\"“”‘’…"
 
-UNITS = ("record", "session", "scope")
 
-__all__ = ["AUTO", "RECIPES", "UNITS", "Query", "Recall", "Recipe", "recipe_of"]
+__all__ = ["AUTO", "RECIPES", "Query", "Recall", "Recipe", "recipe_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

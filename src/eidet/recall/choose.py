@@ -9,11 +9,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from ..guard.fence import is_untrusted
-from ..model import Hit, Kind, Record
+from ..core.hit import Hit
+from ..core.record import Kind, Record
 from ..text.tokens import TokenCounter
-from .lines import excerpt_of, is_long, likely_chars, one_line, quoted_line, stamp_of
+from ..trust.privacy.quoting import is_untrusted
 from .passages import Key, Turns, header_of, key_of
+from .prompt_lines import excerpt_of, is_long, likely_chars, one_line, quoted_line, stamp_of
 
 WORKING, FACTS, CONVERSATION = "working", "facts", "conversation"
 HEADINGS: Final = {WORKING: "# Working state", FACTS: "# Facts", CONVERSATION: "# Conversation"}

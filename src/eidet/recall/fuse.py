@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Unavailable
+from ..core.errors import Unavailable
+from ..core.hit import Hit, Reasons, Signal
 from ..index import Found
-from ..model import Hit, Reasons, Signal
-from ..rerank import Reranker, checked
+from ..models.rerank import Reranker, checked
 from .calibrate import calibrated, fits
 from .recipes import Recipe
 from .signals import Signals

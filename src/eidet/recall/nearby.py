@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from ..core.record import Kind, Record
+from ..core.scope import Scope
+from ..core.where import Where
 from ..index import Neighbours
-from ..model import Kind, Record, Scope
-from ..where import Where
 from . import Recall
 from .passages import Key, Turns, key_of
 

@@ -7,11 +7,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..model import Hit, Record
+from ..core.hit import Hit
+from ..core.record import Record
 from ..text.tokens import TokenCounter, cut
 from .choose import CONVERSATION, HEADINGS, SHARE, Chooser, Chosen, Piece, Wish, wishes_of
-from .lines import line_of, quoted_line
 from .passages import Told, Turns, key_of, lines_of, passages_of
+from .prompt_lines import line_of, quoted_line
 
 __all__ = ["Context", "line_of", "pack"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from ..model import Record
-from .lines import GAP, one_line
+from ..core.record import Record
+from .prompt_lines import GAP, one_line
 
 LABEL_CHARS: Final = 32  # of a session's name: longer ones are made by machines
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Final
 
-from ..errors import BadInput, Misconfigured
-from ..plugins import called, loaded, offered
+from ..core.errors import BadInput, Misconfigured
+from ..core.plugins import called, loaded, offered
 
 GROUP: Final = "eidet.recipes"
 

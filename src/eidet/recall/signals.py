@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.record import Kind
 from ..index import Found, Span
-from ..model import Kind
 from ..text.analysis import NAMED, NUMBERED, QUESTION, TIMED
 from ..text.dates import Dated
 from .recipes import Recipe

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from ..model import Kind, Place
+from ..core.record import Kind, Place
 from ..text.analysis import NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in
 from ..text.stopwords import STOP_WORDS

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from ..clean import Json
-from ..model import Event, Record, Scope
+from ..core.event import Event
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.validate import Json
+from ..core.where import Where
 from ..quality import Survey, Tally
-from ..where import Where
 
 Uses = Mapping[tuple[str, str], tuple[int, float]]  # (scope, id) -> (how often, when last)
 SCOPE_MARK: Final = b""  # entombs all that a scope held until then …

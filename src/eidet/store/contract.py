@@ -15,11 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
-from ..errors import BadInput, Conflict
-from ..model import Kind, Record, Scope, Tier
-from ..original import Original, pack_original
+from ..core.errors import BadInput, Conflict
+from ..core.lossless import Original, pack_original
+from ..core.record import Kind, Record, Tier
+from ..core.scope import Scope
+from ..core.where import Condition, Where
 from ..quality import Survey, Tally
-from ..where import Condition, Where
 from . import (
     BELOW_MARK,
     ORDERS,

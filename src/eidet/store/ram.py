@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TypeVar
 
-from ..clean import Json
-from ..errors import Conflict
-from ..model import Event, Record, Scope
+from ..core.errors import Conflict
+from ..core.event import Event
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.validate import Json
+from ..core.where import Where
 from ..quality import Survey, Tally
-from ..where import Where
 from . import Changes, Derived, Entry, Erased, Erasure, Head, Look, Scrubbed, Uses, Watch
 from .rules import (
     UNIQUE_KINDS,

@@ -8,9 +8,9 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from ..clean import Json
-from ..errors import BadInput, Conflict, Refused
-from ..model import Kind, Record
+from ..core.errors import BadInput, Conflict, Refused
+from ..core.record import Kind, Record
+from ..core.validate import Json
 from . import BELOW_MARK, ORDERS, SCOPE_MARK, Claim, Watch
 
 UNIQUE_KINDS: Final = (Kind.FACT, Kind.DOCUMENT)

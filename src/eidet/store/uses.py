@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from ..clean import dump_json
-from ..errors import Unavailable
-from ..model import Record
+from ..core.errors import Unavailable
+from ..core.record import Record
+from ..core.validate import dump_json
 from . import Uses
 
 FRESH: Final = 0.9  # of its time to live: a record with so much left is not refreshed

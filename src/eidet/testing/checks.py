@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..errors import BadInput
-from ..where import Where
+from ..core.errors import BadInput
+from ..core.where import Where
 from .moves import Done, Stage
 from .tenants import INVALID, Tenant
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from ..errors import BadInput, EidetError
+from ..core.errors import BadInput, EidetError
 from ..memory import Memory
 from . import checks, moves
 from .moves import Done, Move, Stage

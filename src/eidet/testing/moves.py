@@ -9,10 +9,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
+from ..core.draft import Draft, Message
+from ..core.record import Kind, Record, Trust
+from ..core.where import Condition, Where
 from ..memory import Memory
-from ..model import Draft, Kind, Message, Record, Trust
 from ..upkeep import WORKS
-from ..where import Condition, Where
 from .tenants import Tenant
 
 TOPICS: Final = ("the garden", "a train to Lisbon", "the blue door", "a cup of tea", "the invoice of May")

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
 
-from ..model import Event, Hit, Hits, Record, Trace
+from ..core.event import Event
+from ..core.hit import Hit, Hits, Trace
+from ..core.record import Record
 
 
 def strings(value: object) -> Iterator[str]:

@@ -8,8 +8,8 @@ from random import Random
 from typing import Final
 from unicodedata import normalize
 
-from ..errors import BadInput
-from ..model import Scope
+from ..core.errors import BadInput
+from ..core.scope import Scope
 
 SCOPES: Final = (
     "a",

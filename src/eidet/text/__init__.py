@@ -14,7 +14,7 @@ from functools import cache
 from typing import Protocol, runtime_checkable
 from zlib import crc32
 
-from ..errors import Corrupt
+from ..core.errors import Corrupt
 
 __all__ = ["Analyzer", "analyzer_of", "pack", "pack_ids", "term_id", "unpack"]
 

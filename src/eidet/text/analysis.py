@@ -11,7 +11,7 @@ import struct
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from ..errors import Corrupt
+from ..core.errors import Corrupt
 from . import unpack
 
 QUESTION: Final = 1  # it asks

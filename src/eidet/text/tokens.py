@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from ..errors import BadInput
+from ..core.errors import BadInput
 from .words import SPACELESS, Memo
 
 

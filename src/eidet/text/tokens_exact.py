@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..errors import Misconfigured, MissingExtra, Unavailable
+from ..core.errors import Misconfigured, MissingExtra, Unavailable
 from .tokens import TokenCounter
 
 LLAMA = "tokenizers/l2_supercat_tokenizer_config.json"

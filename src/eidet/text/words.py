@@ -22,7 +22,7 @@ from unicodedata import normalize
 
 import Stemmer
 
-from ..errors import BadInput
+from ..core.errors import BadInput
 from . import pack_ids, term_id
 from .stopwords import STOP_WORDS
 

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from ..errors import BadInput
-from ..model import Record, Trust
+from ..core.errors import BadInput
+from ..core.record import Record, Trust
 
 WORKS: Final = ("expire", "retain", "forget", "merge", "weigh", "promote", "move", "summarise", "consolidate")
 

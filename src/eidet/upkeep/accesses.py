@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ..errors import BadInput
-from ..model import Record
+from ..core.errors import BadInput
+from ..core.record import Record
 from .fit import Access
 
 MOST = 1_000  # uses of one line of a log

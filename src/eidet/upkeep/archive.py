@@ -15,12 +15,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from ..clean import dump_json
-from ..errors import Corrupt, Misconfigured, NotFound, Unavailable
-from ..model import Record, Scope, new_id
+from ..core.errors import Corrupt, Misconfigured, NotFound, Unavailable
+from ..core.record import Record, new_id
+from ..core.scope import Scope
+from ..core.validate import dump_json
 from ..store import Store
-from ..store.portable import read_export, verify_export, write_export
-from ..store.sealed_carry import archive_for
+from ..store.export_file import read_export, verify_export, write_export
+from ..trust.seal.exports import archive_for
 
 SETTING: Final = "archives"  # of a store: the folders and buckets it was given
 ABOUT: Final = (

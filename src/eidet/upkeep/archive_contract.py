@@ -15,8 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from ..errors import NotFound
-from ..model import Record, Scope, Tier
+from ..core.errors import NotFound
+from ..core.record import Record, Tier
+from ..core.scope import Scope
 from ..store.contract import FULL, NOW, caught, fact, ids
 from .archive import Archive, may_hold, select
 

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
-from ..clean import dump_json
-from ..errors import Corrupt, EidetError, Misconfigured, NotFound
-from ..model import Record, new_id
-from ..remote import Patience
-from ..store.portable import as_json, record_from
+from ..core.errors import Corrupt, EidetError, Misconfigured, NotFound
+from ..core.record import Record, new_id
+from ..core.validate import dump_json
+from ..net.retry import Patience
+from ..store.export_file import as_json, record_from
 from .archive import ABOUT, about
 from .bucket import Bucket, Place, Taken
 

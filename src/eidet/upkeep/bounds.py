@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from ..config import Upkeep
-from ..model import Record, Scope, Tier
+from ..core.record import Record, Tier
+from ..core.scope import Scope
+from ..core.settings import Upkeep
+from ..core.where import Where
 from ..store import Store
-from ..where import Where
 from .plan import Bounds, Rested, crowd_bound
 
 PAGE: Final = 2_000  # records read at once: a page of the store is found by looking along all of the scope

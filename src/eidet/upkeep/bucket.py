@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from ..errors import Conflict, EidetError, Misconfigured, MissingExtra, NotFound, Unavailable
-from ..remote import Busy, Line, Patience, Unsure
+from ..core.errors import Conflict, EidetError, Misconfigured, MissingExtra, NotFound, Unavailable
+from ..net.retry import Busy, Line, Patience, Unsure
 
 EXAMPLE: Final = "s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1"
 TRIES: Final = 4  # that fit into the deadline of a call if the server says nothing

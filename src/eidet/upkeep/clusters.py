@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embed import Vectors
-from ..errors import BadInput
+from ..core.errors import BadInput
+from ..models.embed import Vectors
 
 EXACT: Final = 8_192  # vectors that are compared with every leader; more are parted first
 STRIDE: Final = 512  # rows compared at once

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from itertools import pairwise, repeat
 from typing import Final
 
-from ..errors import BadInput
+from ..core.errors import BadInput
 
 DAY: Final = 86_400.0
 # More equal gaps within ten years lengthen the half-life of the default curve by less than 3 %: a

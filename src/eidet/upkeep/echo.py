@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..errors import BadInput
+from ..core.errors import BadInput
 from ..text.stopwords import STOP_WORDS
 from ..text.words import code_of, tokens
-from .lexicon import CUES, ENDINGS, FILLERS, KEPT, NEGATIONS, PERSONS, PLANS
-from .signs import spelled
+from .symbols import spelled
+from .word_lists import CUES, ENDINGS, FILLERS, KEPT, NEGATIONS, PERSONS, PLANS
 
 RUN: Final = 3  # words
 FEWEST: Final = 4  # words: what is shorter echoes only the very same text

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadInput
+from ..core.errors import BadInput
 from .curve import DAY, GENTLE, Curve
-from .simplex import minimum
+from .nelder_mead import minimum
 
 Floats = NDArray[np.float64]
 FEWEST_OF_EACH: Final = 20  # windows with a use and windows without one

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from ..errors import BadInput
-from .telling import telling
+from ..core.errors import BadInput
+from .informativeness import telling
 
 TAGS: Final[Mapping[str, float]] = MappingProxyType(
     {

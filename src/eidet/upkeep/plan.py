@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..config import Retention, Upkeep
-from ..model import Record, Tier
+from ..core.record import Record, Tier
+from ..core.settings import Retention, Upkeep
 from . import USED_BEFORE, Change, Drop, Put, is_aside, is_protected, rested_since
 from .curve import DAY, Curve, strength
 from .importance import move_score

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ..config import Retention
-from ..model import Record, Scope
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.settings import Retention
 from . import HOLD, Change, Drop, Put, Stay, is_protected
 from .curve import DAY
 

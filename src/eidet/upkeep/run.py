@@ -13,20 +13,21 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from ..config import Retention, Upkeep
-from ..errors import Conflict, Corrupt, EidetError, Refused, Unavailable
-from ..model import Record, Scope
+from ..core.actor import because
+from ..core.errors import Conflict, Corrupt, EidetError, Refused, Unavailable
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.settings import Retention, Upkeep
+from ..core.where import Where
 from ..store import Store
 from ..store.rules import Entombed
-from ..where import Where
-from ..who import because
 from . import Ask, Change, Drop, Maintained, Noted, Put, Stay
 from .archive import Archive
 from .bounds import PAGE, bounds_of
+from .candidates import candidates
 from .curve import DAY
-from .due import candidates
-from .form import Forms
 from .plan import PLANNERS, Bounds, plan
+from .tier_form import Forms
 
 T = TypeVar("T")
 BY: Final = "upkeep"  # as history tells it

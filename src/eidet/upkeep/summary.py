@@ -20,10 +20,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embed import Vectors
+from ..models.embed import Vectors
 from ..text.sentences import sentences
 from ..text.tokens import TokenCounter, counter_of, cut
-from .telling import telling
+from .informativeness import telling
 
 Embed = Callable[[Sequence[str]], Vectors]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, Self
 
-from ..errors import EidetError
+from ..core.errors import EidetError
 from . import Maintained
 from .run import Pause
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from .aio import AsyncConversation, AsyncEpisodic, AsyncSemantic, AsyncWorking
 from .conversation import Conversation
 from .episodic import Episodic
+from .messages import message_of
 from .semantic import Semantic
-from .turns import message_of
 from .working import Working
 
 __all__ = [

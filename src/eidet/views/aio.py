@@ -10,8 +10,8 @@ from functools import update_wrapper
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, cast, overload
 
 from ..aio import AsyncMemory
-from ..ingest import texts_of
 from ..memory import Memory
+from ..write import texts_of
 from .conversation import Conversation, Counter
 from .episodic import Episodic
 from .semantic import Semantic

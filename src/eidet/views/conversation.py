@@ -7,18 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from ..checks import checked_offset, narrowed, one
-from ..clean import Json, Moment, clean_text
-from ..errors import BadInput
+from ..core.arguments import checked_offset, narrowed, one
+from ..core.draft import Details, Draft, Message
+from ..core.errors import BadInput
+from ..core.record import Kind, Record
+from ..core.validate import Json, Moment, clean_text
+from ..core.where import Where
 from ..memory import Memory
-from ..model import Details, Draft, Kind, Message, Record
 from ..text.tokens import TokenCounter, counter_of
-from ..where import Where
-from .asked import checked_tokens, has, how_many, named, spoken_by, that_fit
+from .arguments import checked_tokens, has, how_many, named, spoken_by, that_fit
+from .housekeeping import put_away
 from .log import Log
-from .summing import Summed, summary_id, summed_up
-from .tidy import put_away
-from .turns import Said, as_json, draft_of, from_json, keyed, log_id, message_of, placed
+from .messages import Said, as_json, draft_of, from_json, keyed, log_id, message_of, placed
+from .summaries import Summed, summary_id, summed_up
 
 Counter = TokenCounter | Callable[[str], int] | str | None
 PAGE: Final = 64

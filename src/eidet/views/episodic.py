@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ..checks import checked_limit, narrowed, one
-from ..clean import Json, Moment, clean_text
-from ..errors import BadInput, NotFound
-from ..ingest.shape import told
+from ..core.arguments import checked_limit, narrowed, one
+from ..core.errors import BadInput, NotFound
+from ..core.hit import Hits
+from ..core.record import Kind, Record
+from ..core.validate import Json, Moment, clean_text
+from ..core.where import Condition, Where
 from ..memory import Memory
-from ..model import Hits, Kind, Record
 from ..recall import AUTO
-from ..where import Condition, Where
-from .tidy import put_away
-from .turns import order_of
+from ..write.shape import told
+from .housekeeping import put_away
+from .messages import order_of
 
 NEAREST: Final = replace(AUTO, name="nearest", nothing=0.0)
 MOST: Final = 1_000_000

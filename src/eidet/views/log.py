@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..clean import Json
+from ..core.record import Record
+from ..core.validate import Json
+from ..core.where import Condition, Where
 from ..memory import Memory
-from ..model import Record
-from ..where import Condition, Where
-from .turns import ORDER, noted_place, order_of, place_of
+from .messages import ORDER, noted_place, order_of, place_of
 
 MOST: Final = 1_000_000  # records that `find` gives at once
 

@@ -9,16 +9,18 @@ from datetime import timedelta
 from operator import mul
 from typing import Final
 
-from ..checks import checked_limit, checked_query, checked_share, narrowed, one
-from ..clean import Json, Moment
-from ..embed import checked
-from ..embed.bytes import packed_rows, raised
-from ..errors import NotFound
+from ..core.arguments import checked_limit, checked_query, checked_share, narrowed, one
+from ..core.errors import NotFound
+from ..core.hit import Hits
+from ..core.record import Kind, Record
+from ..core.scope import Scope
+from ..core.validate import Json, Moment
+from ..core.where import Condition, Where
 from ..memory import Memory
-from ..model import Hits, Kind, Record, Scope
+from ..models.embed import checked
+from ..models.embed.quantise import packed_rows, raised
 from ..recall import Query, Recipe
-from ..where import Condition, Where
-from .tidy import put_away
+from .housekeeping import put_away
 
 COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
 MOST: Final = 1_000_000

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, TypeVar
 
-from ..checks import one
-from ..clean import Json, clean_json, clean_text, dump_json
-from ..errors import BadInput, Conflict, NotFound
+from ..core.arguments import one
+from ..core.errors import BadInput, Conflict, NotFound
+from ..core.record import Kind, Record, Trust, key_id
+from ..core.validate import Json, clean_json, clean_text, dump_json
 from ..memory import Memory
-from ..model import Kind, Record, Trust, key_id
-from .tidy import put_away
+from .housekeeping import put_away
 
 T = TypeVar("T")
 TRIES: Final = 100

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from eidet import BadInput, Misconfigured, Refused, Unavailable, acting
-from eidet.audit import Audit, Head, audit_of, key_in
-from eidet.audit.log import AuditLog
-from eidet.audit.verify import entries, verify
+from eidet.trust.audit import Audit, Head, audit_of, key_in
+from eidet.trust.audit.log import AuditLog
+from eidet.trust.audit.verify import entries, verify
 
 KEY = "a key of many letters"
 NOW = 1_700_000_000.0

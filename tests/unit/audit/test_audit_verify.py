@@ -9,10 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from eidet import BadInput, NotFound
-from eidet.audit import Audit
-from eidet.audit.chain import Tail, chained, digest, parts_of
-from eidet.audit.log import AuditLog
-from eidet.audit.verify import entries, verify
+from eidet.trust.audit import Audit
+from eidet.trust.audit.chain import Tail, chained, digest, parts_of
+from eidet.trust.audit.log import AuditLog
+from eidet.trust.audit.verify import entries, verify
 
 KEY = b"a key of many letters"
 SIZE = 6  # the beginning and five more

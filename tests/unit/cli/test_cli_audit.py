@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.shell import Shell
 
-from eidet.audit import Audit
-from eidet.audit.log import AuditLog
 from eidet.memory import Memory
+from eidet.trust.audit import Audit
+from eidet.trust.audit.log import AuditLog
 
 DAY = 86_400.0
 KEY = "a key of many letters"

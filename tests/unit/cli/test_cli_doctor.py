@@ -10,8 +10,8 @@ from tests.unit.cli.shell import Shell
 
 from eidet.memory import Memory
 from eidet.quality import DAY, Tally, day_of
-from eidet.store.inspect import file_of
-from eidet.store.sqlite import APPLICATION_ID, SqliteStore
+from eidet.store.sql.inspect_file import file_of
+from eidet.store.sql.sqlite import APPLICATION_ID, SqliteStore
 
 INSIDE = {"embedder", "language", "index", "drift", "duplicates", "unused", "stale"}
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eidet.embed import checked, embedder_of
-from eidet.embed.adapt import AsyncAdapted, adapt, wait_for
-from eidet.embed.cache import Cached
-from eidet.errors import Misconfigured
+from eidet.core.errors import Misconfigured
+from eidet.models.embed import checked, embedder_of
+from eidet.models.embed.adapt import AsyncAdapted, adapt, wait_for
+from eidet.models.embed.cache import Cached
 
 
 def length(text: str) -> list[float]:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eidet.embed.hashing import Hashing
-from eidet.errors import BadInput
+from eidet.core.errors import BadInput
+from eidet.models.embed.hashing import Hashing
 
 
 def test_the_width_may_be_a_string() -> None:

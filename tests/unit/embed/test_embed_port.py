@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eidet.embed import BUILT_IN, Vectors, checked, embedder_of
-from eidet.embed.adapt import Adapted, adapt
-from eidet.embed.cache import Cached
-from eidet.embed.hashing import Hashing
-from eidet.embed.http import HttpEmbedder
-from eidet.embed.wordllama import WordLlama
-from eidet.errors import BadInput, Misconfigured, MissingExtra
+from eidet.core.errors import BadInput, Misconfigured, MissingExtra
+from eidet.models.embed import BUILT_IN, Vectors, checked, embedder_of
+from eidet.models.embed.adapt import Adapted, adapt
+from eidet.models.embed.cache import Cached
+from eidet.models.embed.hashing import Hashing
+from eidet.models.embed.http import HttpEmbedder
+from eidet.models.embed.wordllama import WordLlama
 
 
 class Fixed:
@@ -149,7 +149,7 @@ def test_other_packages_add_embedders_by_entry_point(tmp_path: Path, monkeypatch
     info = tmp_path / "theirs-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[eidet.embedders]\ntheirs = eidet.embed.hashing:Hashing\n")
+    (info / "entry_points.txt").write_text("[eidet.embedders]\ntheirs = eidet.models.embed.hashing:Hashing\n")
     monkeypatch.syspath_prepend(tmp_path)
     assert embedder_of("theirs:12").width == 12
 
@@ -175,7 +175,7 @@ def test_entry_points_of_this_package_are_the_built_in_names() -> None:
 def test_importing_the_port_imports_nothing_heavy() -> None:
     heavy = ["tokenizers", "safetensors", "asyncio", "sqlite3", "http.client", "importlib.metadata"]
     code = (
-        "import sys, numpy; old = set(sys.modules); import eidet.embed;"
+        "import sys, numpy; old = set(sys.modules); import eidet.models.embed;"
         f"print(set({heavy}) & (set(sys.modules) - old))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

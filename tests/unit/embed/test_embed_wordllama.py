@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eidet.embed import wordllama
-from eidet.embed.contract import ODD, TEXTS
-from eidet.embed.wordllama import WordLlama
-from eidet.errors import BadInput, Misconfigured
+from eidet.core.errors import BadInput, Misconfigured
+from eidet.models.embed import wordllama
+from eidet.models.embed.contract import ODD, TEXTS
+from eidet.models.embed.wordllama import WordLlama
 
 REFERENCE = """
 import json, sys, logging, pathlib, numpy
@@ -105,7 +105,8 @@ def test_something_that_is_not_a_text_is_bad_input() -> None:
 
 def test_the_wordllama_package_is_never_imported() -> None:
     code = (
-        "import sys, logging; from eidet.embed import embedder_of; embedder_of().embed(['hello there']);"
+        "import sys, logging; from eidet.models.embed import embedder_of;"
+        "embedder_of().embed(['hello there']);"
         "assert 'wordllama' not in sys.modules and not logging.getLogger().handlers"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -113,7 +114,7 @@ def test_the_wordllama_package_is_never_imported() -> None:
 
 def test_making_one_loads_nothing() -> None:
     code = (
-        "import sys; from eidet.embed.wordllama import WordLlama; WordLlama();"
+        "import sys; from eidet.models.embed.wordllama import WordLlama; WordLlama();"
         "assert 'tokenizers' not in sys.modules and 'safetensors' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

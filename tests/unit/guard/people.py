@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from eidet.guard import Found, find
+from eidet.trust.privacy import Found, find
 
 from .digits import born, card, digits, iban, national_id, with_luhn
 from .near_misses import NEGATIVES

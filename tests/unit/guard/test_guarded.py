@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from eidet.errors import BadInput, Corrupt, Misconfigured, Refused
-from eidet.guard import Forbidden, Keys, Pattern, Policy, find, guarded, guarded_data, restored
+from eidet.core.errors import BadInput, Corrupt, Misconfigured, Refused
+from eidet.trust.privacy import Forbidden, Keys, Pattern, Policy, find, guarded, guarded_data, restored
 
 KEY = b"k" * 32
 TEXT = "Mail Ann.Lee@example.com, card 4242 4242 4242 4242."

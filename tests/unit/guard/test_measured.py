@@ -10,7 +10,7 @@ from tests.unit.guard import digits
 from tests.unit.guard.people import KINDS, Score, cases, scores, table
 from tests.unit.guard.phrases import LOCALES
 
-from eidet.guard import checks
+from eidet.trust.privacy import check_digits as checks
 
 ROWS = scores(cases())
 FLOORS = {"phone": (0.8, 0.8), "national_id": (0.8, 0.85), "address": (0.95, 0.9), "birth": (0.95, 0.95)}

@@ -7,8 +7,8 @@ from tests.unit.guard.attacks import ATTACKS, HIDDEN, UNSEEN
 from tests.unit.guard.benign import BENIGN
 from tests.unit.guard.fresh import FRESH_ATTACKS, FRESH_BENIGN, LATER_ATTACKS, LATER_BENIGN
 
-from eidet.errors import BadInput
-from eidet.guard import Trust, fenced, poison
+from eidet.core.errors import BadInput
+from eidet.trust.privacy import Trust, fenced, poison
 
 
 def test_most_attacks_are_suspicious_and_hardly_any_ordinary_sentence_is() -> None:

@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 from tests.strategies import conditions, records
 
 from eidet import Condition, Draft, Memory, Where
-from eidet.errors import Corrupt
-from eidet.index import attributes, shard
-from eidet.index.attributes import Attributes
+from eidet.core.errors import Corrupt
+from eidet.core.record import Record
 from eidet.index.contract import IndexContract
-from eidet.index.embedded import EmbeddedIndex
-from eidet.model import Record
+from eidet.index.embedded import EmbeddedIndex, attributes, shard
+from eidet.index.embedded.attributes import Attributes
 from eidet.store import Store
 from eidet.store.ram import RamStore
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
 
 NOW = 1_700_000_000.0
 CALM = Where(conditions=(Condition("data.mood", "=", "calm"),))

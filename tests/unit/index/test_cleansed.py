@@ -11,7 +11,7 @@ import pytest
 from tests.servers.pinecone import Pinecone
 
 from eidet import Memory
-from eidet.config import Settings
+from eidet.core.settings import Settings
 from eidet.text import term_id
 
 WIDTH = 64
@@ -135,10 +135,10 @@ def test_while_somebody_copies_the_receipt_says_so_and_upkeep_finishes(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
-    from eidet.index.pgvector.copying import taken
+    from eidet.index.pgvector.fill import taken
 
     id = copied(postgres_url)
-    monkeypatch.setattr("eidet.index.pgvector.copying.WAIT_SECONDS", 0.1)
+    monkeypatch.setattr("eidet.index.pgvector.fill.WAIT_SECONDS", 0.1)
     with on_server(postgres_url) as memory:
         with psycopg.connect(postgres_url) as other:
             assert taken(other, "default")

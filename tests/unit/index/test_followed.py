@@ -9,7 +9,8 @@ import pytest
 from tests.wordbook import Wordbook
 
 from eidet import Draft, Memory
-from eidet.index import Found, shard
+from eidet.index import Found
+from eidet.index.embedded import shard
 from eidet.store.ram import RamStore
 
 NOW = 1_700_000_000.0
@@ -17,8 +18,8 @@ LONG = " ".join(f"The violin number {n} is old and the kitten sleeps." for n in 
 
 
 def found(memory: Memory) -> Found:
+    from eidet.core.scope import Scope
     from eidet.index import Probe
-    from eidet.model import Scope
     from eidet.text import term_id
 
     terms = ("cat", "violin", "harbour")

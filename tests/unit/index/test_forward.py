@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from tests.wordbook import WIDTH, vector_of
 
 from eidet.index import Floats
-from eidet.index.forward import FAR, Forward
-from eidet.index.postings import Postings
-from eidet.index.vectors import Vectors
+from eidet.index.embedded.forward import FAR, Forward
+from eidet.index.embedded.postings import Postings
+from eidet.index.embedded.vectors import Vectors
 from eidet.text import pack, term_id
 
 often = settings(derandomize=True, deadline=None, max_examples=100)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tests.wordbook import WIDTH, Wordbook, vector_of
 
-from eidet.index import lexicon as module
-from eidet.index.lexicon import Lexicon
+from eidet.index.embedded import lexicon as module
+from eidet.index.embedded.lexicon import Lexicon
 from eidet.text import analyzer_of, term_id
 
 ENGLISH = analyzer_of("en")

@@ -14,22 +14,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eidet import Memory
-from eidet.config import Settings
-from eidet.errors import Misconfigured
+from eidet.core.errors import Misconfigured
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.settings import Settings
+from eidet.core.where import Condition, Near, Where
 from eidet.index import Probe
 from eidet.index.contract import NOW, WIDTH, long, noted, unit
 from eidet.index.embedded import EmbeddedIndex
-from eidet.index.pgvector import PgvectorIndex, PgvectorSettings, served
+from eidet.index.embedded.shard import Shard
+from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
+from eidet.index.pgvector import remote_scope as served
 from eidet.index.pgvector.lookups import held
-from eidet.index.pgvector.turns import APART, LONG, in_lines, in_windows
-from eidet.index.pgvector.words import blocks, joined, of_shard, read_blocks, summed, thinned, weights
-from eidet.index.shard import Shard
-from eidet.model import Record, Scope
+from eidet.index.pgvector.postings import blocks, joined, of_shard, read_blocks, summed, thinned, weights
+from eidet.index.pgvector.session_order import APART, LONG, in_lines, in_windows
 from eidet.store import Derived
-from eidet.store.postgres import PostgresStore
 from eidet.store.ram import RamStore
+from eidet.store.sql.postgres import PostgresStore
 from eidet.text import term_id
-from eidet.where import Condition, Near, Where
 
 AT_ONCE = PgvectorSettings(from_records=1, tail=50, background=False)
 

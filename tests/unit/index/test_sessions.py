@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eidet.index.sessions import Sessions
+from eidet.index.embedded.sessions import Sessions
 
 often = settings(derandomize=True, deadline=None, max_examples=150)
 

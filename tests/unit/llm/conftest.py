@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from tests.unit.llm.server import Server, running
 
-from eidet import wire
+from eidet.net import http as wire
 
 
 @pytest.fixture

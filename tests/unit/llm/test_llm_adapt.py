@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from eidet.errors import Misconfigured, Refused, Unavailable
-from eidet.llm import Answer, Request, Turn, llm_of
-from eidet.llm import adapt as module
-from eidet.llm.adapt import adapt
-from eidet.llm.consult import consult
-from eidet.wire import TooSlow
+from eidet.core.errors import Misconfigured, Refused, Unavailable
+from eidet.models.llm import Answer, Request, Turn, llm_of
+from eidet.models.llm import adapt as module
+from eidet.models.llm.adapt import adapt
+from eidet.models.llm.consult import consult
+from eidet.net.http import TooSlow
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 ASK = Request(prompt="Three?", system="Be kind.", before=(Turn("user", "One?"), Turn("assistant", "Two.")))
@@ -250,8 +250,8 @@ def test_many_threads_may_ask_at_once() -> None:
 
 AFTER_A_FORK = """
 import os
-from eidet.llm import Request
-from eidet.llm.adapt import adapt
+from eidet.models.llm import Request
+from eidet.models.llm.adapt import adapt
 
 async def later(prompt):
     return prompt

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from tests.unit.llm.server import KEY, Behaviour, Server, cut, raw, running, says, silent, status
 
-from eidet.errors import EidetError, Misconfigured, Refused, Unavailable
-from eidet.llm import LLM, Answer, BadAnswer, Declined, Request, llm_of
-from eidet.llm.adapt import adapt
-from eidet.llm.consult import Outcome, answered, consult
-from eidet.llm.ledger import Ledger
+from eidet.core.errors import EidetError, Misconfigured, Refused, Unavailable
+from eidet.models.llm import LLM, Answer, BadAnswer, Declined, Request, llm_of
+from eidet.models.llm.adapt import adapt
+from eidet.models.llm.consult import Outcome, answered, consult
+from eidet.models.llm.ledger import Ledger
 
 SCHEMA = {
     "type": "object",

@@ -21,11 +21,11 @@ from tests.unit.llm.server import (
     status,
 )
 
-from eidet import wire
-from eidet.errors import Misconfigured, Unavailable
-from eidet.llm import Request, Turn
-from eidet.llm.http import DIALECTS, TRIES, HttpLLM
-from eidet.wire import TooSlow
+from eidet.core.errors import Misconfigured, Unavailable
+from eidet.models.llm import Request, Turn
+from eidet.models.llm.http import DIALECTS, TRIES, HttpLLM
+from eidet.net import http as wire
+from eidet.net.http import TooSlow
 
 HELLO = Request(prompt="Say hello.", system="Be kind.", max_tokens=50)
 both = pytest.mark.parametrize("provider", ["anthropic", "openai"])

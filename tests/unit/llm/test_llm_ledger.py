@@ -4,11 +4,11 @@ import threading
 
 import pytest
 
-from eidet.errors import Misconfigured
-from eidet.llm import Answer, Request
-from eidet.llm.adapt import adapt
-from eidet.llm.consult import consult
-from eidet.llm.ledger import OTHERS, PURPOSES, RECENT, Ledger, Price, Tally
+from eidet.core.errors import Misconfigured
+from eidet.models.llm import Answer, Request
+from eidet.models.llm.adapt import adapt
+from eidet.models.llm.consult import consult
+from eidet.models.llm.ledger import OTHERS, PURPOSES, RECENT, Ledger, Price, Tally
 
 ANSWER = Answer(text="x", model="m-1-2026", tokens_in=1_000_000, tokens_out=500_000, millis=250.0)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.unit.llm.server import KEY, Server
 
-from eidet.errors import Misconfigured, Unavailable
-from eidet.llm import Answer, Request, llm_of
-from eidet.llm.http import HttpLLM
-from eidet.llm.rest import LONGEST, PAUSE, Resting
+from eidet.core.errors import Misconfigured, Unavailable
+from eidet.models.llm import Answer, Request, llm_of
+from eidet.models.llm.cooldown import LONGEST, PAUSE, Resting
+from eidet.models.llm.http import HttpLLM
 
 ASK = Request(prompt="hi")
 

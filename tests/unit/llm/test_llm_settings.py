@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.unit.llm.server import KEY, Server, says, status, takes_no
 
-from eidet.errors import BadInput
-from eidet.llm import Request
-from eidet.llm.http import DIALECTS, HttpLLM
+from eidet.core.errors import BadInput
+from eidet.models.llm import Request
+from eidet.models.llm.http import DIALECTS, HttpLLM
 
 HELLO = Request(prompt="Say hello.", system="Be kind.", max_tokens=50)
 SCHEMA = {

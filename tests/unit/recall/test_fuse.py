@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.candidates import Turn, asked, found_of
 
 from eidet import Memory, Scope, Unavailable
-from eidet.model import Hit, Kind, Reasons, Record, Signal
+from eidet.core.hit import Hit, Reasons, Signal
+from eidet.core.record import Kind, Record
 from eidet.recall.fuse import POOL, Ranked, fuse, reranked, with_phrases, with_uses
 from eidet.recall.recipes import AUTO, RECIPES, Recipe
 from eidet.recall.signals import signals_of

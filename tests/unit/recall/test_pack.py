@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from eidet.model import Hit, Record
+from eidet.core.hit import Hit
+from eidet.core.record import Record
 from eidet.recall.pack import Context, line_of, pack
 from eidet.recall.passages import Turns, key_of
 from eidet.text import pack as pack_terms
 from eidet.text import term_id
 from eidet.text.analysis import pack_analysis
+from eidet.text.chunks import units_of
 from eidet.text.tokens import Estimate, Words, counter_of
-from eidet.text.units import units_of
 
 DAY = 86_400.0
 NOON = 1_700_000_000.0  # 14 November 2023

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.candidates import DAY, Turn, asked, found_of
 
+from eidet.core.record import Kind
 from eidet.index import Found, Span
-from eidet.model import Kind
 from eidet.recall.recipes import RECIPES, Recipe
 from eidet.recall.signals import BESIDE, NUMBER_SHARE, OTHER_YEAR, SPOKEN, WINDOW, Signals, scaled, signals_of
 from eidet.recall.understand import Understood

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eidet import Box, Memory, Near
-from eidet.model import Kind
+from eidet.core.record import Kind
 from eidet.recall.understand import Understood, named, understood, without
 from eidet.text.analysis import NAMED, NUMBERED, TIMED
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from eidet import wire
-from eidet.errors import BadInput, Misconfigured, Unavailable
-from eidet.rerank import Reranker, checked, reranker_of
-from eidet.rerank.contract import RerankerContract
-from eidet.rerank.http import HttpReranker
+from eidet.core.errors import BadInput, Misconfigured, Unavailable
+from eidet.models.rerank import Reranker, checked, reranker_of
+from eidet.models.rerank.contract import RerankerContract
+from eidet.models.rerank.http import HttpReranker
+from eidet.net import http as wire
 
 KEY = "sk-secret-123"
 

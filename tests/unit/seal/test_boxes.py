@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eidet.errors import Corrupt
-from eidet.seal.boxes import LASTING, OtherKey, ScopeKeys, number_of, packed
+from eidet.core.errors import Corrupt
+from eidet.trust.seal.boxes import LASTING, OtherKey, ScopeKeys, number_of, packed
 
 SECRETS = {1: bytes(range(64)), 2: bytes(range(64, 96)) + bytes(range(32, 64))}
 KEYS = ScopeKeys("here", "ann", SECRETS)

@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from eidet.errors import Corrupt, Misconfigured, NotFound
-from eidet.seal import Shredded
-from eidet.seal.keyring import Keyring, _name, begin, check_master, is_sealed, sealed_with
-from eidet.seal.service import LocalKeys
-from eidet.seal.wrapped import context
+from eidet.core.errors import Corrupt, Misconfigured, NotFound
 from eidet.store.ram import RamStore
+from eidet.trust.seal import Shredded
+from eidet.trust.seal.keyring import Keyring, _name, begin, check_master, is_sealed, sealed_with
+from eidet.trust.seal.service import LocalKeys
+from eidet.trust.seal.wrapped import context
 
 SERVICE = LocalKeys(bytes(range(32)))
 OTHER = LocalKeys(bytes(32))

@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 
 from eidet import AsyncMemory, Memory, Scope, Where
 from eidet.cli import app
-from eidet.config import Settings, Upkeep
-from eidet.errors import Corrupt, Misconfigured, Refused
-from eidet.seal import Shredded
-from eidet.seal.service import LocalKeys, new_key
-from eidet.where import Condition
+from eidet.core.errors import Corrupt, Misconfigured, Refused
+from eidet.core.settings import Settings, Upkeep
+from eidet.core.where import Condition
+from eidet.trust.seal import Shredded
+from eidet.trust.seal.service import LocalKeys, new_key
 
 KEY = bytes(range(32))
 OTHER = bytes(32)
@@ -127,7 +127,7 @@ def test_a_plain_export_is_asked_for(path: Path, tmp_path: Path) -> None:
 
 
 def test_a_line_of_an_export_that_was_changed_loads_nothing(path: Path, tmp_path: Path) -> None:
-    from eidet.store.portable import read_export, verify_export, write_export
+    from eidet.store.export_file import read_export, verify_export, write_export
 
     file = tmp_path / "export.jsonl"
     with opened(path) as memory:

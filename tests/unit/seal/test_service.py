@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from eidet.config import Settings, read_settings
-from eidet.errors import Misconfigured
-from eidet.seal import KeyService
-from eidet.seal.contract import KeyServiceContract
-from eidet.seal.service import LocalKeys, new_key, service_of
+from eidet.core.errors import Misconfigured
+from eidet.core.settings import Settings, read_settings
+from eidet.trust.seal import KeyService
+from eidet.trust.seal.contract import KeyServiceContract
+from eidet.trust.seal.service import LocalKeys, new_key, service_of
 
 KEY = bytes(range(32))
 TEXT = base64.b64encode(KEY).decode()

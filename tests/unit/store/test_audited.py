@@ -30,13 +30,13 @@ from eidet import (
     Where,
     acting,
 )
-from eidet.audit.chain import Entry
-from eidet.audit.log import AuditLog
-from eidet.audit.verify import entries, verify
-from eidet.config import read_settings
+from eidet.core.settings import read_settings
 from eidet.store import Erasure, Stone
-from eidet.store.audited import AuditedStore
 from eidet.store.ram import RamStore
+from eidet.trust.audit.chain import Entry
+from eidet.trust.audit.log import AuditLog
+from eidet.trust.audit.store import AuditedStore
+from eidet.trust.audit.verify import entries, verify
 
 DAY = 86_400.0
 EMBEDDER = "hashing:64"

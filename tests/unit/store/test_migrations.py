@@ -14,10 +14,10 @@ from sqlalchemy import create_engine
 from sqlalchemy.pool import StaticPool
 
 from eidet import Memory, Misconfigured, Where
-from eidet.model import Record
-from eidet.store import schema
-from eidet.store.migrate import SCRIPTS, migrate, revision_of
-from eidet.store.sqlite import APPLICATION_ID, SqliteStore
+from eidet.core.record import Record
+from eidet.store.sql import schema
+from eidet.store.sql.migrate import SCRIPTS, migrate, revision_of
+from eidet.store.sql.sqlite import APPLICATION_ID, SqliteStore
 
 DUMPS = sorted((Path(__file__).parent / "schemas").glob("*.sql"))
 SCRIPT_NAMES = sorted(file.name.partition("_")[0] for file in (SCRIPTS / "versions").glob("*.py"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eidet.errors import Unavailable
-from eidet.store.pool import Pool
+from eidet.core.errors import Unavailable
+from eidet.store.sql.postgres.pool import Pool
 
 
 class Line:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from eidet.errors import Unavailable
-from eidet.remote import Patience
-from eidet.store.postgres_replicas import Replica, Replicas, place_of
+from eidet.core.errors import Unavailable
+from eidet.net.retry import Patience
+from eidet.store.sql.postgres.replicas import Replica, Replicas, place_of
 
 pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
 

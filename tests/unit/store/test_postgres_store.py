@@ -17,18 +17,19 @@ from tests.faults.nursery import Nursery
 from tests.servers.postgres import Postgres
 
 from eidet import Memory
-from eidet.errors import Conflict, Misconfigured, Refused, Unavailable
-from eidet.model import Kind, Record, Scope
-from eidet.remote import Patience
-from eidet.seal.service import new_key
+from eidet.core.errors import Conflict, Misconfigured, Refused, Unavailable
+from eidet.core.record import Kind, Record
+from eidet.core.scope import Scope
+from eidet.core.where import Where
+from eidet.net.retry import Patience
 from eidet.store import Claim, Erasure, Stone, Watch
-from eidet.store.postgres import PostgresStore
-from eidet.store.postgres_address import address_of, replica_of, shown
-from eidet.store.postgres_write import Attempt, Quick
+from eidet.store.group_commit import Ticket
 from eidet.store.ram import RamStore
-from eidet.store.turns import Ticket
+from eidet.store.sql.postgres import PostgresStore
+from eidet.store.sql.postgres.address import address_of, replica_of, shown
+from eidet.store.sql.postgres.write import Attempt, Quick
 from eidet.testing import leaks
-from eidet.where import Where
+from eidet.trust.seal.service import new_key
 
 psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
 

@@ -16,11 +16,11 @@ import pytest
 from tests.servers.sentinel import Watched
 from tests.servers.valkey import Valkey
 
-from eidet.errors import Misconfigured
-from eidet.model import Record
+from eidet.core.errors import Misconfigured
+from eidet.core.record import Record
+from eidet.core.where import Where
 from eidet.store.redis import RedisStore
 from eidet.store.redis.address import address_of
-from eidet.where import Where
 
 NOW = 1_700_000_000.0
 

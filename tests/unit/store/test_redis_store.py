@@ -17,14 +17,15 @@ from tests.servers.fixtures import Serve
 from tests.servers.valkey import Valkey
 
 from eidet import Memory
-from eidet.errors import Conflict, Corrupt, Misconfigured, MissingExtra, Unavailable
-from eidet.model import Kind, Record, Scope
-from eidet.remote import Full, Unsure
+from eidet.core.errors import Conflict, Corrupt, Misconfigured, MissingExtra, Unavailable
+from eidet.core.record import Kind, Record
+from eidet.core.scope import Scope
+from eidet.core.where import Where
+from eidet.net.retry import Full, Unsure
 from eidet.store import Derived, Erasure, Look, Stone
 from eidet.store.redis import RedisStore, vectors
+from eidet.store.redis.connection import packed
 from eidet.store.redis.keys import Keys, slot_of
-from eidet.store.redis.lines import packed
-from eidet.where import Where
 
 NOW = 1_700_000_000.0
 BASE = Keys("eidet").base("a")

@@ -20,9 +20,9 @@ from tests.servers.redis8 import VARIABLE
 from tests.unit.store.test_redis_address import certificate
 
 from eidet import Memory
-from eidet.errors import Misconfigured, Unavailable
+from eidet.core.errors import Misconfigured, Unavailable
+from eidet.core.where import Where
 from eidet.store.redis import RedisStore
-from eidet.where import Where
 
 PAGE = Path(__file__).parents[3] / "docs" / "redis.md"
 ODD = "p@:/?#%&+ss wörd"

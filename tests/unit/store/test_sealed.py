@@ -12,19 +12,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.strategies import records, wheres
 
-from eidet.errors import Conflict, Corrupt, EidetError, Misconfigured, Refused
-from eidet.model import Kind, Record, Scope, Trust
-from eidet.seal import Shredded
-from eidet.seal.service import LocalKeys
+from eidet.core.errors import Conflict, Corrupt, EidetError, Misconfigured, Refused
+from eidet.core.record import Kind, Record, Trust
+from eidet.core.scope import Scope
+from eidet.core.where import Condition, Where
 from eidet.store import Derived
 from eidet.store.ram import RamStore
-from eidet.store.sealed import SealedStore
-from eidet.store.sealed_form import numbers_in
-from eidet.store.sealed_story import LOST
-from eidet.store.sealed_turn import checked, rewrap, rotate, shred
-from eidet.store.sealed_where import asked_of
-from eidet.store.sqlite import SqliteStore
-from eidet.where import Condition, Where
+from eidet.store.sql.sqlite import SqliteStore
+from eidet.trust.seal import Shredded
+from eidet.trust.seal.codec import numbers_in
+from eidet.trust.seal.filter_split import asked_of
+from eidet.trust.seal.history import LOST
+from eidet.trust.seal.key_rotation import checked, rewrap, rotate, shred
+from eidet.trust.seal.service import LocalKeys
+from eidet.trust.seal.store import SealedStore
 
 SERVICE = LocalKeys(bytes(range(32)))
 NOW = 1_700_000_000.0

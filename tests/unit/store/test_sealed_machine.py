@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import initialize
 from tests.property import test_store_machine as machine
 
-from eidet.seal.service import LocalKeys
-from eidet.store import relational
 from eidet.store.ram import RamStore
-from eidet.store.sealed import SealedStore
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql import relational
+from eidet.store.sql.sqlite import SqliteStore
+from eidet.trust.seal.service import LocalKeys
+from eidet.trust.seal.store import SealedStore
 
 
 class SealedTwins(machine.Twins):

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from eidet import Conflict, Memory, Misconfigured, Unavailable, Where
-from eidet.model import Record
-from eidet.store.relational import Cursor
-from eidet.store.sqlite import SqliteDriver, SqliteStore
+from eidet.core.record import Record
+from eidet.store.sql.relational import Cursor
+from eidet.store.sql.sqlite import SqliteDriver, SqliteStore
 
 NOW = 1_700_000_000.0
 ADD = "INSERT INTO settings (name, value) VALUES (?, '')"

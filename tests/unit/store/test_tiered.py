@@ -12,14 +12,15 @@ import pytest
 from tests.servers.valkey import Valkey
 
 from eidet import Memory, Settings
-from eidet.errors import Misconfigured, Unavailable
-from eidet.model import Event, Tier
+from eidet.core.errors import Misconfigured, Unavailable
+from eidet.core.event import Event
+from eidet.core.record import Tier
+from eidet.core.where import Where
 from eidet.store.contract import NOW, fact
 from eidet.store.ram import RamStore
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tiered import TieredStore
-from eidet.store.tiered.telling import MOVED, joined, versions
-from eidet.where import Where
+from eidet.store.tiered.history import MOVED, joined, versions
 
 ALL = Where()
 

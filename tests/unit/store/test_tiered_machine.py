@@ -9,12 +9,14 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from eidet.errors import Conflict
-from eidet.model import Event, Kind, Record, Scope, Tier
+from eidet.core.errors import Conflict
+from eidet.core.event import Event
+from eidet.core.record import Kind, Record, Tier
+from eidet.core.scope import Scope
+from eidet.core.where import Where
 from eidet.store import ORDERS, Erasure, Look, Stone, Store
 from eidet.store.ram import RamStore
 from eidet.store.tiered import TieredStore
-from eidet.where import Where
 
 IDS, SCOPES = ("one", "two", "three"), ("a", "a/b")
 tiers = st.sampled_from(Tier)

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from eidet.errors import Unavailable
-from eidet.remote import Unsure
-from eidet.store.turns import Ticket, Turns
+from eidet.core.errors import Unavailable
+from eidet.net.retry import Unsure
+from eidet.store.group_commit import Ticket, Turns
 
 
 class Book:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from eidet import EidetError, Hits, Memory, Record, Scope, Where
-from eidet.model import Event
+from eidet.core.event import Event
 from eidet.store import Erased, Erasure, Look
 from eidet.store.ram import RamStore
 

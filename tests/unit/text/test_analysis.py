@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eidet.errors import Corrupt
+from eidet.core.errors import Corrupt
 from eidet.text import pack, pack_ids, term_id
 from eidet.text.analysis import DAYS_KEPT, NOTHING, Analysis, pack_analysis, read_analysis, terms_in
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eidet.errors import BadInput
+from eidet.core.errors import BadInput
 from eidet.text.dates import Dated, dates_in, has_time
 from eidet.text.words import LANGUAGES
 

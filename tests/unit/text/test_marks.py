@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eidet.text.analysis import DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED
-from eidet.text.marks import LONGEST, marks_of
+from eidet.text.flags import LONGEST, marks_of
 
 NOW = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eidet.errors import Corrupt
+from eidet.core.errors import Corrupt
 from eidet.text import pack, term_id, unpack
 
 

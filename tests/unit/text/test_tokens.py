@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from eidet.errors import BadInput
+from eidet.core.errors import BadInput
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of, cut
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from eidet.errors import Misconfigured, MissingExtra
+from eidet.core.errors import Misconfigured, MissingExtra
 from eidet.text import tokens_exact
 from eidet.text.tokens import Estimate, TokenCounter, counter_of, cut
 
@@ -158,7 +158,9 @@ def test_without_a_network_tiktoken_says_how_to_get_the_file(tmp_path: Path) -> 
     done = subprocess.run(
         [sys.executable, "-c", ask], env=environment, capture_output=True, text=True, timeout=60, check=False
     )
-    assert "eidet.errors.Unavailable: tiktoken could not download the encoding 'o200k_base'" in done.stderr
+    assert (
+        "eidet.core.errors.Unavailable: tiktoken could not download the encoding 'o200k_base'" in done.stderr
+    )
     assert "TIKTOKEN_CACHE_DIR" in done.stderr
     assert "pip install 'eidet[splintr]'" in done.stderr
 

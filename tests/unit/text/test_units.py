@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eidet.text.units import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
+from eidet.text.chunks import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
 
 often = settings(derandomize=True, deadline=None, max_examples=60)
 sentence = st.sampled_from(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eidet.errors import BadInput
+from eidet.core.errors import BadInput
 from eidet.text import Analyzer, analyzer_of, pack
 from eidet.text.contract import AnalyzerContract
 from eidet.text.stopwords import STOP_WORDS

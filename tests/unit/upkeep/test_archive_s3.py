@@ -11,9 +11,10 @@ import pytest
 from tests.servers.s3 import S3
 
 from eidet import Memory, Settings
-from eidet.config import Upkeep
-from eidet.errors import Corrupt, Misconfigured, NotFound
-from eidet.model import Record, Scope
+from eidet.core.errors import Corrupt, Misconfigured, NotFound
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.settings import Upkeep
 from eidet.store.contract import NOW, fact
 from eidet.upkeep.archive import FolderArchive, archive_of, known_archives, note_archive, select
 from eidet.upkeep.archive_s3 import S3Archive

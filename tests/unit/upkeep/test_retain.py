@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eidet import Kind, Memory, Misconfigured, Record, Refused, Retention, Settings, Unavailable, Upkeep
-from eidet.config import read_settings
+from eidet.core.settings import read_settings
 from eidet.upkeep import Drop, Stay
 from eidet.upkeep.archive import FolderArchive
 from eidet.upkeep.retain import Standing, due, is_kept, policy_for, retain, standings

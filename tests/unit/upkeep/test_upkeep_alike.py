@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from tests.unit.upkeep.pairs import PAIRS, UNSEEN
 
-from eidet.upkeep.alike import LEAST_COSINE, Relation, relation
+from eidet.upkeep.same_or_update import LEAST_COSINE, Relation, relation
 
 # what the rules cannot tell: each is kept beside its double, which loses nothing
 KNOWN_MISSES = {

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from eidet.errors import Corrupt, Misconfigured, NotFound, Unavailable
-from eidet.model import Record
+from eidet.core.errors import Corrupt, Misconfigured, NotFound, Unavailable
+from eidet.core.record import Record
 from eidet.upkeep.archive import FolderArchive, archive_of
 
 NOW = 1_700_000_000.0

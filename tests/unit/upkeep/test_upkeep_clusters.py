@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eidet.embed import Vectors
-from eidet.errors import BadInput
+from eidet.core.errors import BadInput
+from eidet.models.embed import Vectors
 from eidet.upkeep import clusters as module
 from eidet.upkeep.clusters import clusters
 

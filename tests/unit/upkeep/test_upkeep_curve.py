@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from eidet.errors import BadInput
+from eidet.core.errors import BadInput
 from eidet.upkeep.curve import DAY, MOST_GAPS, Curve, half_life, points, strength, strength_of_uses
 
 NOW = 1_700_000_000.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eidet.errors import BadInput
+from eidet.core.errors import BadInput
 from eidet.upkeep.echo import Echoes, EchoLimits
 
 ANN = "Ann lives in Lisbon with two cats."

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from eidet.errors import BadInput
+from eidet.core.errors import BadInput
 from eidet.upkeep.curve import DAY, Curve, strength_of_uses
 from eidet.upkeep.fit import Access, fit
-from eidet.upkeep.simplex import minimum
+from eidet.upkeep.nelder_mead import minimum
 
 TRUE = Curve(half_life_days=10, spacing_gain=2, importance_gain=3)
 

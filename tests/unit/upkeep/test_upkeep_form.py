@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from eidet.embed.bytes import how_many, lowered, raised
-from eidet.errors import Corrupt
-from eidet.model import Record
-from eidet.original import read_original
-from eidet.upkeep.form import Forms, rounded
+from eidet.core.errors import Corrupt
+from eidet.core.lossless import read_original
+from eidet.core.record import Record
+from eidet.models.embed.quantise import how_many, lowered, raised
+from eidet.upkeep.tier_form import Forms, rounded
 
 WIDTH = 8
 

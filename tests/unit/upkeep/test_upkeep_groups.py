@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from eidet.config import Upkeep
-from eidet.embed import Vectors
-from eidet.embed.hashing import Hashing
-from eidet.model import Kind, Record
+from eidet.core.record import Kind, Record
+from eidet.core.settings import Upkeep
+from eidet.models.embed import Vectors
+from eidet.models.embed.hashing import Hashing
 from eidet.upkeep import Ask, Change, Put
-from eidet.upkeep.groups import Talk, consolidate, due_for_episode, episode, merge, talks_of
-from eidet.upkeep.weigh import reweigh, surprises, weighed
+from eidet.upkeep.consolidate import Talk, consolidate, due_for_episode, episode, merge, talks_of
+from eidet.upkeep.reweigh import reweigh, surprises, weighed
 
 NOW = 1_700_000_000.0
 WIDTH = 64

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from eidet.errors import BadInput
+from eidet.core.errors import BadInput
 from eidet.upkeep.importance import (
     Weights,
     action_importance,
@@ -15,7 +15,7 @@ from eidet.upkeep.importance import (
     state_importance,
     surprise,
 )
-from eidet.upkeep.telling import telling
+from eidet.upkeep.informativeness import telling
 
 NAN = math.nan
 

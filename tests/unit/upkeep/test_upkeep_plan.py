@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from eidet.config import Upkeep
-from eidet.model import Record, Tier
+from eidet.core.record import Record, Tier
+from eidet.core.settings import Upkeep
 from eidet.upkeep import Drop, Maintained, Noted, Put, is_protected, works_of
 from eidet.upkeep.curve import DAY
 from eidet.upkeep.plan import Bounds, crowd_bound, plan

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from eidet import Memory, Where
-from eidet.config import Upkeep
-from eidet.life import MOVES
-from eidet.model import Record, Tier
-from eidet.store.relational import RelationalStore
+from eidet.core.record import Record, Tier
+from eidet.core.settings import Upkeep
+from eidet.store.sql.relational import RelationalStore
 from eidet.upkeep.curve import DAY
+from eidet.upkeep.lifecycle import MOVES
 
 NOW = 1_700_000_000.0
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from eidet.embed.hashing import Hashing
-from eidet.embed.wordllama import WordLlama
+from eidet.models.embed.hashing import Hashing
+from eidet.models.embed.wordllama import WordLlama
 from eidet.text.tokens import Estimate, Words
 from eidet.upkeep.summary import Passage, gist, summarise
 

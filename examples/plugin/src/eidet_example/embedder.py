@@ -8,8 +8,8 @@ from zlib import crc32
 
 import numpy as np
 
-from eidet.embed import Vectors
-from eidet.errors import BadInput
+from eidet.core.errors import BadInput
+from eidet.models.embed import Vectors
 
 
 class Letters:

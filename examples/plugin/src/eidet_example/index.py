@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from eidet.config import Settings
+from eidet.core.settings import Settings
 from eidet.index import Floats
 from eidet.index.vectordb import UNIT_BITS, Lost, Match, Point, Shelf
 from eidet.index.vectordb.address import Address, opened
 from eidet.index.vectordb.index import VectorIndex
-from eidet.index.vectordb.push import Filter, passes
-from eidet.remote import Line
+from eidet.index.vectordb.pushdown import Filter, passes
+from eidet.net.retry import Line
 from eidet.store import Store
 
 Points = dict[int, Point]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from eidet.config import Settings
-from eidet.errors import Misconfigured
+from eidet.core.errors import Misconfigured
+from eidet.core.settings import Settings
 from eidet.store.ram import RamStore
 
 _stores: dict[str, SharedStore] = {}

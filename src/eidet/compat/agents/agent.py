@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ...errors import BadInput, EidetError, Misconfigured, Refused
-from ...llm import BadAnswer, Declined
-from ..messages.turns import Turns, awaited
+from ...core.errors import BadInput, EidetError, Misconfigured, Refused
+from ...models.llm import BadAnswer, Declined
+from ..messages.async_tools import Turns, awaited
 from ..opening import Place
 from .client import MODEL, AnthropicClient
 from .system import AgentMemorySystem

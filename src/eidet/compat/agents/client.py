@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...errors import Misconfigured
-from ...llm.anthropic import Anthropic
-from ...wire import Wire, endpoint_at
+from ...core.errors import Misconfigured
+from ...models.llm.anthropic import Anthropic
+from ...net.http import Wire, endpoint_at
 
 MODEL: Final = "claude-sonnet-4-20250514"
 _dialect = Anthropic()

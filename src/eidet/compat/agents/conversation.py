@@ -7,14 +7,14 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from ...errors import BadInput, EidetError
-from ...llm import BadAnswer, Request, llm_of
-from ...model import Kind
+from ...core.errors import BadInput, EidetError
+from ...core.record import Kind
+from ...models.llm import BadAnswer, Request, llm_of
 from ...text.tokens import TokenCounter, counter_of, cut
 from ...views import Conversation
+from ...views.housekeeping import put_away
 from ...views.log import Edge
-from ...views.summing import Summed, summary_id
-from ...views.tidy import put_away
+from ...views.summaries import Summed, summary_id
 from ..messages.limits import limit_of
 from ..messages.log import Log
 from ..messages.message import Message, message_from, read, told
@@ -35,7 +35,7 @@ class ConversationMemory:
     Over `summarize_threshold` messages the last ten stay and the others are summed up; never more than
     `max_messages`, nor more than `max_tokens` in all with the summary (but the newest message always
     stays). What was summed up leaves the conversation, not the memory. `client` words the summary: a
-    client of the Messages API, an LLM of `eidet.llm`, or a function of a prompt; without one, and
+    client of the Messages API, an LLM of `eidet.models.llm`, or a function of a prompt; without one, and
     where it fails, it is the beginnings of the messages.
     """
 

@@ -7,9 +7,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ...embed import Embedder, checked, embedder_of
-from ...embed.http import OPENAI, HttpEmbedder
-from ...errors import BadInput, Misconfigured
+from ...core.errors import BadInput, Misconfigured
+from ...models.embed import Embedder, checked, embedder_of
+from ...models.embed.http import OPENAI, HttpEmbedder
 
 VOYAGE: Final = "https://api.voyageai.com/v1"
 LOCAL: Final = ("local", "wordllama")

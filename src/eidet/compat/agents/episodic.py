@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ...model import Record
+from ...core.record import Record
 from ...views import Episodic
 from ..opening import Place, is_shared, opened, run
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from ...core.record import Kind, Record
 from ...memory import Memory
-from ...model import Kind, Record
 from ...views import Semantic
 from ..opening import Place, is_shared, opened, run
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from ...embed import Embedder, Vectors
-from ...errors import BadInput, Misconfigured
-from ...ingest import texts_of
+from ...core.errors import BadInput, Misconfigured
+from ...core.record import Kind, Record
 from ...memory import Memory
-from ...model import Kind, Record
+from ...models.embed import Embedder, Vectors
 from ...views import Semantic
+from ...write import texts_of
 from ..messages.search import embedder_for, vectors_of, widened
 from ..opening import Place, embedder_in, is_shared, opened, run
 from .embedding import EmbeddingService
@@ -27,7 +27,7 @@ class SemanticMemory:
     """Facts of a scope. Search gives those with a cosine of at least `similarity_threshold`.
 
     `embedding_fn` gives the vector of a text, as a function or a coroutine function; it may also be an
-    embedder of `eidet.embed`. Without one search finds nothing, unless `fallback=True` lets the memory
+    embedder of `eidet.models.embed`. Without one search finds nothing, unless `fallback=True` lets the memory
     itself recall, by words and by meaning.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...errors import BadInput
+from ...core.errors import BadInput
 from ..opening import Place, is_shared, opened
 from .conversation import ConversationMemory
 from .episodic import EpisodicMemory

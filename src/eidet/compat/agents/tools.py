@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...clean import dump_json
-from ...errors import Misconfigured
-from ..messages.turns import awaited
+from ...core.errors import Misconfigured
+from ...core.validate import dump_json
+from ..messages.async_tools import awaited
 
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 

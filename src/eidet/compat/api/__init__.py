@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from ...upkeep.importance import action_importance, importance, move_score, state_importance
 from .agents import BaseAgent, default_memory_api, install_memory_hooks, set_default_memory_api, with_memory
+from .api import AgentMemoryAPI
 from .builder import QueryBuilder, query
 from .cache import cacheable
+from .compound import Compound, MemoryQuery, Weighted
 from .config import MemoryConfig, RedisIMConfig, RedisSTMConfig, SQLiteLTMConfig
-from .door import AgentMemoryAPI
 from .errors import (
     InvalidAgentId,
     MemoryAPIException,
@@ -27,7 +28,6 @@ from .errors import (
     Severity,
     severity_of,
 )
-from .joined import Compound, MemoryQuery, Weighted
 from .merge import merge_sorted
 from .models import ActionData, ActionResult, AgentState
 from .ranking import Content, Importance, Narrative, Similarity

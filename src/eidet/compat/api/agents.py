@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar, overload
 
-from ...clean import Json
-from ...errors import EidetError
+from ...core.errors import EidetError
+from ...core.validate import Json
 from ...hooks import Captured, install_hooks, with_hooks
+from .api import AgentMemoryAPI
 from .config import MemoryConfig
-from .door import AgentMemoryAPI
 from .errors import MemoryConfigException
 from .models import ActionData, AgentState
 from .space import MemorySpace

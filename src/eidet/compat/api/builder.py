@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...clean import Json
+from ...core.validate import Json
+from .compound import Compound, MemoryQuery, Weighted
 from .entries import Entry, kinds_of, tiers_of
-from .joined import Compound, MemoryQuery, Weighted
 from .ranking import Content, Importance, Narrative, Similarity
 from .strategies import Attribute, ContentPath, Example, Location, StepRange, Strategy, Temporal, TimeWindow
 

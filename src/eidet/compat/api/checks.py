@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .builder import QueryBuilder
+from .compound import MemoryQuery
 from .errors import MemoryRetrievalException
-from .joined import MemoryQuery
 from .ranking import Content
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
-from ...config import Settings, Upkeep
-from ...connect import open_store
-from ...errors import Misconfigured
+from ...core.errors import Misconfigured
+from ...core.settings import Settings, Upkeep
 from ...memory import Memory
+from ...open import open_store
 from ...store.redis.address import address_of
 from ..opening import opened
 from .errors import MemoryConfigException, Severity, log

@@ -6,9 +6,10 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NoReturn
 
-from ...clean import Json
-from ...embed.bytes import lowered, raised
-from ...model import Kind, Record, Tier, check_scope
+from ...core.record import Kind, Record, Tier
+from ...core.scope import check_scope
+from ...core.validate import Json
+from ...models.embed.quantise import lowered, raised
 from .errors import InvalidAgentId, MemoryRetrievalException
 
 Entry = dict[str, Any]

@@ -19,7 +19,16 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, Final
 
-from ...errors import BadInput, Conflict, Corrupt, EidetError, Misconfigured, NotFound, Refused, Unavailable
+from ...core.errors import (
+    BadInput,
+    Conflict,
+    Corrupt,
+    EidetError,
+    Misconfigured,
+    NotFound,
+    Refused,
+    Unavailable,
+)
 
 log = logging.getLogger("eidet.compat.api")
 

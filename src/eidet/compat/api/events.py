@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ...errors import EidetError
+from ...core.errors import EidetError
 from .errors import MemoryConfigException, MemoryStoreException, log
 
 if TYPE_CHECKING:

@@ -15,16 +15,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from ...clean import dump_json
-from ...errors import BadInput, Corrupt, Unavailable
+from ...core.draft import Draft
+from ...core.errors import BadInput, Corrupt, Unavailable
+from ...core.record import Kind, Record, Tier
+from ...core.validate import dump_json
 from ...memory import Memory
-from ...model import Draft, Kind, Record, Tier
-from ...store.portable import as_json, read_export, record_from, verify_export, write_export
+from ...store.export_file import as_json, read_export, record_from, verify_export, write_export
 from .entries import TIERS, place_of, told
 from .errors import MemoryStoreException, said_as
 
 if TYPE_CHECKING:
-    from .door import AgentMemoryAPI
+    from .api import AgentMemoryAPI
 
 FORMAT: Final = "eidet agent memory"
 VERSION: Final = 1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...clean import Json
-from ...model import Kind, Record
-from ...where import Condition, Where, resolve, same
+from ...core.record import Kind, Record
+from ...core.validate import Json
+from ...core.where import Condition, Where, resolve, same
 from .errors import MemoryRetrievalException
-from .look import Look
+from .reader import Look
 
 
 def state_at(look: Look, step: int) -> Record | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from .look import Scored
+from .reader import Scored
 
 T = TypeVar("T")
 

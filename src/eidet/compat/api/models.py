@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from ...clean import Json
+from ...core.validate import Json
 
 
 @dataclass(slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ...clean import Json
-from ...model import Record
-from ...where import Where
+from ...core.record import Record
+from ...core.validate import Json
+from ...core.where import Where
 from .errors import MemoryRetrievalException
-from .look import Look, Scored, both, spoken
+from .reader import Look, Scored, both, spoken
 
 LEVELS: Final = {"low": (None, 0.4), "medium": (0.4, 0.7), "high": (0.7, None)}
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Final
 
-from ...errors import Corrupt, EidetError, Unavailable
+from ...core.errors import Corrupt, EidetError, Unavailable
+from ...core.record import Tier
 from ...memory import Memory
-from ...model import Tier
 from ...store import Head
 from .cache import ResultCache
 from .entries import NAMES
 from .errors import MemoryRetrievalException, log, severity_of
-from .look import Scored
 from .merge import KEYS, merge_sorted
+from .reader import Scored
 
 Ask = Callable[[tuple[Tier, ...] | None], list[Scored]]
 EVERY: Final = tuple(Tier)

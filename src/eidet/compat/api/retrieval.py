@@ -6,22 +6,22 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from ...clean import Json, clean_json
+from ...core.record import Record
+from ...core.validate import Json, clean_json
+from ...core.where import Where
 from ...memory import Memory
-from ...model import Record
-from ...where import Where
 from ..opening import clock_of
 from .builder import QueryBuilder
 from .cache import ResultCache, key_of
 from .checks import asked_for, checked_count, checked_id
+from .compound import MemoryQuery
 from .config import MemoryConfig
 from .entries import Entry, entry_of, kinds_of, label_of, tiers_of, unknown_agent
 from .errors import MemoryRetrievalException, said_as
 from .history import changes_of, state_at
-from .joined import MemoryQuery
-from .look import Look, Scored, closeness, spoken
 from .models import contents_of
 from .ranking import Content, Similarity
+from .reader import Look, Scored, closeness, spoken
 from .reading import Ask, Reading
 from .strategies import Attribute, Strategy
 

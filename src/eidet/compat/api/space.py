@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ...core.draft import Draft
+from ...core.record import Kind, Record
+from ...core.where import Where
 from ...memory import Memory
-from ...model import Draft, Kind, Record
 from ...upkeep import Maintained
-from ...where import Where
 from . import tiers as keeping
 from .checks import checked_id
 from .config import MemoryConfig
@@ -24,7 +25,7 @@ from .errors import (
 from .events import Events, Hook
 from .models import contents_of
 from .retrieval import Retrieval, Tiers
-from .tally import statistics
+from .statistics import statistics
 
 
 class MemorySpace(Retrieval):

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from ...clean import Json
-from ...model import Record
-from ...where import Box, Condition, Near, Where
+from ...core.record import Record
+from ...core.validate import Json
+from ...core.where import Box, Condition, Near, Where
 from .errors import MemoryRetrievalException
-from .look import Look, Scored, both
+from .reader import Look, Scored, both
 
 OPERATORS: Final = {
     "exists": "exists",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...config import Upkeep
+from ...core.record import Tier, Trust
+from ...core.settings import Upkeep
+from ...core.where import Where
 from ...memory import Memory
-from ...model import Tier, Trust
 from ...upkeep import Maintained
-from ...upkeep.due import resting
-from ...where import Where
+from ...upkeep.candidates import resting
 from .config import MOVES, MemoryConfig, RedisIMConfig, RedisSTMConfig
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from ...clean import clean_text
-from ...config import Settings, Upkeep
-from ...errors import BadInput, Misconfigured
+from ...core.errors import BadInput, Misconfigured
+from ...core.settings import Settings, Upkeep
+from ...core.validate import clean_text
 from ...memory import Memory
-from ...seal.service import Key
+from ...trust.seal.service import Key
 from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
@@ -34,7 +34,7 @@ class EnhancedAgentMemory(OldCalls):
     can be yours: any `MemoryStore`, or the name of one that a package offers, as `working`, `long_term`
     and `vector_store`. With `summary_every`
     the working memory is summed up after so many messages; `llm` words the summaries. `privacy` takes
-    personal data out before anything is written (a policy of `eidet.guard`, or "redact"), `key` seals
+    personal data out before anything is written (a policy of `eidet.trust.privacy`, or "redact"), `key` seals
     the file: both are said where the memory is opened.
     """
 

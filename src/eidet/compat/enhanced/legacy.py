@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from ...clean import Json, clean_text
+from ...core.draft import Message
+from ...core.record import Kind, Record
+from ...core.validate import Json, clean_text
+from ...core.where import Where
 from ...memory import Memory
-from ...model import Kind, Message, Record
 from ...views import Working
-from ...views.tidy import put_away
-from ...where import Where
+from ...views.housekeeping import put_away
 from .stores import ALL, MemoryStore
 from .working import WorkingStore, message_in
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from ...model import Record
+from ...core.record import Record
 
 
 class Shelf(Protocol):

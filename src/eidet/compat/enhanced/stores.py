@@ -10,13 +10,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
-from ...clean import clean_text
-from ...config import Settings
-from ...errors import BadInput, Misconfigured
+from ...core.errors import BadInput, Misconfigured
+from ...core.record import Record, Trust, key_id, kind_of, new_id
+from ...core.settings import Settings
+from ...core.validate import clean_text
+from ...core.where import Where
 from ...memory import Memory
-from ...model import Record, Trust, key_id, kind_of, new_id
-from ...seal.service import Key
-from ...where import Where
+from ...trust.seal.service import Key
 from ..opening import Place, clock_of, is_shared, opened
 from .mappings import Metas, Texts
 
@@ -52,7 +52,8 @@ class InMemoryStore(MemoryStore[str]):
     `data` and `meta` are live mappings of what is stored, in the order it was added. A key that is
     added again keeps its place, and its metadata if none is given. The whole number `importance` of
     the metadata stays there and becomes `min(1, importance / importance_scale)` of the record.
-    `privacy` (a policy of `eidet.guard`, or an action such as "redact") and `key` (which seals a file)
+    `privacy` (a policy of `eidet.trust.privacy`, or an action such as "redact")
+    and `key` (which seals a file)
     are those of the memory that is opened here.
     """
 

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...config import Settings
-from ...embed import BUILT_IN, Embedder, Vectors, checked, embedder_of
-from ...embed.bytes import first_rows
-from ...errors import Misconfigured, MissingExtra
+from ...core.errors import Misconfigured, MissingExtra
+from ...core.hit import Hit, Hits
+from ...core.settings import Settings
 from ...memory import Memory
-from ...model import Hit, Hits
+from ...models.embed import BUILT_IN, Embedder, Vectors, checked, embedder_of
+from ...models.embed.quantise import first_rows
 from ...recall.recipes import Recipe
-from ...seal.service import Key
+from ...trust.seal.service import Key
 from ..opening import Place, embedder_in, is_shared, opened
 from .stores import InMemoryStore, checked_count
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...clean import clean_text
+from ...core.draft import Message
+from ...core.record import Record, kind_of
+from ...core.validate import clean_text
+from ...core.where import Where
 from ...memory import Memory
-from ...model import Message, Record, kind_of
 from ...views import Conversation, message_of
-from ...where import Where
 from ..numbers import next_number
 from .stores import InMemoryStore
 

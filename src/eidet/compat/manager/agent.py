@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from ...errors import BadInput
-from ...guard.fence import UNTRUSTED, fenced
-from ...llm import LLM, Request, Turn, llm_of
-from ...llm.streaming import StreamingAnthropic, listened
+from ...core.errors import BadInput
+from ...models.llm import LLM, Request, Turn, llm_of
+from ...models.llm.streaming import StreamingAnthropic, listened
+from ...trust.privacy.quoting import UNTRUSTED, fenced
 from ..opening import run
 from .conversation import ConversationContext
 from .entries import MemoryEntry, MemoryTypes, Message
@@ -32,7 +32,7 @@ class Agent:
     """Retrieves memories for a message, tells a model both, and keeps what was said.
 
     The model is one of the Messages API (`base_url` for a server of yours; the key from `api_key` or
-    ANTHROPIC_API_KEY), whose answer is streamed; or any `llm` that `eidet.llm.llm_of` takes, whose
+    ANTHROPIC_API_KEY), whose answer is streamed; or any `llm` that `eidet.models.llm.llm_of` takes, whose
     answer comes in one piece. `turns` are messages that are sent as they were said, `memories` the
     entries of each memory type that are looked up.
     """

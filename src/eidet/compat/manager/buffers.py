@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Final
 
-from ...clean import clean_text
-from ...errors import BadInput
+from ...core.errors import BadInput
+from ...core.record import Kind, Record, key_id
+from ...core.validate import clean_text
+from ...core.where import Where
 from ...memory import Memory
-from ...model import Kind, Record, key_id
-from ...views.tidy import put_away
-from ...where import Where
+from ...views.housekeeping import put_away
 from ..numbers import next_number
 from ..opening import embedder_in
 from .config import MemoryConfig

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ...config import Settings
-from ...errors import Misconfigured
+from ...core.errors import Misconfigured
+from ...core.settings import Settings
 from ...memory import Memory
-from ...seal.service import Key
+from ...trust.seal.service import Key
 from ..opening import Place, is_shared, opened
 
 
@@ -60,7 +60,7 @@ class MemoryConfig:
     consolidate_every: int | None = 100  # additions to long-term memory; None: only when asked
     forget_below: float = 0.0  # strength on the forgetting curve, for `prune`; 0 forgets nothing
     llm: object = None
-    privacy: object = None  # personal data: a policy of `eidet.guard`, or an action such as "redact"
+    privacy: object = None  # personal data: a policy of `eidet.trust.privacy`, or an action such as "redact"
     key: Key | None = field(default=None, repr=False)  # seals the file that is opened here
     settings: Settings | None = None
     clock: Callable[[], float] | None = None

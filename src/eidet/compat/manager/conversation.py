@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...errors import BadInput
-from ...model import Message as CoreMessage
+from ...core.draft import Message as CoreMessage
+from ...core.errors import BadInput
 from ..opening import run
 from .config import MemoryConfig
 from .entries import MemoryEntry, Message

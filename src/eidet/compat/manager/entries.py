@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final
 
-from ...embed.bytes import first_rows
-from ...errors import BadInput
-from ...guard.fence import UNTRUSTED, is_untrusted
-from ...model import Hit, Record, Trust
-from ...model import Message as CoreMessage
+from ...core.draft import Message as CoreMessage
+from ...core.errors import BadInput
+from ...core.hit import Hit
+from ...core.record import Record, Trust
+from ...models.embed.quantise import first_rows
+from ...trust.privacy.quoting import UNTRUSTED, is_untrusted
 
 UNKNOWN: Final = "unknown"
 
@@ -46,7 +47,7 @@ class MemoryEntry:
     memory_type: str = ""
     id: str = ""
     score: float | None = None
-    trust: str = "user"  # how far it is trusted: see `eidet.model.Trust`
+    trust: str = "user"  # how far it is trusted: see `eidet.core.record.Trust`
 
 
 @dataclass

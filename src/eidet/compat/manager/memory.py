@@ -7,18 +7,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from ...checks import checked_limit
-from ...clean import clean_json, clean_text
-from ...config import Upkeep
-from ...embed import checked
-from ...errors import BadInput, Misconfigured
-from ...ingest.shape import check_importance
-from ...model import Draft, Hits, Kind, Record
+from ...core.arguments import checked_limit
+from ...core.draft import Draft
+from ...core.errors import BadInput, Misconfigured
+from ...core.hit import Hits
+from ...core.record import Kind, Record
+from ...core.settings import Upkeep
+from ...core.validate import clean_json, clean_text
+from ...core.where import Condition, Where
+from ...models.embed import checked
 from ...upkeep import Maintained
 from ...upkeep.importance import importance
 from ...views import Conversation, Semantic
-from ...views.turns import draft_of
-from ...where import Condition, Where
+from ...views.messages import draft_of
+from ...write.shape import check_importance
 from ..opening import embedder_in, run
 from .buffers import REACH, WorkingMemory, window
 from .config import MemoryConfig

@@ -11,7 +11,6 @@ agent      LLMAgent, whose memory fills itself
 from __future__ import annotations
 
 from .agent import App, LLMAgent, RunContext
-from .around import Around, EncryptedMemoryStore
 from .audit import AuditMemoryStore
 from .base import BaseMemoryStore
 from .cleanup import AutoCleanupMemory
@@ -28,6 +27,7 @@ from .servers import (
     default_store,
 )
 from .summary import SummaryMemory
+from .wrappers import Around, EncryptedMemoryStore
 
 __all__ = [
     "App",

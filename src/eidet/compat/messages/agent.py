@@ -8,18 +8,18 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ...errors import BadInput, EidetError, Misconfigured, NotFound
-from ...llm import Answer, Request, Turn, llm_of
+from ...core.errors import BadInput, EidetError, Misconfigured, NotFound
+from ...models.llm import Answer, Request, Turn, llm_of
+from .async_tools import awaited
 from .base import BaseMemoryStore
 from .limits import InMemoryMemoryStore
 from .message import Message, message_from
-from .turns import awaited
 
 
 class LLMAgent:
     """Asks a model with its system prompt and what its memory holds, and remembers both sides.
 
-    `llm` is an LLM of `eidet.llm`, a name such as "anthropic:claude-…", an object with
+    `llm` is an LLM of `eidet.models.llm`, a name such as "anthropic:claude-…", an object with
     `chat_completion(messages)`, or a function or coroutine function: of the messages as dicts, or of
     one prompt if its parameter is called so. Agents with the same store share their memory.
     """
@@ -92,8 +92,8 @@ async def _asked(llm: Any, messages: Sequence[Message]) -> Message:
     if callable(llm):
         return _answer(await _called(llm, messages))
     raise Misconfigured(
-        f"a {type(llm).__name__} is no llm: give a name such as 'anthropic:claude-…', an LLM of eidet.llm, "
-        "an object with chat_completion, or a function of the messages"
+        f"a {type(llm).__name__} is no llm: give a name such as 'anthropic:claude-…', an LLM of "
+        "eidet.models.llm, an object with chat_completion, or a function of the messages"
     )
 
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from ...errors import BadInput, Refused
-from ...guard import find
+from ...core.errors import BadInput, Refused
+from ...trust.privacy import find
 from ..opening import Place
-from .around import Around
+from .async_tools import awaited
 from .base import BaseMemoryStore, Beside
 from .message import Message, told
-from .turns import awaited
+from .wrappers import Around
 
 
 class AuditMemoryStore(Around):

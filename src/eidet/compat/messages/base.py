@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypedDict, TypeVar
 
-from ...errors import BadInput
-from ...ingest import texts_of
+from ...core.errors import BadInput
 from ...memory import Memory
 from ...text.tokens import TokenCounter, counter_of
 from ...views import Conversation
-from ...views.tidy import put_away
+from ...views.housekeeping import put_away
+from ...write import texts_of
 from ..opening import Place, embedder_in, is_shared, opened, run
 from .log import Log
 from .message import Message, fitting, read, told

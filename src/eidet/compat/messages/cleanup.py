@@ -7,14 +7,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Unpack
 
-from ...clean import Moment, moment
-from ...errors import BadInput
+from ...core.errors import BadInput
+from ...core.validate import Moment, moment
 from ...upkeep.archive import Archive
 from ..opening import clock_of
+from .async_tools import Turns
 from .base import BaseMemoryStore, Beside, Kept
 from .message import Message, read
 from .servers import ArchiveMemoryStore
-from .turns import Turns
 
 
 class AutoCleanupMemory(BaseMemoryStore):

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Unpack
 
-from ...errors import BadInput, Refused
+from ...core.errors import BadInput, Refused
+from .async_tools import Turns, awaited
 from .base import BaseMemoryStore, Kept
 from .message import Message
-from .turns import Turns, awaited
 
 STRATEGIES = ("fifo",)
 _log = logging.getLogger(__name__)

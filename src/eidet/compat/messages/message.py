@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from ...clean import Json, Moment, clean_json, clean_text, dump_json, moment
-from ...errors import BadInput
-from ...model import Record
+from ...core.errors import BadInput
+from ...core.record import Record
+from ...core.validate import Json, Moment, clean_json, clean_text, dump_json, moment
 from ...text.tokens import TokenCounter
 from ...views import message_of
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Unpack
 
-from ...model import check_scope
+from ...core.scope import check_scope
 from ...views import Conversation
 from .base import BaseMemoryStore, Beside, Kept
 from .message import Message

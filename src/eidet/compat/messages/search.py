@@ -10,15 +10,15 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from ...clean import Moment, clean_text
-from ...embed import Embedder, Vectors, checked, embedder_of
-from ...embed.adapt import adapt
-from ...embed.bytes import all_raised
-from ...errors import BadInput, Misconfigured
+from ...core.errors import BadInput, Misconfigured
+from ...core.record import Kind, Record
+from ...core.validate import Moment, clean_text
+from ...core.where import Condition, Where
 from ...memory import Memory
-from ...model import Kind, Record
+from ...models.embed import Embedder, Vectors, checked, embedder_of
+from ...models.embed.adapt import adapt
+from ...models.embed.quantise import all_raised
 from ...recall.recipes import Recipe
-from ...where import Condition, Where
 from ..opening import embedder_in, is_shared, opened
 from .base import BaseMemoryStore, Kept
 from .message import Message, read
@@ -31,7 +31,7 @@ class SemanticMemoryStore(BaseMemoryStore):
     """Messages found by the cosine of their vectors with that of a query.
 
     `embedding_model` has `embed(text)`, a method or a coroutine; or is a function of a text, or an
-    embedder or the name of one (see `eidet.embed`). Without one it is the memory's own.
+    embedder or the name of one (see `eidet.models.embed`). Without one it is the memory's own.
     """
 
     def __init__(self, embedding_model: object = None, **where: Unpack[Kept]) -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Unpack
 
-from ...errors import BadInput, Misconfigured, MissingExtra, Refused
+from ...core.errors import BadInput, Misconfigured, MissingExtra, Refused
 from ...memory import Memory
 from ...upkeep import is_protected
 from ...upkeep.archive import Archive, archive_of

@@ -6,15 +6,15 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Unpack
 
-from ...errors import BadInput, Misconfigured
-from ...llm import LLM
-from ...model import Trust
+from ...core.errors import BadInput, Misconfigured
+from ...core.record import Trust
+from ...models.llm import LLM
 from ...text.tokens import counter_of
-from ...views.summing import summary_id
+from ...views.summaries import summary_id
+from .async_tools import Turns, awaited
 from .base import BaseMemoryStore, Kept, checked_page, checked_tokens
 from .limits import limit_of
 from .message import Message, fitting, read_time
-from .turns import Turns, awaited
 
 KEPT = 10
 BEGINNING = "Previous conversation summary: "
@@ -31,7 +31,7 @@ class SummaryMemory(BaseMemoryStore):
     """When `threshold` messages are there, all are summed up and the last ten stay.
 
     `summarizer_agent` is the name of an agent, called through `context`; a function or coroutine
-    function that is given the request; or an LLM of `eidet.llm`. Without one, and where it fails, the
+    function that is given the request; or an LLM of `eidet.models.llm`. Without one, and where it fails, the
     summary is made of the sentences that say most. What was summed up leaves the history, not the memory.
     """
 

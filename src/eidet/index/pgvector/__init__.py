@@ -12,26 +12,28 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ...config import Settings
-from ...embed import Embedder, WordEmbedder
-from ...errors import Misconfigured
-from ...model import Scope
+from ...core.errors import Misconfigured
+from ...core.scope import Scope
+from ...core.settings import Settings
+from ...core.where import Where
+from ...models.embed import Embedder, WordEmbedder
 from ...store import Head, Store
 from ...text import Analyzer
-from ...where import Where
 from .. import Found, Neighbours, Probe
 from ..embedded import EmbeddedIndex, EmbeddedSettings, merged
-from ..lexicon import Lexicon
-from . import beside, copying, listing
-from .copier import Copier
-from .damage import Damaged, Stale
-from .places import Places
-from .served import Served
+from ..embedded.lexicon import Lexicon
+from . import fill as copying
+from . import listing
+from . import neighbours as beside
+from .integrity import Damaged, Stale
+from .registry import Places
+from .remote_scope import Served
 from .settings import PgvectorSettings, chosen
 from .tables import WIDEST, code_of, is_listed, is_ready, prepare
+from .worker import Copier
 
 if TYPE_CHECKING:
-    from ...store.postgres import PostgresStore
+    from ...store.sql.postgres import PostgresStore
 
 T = TypeVar("T")
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ...store import Changes, Entry
 from .. import Floats, Found, Probe, Span
-from ..lexicon import Reader
-from ..sessions import Sessions
-from ..shard import NONE, Shard
-from ..vectors import unit
-from .words import Seqs
+from ..embedded.lexicon import Reader
+from ..embedded.sessions import Sessions
+from ..embedded.shard import NONE, Shard
+from ..embedded.vectors import unit
+from .postings import Seqs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ...errors import BadInput
-from ...model import Scope
+from ...core.errors import BadInput
+from ...core.scope import Scope
+from ...core.where import Where
 from ...store.rules import check_order
-from ...where import Where
-from .damage import readable
-from .words import WIDTH
+from .integrity import readable
+from .postings import WIDTH
 
 # Each term of a unit is in one block, and blocks are as long as they say.
 _WORDS: Final = f"""(
@@ -21,8 +21,8 @@ _GRAPH: Final = """EXISTS (
     WHERE i.indrelid = to_regclass(%s) AND i.indisvalid AND a.amname = 'hnsw')"""
 
 if TYPE_CHECKING:
-    from ...store.postgres import PostgresStore
-    from .served import Served
+    from ...store.sql.postgres import PostgresStore
+    from .remote_scope import Served
 
 
 def select(

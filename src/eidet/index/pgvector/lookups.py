@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ...clean import dump_json
-from ...store.postgres import Condition
-from ...store.postgres_text import stored
-from ...where import Box, Near, Where
-from ...where import Condition as Asked
+from ...core.validate import dump_json
+from ...core.where import Box, Near, Where
+from ...core.where import Condition as Asked
+from ...store.sql.postgres import Condition
+from ...store.sql.postgres.text import stored
 
 
 def boxed(where: Where) -> Where:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from ...config import Settings
-from ...errors import Misconfigured
+from ...core.errors import Misconfigured
+from ...core.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

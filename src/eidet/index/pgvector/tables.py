@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ...errors import Misconfigured
+from ...core.errors import Misconfigured
 from .. import Floats
-from .damage import Damaged, readable
+from .integrity import Damaged, readable
 
 if TYPE_CHECKING:
     from psycopg import Connection

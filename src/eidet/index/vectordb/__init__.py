@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from ...errors import EidetError
-from ...remote import Line, Patience
+from ...core.errors import EidetError
+from ...net.retry import Line, Patience
 from .. import Floats
-from .push import Filter
+from .pushdown import Filter
 
 UNIT_BITS = 12  # of a key of 63: seqs of stores that count microseconds fit beside them for a lifetime
 

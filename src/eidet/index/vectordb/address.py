@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
-from ...config import Settings
-from ...embed import Embedder, WordEmbedder
-from ...errors import Misconfigured
-from ...remote import Patience
+from ...core.errors import Misconfigured
+from ...core.settings import Settings
+from ...models.embed import Embedder, WordEmbedder
+from ...net.http import endpoint_at
+from ...net.retry import Patience
 from ...store import Store
 from ...text import Analyzer
-from ...wire import endpoint_at
-from ..lexicon import Lexicon
+from ..embedded.lexicon import Lexicon
 from . import Database, VectorSettings
 from .index import VectorIndex
 

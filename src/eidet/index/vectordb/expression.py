@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .push import Every, Filter, Leaf, hashed, passes
+from .pushdown import Every, Filter, Leaf, hashed, passes
 
 # One letter each: every element carries them. What is asked for most stands first.
 NAMES: Final = {

@@ -13,8 +13,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
 from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
-from ...errors import EidetError, Misconfigured, Unavailable
-from ...wire import LARGEST, PASSING, PIECE, Wire, error_text, retry_after
+from ...core.errors import EidetError, Misconfigured, Unavailable
+from ...net.http import LARGEST, PASSING, PIECE, Wire, error_text, retry_after
 from . import Lost
 
 NOT_FOUND: Final = 404

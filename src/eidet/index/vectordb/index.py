@@ -11,22 +11,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...errors import EidetError, Unavailable
-from ...model import Scope
+from ...core.errors import EidetError, Unavailable
+from ...core.scope import Scope
+from ...core.where import Where
 from ...store import Head, Store
 from ...text import Analyzer
-from ...where import Where
 from .. import Found, Probe, Rows
 from ..embedded import BATCH, EmbeddedIndex, EmbeddedSettings, _apply, merged
-from ..lexicon import Lexicon
-from ..shard import Shard
+from ..embedded.lexicon import Lexicon
+from ..embedded.shard import Shard
 from . import Database, Lost, Shelf, VectorSettings
-from .asking import Asker, Question, joined, query_of
-from .drift import counted, differing
-from .following import Worker
-from .push import pushed
-from .ship import Shipper
-from .tail import NOTHING_KNOWN, Chosen, Known, LeanShard
+from .fill import Shipper
+from .pushdown import pushed
+from .query import Asker, Question, joined, query_of
+from .recent import NOTHING_KNOWN, Chosen, Known, LeanShard
+from .verify import counted, differing
+from .worker import Worker
 
 log = logging.getLogger("eidet.index")
 

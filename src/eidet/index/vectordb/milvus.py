@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from ...config import Settings
-from ...errors import EidetError, Misconfigured, MissingExtra, Unavailable
-from ...remote import Line, Patience
+from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
+from ...core.settings import Settings
+from ...net.retry import Line, Patience
 from ...store import Store
 from .. import Floats
 from . import Lost, Match, Point, Shelf
 from .address import PATIENCE, Address, opened
 from .index import VectorIndex
-from .push import NUMBERS, TEXTS, Every, Filter, Leaf
+from .pushdown import NUMBERS, TEXTS, Every, Filter, Leaf
 
 if TYPE_CHECKING:
     from pymilvus import MilvusClient

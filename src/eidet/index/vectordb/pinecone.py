@@ -7,16 +7,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...config import Settings
-from ...errors import Misconfigured
-from ...remote import Line
+from ...core.errors import Misconfigured
+from ...core.settings import Settings
+from ...net.retry import Line
 from ...store import Store
 from .. import Floats
 from . import Lost, Match, Point, Shelf
 from .address import Address, opened
 from .http import Http
 from .index import VectorIndex
-from .push import Every, Filter, Leaf
+from .pushdown import Every, Filter, Leaf
 
 API_VERSION: Final = "2025-10"
 SETTLE_SECONDS: Final = 60.0  # what was written may take so long to be found

@@ -9,25 +9,25 @@ from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 
-from ...config import Settings
-from ...embed import Embedder
-from ...errors import Misconfigured, Unavailable
+from ...core.errors import Misconfigured, Unavailable
+from ...core.settings import Settings
+from ...models.embed import Embedder
 from ...store import Store
 from ...store.redis.address import OPTIONS, address_of
 from ...store.redis.address import Address as Place
+from ...store.redis.client import Wire
+from ...store.redis.connection import Command, script
 from ...store.redis.keys import Keys
-from ...store.redis.lines import Command, script
 from ...store.redis.scripts import ELEMENTS
-from ...store.redis.shelves import VECTOR_SETS, Shelves, element_of, pages, take_out
-from ...store.redis.wire import Wire
+from ...store.redis.vector_sets import VECTOR_SETS, Shelves, element_of, pages, take_out
 from ...text import Analyzer
 from .. import Floats
-from ..vectors import normalised
+from ..embedded.vectors import normalised
 from . import UNIT_BITS, Lost, Match, Point, Shelf
 from .address import built, number, settings_in
 from .expression import attributes, expression, may_pass
 from .index import VectorIndex
-from .push import EVERYTHING, NOTHING, Filter
+from .pushdown import EVERYTHING, NOTHING, Filter
 
 BESIDE: Final = "the vector set"  # beside the records: the same however the server is called
 MARK: Final = b"-"  # an element without a record: the set is there though nothing is in it

@@ -10,16 +10,16 @@ from uuid import UUID
 
 import numpy as np
 
-from ...config import Settings
-from ...errors import EidetError, Misconfigured, Unavailable
-from ...remote import Line
+from ...core.errors import EidetError, Misconfigured, Unavailable
+from ...core.settings import Settings
+from ...net.retry import Line
 from ...store import Store
 from .. import Floats
 from . import Lost, Match, Point, Shelf
 from .address import Address, opened
 from .http import Http
 from .index import VectorIndex
-from .push import NUMBERS, TEXTS, Every, Filter, Leaf
+from .pushdown import NUMBERS, TEXTS, Every, Filter, Leaf
 
 T = TypeVar("T")
 

@@ -14,29 +14,31 @@ from functools import wraps
 from itertools import groupby
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-from ...clean import Json
-from ...config import Settings
-from ...errors import Misconfigured
-from ...model import Event, Record, Scope
+from ...core.errors import Misconfigured
+from ...core.event import Event
+from ...core.record import Record
+from ...core.scope import Scope
+from ...core.settings import Settings
+from ...core.validate import Json
+from ...core.where import Where
+from ...net.retry import Patience
 from ...quality import Survey, Tally
-from ...remote import Patience
-from ...where import Where
 from .. import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Uses, Watch
 from ..ram import entry_of
 from ..rules import check_epoch, check_order, lease_of, may_lease
 from .address import address_of
+from .client import Wire
 from .codec import record_of
+from .connection import absent, script
 from .counts import Counts
-from .desk import Desk
-from .erasing import Erasing
+from .erasure import Erasing
 from .keys import Keys
-from .lines import absent, script
+from .operations import alone, burying, noting, putting, recasting
 from .reading import Reading
 from .scripts import CHANGES, RESERVE
-from .shelves import VECTOR_SETS, Shelves
+from .transaction import Desk
+from .vector_sets import VECTOR_SETS, Shelves
 from .vectors import Vectors
-from .wire import Wire
-from .work import alone, burying, noting, putting, recasting
 from .writing import Work, Writing
 
 LONG: Final = 60

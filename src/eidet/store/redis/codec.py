@@ -12,9 +12,10 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from ...clean import dump_json
-from ...errors import Corrupt
-from ...model import Event, Kind, Record, Tier, Trust
+from ...core.errors import Corrupt
+from ...core.event import Event
+from ...core.record import Kind, Record, Tier, Trust
+from ...core.validate import dump_json
 
 VERSION: Final = 1
 HEAD: Final = struct.Struct(">BddIIIII")

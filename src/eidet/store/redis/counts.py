@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ...model import Scope
+from ...core.scope import Scope
+from ...core.where import Where
 from ...quality import Survey, Tally
-from ...where import Where
 from ..rules import UNIQUE_KINDS
-from .desk import Desk
+from .client import Wire
 from .keys import Keys
+from .operations import alone
+from .pushdown import Sifted
 from .reading import Reading
-from .sifting import Sifted
-from .wire import Wire
-from .work import alone
+from .transaction import Desk
 from .writing import Writing
 
 

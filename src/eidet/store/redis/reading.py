@@ -8,15 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from ...errors import Unavailable
-from ...model import Record, Scope
-from ...where import Where
+from ...core.errors import Unavailable
+from ...core.record import Record
+from ...core.scope import Scope
+from ...core.where import Where
+from .client import Wire
 from .codec import Light, light_of, record_of
+from .connection import script
 from .keys import RANGES, Keys
-from .lines import script
+from .pushdown import EXACT, Sifted, sifted
 from .scripts import CHANGES, GET, LIGHT, SELECT
-from .sifting import EXACT, Sifted, sifted
-from .wire import Wire
 
 PAGE: Final = 2000  # records that the server is asked for at once
 AT_ONCE: Final = 3  # tries in pages before a scope is read in one go

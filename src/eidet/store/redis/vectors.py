@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from ...model import Record
-from ...where import Where
+from ...core.record import Record
+from ...core.where import Where
 from .. import Derived
+from .client import Wire
 from .codec import record_bytes
-from .desk import Desk
 from .keys import Keys
+from .operations import alone
 from .reading import Key, Reading
-from .wire import Wire
-from .work import alone
+from .transaction import Desk
 from .writing import Writing
 
 BULK: Final = 5000  # records that are replaced at once; of more, the epoch rises at the first and the last

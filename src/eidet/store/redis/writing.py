@@ -12,17 +12,17 @@ from itertools import count
 from typing import Any, Final, TypeVar, cast
 from zlib import crc32
 
-from ...errors import EidetError, Unavailable
-from ...model import Record
-from ...remote import Unsure
-from ..turns import Job, Ticket, Turns
+from ...core.errors import EidetError, Unavailable
+from ...core.record import Record
+from ...net.retry import Unsure
+from ..group_commit import Job, Ticket, Turns
 from .address import Address
-from .desk import Desk
+from .client import Wire
+from .connection import script
 from .keys import Keys
-from .lines import script
+from .scope_view import Need, Seen, Sheet, sheet_of
 from .scripts import COMMIT, LOOK, RESERVE
-from .sheets import Need, Seen, Sheet, sheet_of
-from .wire import Wire
+from .transaction import Desk
 
 T = TypeVar("T")
 ANSWERS_MS: Final = 600_000  # how long an answer is remembered for whoever asks again

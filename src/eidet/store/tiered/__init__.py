@@ -6,7 +6,7 @@ forgetting.py  erasing in both at once                            waiting.py   t
 writing.py     putting records where they belong                  courier.py   delivers while nobody asks
 
 Records live by their tier. Settings, tallies, leases and the epoch are those of the long store. While one is
-down, reading answers from the rest, and what belongs there waits in an outbox (see `eidet.store.outbox`).
+down, reading answers from the rest, and what belongs there waits in an outbox (see `outbox_file`).
 """
 
 from __future__ import annotations
@@ -21,19 +21,21 @@ from heapq import merge
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from ...clean import Json
-from ...errors import Unavailable
-from ...model import Event, Record, Scope
+from ...core.errors import Unavailable
+from ...core.event import Event
+from ...core.record import Record
+from ...core.scope import Scope
+from ...core.validate import Json
+from ...core.where import Where
 from ...quality import Survey, Tally
-from ...where import Where
 from .. import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Uses, Watch
 from ..rules import check_order
-from .courier import Courier
-from .forgetting import erase
+from .delivery import Courier
+from .erasure import erase
+from .history import joined
+from .member import NOBODY, STEP, Leaping, Opening, Side, settled
+from .members import Together, monotonic
 from .moving import mend, moved_home, newest
-from .sides import NOBODY, STEP, Leaping, Opening, Side, settled
-from .telling import joined
-from .together import Together, monotonic
 from .writing import put
 
 T = TypeVar("T")

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
-from ...errors import EidetError, Unavailable
-from ...model import Event, Record, Tier
-from ...where import Where
+from ...core.errors import EidetError, Unavailable
+from ...core.event import Event
+from ...core.record import Record, Tier
+from ...core.where import Where
 from ..rules import said_before
-from .sides import LONG, OUTBOX, Side
-from .telling import MOVED, befores, versions
-from .together import Together
+from .history import MOVED, befores, versions
+from .member import LONG, OUTBOX, Side
+from .members import Together
 
 log = logging.getLogger("eidet")
 

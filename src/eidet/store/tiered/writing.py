@@ -7,13 +7,13 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from ...errors import Conflict, EidetError, Unavailable
-from ...model import Record
+from ...core.errors import Conflict, EidetError, Unavailable
+from ...core.record import Record
 from .. import Claim, Erasure, Look, Watch
 from ..rules import UNIQUE_KINDS, Entombed, check_entombed, check_expected
+from .member import STEP, Leaping, Side
+from .members import Together
 from .moving import located, moved_home, newest
-from .sides import STEP, Leaping, Side
-from .together import Together
 
 GRAVES: Final = "graves"  # of the long store: set once anything was forgotten for good
 Key = tuple[str, str]

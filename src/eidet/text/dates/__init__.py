@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 
 from ..words import code_of
 from .days import Days, clipped
-from .lexicon import TIMES, TRIGGERS
+from .english_words import TIMES, TRIGGERS
 from .numeric import MAYBE
 from .phrases import STARTS, expression
-from .tokens import Tokens, folded, read
+from .scanner import Tokens, folded, read
 
 _LETTERS = bytes(
     ord(chr(code).lower()) if chr(code).isalpha() and code < 128 else 48 if 48 <= code < 58 else 32

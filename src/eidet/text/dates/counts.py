@@ -7,7 +7,7 @@ from datetime import date
 from typing import NamedTuple
 
 from .days import Days, around, clipped, day, months_later, moved, span, year_of
-from .lexicon import NUMBERS, TENS, VAGUE
+from .english_words import NUMBERS, TENS, VAGUE
 
 _NUMBER = re.compile(r"[0-9]{1,4}")
 _RANGE = re.compile(r"([0-9]{1,3})[-\u2013]([0-9]{1,3})")

@@ -9,11 +9,11 @@ from datetime import datetime
 from functools import cache
 from itertools import chain
 
-from .away import Now, date_in, unit_away, weekday_away, year_away
 from .counts import Count, offset
 from .days import Days, chosen, day, day_of, month_of, season_of, year_of
 from .locales import NUMBER, Locale, locale_of
 from .numeric import months_and_days, number_read, written_out
+from .offsets import Now, date_in, unit_away, weekday_away, year_away
 
 Found = tuple[int, int, Days]
 _NUMERIC = re.compile(r"(?<![\w./:$€£#-])[0-9][0-9a-z]*(?:[-/.:\u2013](?=[0-9])[0-9a-z]+)*")

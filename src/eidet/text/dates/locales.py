@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from .lexicon import MONTHS, WEEKDAYS, numbered
+from .english_words import MONTHS, WEEKDAYS, numbered
 
 _FILES = {"no": "nb"}
 _SHIFT = re.compile(r"(?:in )?([0-9]) (day|week|month|year)( ago)?")

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from .days import Days, day_of, distance, month_of, span, yearly
-from .lexicon import ALL_MONTHS, BEFORE_TIMES, COUNTED, DOUBTFUL, MONTHS, SHORT_MONTHS
+from .english_words import ALL_MONTHS, BEFORE_TIMES, COUNTED, DOUBTFUL, MONTHS, SHORT_MONTHS
 from .numeric import YEAR, number_read
-from .tokens import Tokens
+from .scanner import Tokens
 
 Read = tuple[Days, int] | None
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from .days import months, season_of, year_of, yearly
-from .feasts import FEASTS, feast
-from .lexicon import BEFORE_TIMES, COUNTED, DECADES, FEAST_THINGS, PARTS, SEASONS, words_of
+from .english_words import BEFORE_TIMES, COUNTED, DECADES, FEAST_THINGS, PARTS, SEASONS, words_of
+from .holidays import FEASTS, feast
 from .months import Read, guessed, year_after
 from .numeric import DECADE, YEAR, years_read
-from .tokens import Tokens
+from .scanner import Tokens
 
 _YEAR_AFTER = words_of(
     "in since of by until till from to before after during year early mid late around circa about "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .counts import Count, offset
 from .days import Days, clipped, day, span, week_at, weekday_after, weekday_before, weekend_at
-from .lexicon import ALL_WEEKDAYS
+from .english_words import ALL_WEEKDAYS
 
 
 def of_week(word: str, anchor: Days) -> Days | None:

@@ -8,7 +8,7 @@ from datetime import date
 from .days import FAR, Days, span
 from .months import Read, day_first_read
 from .points import READERS, point
-from .tokens import Tokens
+from .scanner import Tokens
 
 _LINKS = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
 _OPENERS = frozenset({"since", "before", "after", "until", "till", "between", "from"})

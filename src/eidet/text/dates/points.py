@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .counts import Count, and_a_half, count_read, half_a_year, offset
 from .days import day, span
-from .lexicon import (
+from .english_words import (
     ALL_MONTHS,
     ALL_WEEKDAYS,
     DECADES,
@@ -35,7 +35,7 @@ from .relative import (
     vague_read,
     which_read,
 )
-from .tokens import Tokens
+from .scanner import Tokens
 from .weekdays import day_of_month_read, ordinal_number, weekday_read
 
 _NOT_AHEAD = frozenset({"ago", "back", "'", "before", "after", "from", "now"})

@@ -21,11 +21,11 @@ from .days import (
     weekend_at,
     year_of,
 )
-from .feasts import feast
-from .lexicon import ALL_MONTHS, ALL_WEEKDAYS, BACK, HOURS, ON, PARTS_OF_DAY, SEASONS, UNITS, words_of
+from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BACK, HOURS, ON, PARTS_OF_DAY, SEASONS, UNITS, words_of
+from .holidays import feast
 from .months import Read, guessed
 from .named import feast_name
-from .tokens import Tokens
+from .scanner import Tokens
 
 DAY_WORDS = {"today": 0, "tonight": 0, "yesterday": -1, "tomorrow": 1}
 _ALONE = frozenset({"week", "month", "year", "decade"})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import date
 
 from .days import Days, chosen, day, day_of
-from .lexicon import ALL_MONTHS, ALL_WEEKDAYS, BEFORE_TIMES, ORDINALS, PARTS_OF_DAY, WEEKDAYS, words_of
+from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BEFORE_TIMES, ORDINALS, PARTS_OF_DAY, WEEKDAYS, words_of
 from .months import DAY, DAY_BEFORE, Read, day_first_read, guessed, month_read
 from .numeric import number_read
-from .tokens import Tokens
+from .scanner import Tokens
 
 _SOFT_ENDS = words_of(
     ", . ! ? ; : ) of at and in to for with we i it was is so but or because when from after before "

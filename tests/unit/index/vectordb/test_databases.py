@@ -14,17 +14,17 @@ from tests.servers.pinecone import Pinecone
 from tests.servers.redis8 import Redis8
 from tests.servers.weaviate import Weaviate
 
-from eidet.errors import Misconfigured, Unavailable
+from eidet.core.errors import Misconfigured, Unavailable
 from eidet.index import Floats
 from eidet.index.vectordb import UNIT_BITS, Database, Lost, Point, Shelf, key_of
 from eidet.index.vectordb.address import read_address
 from eidet.index.vectordb.pinecone import PineconeDatabase
-from eidet.index.vectordb.push import EVERYTHING, NOTHING, Every, Filter, Leaf, Some, passes
+from eidet.index.vectordb.pushdown import EVERYTHING, NOTHING, Every, Filter, Leaf, Some, passes
 from eidet.index.vectordb.weaviate import WeaviateDatabase
-from eidet.remote import Patience
+from eidet.net.retry import Patience
 from eidet.store.redis.address import address_of
+from eidet.store.redis.client import Wire
 from eidet.store.redis.keys import Keys
-from eidet.store.redis.wire import Wire
 
 WIDTH = 8
 SHELF, OTHER = Shelf("Eidet_ab_8", "s-1", WIDTH), Shelf("Eidet_ab_8", "t-1", WIDTH)

@@ -13,11 +13,11 @@ from tests.unit.index.vectordb.test_databases import LEAVES, SHELF, row, vector
 
 from eidet.index.vectordb import Point, Shelf, key_of
 from eidet.index.vectordb.expression import NAMES, attributes, expression, may_pass
-from eidet.index.vectordb.push import NUMBERS, TEXTS, Every, Filter, Leaf, Some, hashed, passes
+from eidet.index.vectordb.pushdown import NUMBERS, TEXTS, Every, Filter, Leaf, Some, hashed, passes
 from eidet.index.vectordb.vectorset import VectorSets
 from eidet.store.redis.address import address_of
+from eidet.store.redis.client import Wire
 from eidet.store.redis.keys import Keys
-from eidet.store.redis.wire import Wire
 
 ODD = [
     0.0,

@@ -18,14 +18,14 @@ from tests.servers.pinecone import Pinecone
 from tests.unit.index.vectordb.test_vector_index import asked, index_on, sent, stored
 
 from eidet import Memory, Settings, Unavailable
+from eidet.core.record import Record
+from eidet.core.where import Where
 from eidet.index import Found
 from eidet.index.contract import NOW, WIDTH, noted
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.vectordb import VectorSettings
-from eidet.model import Record
 from eidet.store.ram import RamStore
-from eidet.store.sqlite import SqliteStore
-from eidet.where import Where
+from eidet.store.sql.sqlite import SqliteStore
 
 WORDS = [
     "harbour",

@@ -9,7 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import records, wheres
 
-from eidet.index.vectordb.push import (
+from eidet.core.record import Kind, Record
+from eidet.core.scope import Scope
+from eidet.core.where import Box, Condition, Near, Where
+from eidet.index.vectordb.pushdown import (
     EVERYTHING,
     LABELS,
     NEVER,
@@ -27,9 +30,7 @@ from eidet.index.vectordb.push import (
     pushed,
     some,
 )
-from eidet.model import Kind, Record, Scope
 from eidet.store import Entry
-from eidet.where import Box, Condition, Near, Where
 
 NOW = 1_700_000_000.0
 

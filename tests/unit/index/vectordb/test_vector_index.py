@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 from tests.servers.pinecone import Pinecone
 
-from eidet.config import Settings
-from eidet.errors import Misconfigured, Unavailable
+from eidet.core.errors import Misconfigured, Unavailable
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.settings import Settings
+from eidet.core.where import Condition, Near, Where
 from eidet.index import Found, Probe
 from eidet.index.contract import NOW, WIDTH, long, noted, unit
 from eidet.index.embedded import EmbeddedIndex
@@ -21,12 +24,10 @@ from eidet.index.vectordb.address import read_address
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.memory import Memory
-from eidet.model import Record, Scope
 from eidet.store import Derived, Store
 from eidet.store.ram import RamStore
-from eidet.store.sqlite import SqliteStore
+from eidet.store.sql.sqlite import SqliteStore
 from eidet.text import term_id
-from eidet.where import Condition, Near, Where
 
 AT_ONCE = VectorSettings(small=0, ship_rows=1, background=False)
 
@@ -454,7 +455,7 @@ def test_it_finds_what_the_embedded_index_finds(server: Pinecone, where: Where |
 def test_among_many_every_candidate_has_its_true_cosine(
     server: Pinecone, where: Where | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eidet.index.shard.WHOLE", 0)  # as if there were more than are all candidates
+    monkeypatch.setattr("eidet.index.embedded.shard.WHOLE", 0)  # as if more were candidates
     store, rng = RamStore(), np.random.default_rng(6)
     rows = rng.normal(size=(300, WIDTH)).astype(np.float32)
     for n, row in enumerate(rows):
@@ -516,7 +517,7 @@ def test_a_collection_that_was_lost_is_noticed_and_filled_again() -> None:
 
 
 def test_the_trace_of_a_recall_tells_that_words_answered_alone(server: Pinecone) -> None:
-    from eidet.embed.hashing import Hashing
+    from eidet.models.embed.hashing import Hashing
 
     url = f"pinecone+{server.url}?key={server.key}&small=0&ship_rows=1&background=no&settle=0&deadline=0.3"
     memory = Memory(embedder=Hashing(WIDTH), settings=Settings(index=url))

@@ -11,13 +11,13 @@ import pytest
 from tests.servers.redis8 import Redis8
 from tests.servers.valkey import Valkey
 
-from eidet.config import Settings, read_settings
-from eidet.embed.hashing import Hashing
-from eidet.errors import Misconfigured
+from eidet.core.errors import Misconfigured
+from eidet.core.settings import Settings, read_settings
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.vectorset import is_sound
 from eidet.memory import Memory
+from eidet.models.embed.hashing import Hashing
 
 WIDTH = 16
 AT_ONCE = "small=0&ship_rows=1&background=no"

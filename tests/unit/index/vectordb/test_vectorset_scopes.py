@@ -10,10 +10,10 @@ from tests.faults.test_vectorset_lines import opened, set_of
 from tests.servers.redis8 import Redis8
 
 from eidet import Memory
-from eidet.config import Settings
-from eidet.copying import copy
-from eidet.embed.hashing import Hashing
-from eidet.where import Where
+from eidet.copy import copy
+from eidet.core.settings import Settings
+from eidet.core.where import Where
+from eidet.models.embed.hashing import Hashing
 
 
 def names(url: str, pattern: str = "*:k:*") -> list[str]:

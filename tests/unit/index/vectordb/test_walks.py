@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.servers.pinecone import Pinecone
 
+from eidet.core.scope import Scope
+from eidet.core.where import Where
 from eidet.index import Probe
 from eidet.index.contract import NOW, WIDTH, long, unit
 from eidet.index.embedded import EmbeddedIndex
@@ -17,13 +19,11 @@ from eidet.index.vectordb import VectorSettings
 from eidet.index.vectordb.address import read_address
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pinecone import PineconeDatabase
-from eidet.model import Scope
-from eidet.remote import Patience
+from eidet.net.retry import Patience
 from eidet.store import Derived
 from eidet.store.ram import RamStore
 from eidet.text import pack, term_id
 from eidet.text.analysis import pack_analysis
-from eidet.where import Where
 
 IDS = st.sampled_from("abcdef")
 AXES = st.lists(st.integers(0, WIDTH - 1), max_size=3)

@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from eidet import Memory
-from eidet.store.schema import REVISION
-from eidet.store.sqlite import APPLICATION_ID
+from eidet.store.sql.schema import REVISION
+from eidet.store.sql.sqlite import APPLICATION_ID
 
 
 def fill(path: Path) -> None:

@@ -1,0 +1,111 @@
+"""`eidet export`, `load`, `rebuild`, `reembed` and `doctor`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from ..core.errors import BadInput
+from .json_output import emit
+from .options import Below, Which, command
+from .panels import CARE
+from .show import console, grid, progress_bar, styled
+
+_STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red"}
+
+File = Annotated[Path, typer.Argument(metavar="FILE")]
+
+
+def add_to(app: typer.Typer) -> None:
+    for run in (export, load, rebuild, reembed, doctor):
+        command(app, CARE)(run)
+
+
+def export(
+    on: Which,
+    file: File,
+    below: Below = False,
+    every: Annotated[bool, typer.Option("--all", help="Every scope.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Open what a sealed memory keeps sealed.")] = False,
+) -> None:
+    """Write a scope to a file of JSON lines, losslessly.
+
+    Sealed if the memory is.
+    """
+    if every and (below or on.scope is not None):
+        raise BadInput("--all means every scope: leave --scope and --below out")
+    scope = None if every else on.reach(below)
+    with on.opened() as memory, progress_bar("exporting") as tell:
+        count = memory.export(file, scope=scope, plain=plain, progress=tell)
+    _tell(on, {"exported": count, "file": str(file)}, f"exported {count:,} records to {file}")
+
+
+def load(on: Which, file: File) -> None:
+    """Read an export into the scopes its records name.
+
+    A damaged file changes nothing.
+    """
+    with on.opened(creates=True) as memory, progress_bar("loading") as tell:
+        count = memory.load(file, progress=tell)
+    _tell(on, {"loaded": count}, f"loaded {count:,} records from {file}")
+
+
+def rebuild(on: Which) -> None:
+    """Make the index anew from the store.
+
+    With --language, analyse every text anew first.
+    """
+    with on.opened_for_change() as memory, progress_bar("rebuilding") as tell:
+        count = memory.rebuild(on.reach_or_all(False), language=on.language, progress=tell)
+    _tell(on, {"rebuilt": count}, f"rebuilt the index of {count:,} records")
+
+
+def reembed(on: Which) -> None:
+    """Change the embedder to the one --embedder names.
+
+    Goes on where it was interrupted.
+    """
+    if on.embedder is None:
+        raise BadInput("name the embedder to change to: --embedder wordllama")
+    with on.opened_for_change() as memory, progress_bar("embedding") as tell:
+        count = memory.reembed(on.embedder, progress=tell)
+        name = memory.stats()["embedder"]
+    _tell(on, {"embedded": count, "embedder": name}, f"embedded {count:,} records with {name}")
+
+
+def doctor(
+    on: Which,
+    thorough: Annotated[
+        bool, typer.Option("--thorough", help="Also compare the file's own indexes with its tables.")
+    ] = False,
+) -> None:
+    """Check the file, its schema, embedder, language, index and disk.
+
+    Exit code 1 if there are faults.
+    """
+    from .doctor import examined
+
+    findings = list(examined(on, thorough=thorough))
+    if on.json:
+        emit([asdict(finding) for finding in findings])
+    else:
+        report = grid("", "bold", "")
+        for finding in findings:
+            advice = (f"\n→ {finding.todo}", "") if finding.todo else ""
+            report.add_row(
+                styled((finding.level, _STYLES[finding.level])),
+                finding.check,
+                styled(finding.message, advice),
+            )
+        console().print(report)
+    raise typer.Exit(int(any(finding.level == "fault" for finding in findings)))
+
+
+def _tell(on: Which, answer: dict[str, object], line: str) -> None:
+    if on.json:
+        emit(answer)
+    else:
+        typer.echo(line)

@@ -1,0 +1,138 @@
+"""Which memory a command works on: the options all of them share, and opening what they name."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
+
+import typer
+
+from ..core.errors import NotFound
+from ..core.scope import Scope
+
+if TYPE_CHECKING:
+    from ..core.settings import Settings
+    from ..memory import Memory
+
+P = ParamSpec("P")
+PANEL = "Which memory, and how it answers"
+
+Below = Annotated[bool, typer.Option("--below", help="Also every scope below the one named.")]
+Vectors = Annotated[bool, typer.Option("--vectors", help="With --json: the vectors too.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Which:
+    """The options of every command on a memory, as they were given."""
+
+    at: Annotated[
+        str,
+        typer.Option(
+            "--at",
+            "-m",
+            envvar="EIDET_MEMORY",
+            metavar="PATH",
+            help="The memory: a file or a URL.",
+            rich_help_panel=PANEL,
+        ),
+    ] = "eidet.db"
+    scope: Annotated[
+        str | None,
+        typer.Option("--scope", "-s", help="Whose memory, such as acme/ann.", rich_help_panel=PANEL),
+    ] = None
+    embedder: Annotated[
+        str | None,
+        typer.Option(
+            envvar="EIDET_EMBEDDER",
+            help="Such as hashing:256; the memory's own if left out.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    language: Annotated[str | None, typer.Option(help="Of the texts, such as de.", rich_help_panel=PANEL)] = (
+        None
+    )
+    config: Annotated[
+        Path | None,
+        typer.Option(envvar="EIDET_CONFIG", help="A TOML file with settings.", rich_help_panel=PANEL),
+    ] = None
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="EIDET_KEY_FILE",
+            help="Holds the master key of a sealed memory; or EIDET_KEY is the key.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.", rich_help_panel=PANEL)] = False
+
+    @property
+    def one_scope(self) -> str:
+        return self.scope or Scope().path
+
+    def reach(self, below: bool) -> Scope:
+        return Scope(self.one_scope, below=below)
+
+    def reach_or_all(self, below: bool) -> Scope | None:
+        """For verbs that mean every scope when none is named."""
+        return None if self.scope is None and not below else self.reach(below)
+
+    def settings(self) -> Settings:
+        from ..core.settings import read_settings
+
+        found = read_settings(os.environ, self.config)
+        return found if self.key_file is None else replace(found, key=f"file:{self.key_file}")
+
+    def opened(self, *, creates: bool = False) -> Memory:
+        """The memory, ready to embed; it must exist unless the command `creates` it."""
+        from ..memory import Memory
+
+        if not creates:
+            self.check_exists()
+        return Memory(self.at, embedder=self.embedder, language=self.language, settings=self.settings())
+
+    def opened_for_change(self) -> Memory:
+        """The same for commands that change embedder or language: what is asked for does not hinder them."""
+        from ..memory import Memory
+
+        self.check_exists()
+        return Memory(self.at, settings=replace(self.settings(), language=None))
+
+    def check_exists(self) -> None:
+        from ..store.sql.inspect_file import file_of
+
+        file = file_of(self.at)
+        if file is not None and not file.exists():
+            raise NotFound(
+                f"there is no memory {file}; `eidet remember` makes one, --at or EIDET_MEMORY names another"
+            )
+
+
+def command(
+    app: typer.Typer, panel: str
+) -> Callable[[Callable[Concatenate[Which, P], None]], Callable[Concatenate[Which, P], None]]:
+    """Makes a function a command: its first argument is filled from the options of `Which`."""
+
+    def add(run: Callable[Concatenate[Which, P], None]) -> Callable[Concatenate[Which, P], None]:
+        app.command(rich_help_panel=panel)(_with_options(run))
+        return run
+
+    return add
+
+
+def _with_options(run: Callable[..., None]) -> Callable[..., None]:
+    _, *own = inspect.signature(run, eval_str=True).parameters.values()
+    shared = inspect.signature(Which, eval_str=True).parameters
+
+    @wraps(run)
+    def started(**given: Any) -> None:
+        run(Which(**{name: given.pop(name) for name in shared}), **given)
+
+    every = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared.values())]
+    started.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+    started.__annotations__ = {p.name: p.annotation for p in every}
+    return started

@@ -1,0 +1,80 @@
+"""What `eidet doctor` tells of servers: stores, what waits for one, the archive, the index, the embedder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..core.errors import EidetError
+from ..memory import Memory
+from ..upkeep.archive import archive_of
+from .findings import Finding, fault, ok, warning
+
+START = "start it, or check the address and the network; then run `eidet doctor` again"
+
+
+def servers(memory: Memory) -> Iterator[Finding]:
+    """One finding per line to a server; nothing where all is in one file."""
+    told = memory.health()
+    store = told.get("store", {})
+    if "state" in store:
+        yield _line("store", store)
+    else:
+        for name in ("short", "long"):
+            if name in store:
+                yield _side(name, store[name])
+        yield from _outbox(store.get("outbox", {}))
+    for name in ("index", "embedder"):
+        if name in told:
+            yield _line(name, told[name])
+    yield from _archive(memory)
+
+
+def _line(check: str, told: Mapping[str, Any]) -> Finding:
+    said = f"{told['name']} is {told['state']}"
+    if told["state"] != "up":
+        return warning(check, f"{said}: {told['last_error']}", START)
+    failed = (
+        f"; {told['failures']:,} tries failed, the last: {told['last_error']}" if told["failures"] else ""
+    )
+    return ok(check, said + failed)
+
+
+def _side(name: str, told: Mapping[str, Any]) -> Finding:
+    if told["state"] != "up":
+        return warning(f"{name} store", f"down: {told['error']}", START)
+    last = f"; its last error: {told['last_error']}" if told["last_error"] else ""
+    return ok(f"{name} store", f"{told['store']}, up{last}")
+
+
+def _outbox(told: Mapping[str, Any]) -> Iterator[Finding]:
+    for file, why in told.get("unreadable", {}).items():
+        yield fault(
+            "outbox", f"{file} cannot be read: {why}", "keep the file: what waits in it is nowhere else"
+        )
+    if told.get("stuck"):
+        yield warning(
+            "outbox",
+            f"{told['stuck']:,} records are not taken by their store: {told['error']}",
+            "revise or forget them; they are offered again each minute",
+        )
+    if waiting := told.get("waiting", 0) - told.get("stuck", 0):
+        yield warning(
+            "outbox",
+            f"{waiting:,} records wait in {told['folder']}",
+            "nothing: they are delivered when their store is back",
+        )
+    elif told and not told["stuck"] and not told["unreadable"]:
+        yield ok("outbox", "empty" if told["folder"] else "none: writes to a store that is down are refused")
+
+
+def _archive(memory: Memory) -> Iterator[Finding]:
+    place = memory._engine.settings.upkeep.archive  # noqa: SLF001
+    if place is None:
+        return
+    try:
+        pieces = len(archive_of(place).names())  # type: ignore[union-attr]
+    except EidetError as error:
+        yield warning("archive", str(error), "upkeep deletes nothing that cannot be archived first")
+        return
+    yield ok("archive", f"{str(place).partition('?')[0]}, {pieces:,} pieces")

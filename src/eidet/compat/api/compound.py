@@ -1,0 +1,155 @@
+"""Strategies joined: nested and/or, and weighed against each other; the query that asks them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ...core.record import Kind, Record, Tier
+from ...core.where import Where
+from .errors import MemoryRetrievalException
+from .ranking import Importance
+from .reader import Look, Scored
+from .strategies import Attribute, Strategy, Temporal, TimeWindow
+
+POOL: Final = 50  # of each part of a weighted search, at least
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compound:
+    """Strategies joined by 'and' or 'or', nested as deep as you like."""
+
+    parts: tuple[Strategy, ...]
+    how: str = "and"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(self.parts))
+        if self.how not in ("and", "or") or not self.parts:
+            raise MemoryRetrievalException("a compound search joins strategies by 'and' or 'or'")
+
+    @property
+    def graded(self) -> bool:
+        return any(part.graded for part in self.parts)
+
+    def where(self, look: Look) -> Where | None:
+        filters = [part.where(look) for part in self.parts]
+        known = tuple(one for one in filters if one is not None)
+        if len(known) < len(filters):
+            return None
+        return Where(every=known) if self.how == "and" else Where(some=known)
+
+    def score(self, look: Look, record: Record) -> float:
+        scores = [part.score(look, record) for part in self._holding(look, record)]
+        return sum(scores) / len(self.parts)
+
+    def _holding(self, look: Look, record: Record) -> Iterator[Strategy]:
+        for part in self.parts:
+            own = part.where(look)
+            if own is None or own.matches(record):
+                yield part
+
+    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        return self._all(look, where, k) if self.how == "and" else self._any(look, where, k)
+
+    def _all(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        filters = [(part, own) for part in self.parts if (own := part.where(look)) is not None]
+        joined = Where(every=(where, *(own for _, own in filters)))
+        ranking = [part for part in self.parts if part.where(look) is None]
+        most = None if len(ranking) > 1 or k is None else max(POOL, 10 * k)
+        enough = most if any(part.graded for part, _ in filters) else k
+        answers = [part.found(look, joined, enough if len(ranking) == 1 else None) for part in ranking]
+        if not answers:
+            limit = None if self.graded else k
+            answers = [[Scored(record, 1.0) for record in look.find(joined, order="-occurred", limit=limit)]]
+        told = [{one.record.id: one for one in answer} for answer in answers]
+        both = [one.record for one in answers[0] if all(one.record.id in other for other in told)]
+        scored = [
+            Scored(
+                record,
+                _mean(
+                    [part.score(look, record) for part, _ in filters]
+                    + ([one[record.id].score for one in told] if ranking else [])
+                ),
+            )
+            for record in both
+        ]
+        return sorted(scored, key=lambda one: -one.score)[:k]
+
+    def _any(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        best: dict[str, Scored] = {}
+        for part in self.parts:
+            for one in part.found(look, where, k):
+                if one.record.id not in best or one.score > best[one.record.id].score:
+                    best[one.record.id] = one
+        return sorted(best.values(), key=lambda one: -one.score)[:k]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weighted:
+    """The weighted mean of several strategies' scores; one that does not find a memory gives 0."""
+
+    parts: tuple[tuple[Strategy, float], ...]
+    graded = True
+
+    def __post_init__(self) -> None:
+        given = self.parts.items() if isinstance(self.parts, Mapping) else self.parts
+        object.__setattr__(self, "parts", tuple((part, float(weight)) for part, weight in given))
+        if not self.parts or any(weight < 0 for _, weight in self.parts) or not self.total:
+            raise MemoryRetrievalException("a weighted search needs weights from 0 up, some above 0")
+
+    @property
+    def total(self) -> float:
+        return sum(weight for _, weight in self.parts)
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        return None
+
+    def score(self, look: Look, record: Record) -> float:
+        told = self.found(look, Where(ids=(record.id,)), 1)
+        return told[0].score if told else 0.0
+
+    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        pool = None if k is None else max(POOL, 10 * k)
+        records: dict[str, Record] = {}
+        sums: dict[str, float] = {}
+        for part, weight in self.parts:
+            for record, score in part.found(look, where, pool):
+                records[record.id] = record
+                sums[record.id] = sums.get(record.id, 0.0) + weight * score
+        best = sorted(sums.items(), key=lambda item: -item[1])[:k]
+        return [Scored(records[id], total / self.total) for id, total in best]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryQuery:
+    """What to look for, and among which memories."""
+
+    strategy: Strategy = field(default_factory=lambda: Attribute(fields={}))
+    kinds: tuple[Kind, ...] | None = None
+    tiers: tuple[Tier, ...] | None = None
+    k: int | None = 10
+
+    def answered(self, look: Look) -> list[Scored]:
+        """Best first."""
+        return self.strategy.found(look, Where(kinds=self.kinds, tiers=self.tiers), self.k)
+
+    @property
+    def goes_by_now(self) -> bool:
+        """Whether the answer changes as time goes by, though nothing is written."""
+        return _goes_by_now(self.strategy)
+
+
+def _goes_by_now(strategy: Strategy) -> bool:
+    match strategy:
+        case Compound():
+            return any(map(_goes_by_now, strategy.parts))
+        case Weighted():
+            return any(_goes_by_now(part) for part, _ in strategy.parts)
+        case Temporal():
+            return strategy.recency_weight > 0
+    return isinstance(strategy, TimeWindow | Importance)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 1.0

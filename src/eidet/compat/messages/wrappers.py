@@ -1,0 +1,145 @@
+"""Stores around stores. They compose with each other and with stores of your own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+from ...core.errors import BadInput, Corrupt, MissingExtra
+from ...core.validate import dump_json
+from ...memory import Memory
+from ...views import Conversation
+from .async_tools import awaited
+from .base import BaseMemoryStore, Kept
+from .log import Log
+from .message import Message, told
+
+if TYPE_CHECKING:
+    from cryptography.fernet import MultiFernet
+
+
+SEALED = "sealed"
+
+
+class Around(BaseMemoryStore):
+    """Passes everything on to `store`; subclasses change what goes in and what comes out."""
+
+    def __init__(self, store: BaseMemoryStore | None = None, **where: Unpack[Kept]) -> None:
+        super().__init__(**where)
+        if store is not None and where.keys() & {"memory", "scope", "session_id"}:
+            raise BadInput("give a store, or the memory, scope and session_id of one to be made; not both")
+        self.store = store or BaseMemoryStore(**where)
+
+    async def initialize(self) -> None:
+        if (begin := getattr(self.store, "initialize", None)) is not None:
+            await awaited(begin())
+
+    async def add_message(self, message: Message) -> None:
+        await self.store.add_message(self.going_in(message))
+
+    async def get_history(
+        self, limit: int | None = None, offset: int = 0, roles: list[str] | None = None
+    ) -> list[Message]:
+        found = await self.store.get_history(limit=limit, offset=offset, roles=roles)
+        return [self.coming_out(message) for message in found]
+
+    async def clear(self) -> None:
+        await self.store.clear()
+
+    async def close(self) -> None:
+        if (end := getattr(self.store, "close", None)) is not None:
+            await awaited(end())
+
+    def going_in(self, message: Message) -> Message:
+        return message
+
+    def coming_out(self, message: Message) -> Message:
+        return message
+
+    @property
+    def messages(self) -> Log:
+        """As the store underneath has them."""
+        return self.store.messages
+
+    @messages.setter
+    def messages(self, messages: Iterable[Message]) -> None:
+        self.store.messages = messages
+
+    @property
+    def memory(self) -> Memory:
+        return self.store.memory
+
+    @property
+    def conversation(self) -> Conversation:
+        return self.store.conversation
+
+    def append(self, messages: Sequence[Message]) -> None:
+        self.store.append([self.going_in(message) for message in messages])
+
+    def drop(self, ids: Sequence[str]) -> None:
+        self.store.drop(ids)
+
+    def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
+        self.store.replace(ids, [self.going_in(message) for message in messages])
+
+    def drop_all(self) -> None:
+        self.store.drop_all()
+
+
+class EncryptedMemoryStore(Around):
+    """Content and tool calls are kept as Fernet tokens in whatever store is underneath, and read in plain.
+
+    Roles, times, names and metadata stay readable, so that they can be filtered. Of several keys
+    the first encrypts and all decrypt: that is how a key is changed.
+    """
+
+    def __init__(
+        self,
+        encryption_key: bytes | str | Sequence[bytes | str],
+        store: BaseMemoryStore | None = None,
+        **where: Unpack[Kept],
+    ) -> None:
+        super().__init__(store, **where)
+        self.cipher = _cipher(encryption_key)
+
+    def going_in(self, message: Message) -> Message:
+        told(message)
+        calls = [{SEALED: self._sealed(dump_json(message.tool_calls))}] if message.tool_calls else None
+        content = None if message.content is None else self._sealed(message.content)
+        return replace(message, content=content, tool_calls=calls)
+
+    def coming_out(self, message: Message) -> Message:
+        calls = message.tool_calls
+        content = None if message.content is None else self._opened(message.content)
+        if calls and isinstance(calls[0], dict) and SEALED in calls[0]:
+            calls = json.loads(self._opened(calls[0][SEALED]))
+        return replace(message, content=content, tool_calls=calls)
+
+    def _sealed(self, text: str) -> str:
+        return self.cipher.encrypt(text.encode()).decode()
+
+    def _opened(self, token: str) -> str:
+        from cryptography.fernet import InvalidToken
+
+        try:
+            return self.cipher.decrypt(token.encode()).decode()
+        except InvalidToken as wrong:
+            raise Corrupt(
+                "a message cannot be decrypted: it was encrypted with another key, or changed since"
+            ) from wrong
+
+
+def _cipher(keys: bytes | str | Sequence[bytes | str]) -> MultiFernet:
+    try:
+        from cryptography.fernet import Fernet, MultiFernet
+    except ImportError as missing:
+        raise MissingExtra("EncryptedMemoryStore", extra="seal") from missing
+    given: Sequence[Any] = keys if isinstance(keys, list | tuple) else [keys]
+    try:
+        return MultiFernet([Fernet(key) for key in given])
+    except (ValueError, TypeError) as bad:
+        raise BadInput(
+            "an encryption key is 32 random bytes in URL-safe base64: make one with Fernet.generate_key()"
+        ) from bad

@@ -1,0 +1,100 @@
+"""How far a copy has come, kept in the target; and what a store knows beside its records."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable
+from typing import Final, Self
+
+from ..core.errors import Conflict
+from ..core.scope import Scope
+from ..core.validate import dump_json
+from ..core.where import Where
+from ..store import Store
+from ..upkeep.archive import SETTING as ARCHIVES
+
+HELD_SECONDS = 10.0
+PAUSE_SECONDS: Final = 0.1
+NUMBERS: Final = "number of "  # series of numbers that are given once
+
+
+class Mark:
+    """Up to which seq of which source, for which scope, all is in the target."""
+
+    def __init__(self, source: Store, target: Store, scope: Scope | None) -> None:
+        self._source, self._target = source, target
+        self._all = f"copied:{source.identity}:"
+        self._name = self._all + ("" if scope is None else str(scope))
+
+    def since(self) -> int:
+        """0 where it begins anew, also because the source is not the one it was (a copy brought back)."""
+        return max(self._known(name) for name in {self._name, self._all})
+
+    def _known(self, name: str) -> int:
+        told = self._target.setting(name)
+        if told is None:
+            return 0
+        seq, witness = json.loads(told)
+        there = self._source.witness(seq)
+        other = witness is not None and there is not None and there != witness
+        return 0 if other or seq > self._source.head().seq else int(seq)
+
+    def write(self, seq: int) -> None:
+        told = dump_json([seq, self._source.witness(seq)])
+        if self._target.setting(self._name) != told:
+            self._target.configure({self._name: told})
+
+
+class Turn:
+    """One copy at a time from a source into a target, in whatever process; renewed batch by batch.
+
+    Whoever is killed keeps the next one waiting for `HELD_SECONDS`.
+    """
+
+    def __init__(self, source: Store, target: Store, clock: Callable[[], float]) -> None:
+        self._store, self._clock = target, clock
+        self._name, self._owner = f"copy:{source.identity}", uuid.uuid4().hex
+
+    def renew(self) -> bool:
+        now = self._clock()
+        return self._store.lease(self._name, self._owner, now=now, until=now + HELD_SECONDS)
+
+    def __enter__(self) -> Self:
+        deadline = time.monotonic() + 2 * HELD_SECONDS
+        while not self.renew():
+            if time.monotonic() > deadline:
+                raise Conflict("another copy from this source into this target is running: wait for it")
+            time.sleep(PAUSE_SECONDS)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._store.lease(self._name, self._owner, now=self._clock(), until=0.0)
+
+
+def carry_settings(source: Store, target: Store) -> None:
+    """Numbers that were given stay given, and archives that may have to be cleaned stay known."""
+    given = source.settings(NUMBERS).items()
+    wanted = {name: value for name, value in given if int(value) > int(target.setting(name) or 0)}
+    ours, theirs = (json.loads(store.setting(ARCHIVES) or "[]") for store in (source, target))
+    if unknown := [place for place in ours if place not in theirs]:
+        wanted[ARCHIVES] = dump_json([*theirs, *unknown])
+    if wanted:
+        target.configure(wanted)
+
+
+def notes_about(source: Store, guarded: bool, where: Where) -> tuple[str, ...]:
+    """What a reader of the result should know."""
+    told = []
+    if not source.count(where):
+        place = "" if where.scope is None else f" in scope {where.scope}"
+        told.append(f"the source holds no memories{place}: is it the one that was meant?")
+    if source.setting("secret:marks") is not None:
+        told.append(
+            "the source has forgotten memories for good: the target does not know which, because only "
+            "keyed hashes of them are left; what it had of them from an earlier copy is gone there, too"
+        )
+    if guarded:
+        told.append("the target has a guard, which words records its own way: only ids were compared")
+    return tuple(told)

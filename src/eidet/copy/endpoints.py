@@ -1,0 +1,109 @@
+"""The two ends of a copy: what is open stays open, what is named is opened and closed."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import Misconfigured, NotFound
+from ..core.settings import Settings
+from ..memory import Memory
+from ..models.embed import embedder_of
+from ..open import open_store
+from ..store import Store
+from ..store.sql.inspect_file import file_of
+from ..trust.seal.keyring import SEAL, sealed_with
+
+if TYPE_CHECKING:
+    from ..trust.seal.service import Key
+
+Place = Memory | str | Path
+
+
+def opened_source(place: Place, ends: ExitStack) -> Memory:
+    if isinstance(place, Memory):
+        return place
+    return ends.enter_context(source_at(place))
+
+
+def opened_target(
+    place: Place, source: Memory, embedder: object, language: str | None, ends: ExitStack
+) -> Memory:
+    if not isinstance(place, Memory):
+        return ends.enter_context(target_at(place, source, embedder=embedder, language=language))
+    _check_fits(place, embedder, language)
+    return place
+
+
+def source_at(place: str | Path, *, key: Key | None = None, settings: Settings | None = None) -> Memory:
+    """A memory that must be there; the key of the settings counts only if it is sealed."""
+    file = file_of(str(place))
+    if file is not None and not file.exists():
+        raise NotFound(f"there is no memory {file} to copy from")
+    chosen = settings or Settings()
+    store = open_store(place, chosen)
+    return _opened(store, chosen, key or _own_key(store, chosen), "from")
+
+
+def target_at(
+    place: str | Path,
+    source: Memory,
+    *,
+    embedder: object = None,
+    language: str | None = None,
+    key: Key | None = None,
+    settings: Settings | None = None,
+) -> Memory:
+    """A memory that may be made: as the source is, but for what is named here."""
+    chosen = settings or Settings()
+    store = open_store(place, chosen)
+    origin = source._engine  # noqa: SLF001  what made its vectors
+    new = store.setting("embedder") is None
+    fallback = chosen.key if new and not store.head().seq else _own_key(store, chosen)
+    return _opened(
+        store,
+        chosen,
+        key or fallback,
+        "to",
+        embedder=origin.embedder if new and embedder is None else embedder,
+        language=origin.store.setting("language") if new and language is None else language,
+    )
+
+
+def _opened(store: Store, settings: Settings, key: Key | None, end: str, **how: Any) -> Memory:
+    try:
+        _check_key(store, key, end)
+        return Memory(store, settings=replace(settings, key=None), key=key, **how)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _check_key(store: Store, key: Key | None, end: str) -> None:
+    if key is None and store.setting(SEAL) is not None:
+        name = getattr(store, "path", "the memory that is copied")
+        raise Misconfigured(
+            f"{name} is sealed with the master key {sealed_with(store)['master']}: name it by "
+            f"--{end}-key file:PATH or --{end}-key env:NAME, or set EIDET_KEY; in Python, open it with "
+            "Memory(…, key=…) and copy that"
+        )
+
+
+def _own_key(store: Store, settings: Settings) -> str | None:
+    return settings.key if store.setting(SEAL) is not None else None
+
+
+def _check_fits(target: Memory, embedder: object, language: str | None) -> None:
+    engine = target._engine  # noqa: SLF001
+    if embedder is not None and embedder_of(embedder).name != engine.embedder.name:
+        raise Misconfigured(
+            f"the target is open with the embedder {engine.embedder.name!r}: another one is named where it "
+            "is opened"
+        )
+    if language is not None and language != engine.analyzer.language:
+        raise Misconfigured(
+            f"the target is open with the language {engine.analyzer.language!r}: another one is named where "
+            "it is opened"
+        )

@@ -1,0 +1,164 @@
+"""Records on their way: new ones as they are, changed ones by the versions that the target lacks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Final
+
+from ..core.record import Record
+from ..engine import Engine
+from ..store import Store
+from ..store.rules import said_before
+from ..trust.privacy.service import Guarding
+from ..upkeep import HOLD
+from .verify import is_entombed, print_of
+from .versions import Version, revised_at, versions_of
+
+BY: Final = "eidet copy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """Whether the target's vectors and terms are made as the source's are."""
+
+    embedded: bool
+    analysed: bool
+    target: Engine
+
+    @classmethod
+    def between(cls, source: Engine, target: Engine) -> Fit:
+        embedder = source.store.setting("embedder") or source.embedder.name
+        analyzer = source.store.setting("analyzer") or source.analyzer.name
+        return cls(
+            embedded=embedder == target.embedder.name,
+            analysed=analyzer == target.analyzer.name,
+            target=target,
+        )
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Fields that the target makes itself."""
+        made = {"vector": self.embedded, "terms": self.embedded and self.analysed}
+        return frozenset(name for name, carried in made.items() if not carried)
+
+    def made(self, records: Sequence[Record]) -> list[Record]:
+        """As the target keeps them. What has no vector gets none."""
+        if self.embedded and self.analysed:
+            return list(records)
+        ingest = self.target.ingest
+        bare = [at for at, record in enumerate(records) if record.vector is None]
+        ready = ingest.fitted(records, self.embedded)
+        for at, record in zip(bare, ingest.fitted([records[at] for at in bare], True), strict=True):
+            ready[at] = record
+        return ready
+
+
+class Carrier:
+    """Brings batches into the target; `counts` tells how it went."""
+
+    def __init__(
+        self,
+        source: Engine,
+        target: Engine,
+        fit: Fit,
+        guarding: Guarding,
+        now: float,
+        history: bool,
+        overwrite: bool,
+    ) -> None:
+        self._source, self._target = source, target
+        self._fit = fit
+        self._guarding = guarding
+        self._now = now
+        self._tells = history and not guarding.guards  # earlier versions have not passed the guard
+        self._overwrites = overwrite
+        self._waiting: list[Record] = []
+        self.counts: Counter[str] = Counter()
+
+    def carry(self, batch: Sequence[Record]) -> None:
+        """In their order, so that those of one moment keep it."""
+        there = there_of(self._target.store, batch)
+        work = [record for record in batch if self._differs(record, there.get((record.scope, record.id)))]
+        self.counts["same"] += len(batch) - len(work)
+        guarded = list(self._guarding.loaded(work, self._now)) if self._guarding.guards else work
+        for record in self._fit.made(guarded):
+            old = there.get((record.scope, record.id))
+            if old is None and (record.version == 1 or not self._tells):
+                self._waiting.append(record)
+            else:
+                self._put_waiting()
+                self.counts[self._settled(record, old)] += 1
+        self._put_waiting()
+
+    def _differs(self, record: Record, old: Record | None) -> bool:
+        return old is None or print_of(record, self._fit.own) != print_of(old, self._fit.own)
+
+    def _put_waiting(self) -> None:
+        stored = self._target.put_back(self._waiting, now=self._now, unique=False)
+        self.counts["created"] += len(stored)
+        self.counts["entombed"] += len(self._waiting) - len(stored)
+        self._waiting.clear()
+
+    def _settled(self, record: Record, old: Record | None) -> str:
+        """Writes what is to be written of one record; as what it counts."""
+        if old is not None and old.meta.get(HOLD):
+            return "held"
+        if is_entombed(self._target, record):
+            return "entombed"
+        versions = self._versions(record)
+        if old is None:
+            return self._told(versions, "created")
+        if self._is_form_of(record, old):
+            self._target.store.recast([(old, record)], now=self._now, by=BY)
+            return "changed"
+        rest = _after(versions, old)
+        if rest is None and not self._overwrites:
+            return "conflicts"
+        if not rest:
+            self._target.store.bury([old], now=self._now, by=BY)
+            rest = versions
+        return self._told(rest, "changed")
+
+    def _versions(self, record: Record) -> list[Version]:
+        if not self._tells or record.version == 1:
+            return [Version(record, self._now, BY)]
+        told = versions_of(record, self._source.store.history(record.scope, record.id))
+        return list(takewhile(lambda one: not is_entombed(self._target, one.record), reversed(told)))[::-1]
+
+    def _told(self, versions: Sequence[Version], done: str) -> str:
+        """Writes versions one after the other; `done` unless somebody forgets them at this moment."""
+        for record, at, by in versions:
+            if not self._target.put_back([record], now=at, by=by, unique=False):
+                return "entombed"
+        self.counts["histories"] += len(versions) > 1
+        return done
+
+    def _is_form_of(self, record: Record, old: Record) -> bool:
+        """Whether it is the same version, only kept otherwise: moved to another tier, or embedded anew."""
+        if (old.version, old.created, old.digest) != (record.version, record.created, record.digest):
+            return False
+        ends = (self._source.store, self._target.store) if old.version > 1 else ()
+        made = {revised_at(end.history(old.scope, old.id), old.version) for end in ends}
+        return len(made - {None}) <= 1
+
+
+def _after(versions: Sequence[Version], old: Record) -> list[Version] | None:
+    """The versions that follow the one in the target; none where that is not told; None if it is another."""
+    if old.version >= versions[-1].record.version:
+        return None
+    same = [version.record for version in versions if version.record.version == old.version]
+    if same and (same[0].created != old.created or said_before(old, same[0])):
+        return None
+    return [version for version in versions if version.record.version > old.version] if same else []
+
+
+def there_of(store: Store, records: Sequence[Record]) -> dict[tuple[str, str], Record]:
+    """Those of the records that another store has, by scope and id."""
+    ids: dict[str, list[str]] = {}
+    for record in records:
+        ids.setdefault(record.scope, []).append(record.id)
+    found = (record for scope, names in ids.items() for record in store.get(scope, names))
+    return {(record.scope, record.id): record for record in found if record is not None}

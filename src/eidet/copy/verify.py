@@ -1,0 +1,170 @@
+"""Both ends side by side: counts and digests of each scope, and which records differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ..core.record import Record
+from ..core.validate import dump_json
+from ..core.where import Where
+from ..engine import Engine
+from ..store import Watch
+from ..store.export_file import as_json
+from ..store.rules import Entombed, check_entombed
+
+if TYPE_CHECKING:
+    from .transfer import Fit
+
+_OF_THE_STORE: Final = ("seq", "uses", "last_used")  # uses are carried, but the target goes on counting
+_BYTES: Final = 16
+MOST: Final = 100
+
+
+class Difference(NamedTuple):
+    """A record that the target does not have as the source has it."""
+
+    scope: str
+    id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One scope: how many records each end has of what the source has, and a digest of all they say.
+
+    A digest is the same in whatever order records lie. `left_out` were forgotten in the target;
+    `more` are only there.
+    """
+
+    scope: str
+    source: int
+    target: int
+    source_digest: str
+    target_digest: str
+    left_out: int = 0
+    more: int = 0
+
+    @property
+    def equal(self) -> bool:
+        return (self.source, self.source_digest) == (self.target, self.target_digest)
+
+
+def print_of(record: Record, own: frozenset[str]) -> int:
+    """A number for all that a record says and is, but for what its store (`own`: and that end) makes."""
+    said = as_json(record)
+    for name in (*_OF_THE_STORE, *own):
+        said.pop(name, None)
+    told = dump_json(said, sort_keys=True).encode()
+    return int.from_bytes(blake2b(told, digest_size=_BYTES).digest())
+
+
+class Comparison:
+    """Sums over both ends. Only sums are kept, and the first differences."""
+
+    def __init__(self, target: Engine, fit: Fit, *, ids_only: bool) -> None:
+        self._engine, self._target = target, target.store
+        self._own = fit.own
+        self._ids_only = ids_only
+        self._counts: dict[str, Counter[str]] = {}
+        self.differences: list[Difference] = []
+
+    def look(self, batch: Sequence[Record], now: float) -> None:
+        """Compares a batch of the source's records, and makes up for uses counted since."""
+        from .transfer import there_of
+
+        there = there_of(self._target, batch)
+        for record in batch:
+            self._look(record, there.get((record.scope, record.id)), now)
+        pairs = [(record, there[key]) for record in batch if (key := (record.scope, record.id)) in there]
+        uses = {(one.scope, one.id): _missed(one, other) for one, other in pairs}
+        if missed := {key: use for key, use in uses.items() if use is not None}:
+            self._target.note(missed)
+
+    def _look(self, record: Record, old: Record | None, now: float) -> None:
+        counts = self._counts.setdefault(record.scope, Counter())
+        if old is None and (is_over(record, now) or self._is_left_out(record)):
+            counts["left_out"] += 1
+            return
+        ours, theirs = self._print(record), None if old is None else self._print(old)
+        counts.update(source=1, source_sum=ours)
+        if theirs is not None:
+            counts.update(target=1, target_sum=theirs)
+        if ours != theirs and len(self.differences) < MOST:
+            self.differences.append(Difference(record.scope, record.id, _why(record, old, self._own)))
+
+    def _print(self, record: Record) -> int:
+        return print_of(
+            Record(id=record.id, scope=record.scope, text="") if self._ids_only else record, self._own
+        )
+
+    def _is_left_out(self, record: Record) -> bool:
+        """Whether the target forgot it: by itself, or for good by what it says."""
+        story = self._target.history(record.scope, record.id)
+        if story and story[-1].what == "forgotten":
+            return True
+        return is_entombed(self._engine, record)
+
+    def scopes(self, where: Where) -> tuple[Compared, ...]:
+        sizes = self._target.scopes(where.scope, alive_at=where.alive_at)
+        return tuple(self._scope(name, sizes.get(name, 0)) for name in sorted({*self._counts, *sizes}))
+
+    def _scope(self, name: str, size: int) -> Compared:
+        counts = self._counts.get(name, Counter())
+        return Compared(
+            scope=name,
+            source=counts["source"],
+            target=counts["target"],
+            source_digest=_hex(counts["source_sum"]),
+            target_digest=_hex(counts["target_sum"]),
+            left_out=counts["left_out"],
+            more=max(size - counts["target"], 0),
+        )
+
+
+def is_entombed(engine: Engine, record: Record) -> bool:
+    """Whether a memory would refuse a record that comes without being said."""
+    store = engine.store
+    if store.setting("secret:marks") is None and not hasattr(store, "secret"):
+        return False
+    watch: Watch = engine.watch_returning([record])
+    try:
+        check_entombed(
+            [record],
+            watch.claims(),
+            watch,
+            lambda scope, mark: store.entombed(scope, [mark]).get(mark),
+            lambda scope, name: store.get(scope, [name])[0] is not None,
+        )
+    except Entombed:
+        return True
+    return False
+
+
+def is_over(record: Record, now: float) -> bool:
+    """Whether its time has come since it was read: some stores let it go at once."""
+    return record.expires is not None and record.expires <= now
+
+
+def _missed(one: Record, other: Record) -> tuple[int, float] | None:
+    """Uses that the target has not heard of."""
+    if one.last_used is None or (one.uses <= other.uses and one.last_used <= (other.last_used or 0.0)):
+        return None
+    return max(one.uses - other.uses, 0), one.last_used
+
+
+def _why(record: Record, old: Record | None, own: frozenset[str]) -> str:
+    if old is None:
+        return "is missing in the target"
+    ours, theirs = as_json(record), as_json(old)
+    skipped = {*_OF_THE_STORE, *own}
+    names = [name for name in sorted({*ours, *theirs} - skipped) if ours.get(name) != theirs.get(name)]
+    held = "; it is under a legal hold in the target" if old.meta.get("hold") else ""
+    return f"differs in {', '.join(names) or 'its values'}{held}"
+
+
+def _hex(total: int) -> str:
+    return f"{total % 2 ** (8 * _BYTES):032x}"

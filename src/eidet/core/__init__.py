@@ -1,0 +1,1 @@
+"""The nouns every other package speaks of: frozen values, errors and checks, no I/O."""

@@ -1,0 +1,59 @@
+"""Who acts, from where and why: said once around some calls, kept by history and audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .validate import clean_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acting:
+    """What is known of whoever acts. `reasons` says of single ids why they are changed."""
+
+    by: str | None = None
+    source: str | None = None
+    why: str | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+_NOBODY = Acting()
+_acting: ContextVar[Acting] = ContextVar("eidet_acting", default=_NOBODY)
+
+
+def acts() -> Acting:
+    """Who acts at this moment, in this thread or task."""
+    return _acting.get()
+
+
+@contextmanager
+def acting(*, by: str | None = None, source: str | None = None, why: str | None = None) -> Iterator[Acting]:
+    """All that is done inside is done by, from and because of what is said here.
+
+    `with eidet.acting(by="ann", source="10.0.0.7", why="ticket 812"): …`. Inside another one, what is
+    left out is as it was outside. A `by=` of a verb itself wins. Holds for this thread or asyncio task
+    and for the tasks it starts; a thread of your own begins with nobody.
+    """
+    said = {"by": by, "source": source, "why": why}
+    with _as({name: clean_text(value, name) for name, value in said.items() if value is not None}) as now:
+        yield now
+
+
+@contextmanager
+def because(reasons: Mapping[str, str]) -> Iterator[Acting]:
+    """The same for the reasons of single records, by id."""
+    with _as({"reasons": reasons}) as now:
+        yield now
+
+
+@contextmanager
+def _as(changes: dict[str, Any]) -> Iterator[Acting]:
+    token = _acting.set(replace(_acting.get(), **changes))
+    try:
+        yield _acting.get()
+    finally:
+        _acting.reset(token)

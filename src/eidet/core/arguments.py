@@ -1,0 +1,103 @@
+"""What a caller may ask of the verbs, checked before anything happens; each answers with the clean value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .actor import acts
+from .errors import BadInput
+from .scope import Scope
+from .validate import clean_text
+from .where import Where
+
+UNITS = ("record", "session", "scope")  # what a hit of a recall may stand for
+
+
+def one(scope: str | Scope) -> str:
+    """The path of a single scope; a prefix is not a place to write to or to get from."""
+    chosen = Scope.of(scope)
+    if chosen.below:
+        raise BadInput(f"this needs one scope, not {chosen}; name it as a string")
+    return chosen.path
+
+
+def actor(by: str | None) -> str | None:
+    return acts().by if by is None else clean_text(by, "by")
+
+
+def check_filter(where: object) -> None:
+    if where is not None and not isinstance(where, Where):
+        raise BadInput(f"a filter is a Where(…), not {type(where).__name__}")
+
+
+def narrowed(where: Where | None, **parts: Any) -> Where | None:
+    """One filter from a filter and the parts given beside it; None when nothing is asked."""
+    check_filter(where)
+    given = {name: value for name, value in parts.items() if value is not None}
+    if not given:
+        return where
+    return Where(**given) if where is None else Where(**given, every=(where,))
+
+
+def checked_query(query: str) -> str:
+    if not isinstance(query, str):
+        raise BadInput(f"a query is a string, not {type(query).__name__}")
+    return query.encode(errors="replace").decode() if not query.isascii() else query
+
+
+def checked_limit(limit: int) -> int:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000_000:
+        raise BadInput(f"limit is a whole number from 1 to 1,000,000, not {limit!r}")
+    return limit
+
+
+def checked_budget(budget: int) -> int:
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+        raise BadInput(f"a budget is a whole number of tokens, at least one token, not {budget!r}")
+    return budget
+
+
+def checked_neighbours(count: int) -> int:
+    if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= 100:
+        raise BadInput(f"neighbours is a whole number of turns from 0 to 100, not {count!r}")
+    return count
+
+
+def checked_share(value: float, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise BadInput(f"{what} is a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
+def checked_unit(unit: str) -> str:
+    if unit not in UNITS:
+        raise BadInput(f"a unit is one of {', '.join(UNITS)}, not {unit!r}")
+    return unit
+
+
+def given(**said: object) -> frozenset[str]:
+    """What of a question the caller has said, in the words of `Understood`."""
+    return frozenset(_UNDERSTOOD[name] for name, value in said.items() if value is not None)
+
+
+_UNDERSTOOD = {
+    "kinds": "kind",
+    "session": "session",
+    "who": "speaker",
+    "since": "dates",
+    "until": "dates",
+    "near": "place",
+    "box": "place",
+}
+
+
+def checked_offset(offset: int) -> int:
+    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
+        raise BadInput(f"offset is a whole number from 0 up, not {offset!r}")
+    return offset
+
+
+def checked_flag(value: object, what: str) -> bool:
+    if not isinstance(value, bool):
+        raise BadInput(f"{what} is True or False, not {value!r}")
+    return value

@@ -1,0 +1,121 @@
+"""Hits: records that a recall found, with their scores and reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+from .record import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """One reason for a hit's place: the raw value, its share of the score, its rank in that signal."""
+
+    name: str
+    value: float
+    share: float
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reasons:
+    """Why a hit is where it is: what each signal gave, and which words of the query it has."""
+
+    signals: tuple[Signal, ...] = ()
+    matched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A record with its score in 0-1 and why it has it. The reasons are told when asked for."""
+
+    record: Record
+    score: float
+    reasons: Callable[[], Reasons] = field(default=Reasons, repr=False, compare=False)
+
+    @property
+    def signals(self) -> tuple[Signal, ...]:
+        """What made the score, largest share first."""
+        return self.reasons().signals
+
+    @property
+    def matched(self) -> tuple[str, ...]:
+        """The words of the query that the record has, as they were asked."""
+        return self.reasons().matched
+
+    @property
+    def text(self) -> str:
+        return self.record.text
+
+    @property
+    def id(self) -> str:
+        return self.record.id
+
+    def why(self) -> str:
+        """The explanation as one line: `dense 0.61 (#1) + words 0.34 (#2: lives, lisbon) - question 0.02`.
+
+        What gave less than half a hundredth is left out.
+        """
+        reasons = self.reasons()
+        told = [signal for signal in reasons.signals if abs(signal.share) >= 0.005] or reasons.signals[:1]
+        parts = [_part(signal, reasons.matched) for signal in told]
+        return " ".join(parts).removeprefix("+ ") or "matches the filter"
+
+
+def _part(signal: Signal, matched: Sequence[str]) -> str:
+    note = f"#{signal.rank}" if signal.rank else ""
+    if signal.name == "words" and matched:
+        note = f"{note}: {', '.join(matched)}".lstrip(": ")
+    sign = "-" if signal.share < 0 else "+"
+    return f"{sign} {signal.name} {abs(signal.share):.2f}" + (f" ({note})" if note else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """How a recall came to its answer: what was understood, found, left out, and the time it took."""
+
+    query: str
+    terms: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    searched: int = 0
+    filtered: int = 0
+    arms: Mapping[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    millis: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    scope: str = ""  # where it was asked, which `feedback` goes by
+
+
+class Hits(Sequence[Hit]):
+    """The answer of a recall: hits, best first, the trace if it was asked for, and where it was asked."""
+
+    __slots__ = ("_hits", "scope", "trace")
+
+    def __init__(self, hits: Sequence[Hit], trace: Trace | None = None, scope: str = "") -> None:
+        self._hits = tuple(hits)
+        self.trace = trace
+        self.scope = scope
+
+    def __len__(self) -> int:
+        return len(self._hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self._hits)
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Hit]: ...
+    def __getitem__(self, index: int | slice) -> Hit | Sequence[Hit]:
+        return self._hits[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hits) and self._hits == other._hits
+
+    def __hash__(self) -> int:
+        return hash(tuple(hit.id for hit in self._hits))
+
+    def __repr__(self) -> str:
+        return f"Hits({list(self._hits)!r})"

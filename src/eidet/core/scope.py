@@ -1,0 +1,57 @@
+"""Scopes: the isolation boundary between memories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The isolation boundary: a path of labels such as `acme/ann`.
+
+    A plain string names exactly one scope. `Scope.under("acme")` names `acme` and all below it.
+    """
+
+    path: str = "default"
+    below: bool = False
+
+    def __post_init__(self) -> None:
+        check_scope(self.path)
+
+    @classmethod
+    def of(cls, scope: str | Scope) -> Scope:
+        if isinstance(scope, str):
+            return _checked_scope(scope)
+        return scope if isinstance(scope, Scope) else cls(scope)
+
+    @classmethod
+    def under(cls, path: str) -> Scope:
+        return cls(path, below=True)
+
+    def holds(self, path: str) -> bool:
+        return path == self.path or (self.below and path.startswith(self.path + "/"))
+
+    def __str__(self) -> str:
+        return self.path + ("/**" if self.below else "")
+
+
+@lru_cache(maxsize=4096)
+def _checked_scope(path: str) -> Scope:
+    return Scope(path)
+
+
+def check_scope(path: str) -> None:
+    """Labels are any printable text without '/', 1 to 200 characters each, 1,000 in all."""
+    if not isinstance(path, str):
+        raise BadInput(f"a scope is a string such as 'acme/ann', not {type(path).__name__}")
+    if len(path) > 1000:
+        raise BadInput(f"a scope has at most 1,000 characters, this one has {len(path):,}")
+    for label in path.split("/"):
+        if not label or len(label) > 200 or label != label.strip() or not label.isprintable():
+            raise BadInput(
+                f"scope {path!r}: each label between '/' needs 1 to 200 printable characters "
+                "and no space at its ends"
+            )

@@ -1,0 +1,224 @@
+"""Settings with good defaults, and the one place that reads them from the environment or a file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .errors import BadInput, Misconfigured
+from .record import kind_of
+from .scope import Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upkeep:
+    """How memories move between tiers, fade, and are summed up. None switches a limit off.
+
+    Limits of entries and steps are those of one scope. Ages count from when a memory was made or last
+    used, for importance 0.5: at importance 0 it moves after half the time, at 1 not by age at all.
+    """
+
+    short_entries: int | None = 10_000  # more in the short tier: those unused longest move to the middle
+    short_age_days: float | None = 30.0
+    short_steps: int | None = None  # behind the newest step of the scope
+    middle_entries: int | None = 100_000
+    middle_age_days: float | None = 180.0
+    middle_steps: int | None = None
+    gist_tokens: int = 48  # what the long tier shows of a text
+    digits: int = 3  # what it shows of a number
+    promote_uses: int | None = 5  # so many uses since its last move …
+    promote_days: float = 7.0  # … the last of them within these days lift a memory one tier
+    forget_below: float = 0.0  # strength, see `eidet.upkeep.curve`; 0 forgets nothing
+    archive_above: float = 0.5  # importance from which a memory is archived before it is forgotten
+    archive: str | None = None  # the folder for that; without one, what is important is not forgotten
+    half_life_days: float = 30.0  # the forgetting curve: `eidet fit` finds these four
+    spacing_gain: float = 1.0
+    importance_gain: float = 4.0
+    shape: float = 1.0
+    alike: float = 0.85  # cosine from which two facts are read closely: the same, or one newer?
+    session_idle_hours: float | None = 6.0  # a session silent for so long has ended
+    episode_messages: int | None = 50  # so many new messages make an episode of one that goes on
+    episode_tokens: int = 200
+    fact_episodes: int = 2  # what so many episodes say becomes a fact
+    every_insertions: int | None = None  # moves are made in the background after so many new records
+    moves_told_days: float = 7.0  # that the history tells of a move
+    history_days: float | None = None  # that it tells of records that are no more; None: for good
+    batch: int = 100  # records changed at once
+
+    def __post_init__(self) -> None:
+        for name in (f.name for f in fields(self)):
+            value = getattr(self, name)
+            if isinstance(value, int | float) and not value >= (1 if name in _COUNTS else 0):
+                raise Misconfigured(f"setting upkeep.{name} cannot be {value!r}")
+
+
+_COUNTS = {"gist_tokens", "digits", "promote_uses", "episode_messages", "episode_tokens", "fact_episodes",
+           "every_insertions", "batch"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long memories of a scope (and of some kinds) are kept: see `docs/retention.md`.
+
+    `then` is keep (upkeep deletes nothing of it for so many days, None: ever), archive (it goes into
+    the archive and leaves the memory after so many days) or delete.
+    """
+
+    scope: str = "**"  # one scope, `acme/**` for it and all below, `**` for every one
+    kinds: Sequence[str] | None = None  # None: every kind
+    then: str = "keep"
+    days: float | None = None
+    since: str = "created"  # or occurred: from when the days count
+    name: str | None = None  # for reasons and reports
+
+    def __post_init__(self) -> None:
+        if self.then not in ("keep", "archive", "delete"):
+            raise Misconfigured(f"a retention keeps, archives or deletes (then=…), not {self.then!r}")
+        if self.since not in ("created", "occurred"):
+            raise Misconfigured(f"a retention counts since created or occurred, not {self.since!r}")
+        days = self.days
+        if days is None and self.then != "keep":
+            raise Misconfigured(f"a retention that says {self.then} needs days")
+        if days is not None and (type(days) not in (int, float) or not days >= 0):
+            raise Misconfigured(f"the days of a retention are a number from 0 up, not {days!r}")
+        try:
+            self._tidy()
+        except BadInput as error:
+            raise Misconfigured(f"a retention cannot be used: {error}") from error
+
+    def _tidy(self) -> None:
+        if self.scope != "**":
+            Scope(self.scope.removesuffix("/**") if isinstance(self.scope, str) else self.scope)
+        if self.kinds is not None:
+            told = (self.kinds,) if isinstance(self.kinds, str) else self.kinds
+            object.__setattr__(self, "kinds", tuple(kind_of(kind) for kind in told))
+
+    def __str__(self) -> str:
+        """In words, such as `delete message of acme/** after 30 days`."""
+        which = f"{'/'.join(self.kinds) if self.kinds else 'all'} of {self.scope}"
+        ends = {"keep": "for" if self.days is not None else "for good"}.get(self.then, "after")
+        said = f"{self.then} {which} {ends}" + ("" if self.days is None else f" {self.days:g} days")
+        return f"{self.name} ({said})" if self.name else said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a memory works. Names carry units."""
+
+    durability: str = "process"  # "process" survives kill -9, "power" also the loss of power
+    language: str | None = None  # of the texts, for stemming; None: what the file has, or English
+    keep_duplicates: bool = False  # store a fact again that its scope already has word for word
+    text_chars: int = 1_000_000  # the longest text
+    index: str = field(default="auto", repr=False)  # embedded, or the server's; or name+http://host?key=…
+    index_memory_mb: int = 1024  # scopes beyond this are dropped from RAM, longest unused first
+    sidecar_from: int = 20_000  # scopes of this many records get a cache file beside the database
+    flush_uses: int = 100  # use counts are written with the next write once this many wait
+    recent_days: int = 7  # drift of retrieval: these days …
+    reference_days: int = 28  # … against those before them
+    stale_days: int = 90  # memories not used for so long are told by metrics and `eidet doctor`
+    weigh: bool = False  # importance from what a text says, where none is given; some 0.1 ms a text
+    echo_guard: bool = False  # notice a text that only repeats what was just recalled
+    access_log: str | None = None  # a file that is told of every use, for `eidet fit`
+    guard: Any = None  # personal data: a Policy, or an action such as "redact"; None: off
+    guard_key: Any = field(default=None, repr=False)  # bytes, hexadecimal or base64 text, or file:PATH
+    vault: str | Path | None = None  # the file of the values behind pseudonyms
+    reveal: bool = True  # pseudonyms are turned back for whoever holds this memory; else only with the key
+    poison: str = "untrusted"  # texts scanned for orders to the agent: "untrusted", "all" or "off"
+    quarantine_above: float | None = None  # poison scores from here on are kept from recall until reviewed
+    receipt_key: str | None = None  # a file with an Ed25519 key (PEM) that signs receipts of forgetting
+    audit: str | None = None  # a file that notes every change, see `eidet.trust.audit`
+    audit_recalls: bool = False  # … and every reading
+    audit_content: bool = False  # … with what was written and asked
+    audit_sync: bool = False  # … on the disk before a change is made
+    audit_key_file: str | None = None  # … with a key that this file holds
+    key: str | None = field(default=None, repr=False)  # seals the file: env:NAME, file:PATH, or base64 text
+    index_unsealed: bool = False  # a plugin's index may hold opened vectors and words of a sealed memory
+    retention: tuple[Retention, ...] = ()  # the first that covers a record decides
+    upkeep: Upkeep = field(default_factory=Upkeep)
+
+    def __post_init__(self) -> None:
+        for name in (f.name for f in fields(self)):
+            value = getattr(self, name)
+            if isinstance(value, int) and not isinstance(value, bool) and value < 1:
+                raise Misconfigured(f"setting {name} must be at least 1, not {value}")
+        object.__setattr__(self, "retention", tuple(self.retention))
+        if not all(isinstance(policy, Retention) for policy in self.retention):
+            raise Misconfigured(f"setting retention is a list of Retention(…), not {self.retention!r}")
+
+
+def read_settings(environment: Mapping[str, str], file: Path | None = None) -> Settings:
+    """Settings from a TOML file's [eidet] table, overridden by EIDET_* variables.
+
+    Those of `Upkeep` are in [eidet.upkeep], and in EIDET_UPKEEP_*; each [[eidet.retention]] is a `Retention`.
+    """
+    given = {} if file is None else _table(file)
+    upkeep, retention = given.pop("upkeep", {}), _retention(given.pop("retention", []), file)
+    if not isinstance(upkeep, dict):
+        raise Misconfigured(f"settings file {file}: [eidet.upkeep] is a table, not {upkeep!r}")
+    chosen = _chosen(Settings(), given, environment, "EIDET_", "")
+    kept = _chosen(Upkeep(), upkeep, environment, "EIDET_UPKEEP_", "upkeep.")
+    return replace(chosen, retention=retention, upkeep=kept)
+
+
+def _retention(tables: Any, file: Path | None) -> tuple[Retention, ...]:
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise Misconfigured(f"settings file {file}: write each policy as a table [[eidet.retention]]")
+    names = {f.name for f in fields(Retention)}
+    for table in tables:
+        if unknown := table.keys() - names:
+            raise Misconfigured(
+                f"unknown settings {sorted(unknown)} of retention; there are {', '.join(sorted(names))}"
+            )
+    return tuple(Retention(**table) for table in tables)
+
+
+T = TypeVar("T", Settings, Upkeep)
+
+
+def _chosen(
+    usual: T, given: Mapping[str, Any], environment: Mapping[str, str], prefix: str, within: str
+) -> T:
+    names = {f.name for f in fields(usual)} - {"upkeep", "retention"}
+    told = {
+        name: environment[prefix + name.upper()] for name in names if prefix + name.upper() in environment
+    }
+    values = {**given, **told}
+    if unknown := values.keys() - names:
+        listed = sorted(f"{within}{name}" for name in unknown)
+        raise Misconfigured(f"unknown settings {listed}; there are {', '.join(sorted(names))}")
+    typed = {name: _typed(getattr(usual, name), within + name, value) for name, value in values.items()}
+    return replace(usual, **typed)
+
+
+def _table(file: Path) -> dict[str, Any]:
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8")).get("eidet", {})
+    except (OSError, ValueError) as error:
+        raise Misconfigured(f"settings file {file} cannot be used: {error}") from error
+    if not isinstance(table, dict):
+        raise Misconfigured(f"settings file {file} needs a table [eidet]")
+    return dict(table)
+
+
+def _typed(default: Any, name: str, value: Any) -> Any:
+    if not isinstance(value, str) or isinstance(default, str):
+        return value
+    if value.lower() == "none" and name.startswith("upkeep."):
+        return None
+    try:
+        return _read(default, value)
+    except ValueError:
+        raise Misconfigured(f"setting {name} cannot be {value!r}; the default is {default!r}") from None
+
+
+def _read(default: Any, value: str) -> Any:
+    if isinstance(default, bool):
+        if value.lower() in ("1", "true", "yes", "0", "false", "no"):
+            return value.lower() in ("1", "true", "yes")
+        raise ValueError(value)
+    if isinstance(default, float):
+        return float(value)
+    return int(value) if default is not None or value.isdigit() else value

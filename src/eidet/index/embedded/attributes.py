@@ -1,0 +1,226 @@
+"""What stands at a path of `data` or `meta`, as columns of one scope: made when it is asked for again.
+
+A row has the number of its value among the different values of the path, so that a condition is
+tried once for each value and not for each row. Held equal to `Condition.holds` by tests.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.record import Record
+from ...core.validate import Json, dump_json
+from ...core.where import MISSING, Condition, compare, resolve
+from .vectors import extended, grown
+
+Path = tuple[str | int, ...]
+Mask = NDArray[np.bool_]
+Read = Callable[[list[int]], Iterable[Record | None]]  # seqs -> records
+
+ASKED: Final = 2  # a path that is asked for so often gets a column; until then the store answers
+PATHS: Final = 32  # columns of a scope; those asked for longest ago go
+CHARS: Final = 1 << 24  # of the different texts of a path; with more, the store answers
+FOLLOWED: Final = 256  # paths whose asking is counted
+_VALUE_BYTES: Final = 150  # that a value takes beside its characters
+_ORDERED: Final = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
+
+
+class Attributes:
+    """The columns of one scope. Rows are those of the shard, which says when they move."""
+
+    def __init__(self) -> None:
+        self._columns: OrderedDict[Path, _Column] = OrderedDict()
+        self._asked: OrderedDict[Path, int] = OrderedDict()
+        self._refused: set[Path] = set()
+        self.nbytes = 0
+
+    def holding(self, conditions: Sequence[Condition], seq: NDArray[np.int64], read: Read) -> Mask | None:
+        """Which rows pass all conditions; None where the store must be asked.
+
+        Rows whose record is gone count as without a value: whoever asks knows that they are gone.
+        """
+        if any(condition.of_record for condition in conditions):
+            return None  # uses are counted in place: no column would follow them
+        wanted = {condition.path for condition in conditions}
+        ready = [self._is_ready(path) for path in wanted]  # each is counted
+        if not all(ready):
+            return None
+        self._follow(wanted, seq, read)
+        if not wanted.isdisjoint(self._refused):
+            return None
+        masks = [self._columns[condition.path].passing(condition) for condition in conditions]
+        return np.logical_and.reduce(masks) if len(masks) > 1 else masks[0]
+
+    def keep(self, rows: Mask) -> None:
+        """After the shard dropped its other rows."""
+        for path, column in list(self._columns.items()):
+            column.keep(rows)
+            if column.is_stale:
+                del self._columns[path]
+
+    def _is_ready(self, path: Path) -> bool:
+        if path in self._refused:
+            return False
+        if path in self._columns:
+            self._columns.move_to_end(path)
+            return True
+        self._asked[path] = self._asked.pop(path, 0) + 1
+        if len(self._asked) > FOLLOWED:
+            self._asked.popitem(last=False)
+        return self._asked[path] >= ASKED
+
+    def _follow(self, wanted: Iterable[Path], seq: NDArray[np.int64], read: Read) -> None:
+        for path in wanted:
+            self._columns.setdefault(path, _Column(path[0] == "data", path[1:]))
+        behind = {path: c for path, c in self._columns.items() if path in wanted and c.count < len(seq)}
+        if not behind:
+            return
+        start = min(column.count for column in behind.values())
+        seqs, first = np.unique(seq[start:], return_index=True)  # a record in several units has several rows
+        sizes = np.diff(np.append(first, len(seq) - start))
+        codes = self._codes(behind, seqs.tolist(), read)
+        for path, column in behind.items():
+            rows = np.repeat(np.array(codes[path], np.int32), sizes)
+            column.append(rows[column.count - start :])
+            if column.chars > CHARS:
+                self._refused.add(path)
+                del self._columns[path]
+        self._make_room(len(set(wanted)))
+
+    def _make_room(self, needed: int) -> None:
+        while len(self._columns) > max(PATHS, needed):
+            self._columns.popitem(last=False)
+        if len(self._refused) > FOLLOWED:
+            self._refused.clear()
+        self.nbytes = sum(column.nbytes for column in self._columns.values())
+
+    def _codes(self, behind: dict[Path, _Column], seqs: list[int], read: Read) -> dict[Path, list[int]]:
+        codes: dict[Path, list[int]] = {path: [] for path in behind}
+        for record in read(seqs):
+            for path, column in behind.items():
+                codes[path].append(0 if record is None else column.code_of(record))
+        return codes
+
+
+class _Column:
+    """The values of one path: a code for each row, and what each code means; 0 is no value."""
+
+    def __init__(self, in_data: bool, steps: Path) -> None:
+        self._in_data, self._steps = in_data, steps
+        self.count = 0
+        self.chars = 0
+        self._codes = np.empty(0, np.int32)
+        self._known: dict[Any, int] = {}
+        self._values: list[Json] = [MISSING]
+        self._numbers = np.full(1, np.nan)  # by code: those that a float is exactly
+        self._large: list[int] = []  # codes of the other numbers
+        self._complex: list[int] = []  # codes of lists and dicts
+
+    def code_of(self, record: Record) -> int:
+        value = resolve(record.data if self._in_data else record.meta, self._steps)
+        if value is MISSING:
+            return 0
+        key = _key(value)
+        return self._known.get(key) or self._learn(key, value)
+
+    def _learn(self, key: Any, value: Json) -> int:
+        code = self._known[key] = len(self._values)
+        self._values.append(value)
+        if code >= len(self._numbers):
+            self._numbers = extended(self._numbers, code, grown(code, code + 1))
+        self._numbers[code] = np.nan
+        if isinstance(value, list | dict):
+            self._complex.append(code)
+            self.chars += len(key[1])
+        elif _is_exact(value):
+            self._numbers[code] = value
+        elif isinstance(value, str):
+            self.chars += len(value)
+        elif isinstance(value, int) and not isinstance(value, bool):
+            self._large.append(code)
+        return code
+
+    def append(self, codes: NDArray[np.int32]) -> None:
+        total = self.count + len(codes)
+        if total > len(self._codes):
+            self._codes = extended(self._codes, self.count, grown(len(self._codes), total))
+        self._codes[self.count : total] = codes
+        self.count = total
+
+    def keep(self, rows: Mask) -> None:
+        """Those beyond what the column has seen are not its own yet."""
+        self._codes = self._codes[: self.count][rows[: self.count]]
+        self.count = len(self._codes)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether most of the values it knows are of records that are gone."""
+        return len(self._values) > 4 * self.count + 1000
+
+    def passing(self, condition: Condition) -> Mask:
+        found: Mask = self._table(condition.op, condition.value)[self._codes[: self.count]]
+        return found
+
+    def _table(self, op: str, operand: Json) -> Mask:
+        """For each code whether its value passes."""
+        match op:
+            case "=":
+                return self._same(operand)
+            case "in":
+                among: Mask = np.logical_or.reduce([self._none(), *map(self._same, operand)])
+                return among
+            case "!=":
+                other = ~self._same(operand)
+                other[0] = False
+                return other
+            case "exists":
+                there = self._none()
+                there[1:] = operand
+                there[0] = not operand
+                return there
+        if op in _ORDERED and _is_exact(operand):
+            table: Mask = _ORDERED[op](self._numbers[: len(self._values)], operand)
+            return self._tried(table, self._large, op, operand)
+        return self._tried(self._none(), range(1, len(self._values)), op, operand)
+
+    def _same(self, operand: Json) -> Mask:
+        table = self._none()
+        if isinstance(operand, list | tuple | dict):
+            return self._tried(table, self._complex, "=", operand)
+        if code := self._known.get(_key(operand)):
+            table[code] = True
+        return table
+
+    def _tried(self, table: Mask, codes: Iterable[int], op: str, operand: Json) -> Mask:
+        for code in codes:
+            table[code] = compare(self._values[code], op, operand)
+        return table
+
+    def _none(self) -> Mask:
+        return np.zeros(len(self._values), np.bool_)
+
+    @property
+    def nbytes(self) -> int:
+        kept = self._codes.nbytes + self._numbers.nbytes
+        return kept + self.chars + _VALUE_BYTES * len(self._values)
+
+
+def _is_exact(value: Json) -> bool:
+    """Whether it is a number that a float64 tells from every other number."""
+    if isinstance(value, float):
+        return True
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**53) <= value <= 2**53
+
+
+def _key(value: Json) -> Any:
+    """Equal for values that are the same; 1 is 1.0 and not true."""
+    if isinstance(value, bool):
+        return ("bool", value)
+    if isinstance(value, list | dict):
+        return ("json", dump_json(value))
+    return value

@@ -1,0 +1,191 @@
+"""`Where` on the columns of one scope; held equal to `Where.matches` by tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.record import Kind, Tier, Trust
+from ...core.scope import Scope
+from ...core.where import Box, Near, Where
+
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Seqs = NDArray[np.int64]
+Resolve = Callable[[Where], Seqs]
+
+_KINDS: Final = {kind: code for code, kind in enumerate(Kind)}
+_TIERS: Final = {tier: code for code, tier in enumerate(Tier)}
+_TRUST: Final = {trust: code for code, trust in enumerate(Trust)}
+
+
+class Columns(Protocol):
+    """One scope as arrays of equal length, one row per record."""
+
+    @property
+    def scope(self) -> str: ...
+    @property
+    def seq(self) -> Seqs:
+        """Rising; a record in several units has as many rows."""
+
+    @property
+    def kind(self) -> NDArray[np.uint8]:
+        """Positions in `list(Kind)`."""
+
+    @property
+    def tier(self) -> NDArray[np.uint8]:
+        """Positions in `list(Tier)`."""
+
+    @property
+    def trust(self) -> NDArray[np.uint8]:
+        """Positions in `list(Trust)`."""
+
+    @property
+    def agent(self) -> NDArray[np.int32]:
+        """Codes of labels, -1 for none; the same for `session`, `who` and `source`."""
+
+    @property
+    def session(self) -> NDArray[np.int32]: ...
+    @property
+    def who(self) -> NDArray[np.int32]: ...
+    @property
+    def source(self) -> NDArray[np.int32]: ...
+    @property
+    def occurred(self) -> Floats: ...
+    @property
+    def created(self) -> Floats: ...
+    @property
+    def step(self) -> Floats:
+        """NaN for none."""
+
+    @property
+    def x(self) -> Floats:
+        """NaN where there is no place."""
+
+    @property
+    def y(self) -> Floats: ...
+    @property
+    def z(self) -> Floats:
+        """NaN counts as 0."""
+
+    @property
+    def importance(self) -> Floats: ...
+    @property
+    def expires(self) -> Floats:
+        """Infinity for never."""
+
+    def __len__(self) -> int: ...
+
+    def code(self, column: str, label: str) -> int:
+        """The code of a label in a column of codes; -2 when it was never seen there."""
+
+
+def mask(where: Where, columns: Columns, resolve: Resolve) -> Mask:
+    """Which rows match; a fresh array.
+
+    What columns cannot answer (ids and JSON conditions) is asked of `resolve`, which gives the
+    rising seqs the store finds; it is asked last, and not at all when no row is left.
+    """
+    kept: Mask | None = None
+    for part in _parts(where, columns, resolve):
+        if kept is None:
+            kept = part
+        else:
+            np.logical_and(kept, part, out=kept)
+        if not kept.any():
+            return kept
+    return np.ones(len(columns), np.bool_) if kept is None else kept
+
+
+def _parts(where: Where, columns: Columns, resolve: Resolve) -> Iterator[Mask]:
+    """A fresh mask for each part that is asked for, the cheap ones first."""
+    if where.scope is not None and not where.scope.holds(columns.scope):
+        yield np.zeros(len(columns), np.bool_)
+    if where.alive_at is not None:
+        yield columns.expires > where.alive_at
+    yield from _codes(where, columns)
+    yield from _ranges(where, columns)
+    if where.box is not None:
+        yield from _in_box(where.box, columns)
+    if where.near is not None:
+        yield _within(where.near, columns)
+    yield from _nested(where, columns, resolve)
+    if where.ids is not None or where.conditions:
+        asked = Where(scope=Scope(columns.scope), ids=where.ids, conditions=where.conditions)
+        yield _among(columns.seq, resolve(asked))
+
+
+def _codes(where: Where, columns: Columns) -> Iterator[Mask]:
+    for name in ("session", "who", "agent", "source"):
+        if (label := getattr(where, name)) is not None:
+            yield getattr(columns, name) == columns.code(name, label)
+    if where.kinds is not None:
+        yield _one_of(columns.kind, {_KINDS[kind] for kind in where.kinds})
+    if where.tiers is not None:
+        yield _one_of(columns.tier, {_TIERS[tier] for tier in where.tiers})
+    if where.trust is not None:
+        yield _one_of(columns.trust, {_TRUST[trust] for trust in where.trust})
+
+
+def _one_of(column: NDArray[np.uint8], codes: set[int]) -> Mask:
+    found = np.zeros(len(column), np.bool_)
+    for code in codes:
+        np.logical_or(found, column == code, out=found)
+    return found
+
+
+def _ranges(where: Where, columns: Columns) -> Iterator[Mask]:
+    for name, low, high in (
+        ("occurred", where.since, where.until),
+        ("created", where.created_since, where.created_until),
+        ("step", where.step_from, where.step_to),
+        ("importance", where.importance_min, where.importance_max),
+    ):
+        if low is not None:
+            yield getattr(columns, name) >= low
+        if high is not None:
+            yield getattr(columns, name) <= high
+
+
+def _in_box(box: Box, columns: Columns) -> Iterator[Mask]:
+    for axis, low, high in zip("xyz", box.low, box.high, strict=False):
+        values = _axis(columns, axis)
+        yield values >= low
+        yield values <= high
+
+
+def _within(near: Near, columns: Columns) -> Mask:
+    total = np.zeros(len(columns))
+    for axis, middle in zip("xyz", (*near.place, 0.0), strict=False):
+        away = _axis(columns, axis) - middle
+        total += np.multiply(away, away, out=away)
+    return total <= near.radius * near.radius
+
+
+def _axis(columns: Columns, axis: str) -> Floats:
+    values: Floats = getattr(columns, axis)
+    return np.where(np.isnan(values), 0.0, values) if axis == "z" else values
+
+
+def _nested(where: Where, columns: Columns, resolve: Resolve) -> Iterator[Mask]:
+    for part in where.every:
+        yield mask(part, columns, resolve)
+    if where.some:
+        found = mask(where.some[0], columns, resolve)
+        for part in where.some[1:]:
+            np.logical_or(found, mask(part, columns, resolve), out=found)
+        yield found
+    for part in where.never:
+        yield ~mask(part, columns, resolve)
+
+
+def _among(seqs: Seqs, wanted: Seqs) -> Mask:
+    """Which of the seqs are wanted; both rise, and either may hold what the other does not."""
+    if not len(wanted):
+        return np.zeros(len(seqs), np.bool_)
+    at = np.minimum(np.searchsorted(wanted, seqs), len(wanted) - 1)
+    found: Mask = wanted[at] == seqs
+    return found

@@ -1,0 +1,87 @@
+"""Vectors of words, so that "instrument" in a question meets "violin" in a record.
+
+A term's vector depends on the term alone: that of the word the embedder knows whole, if it has this
+stem, else the embedding of the stem. So every process and every rebuilt index aligns the same.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import repeat
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...models.embed import WordEmbedder
+from ...text import Analyzer, term_id, unpack
+from .. import Floats
+from .vectors import Vectors
+
+MOST: Final = 100_000  # words kept, for all scopes together: some 50 MB
+
+Spell = Callable[[Sequence[int]], dict[int, str]]  # term ids -> the terms, as far as they are found
+
+
+class Reader(NamedTuple):
+    """A lexicon for one scope, whose texts tell how its terms are spelt."""
+
+    learn: Callable[[Sequence[int]], tuple[NDArray[np.int8], Floats]]
+    vectors: Callable[[Sequence[str]], Floats]
+
+
+class Lexicon:
+    """Unit vectors by term id, in bytes; learns terms when asked. Safe from many threads."""
+
+    def __init__(self, embedder: WordEmbedder, analyzer: Analyzer) -> None:
+        self._embedder, self._analyzer = embedder, analyzer
+        self._lock = threading.Lock()
+        self._place: dict[int, int] = {}
+        self._vectors = Vectors(embedder.width)
+
+    def rows(self, ids: Sequence[int], spell: Spell) -> tuple[NDArray[np.int8], Floats]:
+        """Bytes and scales, one row per term; zeros for a term that nobody can spell."""
+        with self._lock:
+            if not self._place or len(self._place) > MOST:
+                self._begin()
+            places = self._places(ids)
+            if unknown := [id for id, at in zip(ids, places, strict=True) if not at]:
+                self._learn(spell(unknown))
+                places = self._places(ids)
+            rows = np.array(places, np.intp)
+            return self._vectors.high[rows], self._vectors.scale[rows]
+
+    def _places(self, ids: Sequence[int]) -> list[int]:
+        """Where the vectors are; 0 for terms that are not known."""
+        return list(map(self._place.get, ids, repeat(0)))
+
+    def reader(self, spell: Spell) -> Reader:
+        return Reader(partial(self.rows, spell=spell), self.vectors)
+
+    def vectors(self, terms: Sequence[str]) -> Floats:
+        """The unit vectors of the terms of a question, one row each."""
+        ids = [term_id(term) for term in terms]
+        high, scale = self.rows(ids, lambda _: dict(zip(ids, terms, strict=True)))
+        return high * scale[:, None]
+
+    def _begin(self) -> None:
+        """Only the embedder's own words; the first row is for terms that are not known."""
+        self._place, self._vectors = {}, Vectors(self._embedder.width)
+        self._vectors.append([None])
+        words: dict[int, bytes] = {}
+        for word, vector in self._embedder.vocabulary():
+            for id in unpack(self._analyzer.packed(word)):
+                words.setdefault(id, np.asarray(vector, "<f4").tobytes())
+        self._add(list(words), list(words.values()))
+
+    def _learn(self, spelt: dict[int, str]) -> None:
+        if spelt:
+            made = np.asarray(self._embedder.embed(list(spelt.values())), "<f4")
+            self._add(list(spelt), [row.tobytes() for row in made])
+
+    def _add(self, ids: list[int], vectors: list[bytes]) -> None:
+        start = self._vectors.count
+        self._vectors.append(vectors)
+        self._place.update((id, start + at) for at, id in enumerate(ids))

@@ -1,0 +1,180 @@
+"""Which rows hold a term and how often: a sorted base, an unsorted tail, BM25 over both.
+
+Rows are only ever added at the end, so the tail's rows are all above the base's and a merge
+never has to sort rows. A term is found by bisection in the base and by comparison in the tail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import Floats
+from .vectors import extended, grown
+
+TAIL_ROWS: Final = 8192
+K1: Final = 1.2
+B: Final = 0.4
+
+Terms = NDArray[np.uint32]
+Docs = NDArray[np.int32]
+Counts = NDArray[np.uint8]
+
+
+class Postings:
+    """Term occurrences of rows 0 to `count`; `lengths` holds the number of terms of each row."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.lengths: Floats = np.empty(0, np.float32)
+        self.base_rows = 0
+        self.base: tuple[Terms, Docs, Counts] = _nothing()
+        self._tail: tuple[Terms, Docs, Counts] = _nothing()
+        self._tail_size = 0
+
+    def append(self, packed: Sequence[bytes]) -> None:
+        """Adds a row for each; the layout is that of `eidet.text.pack`."""
+        sizes = np.fromiter((len(blob) // 5 for blob in packed), np.intp, len(packed))
+        terms = np.frombuffer(b"".join([b[: len(b) // 5 * 4] for b in packed]), np.uint32)
+        counts = np.frombuffer(b"".join([b[len(b) // 5 * 4 :] for b in packed]), np.uint8)
+        docs = np.repeat(np.arange(self.count, self.count + len(packed), dtype=np.int32), sizes)
+        self._measure(docs, counts, len(packed))
+        self._extend(terms, docs, counts)
+        if self.count - self.base_rows > max(TAIL_ROWS, self.base_rows // 16):
+            self.merge()
+
+    def _measure(self, docs: Docs, counts: Counts, added: int) -> None:
+        if self.count + added > len(self.lengths):
+            self.lengths = extended(self.lengths, self.count, grown(len(self.lengths), self.count + added))
+        lengths = np.bincount(docs - self.count, weights=counts, minlength=added)
+        self.lengths[self.count : self.count + added] = lengths
+        self.count += added
+
+    def _extend(self, terms: Terms, docs: Docs, counts: Counts) -> None:
+        size = self._tail_size + len(terms)
+        if size > len(self._tail[0]):
+            capacity = grown(len(self._tail[0]), size)
+            t, d, c = self._tail
+            self._tail = (
+                extended(t, self._tail_size, capacity),
+                extended(d, self._tail_size, capacity),
+                extended(c, self._tail_size, capacity),
+            )
+        rows = slice(self._tail_size, size)
+        self._tail[0][rows], self._tail[1][rows], self._tail[2][rows] = terms, docs, counts
+        self._tail_size = size
+
+    def merge(self) -> None:
+        """Sorts the tail into the base: linear, because timsort sees two sorted runs."""
+        if not self._tail_size:
+            self.base_rows = self.count
+            return
+        t, d, c = self._used_tail()
+        order = np.argsort(t, kind="stable")
+        terms = np.concatenate((self.base[0], t[order]))
+        docs = np.concatenate((self.base[1], d[order]))
+        counts = np.concatenate((self.base[2], c[order]))
+        order = np.argsort(terms, kind="stable")
+        self.base = (terms[order], docs[order], counts[order])
+        self.base_rows = self.count
+        self._tail, self._tail_size = _nothing(), 0
+
+    def pairs(self) -> tuple[Terms, Docs]:
+        """Every term of every row, and the row."""
+        tail = self._used_tail()
+        return np.concatenate((self.base[0], tail[0])), np.concatenate((self.base[1], tail[1]))
+
+    def lookup(self, terms: Sequence[int]) -> tuple[NDArray[np.intp], Docs, Counts]:
+        """Where the terms occur: which term (its position in `terms`), in which row, how often.
+
+        Term by term with rising rows, for the base and then for the tail, whose rows are others.
+        """
+        keys = np.array(terms, np.uint32)
+        which, docs, counts = self._in_tail(keys)
+        if not self.base_rows:
+            return which, docs, counts
+        base = self._in_base(keys)
+        return (
+            np.concatenate((base[0], which)),
+            np.concatenate((base[1], docs)),
+            np.concatenate((base[2], counts)),
+        )
+
+    def _in_base(self, keys: Terms) -> tuple[NDArray[np.intp], Docs, Counts]:
+        terms, docs, counts = self.base
+        first, last = np.searchsorted(terms, keys), np.searchsorted(terms, keys, side="right")
+        runs = [slice(a, b) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        return (
+            np.repeat(np.arange(len(keys)), last - first),
+            np.concatenate([docs[run] for run in runs]),
+            np.concatenate([counts[run] for run in runs]),
+        )
+
+    def _in_tail(self, keys: Terms) -> tuple[NDArray[np.intp], Docs, Counts]:
+        terms, docs, counts = self._used_tail()
+        flat = (terms == keys[:, None]).ravel().nonzero()[0]  # much faster than in two dimensions
+        which, at = np.divmod(flat, max(self._tail_size, 1))
+        return which, docs[at], counts[at]
+
+    def _used_tail(self) -> tuple[Terms, Docs, Counts]:
+        terms, docs, counts = self._tail
+        return terms[: self._tail_size], docs[: self._tail_size], counts[: self._tail_size]
+
+    def bm25(
+        self,
+        terms: Sequence[int],
+        *,
+        alive: NDArray[np.bool_] | None,
+        live: int,
+        total: float,
+        only: NDArray[np.bool_] | None = None,
+    ) -> tuple[Floats, Floats]:
+        """A score for every row, 0 without any of the terms and if not in `only`; and each term's rarity.
+
+        `alive` marks the rows that count for the statistics, `live` how many there are and `total`
+        how many terms they have together: exact per scope, so that a rebuilt index scores the same.
+        """
+        which, docs, counts = self.lookup(terms)
+        if alive is not None:
+            which, docs, counts = _among(alive, which, docs, counts)
+        held = np.bincount(which, minlength=len(terms))
+        rarity = np.log1p((live - held + 0.5) / (held + 0.5))
+        if only is not None:
+            which, docs, counts = _among(only, which, docs, counts)
+        mean = total / live if live and total else 1.0
+        norm = self.lengths[docs]
+        norm *= K1 * B / mean
+        norm += K1 * (1 - B)
+        norm += counts
+        weight = (rarity * (K1 + 1)).astype(np.float32)[which]
+        weight *= counts
+        weight /= norm
+        return np.bincount(docs, weight, self.count).astype(np.float32), rarity.astype(np.float32)
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Forgets the other rows and numbers those that stay anew."""
+        self.merge()
+        place = np.cumsum(rows, dtype=np.int32) - 1
+        terms, docs, counts = self.base
+        stay = rows[docs]
+        self.base = (terms[stay], place[docs[stay]], counts[stay])
+        self.lengths = self.lengths[: self.count][rows]
+        self.count = self.base_rows = len(self.lengths)
+
+    @property
+    def nbytes(self) -> int:
+        return self.lengths.nbytes + sum(a.nbytes for a in (*self.base, *self._tail))
+
+
+def _among(
+    rows: NDArray[np.bool_], which: NDArray[np.intp], docs: Docs, counts: Counts
+) -> tuple[NDArray[np.intp], Docs, Counts]:
+    here = rows[docs]
+    return which[here], docs[here], counts[here]
+
+
+def _nothing() -> tuple[Terms, Docs, Counts]:
+    return np.empty(0, np.uint32), np.empty(0, np.int32), np.empty(0, np.uint8)

@@ -1,0 +1,174 @@
+"""Cache files of large scopes, so that a new process need not read the whole scope again.
+
+Only a cache: a file that is stale is caught up from the store, one that is damaged, foreign or
+from another time line of the store is ignored. Losing it costs a slower first search, nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...store import Head, Store
+from .shard import TYPES, Shard
+
+MAGIC: Final = b"EIDETIX3"
+log = logging.getLogger("eidet.index")
+
+
+class Sidecars:
+    """The cache files of one store in one folder; without a folder, nothing is kept."""
+
+    def __init__(self, folder: Path | None, store: Store) -> None:
+        self._folder = folder
+        self._store = store
+
+    def path(self, scope: str) -> Path | None:
+        name = blake2b(scope.encode(), digest_size=12).hexdigest()
+        return None if self._folder is None else self._folder / f"{name}.eix"
+
+    def load(self, scope: str, width: int, head: Head) -> Shard | None:
+        path = self.path(scope)
+        if path is None or not path.exists():
+            return None
+        try:
+            with path.open("rb") as file:
+                return self._read(file, scope, width, head)
+        except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
+            log.warning("index cache %s is unusable (%s); it will be made anew", path, error)
+            self.remove(scope)
+            return None
+
+    def _read(self, file: BinaryIO, scope: str, width: int, head: Head) -> Shard | None:
+        header = _read_header(file)
+        seen = Head(*header["head"])
+        fits = (header["identity"], header["scope"], header["width"]) == (self._store.identity, scope, width)
+        if not fits or seen.epoch != head.epoch or seen.seq > head.seq:
+            return None
+        if header["witness"] is None or self._store.witness(seen.seq) != header["witness"]:
+            return None
+        arrays = dict(_read_arrays(file, header))
+        return _restored(Shard(scope, width), header, arrays, seen)
+
+    def save(self, shard: Shard) -> None:
+        """Writes beside and renames, so that no reader ever sees half a file."""
+        path = self.path(shard.scope)
+        if path is None or not self._store.writable or self._saved(path, shard):
+            return
+        shard.settle()
+        partial = path.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            path.parent.mkdir(exist_ok=True)
+            with partial.open("wb") as file:
+                _write(file, self._header(shard), _arrays(shard))
+            partial.replace(path)
+        except OSError as error:
+            log.warning("index cache %s was not written: %s", path, error)
+            partial.unlink(missing_ok=True)
+
+    def remove(self, scope: str) -> None:
+        path = self.path(scope)
+        if path is None or not self._store.writable:
+            return
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("index cache %s was not removed: %s", path, error)
+
+    def _saved(self, path: Path, shard: Shard) -> bool:
+        """Whether the file on disk already tells (nearly) all: then a catch-up is cheaper than a write."""
+        try:
+            with path.open("rb") as file:
+                header = _read_header(file)
+            (epoch, seq), live, witness = header["head"], header["live"], header["witness"]
+        except (OSError, ValueError, KeyError, TypeError, struct.error):
+            return False
+        same = header.get("identity") == self._store.identity and epoch == shard.head.epoch
+        known = same and witness is not None and self._store.witness(seq) == witness
+        return bool(known and abs(live - shard.live) * 50 < shard.live and shard.live == shard.count)
+
+    def _header(self, shard: Shard) -> dict[str, Any]:
+        return {
+            "identity": self._store.identity,
+            "scope": shard.scope,
+            "width": shard.vectors.width,
+            "head": list(shard.head),
+            "witness": self._store.witness(shard.head.seq),
+            "live": shard.live,
+            "records": shard.records,
+            "damaged": list(shard.damaged.items()),
+            "total": shard.total,
+            "mortal": shard.mortal,
+            "codes": shard.codes,
+        }
+
+
+def _arrays(shard: Shard) -> dict[str, NDArray[Any]]:
+    terms, docs, counts = shard.postings.base
+    return {
+        **{name: getattr(shard, name) for name in TYPES},
+        "high": shard.vectors.high[: shard.count],
+        "low": shard.vectors.low[: shard.count],
+        "scale": shard.vectors.scale[: shard.count],
+        "lengths": shard.postings.lengths[: shard.count],
+        "terms": terms,
+        "docs": docs,
+        "counts": counts,
+        "days": shard.days,
+    }
+
+
+def _restored(shard: Shard, header: dict[str, Any], arrays: dict[str, NDArray[Any]], head: Head) -> Shard:
+    shard.columns = {name: arrays[name] for name in TYPES}
+    shard.codes = header["codes"]
+    shard.count = shard.live = header["live"]
+    shard.records, shard.days = header["records"], arrays["days"]
+    shard.damaged = dict(header["damaged"])
+    shard.total, shard.mortal, shard.head = header["total"], header["mortal"], head
+    shard.vectors.high, shard.vectors.low = arrays["high"], arrays["low"]
+    shard.vectors.scale, shard.vectors.count = arrays["scale"], shard.count
+    shard.postings.base = (arrays["terms"], arrays["docs"], arrays["counts"])
+    shard.postings.lengths = arrays["lengths"]
+    shard.postings.count = shard.postings.base_rows = shard.count
+    return shard
+
+
+def _write(file: BinaryIO, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    header["arrays"] = [
+        [name, array.dtype.str, list(array.shape), zlib.crc32(np.ascontiguousarray(array).data)]
+        for name, array in arrays.items()
+    ]
+    text = json.dumps(header).encode()
+    file.write(MAGIC + struct.pack("<II", len(text), zlib.crc32(text)) + text)
+    for array in arrays.values():
+        np.ascontiguousarray(array).tofile(file)
+
+
+def _read_header(file: BinaryIO) -> dict[str, Any]:
+    start = file.read(len(MAGIC) + 8)
+    if start[: len(MAGIC)] != MAGIC:
+        raise ValueError("not an index cache of this version")
+    size, check = struct.unpack("<II", start[len(MAGIC) :])
+    text = file.read(size)
+    if zlib.crc32(text) != check:
+        raise ValueError("the header is damaged")
+    header: dict[str, Any] = json.loads(text)
+    return header
+
+
+def _read_arrays(file: BinaryIO, header: dict[str, Any]) -> Iterator[tuple[str, NDArray[Any]]]:
+    for name, dtype, shape, check in header["arrays"]:
+        array = np.fromfile(file, dtype, int(np.prod(shape))).reshape(shape)
+        if zlib.crc32(array.data) != check:
+            raise ValueError(f"the {name} are damaged")
+        yield name, array

@@ -1,0 +1,147 @@
+"""Unit vectors in two byte planes: one that is scanned, one that makes the best scores exact.
+
+A vector v is kept as scale * (high + low / 254) with high and low in int8. A scan reads only the
+high plane (a quarter of float32); the candidates it finds are scored again with both.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+import numpy as np
+import simsimd
+from numpy.typing import NDArray
+
+from .. import Floats, Rows
+
+A = TypeVar("A", bound=np.generic)
+
+FINE: Final = 254.0
+THREADED_FROM: Final = 40_000  # rows; below, starting a second thread costs more than it saves
+THREADS: Final = min(2, os.cpu_count() or 1)
+RETRY: Final = 16  # scans after which the other number of threads is tried again
+
+
+class Pace:
+    """Chooses one or two threads for large scans by what they cost lately.
+
+    Two halve the time on an idle machine; on a busy one the slower half waits for its turn and
+    the scan takes several times as long as on one.
+    """
+
+    def __init__(self) -> None:
+        self._cost = {1: 0.0, THREADS: 0.0}  # seconds per row, smoothed; 0 until tried
+        self._scans = 0
+
+    def threads(self, rows: int) -> int:
+        if rows < THREADED_FROM:
+            return 1
+        self._scans += 1
+        best = min(self._cost, key=lambda count: self._cost[count])
+        return 1 + THREADS - best if self._scans % RETRY == 0 else best
+
+    def note(self, threads: int, rows: int, seconds: float) -> None:
+        if rows >= THREADED_FROM:
+            known, cost = self._cost[threads], seconds / rows
+            self._cost[threads] = cost if not known else 0.5 * known + 0.5 * cost
+
+
+PACE: Final = Pace()
+
+
+class Vectors:
+    """A growing matrix of unit vectors; a row without a vector scores 0."""
+
+    def __init__(self, width: int, capacity: int = 0) -> None:
+        self.width = width
+        self.count = 0
+        self.high = np.empty((capacity, width), np.int8)
+        self.low = np.empty((capacity, width), np.int8)
+        self.scale = np.empty(capacity, np.float32)
+
+    def append(self, blobs: Sequence[bytes | None]) -> None:
+        self.reserve(self.count + len(blobs))
+        for start in range(0, len(blobs), 4096):
+            self._append(blobs[start : start + 4096])
+
+    def _append(self, blobs: Sequence[bytes | None]) -> None:
+        size = self.width * 4
+        empty = bytes(size)
+        whole = b"".join(blob if blob is not None and len(blob) == size else empty for blob in blobs)
+        unit = normalised(np.frombuffer(whole, np.float32).reshape(len(blobs), self.width))
+        scale = np.abs(unit).max(axis=1) / 127
+        steps = unit / np.where(scale > 0, scale, 1)[:, None]
+        high = np.rint(steps)
+        rows = slice(self.count, self.count + len(blobs))
+        self.high[rows] = high
+        self.low[rows] = np.rint((steps - high) * FINE)
+        self.scale[rows] = scale
+        self.count += len(blobs)
+
+    def scan(self, query: Floats, rows: Rows | None) -> Floats:
+        """Cosine with every row (or those given), to about 0.001."""
+        top, count = float(np.abs(query).max()), self.count if rows is None else len(rows)
+        if top == 0 or count == 0:
+            return np.zeros(count, np.float32)
+        coarse = np.rint(query * (127 / top)).astype(np.int8)[None]
+        matrix = self.high[: self.count] if rows is None else self.high[rows]
+        scale = self.scale[: self.count] if rows is None else self.scale[rows]
+        threads, start = PACE.threads(len(matrix)), time.perf_counter()
+        dots = simsimd.cdist(coarse, matrix, metric="dot", out_dtype="float32", threads=threads)
+        PACE.note(threads, len(matrix), time.perf_counter() - start)
+        scores: Floats = np.asarray(dots, np.float32).reshape(-1)
+        scores *= scale
+        scores *= top / 127
+        return scores
+
+    def exact(self, query: Floats, rows: Rows) -> Floats:
+        """Cosine with the rows given, to about 0.00001."""
+        matrix: Floats = self.low[rows] * np.float32(1 / FINE)
+        matrix += self.high[rows]
+        scores: Floats = matrix @ query
+        scores *= self.scale[rows]
+        return scores
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        self.high, self.low = self.high[: self.count][rows], self.low[: self.count][rows]
+        self.scale = self.scale[: self.count][rows]
+        self.count = len(self.scale)
+
+    def reserve(self, count: int) -> None:
+        if count > len(self.scale):
+            capacity = grown(len(self.scale), count)
+            self.high = extended(self.high, self.count, capacity)
+            self.low = extended(self.low, self.count, capacity)
+            self.scale = extended(self.scale, self.count, capacity)
+
+    @property
+    def nbytes(self) -> int:
+        return self.high.nbytes + self.low.nbytes + self.scale.nbytes
+
+
+def normalised(matrix: Floats) -> Floats:
+    """Rows of length one; a zero row stays zero."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
+    unit: Floats = (matrix / np.where(lengths > 0, lengths, 1)[:, None]).astype(np.float32)
+    return unit
+
+
+def unit(vector: Floats) -> Floats:
+    """The same direction with length one; a zero vector stays zero."""
+    length = math.sqrt(float(vector.dot(vector)))
+    return vector / np.float32(length) if 0 < length < math.inf else normalised(vector[None])[0]
+
+
+def grown(capacity: int, needed: int) -> int:
+    """Grows by half, so that appending costs constant time on average."""
+    return max(needed, 64, capacity + capacity // 2)
+
+
+def extended(array: NDArray[A], count: int, capacity: int) -> NDArray[A]:
+    fresh = np.empty((capacity, *array.shape[1:]), array.dtype)
+    fresh[:count] = array[:count]
+    return fresh

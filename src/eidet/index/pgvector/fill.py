@@ -1,0 +1,311 @@
+"""Copying a scope from the store into tables of its own: all of it at once, then what was added since.
+
+Everything is done in one transaction each, by one process at a time: a lock that ends with the
+transaction sees to that, also when whoever holds it is killed.
+"""
+
+from __future__ import annotations
+
+import logging
+import struct
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ...store import Head
+from .. import Floats
+from ..embedded.shard import Shard
+from ..embedded.vectors import FINE
+from .integrity import Stale, readable
+from .postings import Seqs, blocks, terms_by_row, thinned
+from .tables import LOCK, Build, begin, clear, code_of, create, discard, keep, read_build
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from ...store.sql.postgres import PostgresStore
+
+log = logging.getLogger("eidet.index")
+
+PAGE: Final = 5_000  # entries read from the store at once
+BLOCK: Final = 50_000  # units whose words are kept together
+WAIT_SECONDS: Final = 10.0  # for another process that copies the same scope
+SAMPLE: Final = 1_024
+_ROW: Final = struct.Struct(">hiqiiif")  # the number of fields; then the size of each, and it
+_SIZE: Final = struct.Struct(">i")
+_HEADER: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_TRAILER: Final = b"\xff\xff"
+
+
+class Stopped(Exception):
+    """The index is being closed; nothing was changed."""
+
+
+def taken(connection: Connection[Any], scope: str, wait: bool = False) -> bool:
+    """Whether nobody else copies this scope now; until the transaction ends, nobody else will."""
+    which = [LOCK, zlib.crc32(scope.encode()) - 2**31]
+    if wait:
+        connection.execute("SELECT pg_advisory_xact_lock(%s::integer, %s::integer)", which)
+        return True
+    row = connection.execute("SELECT pg_try_advisory_xact_lock(%s::integer, %s::integer)", which).fetchone()
+    return bool(row and row[0])
+
+
+def _awaited(connection: Connection[Any], scope: str) -> bool:
+    from psycopg.errors import LockNotAvailable
+
+    connection.execute(f"SAVEPOINT waiting; SET LOCAL lock_timeout = {int(WAIT_SECONDS * 1000):d}")
+    try:
+        return taken(connection, scope, wait=True)
+    except LockNotAvailable:
+        connection.execute("ROLLBACK TO waiting")
+        return False
+
+
+class Copy:
+    """One transaction that brings a scope's tables further."""
+
+    def __init__(self, connection: Connection[Any], scope: str, width: int, build: Build) -> None:
+        self._connection = connection
+        self.scope, self.width = scope, width
+        self.build = build
+        self.more = False  # whether there is more to copy
+
+    def add(self, shard: Shard) -> None:
+        """All units of a shard."""
+        shard.settle()
+        self._copy_units(shard)
+        with self._connection.cursor().copy(
+            f"COPY {self.build.words} (term, first, size, postings) FROM STDIN (FORMAT BINARY)"
+        ) as copy:
+            copy.set_types(["int8", "int8", "int4", "bytea"])
+            for row in blocks(shard):
+                copy.write_row(row)
+        self.build = replace(
+            self.build,
+            copied=shard.head.seq,
+            live=self.build.live + shard.live,
+            records=self.build.records + shard.records,
+            total=self.build.total + shard.total,
+            damaged={**self.build.damaged, **shard.damaged},
+        )
+
+    def _copy_units(self, shard: Shard) -> None:
+        terms = terms_by_row(shard)
+        with self._connection.cursor().copy(
+            f"COPY {self.build.units} (seq, unit, length, embedding, terms) FROM STDIN (FORMAT BINARY)"
+        ) as copy:
+            copy.write(_HEADER)
+            for start in range(0, shard.count, PAGE):
+                copy.write(_unit_rows(shard, slice(start, min(start + PAGE, shard.count)), terms))
+            copy.write(_TRAILER)
+
+    def forget(self, gone: Sequence[int]) -> None:
+        """Nothing is left of these seqs, nor of the words they had."""
+        if not gone:
+            return
+        rows = self._connection.execute(
+            f"DELETE FROM {self.build.units} WHERE seq = ANY(%s::bigint[]) "
+            "RETURNING seq, unit, length, terms",
+            [list(gone)],
+        ).fetchall()
+        terms = np.unique(np.frombuffer(b"".join(held for *_, held in rows), "<u4"))
+        self._thin(terms.tolist(), np.array([seq for seq, *_ in rows], np.int64))
+        self.build = replace(
+            self.build,
+            live=self.build.live - len(rows),
+            records=self.build.records - sum(unit == 0 for _, unit, *_ in rows),
+            total=self.build.total - sum(length for _, _, length, _ in rows),
+            damaged={seq: tier for seq, tier in self.build.damaged.items() if seq not in set(gone)},
+        )
+        if rows:
+            self._draw()  # they may have been in it
+
+    def _thin(self, terms: list[int], gone: Seqs) -> None:
+        """Takes seqs out of the blocks of terms."""
+        cursor = self._connection.cursor(binary=True)
+        rows = cursor.execute(
+            f"SELECT term, first, size, postings FROM {self.build.words} WHERE term = ANY(%s::bigint[]) "
+            "AND first <= %s",
+            [terms, int(gone.max(initial=0))],
+        ).fetchall()
+        left = [(*thinned(first, size, held, gone), term, first) for term, first, size, held in rows]
+        write = f"UPDATE {self.build.words} SET size = %s, postings = %s WHERE term = %s AND first = %s"
+        if left:
+            cursor.executemany(write, left)
+            cursor.execute(
+                f"DELETE FROM {self.build.words} WHERE term = ANY(%s::bigint[]) AND size = 0", [terms]
+            )
+
+    def index(self, m: int, ef_construction: int) -> None:
+        """Makes what finds near vectors; takes long in a large scope."""
+        self._connection.execute(
+            f"CREATE INDEX ON {self.build.units} USING hnsw (embedding halfvec_cosine_ops) "
+            f"WITH (m = {m:d}, ef_construction = {ef_construction:d})"
+        )
+        self._connection.execute(f"ANALYZE {self.build.units}, records")
+        self._draw()
+
+    def _draw(self) -> None:
+        """A sample of the vectors, always the same of the same rows."""
+        rows = (
+            self._connection.cursor(binary=True)
+            .execute(
+                f"SELECT embedding FROM {self.build.units} WHERE embedding IS NOT NULL "
+                f"ORDER BY hashint8(seq), seq, unit LIMIT {SAMPLE}"
+            )
+            .fetchall()
+        )
+        sample = np.array([np.frombuffer(held, ">f2", -1, 4) for (held,) in rows], np.float32)
+        self.build = replace(self.build, sample=sample.reshape(-1, self.width))
+
+    def commit(self, head: Head) -> None:
+        self.build = replace(self.build, epoch=head.epoch, copied=head.seq, version=self.build.version + 1)
+        keep(self._connection, self.scope, self.build)
+        self._connection.execute("COMMIT")
+
+
+def _unit_rows(shard: Shard, rows: slice, terms: Sequence[bytes]) -> bytes:
+    """Rows as COPY reads them."""
+    vectors = _vectors(shard, rows)
+    body = np.zeros((len(vectors), 2 + shard.vectors.width), ">u2")
+    body[:, 0] = shard.vectors.width
+    body[:, 2:] = vectors.view(np.uint16)
+    parts = []
+    columns = shard.seq[rows].tolist(), shard.unit[rows].tolist(), shard.postings.lengths[rows].tolist()
+    for seq, unit, length, some, vector, held in zip(
+        *columns, vectors.any(axis=1).tolist(), body, terms[rows], strict=True
+    ):
+        parts.append(_ROW.pack(5, 8, seq, 4, unit, 4, length))
+        parts.append(_field(vector.tobytes() if some else None))
+        parts.append(_field(held))
+    return b"".join(parts)
+
+
+def _field(held: bytes | None) -> bytes:
+    return _SIZE.pack(-1) if held is None else _SIZE.pack(len(held)) + held
+
+
+def _vectors(shard: Shard, rows: slice) -> Any:
+    held = shard.vectors
+    exact: Floats = held.low[rows] * np.float32(1 / FINE)
+    exact += held.high[rows]
+    exact *= held.scale[rows, None]
+    return exact.astype(np.float16)
+
+
+def build(
+    connection: Connection[Any],
+    store: PostgresStore,
+    *,
+    scope: str,
+    width: int,
+    m: int,
+    ef_construction: int,
+    least: int,
+    known: int | None,
+    wait: bool,
+    stopped: Callable[[], bool],
+) -> bool:
+    """Copies a scope as it is into new tables; one that has fewer than `least` records gets none.
+
+    `known` is the code of what is to be replaced: if something else is there, somebody was faster. False
+    if somebody else is at it; with `wait`, they are waited for, and all is copied in any case.
+    """
+    begin(connection)
+    if not taken(connection, scope, wait):
+        connection.execute("COMMIT")
+        return False
+    there = code_of(connection, scope, width)
+    if not wait and there is not None and there != known:
+        connection.execute("COMMIT")
+        return True
+    create(connection, scope, width)
+    found = read_build(connection, scope, width)
+    assert found is not None
+    copy = Copy(connection, scope, width, found)
+    head = _copied(copy, store, Head(0, 0), stopped)
+    if copy.build.records < least:
+        discard(connection, scope)
+        connection.execute("COMMIT")
+        return False
+    copy.index(m, ef_construction)
+    copy.commit(head)
+    log.info("scope %s: %s records are indexed on the server", scope, copy.build.records)
+    return True
+
+
+def extend(
+    connection: Connection[Any],
+    store: PostgresStore,
+    *,
+    scope: str,
+    width: int,
+    stopped: Callable[[], bool],
+    wait: bool = False,
+) -> bool:
+    """Copies a page of what was added since; whether there is more. `Stale` if all must be copied anew.
+
+    With `wait`, somebody else who is at it is waited for, but not forever.
+    """
+    begin(connection)
+    if not (_awaited(connection, scope) if wait else taken(connection, scope)):
+        connection.execute("COMMIT")
+        return False
+    found = read_build(connection, scope, width)
+    if found is None:
+        raise Stale
+    copy = Copy(connection, scope, width, found)
+    with readable():
+        head = _copied(copy, store, Head(found.epoch, found.copied), stopped, pages=1)
+    copy.commit(head)
+    return copy.more
+
+
+def cleanse(connection: Connection[Any], *, scope: str, width: int, gone: Sequence[int] | None) -> bool:
+    """Takes seqs out of what was copied, or all of it; False if somebody else is at it for too long."""
+    begin(connection)
+    if not _awaited(connection, scope):
+        connection.execute("COMMIT")
+        return False
+    found = None if gone is None else read_build(connection, scope, width)
+    if gone is None or found is None:
+        clear(connection, scope)
+        connection.execute("COMMIT")
+    else:
+        copy = Copy(connection, scope, width, found)
+        copy.forget(gone)
+        copy.commit(Head(found.epoch, found.copied))
+    return True
+
+
+def _copied(
+    copy: Copy, store: PostgresStore, since: Head, stopped: Callable[[], bool], pages: int | None = None
+) -> Head:
+    """Everything after a head, page by page; up to where it went."""
+    shard, epoch, read = _behind(copy.scope, copy.width, since), since.epoch if since.seq else None, 0
+    while True:
+        if stopped():
+            raise Stopped
+        changes = store.changes_here(copy.scope, shard.head.seq, PAGE)
+        if epoch not in (None, changes.head.epoch) or (not read and 0 < since.seq < changes.pruned):
+            raise Stale
+        epoch, read, copy.more = changes.head.epoch, read + 1, len(changes.entries) == PAGE
+        done = not copy.more or read == pages
+        copy.forget([seq for seq in changes.gone if seq <= copy.build.copied])
+        shard.apply(changes)
+        if done or shard.count >= BLOCK:
+            copy.add(shard)
+            shard = _behind(copy.scope, copy.width, shard.head)
+        if done:
+            return changes.head
+
+
+def _behind(scope: str, width: int, head: Head) -> Shard:
+    """An empty one that goes on from a head."""
+    shard = Shard(scope, width)
+    shard.head = head
+    return shard

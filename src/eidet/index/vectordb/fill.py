@@ -1,0 +1,241 @@
+"""Fills a database from the store: in the order of seq, by one process at a time, from where it was left."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from typing import TypeVar
+
+import numpy as np
+
+from ...core.errors import Corrupt, Unavailable
+from ...models.embed.quantise import all_raised
+from ...store import Changes, Entry, Store
+from .. import Floats
+from ..embedded.vectors import normalised
+from . import UNIT_BITS, Database, Lost, Point, Shelf, VectorSettings, key_of
+from .pushdown import columns
+
+T = TypeVar("T")
+
+log = logging.getLogger("eidet.index")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Where a scope is in a database, and up to which seq. Kept in the settings of the store.
+
+    `settled` is what was sent so long ago before `sent_at` that it is found for sure.
+    """
+
+    collection: str
+    shelf: str
+    width: int
+    epoch: int
+    generation: int
+    seq: int = 0
+    settled: int = 0
+    sent_at: float = 0.0
+    scope: str = ""  # not kept: the name of the setting tells it
+
+    @property
+    def at(self) -> Shelf:
+        return Shelf(self.collection, self.shelf, self.width, self.scope)
+
+    def usable(self, now: float, settle_seconds: float) -> int:
+        """The seq up to which the database finds everything."""
+        return self.seq if now - self.sent_at >= settle_seconds else self.settled
+
+    def sent(self, seq: int, now: float, settle_seconds: float) -> Placement:
+        return replace(self, seq=seq, settled=self.usable(now, settle_seconds), sent_at=now)
+
+
+class Shipper:
+    """Keeps the placements of scopes, and moves them on. Safe from many threads."""
+
+    def __init__(
+        self,
+        store: Store,
+        width: int,
+        database: Database,
+        settings: VectorSettings,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._store, self._width, self._database, self._settings = store, width, database, settings
+        self._clock = clock
+        self._owner = uuid.uuid4().hex
+        self._lock = threading.RLock()
+        self._placements: dict[str, Placement | None] = {}
+        self._where = _short(f"{settings.prefix} {database.line.name} {UNIT_BITS}")
+
+    def placement(self, scope: str, epoch: int) -> Placement | None:
+        """The one that is known; read anew where it is of another epoch."""
+        if scope not in self._placements:
+            return self.refresh(scope)
+        known = self._placements[scope]
+        return known if known is None or known.epoch == epoch else self.refresh(scope)
+
+    def refresh(self, scope: str) -> Placement | None:
+        told = self._store.setting(self._name(scope))
+        found = Placement(**json.loads(told), scope=scope) if told else None
+        self._placements[scope] = found
+        return found
+
+    def usable(self, scope: str, epoch: int) -> int:
+        """The seq up to which the database is relied upon; 0 where it is not filled for this epoch."""
+        found = self.placement(scope, epoch)
+        if found is None or found.epoch != epoch or found.width != self._width:
+            return 0
+        return found.usable(self._clock(), self._database.settle_seconds)
+
+    def ship(self, scope: str) -> bool:
+        """Sends what is new, and removes what is gone; whether it could be done here and now."""
+        with self._lock:
+            if not self._leased(scope):
+                self.refresh(scope)
+                return False
+            try:
+                self._forward(scope)
+            except Lost:
+                self.forget(scope)
+                raise
+            finally:
+                self._store.lease(self._name(scope), self._owner, now=self._clock(), until=0.0)
+            return True
+
+    def rebuild(self, scope: str) -> bool:
+        """Fills a shelf beside the one in use, then changes over; recalls go on meanwhile."""
+        with self._lock:
+            if not self._leased(scope):
+                return False
+            try:
+                old, fresh = self.refresh(scope), self._fresh(scope)
+                self._keep(scope, self._filled(scope, fresh, keep=old is None))
+                if old is not None:
+                    self._database.discard(old.at)
+            finally:
+                self._store.lease(self._name(scope), self._owner, now=self._clock(), until=0.0)
+            return True
+
+    def forget(self, scope: str) -> None:
+        """The database lost what it held: it is filled from the beginning."""
+        with self._lock:
+            found = self.refresh(scope)
+            if found is not None:
+                self._placements[scope] = empty = replace(found, seq=0, settled=0)
+                if self._store.writable:
+                    self._keep(scope, empty)
+
+    def _forward(self, scope: str) -> None:
+        known, head = self.refresh(scope), self._store.head()
+        if known is None or known.epoch != head.epoch or known.width != self._width:
+            fresh = self._fresh(scope)
+            self._keep(scope, fresh)
+            if known is not None:
+                self._database.discard(known.at)
+            known = fresh
+        elif known.seq == 0:
+            self._database.prepare(known.at)
+        self._filled(scope, known, keep=True)
+
+    def _fresh(self, scope: str) -> Placement:
+        """An empty shelf under a name that is not in use; what an earlier attempt left there is gone."""
+        known = self._placements.get(scope)
+        generation = 1 if known is None else known.generation + 1
+        found = Placement(
+            collection=f"{self._settings.prefix}_{_short(self._store.identity)}_{self._width}",
+            shelf=f"{_short(f'{self._store.identity}/{scope}')}-{generation}",
+            width=self._width,
+            epoch=self._store.head().epoch,
+            generation=generation,
+            scope=scope,
+        )
+        self._database.discard(found.at)
+        self._database.prepare(found.at)
+        return found
+
+    def _filled(self, scope: str, known: Placement, *, keep: bool) -> Placement:
+        """Sends pages until the store's head is reached; with `keep`, each is remembered."""
+        head, away = self._store.head(), known.seq
+        while known.seq < head.seq:
+            changes = self._store.changes(scope, known.seq, self._settings.batch)
+            if changes.head.epoch != known.epoch or 0 < away < changes.pruned:
+                return self._anew(scope, known)
+            away = 0
+            known = self._sent(known, changes)
+            if keep:
+                self._keep(scope, known)
+            if not self._leased(scope):
+                raise Unavailable(f"another process fills {self._database.line.name}", retry_after=1.0)
+        return known
+
+    def _anew(self, scope: str, known: Placement) -> Placement:
+        """The store does not tell any more what went away meanwhile, or vectors were rewritten."""
+        self._placements[scope] = known
+        fresh = self._filled(scope, self._fresh(scope), keep=False)
+        self._keep(scope, fresh)
+        self._database.discard(known.at)
+        return fresh
+
+    def _sent(self, known: Placement, changes: Changes) -> Placement:
+        if changes.gone:
+            for seqs in _pages(list(changes.gone), self._database.batch):
+                self._database.remove(known.at, seqs)
+        for points in _pages(list(points_of(changes.entries, self._width)), self._database.batch):
+            self._database.put(known.at, points)
+        return known.sent(changes.head.seq, self._clock(), self._database.settle_seconds)
+
+    def _keep(self, scope: str, placement: Placement) -> None:
+        told = {name: value for name, value in asdict(placement).items() if name != "scope"}
+        self._store.configure({self._name(scope): json.dumps(told)})
+        self._placements[scope] = placement
+
+    def _leased(self, scope: str) -> bool:
+        if not self._store.writable:
+            return False
+        now = self._clock()
+        until = now + self._settings.lease_seconds
+        return self._store.lease(self._name(scope), self._owner, now=now, until=until)
+
+    def _name(self, scope: str) -> str:
+        return f"vectordb.{self._where}.{_short(scope)}"
+
+
+def points_of(entries: Sequence[Entry], width: int) -> Iterator[Point]:
+    """The vectors of records, one for each unit; what is damaged or has no direction is left out."""
+    for entry, blob in zip(entries, _raised(entries, width), strict=True):
+        if blob is None or not blob or len(blob) % (4 * width):
+            continue
+        told = columns(entry)
+        for unit, row in enumerate(normalised(np.frombuffer(blob, np.float32).reshape(-1, width))):
+            if _has_direction(row):
+                yield Point(key_of(entry.seq, unit), row, {**told, "seq": entry.seq})
+
+
+def _has_direction(row: Floats) -> bool:
+    return bool(np.isfinite(row).all() and row.any())
+
+
+def _raised(entries: Sequence[Entry], width: int) -> Sequence[bytes | None]:
+    """Vectors of whatever level as float32; None where they cannot be read."""
+    try:
+        return all_raised([e.vector for e in entries], [e.level for e in entries], width)
+    except (Corrupt, ValueError):
+        if len(entries) == 1:
+            return [None]
+        return [blob for entry in entries for blob in _raised([entry], width)]
+
+
+def _pages(items: list[T], size: int) -> Iterator[list[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _short(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,0 +1,220 @@
+"""`Where` as far as a vector database can tell it: a tree of plain comparisons, never less than was asked.
+
+Every column is always there (absent labels are "", absent numbers 0 with a column that says so), so
+that `not` means the same in every database. Labels are hashed: any text fits, and none is given away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from ...core.where import Box, Near, Where
+from ...store import Entry
+
+NEVER: Final = 1e15  # when what never expires does
+TEXTS: Final = ("kind", "tier", "trust", "agent", "session", "who", "source")
+NUMBERS: Final = (
+    "occurred", "created", "step", "stepped", "x", "y", "z", "placed", "importance", "expires",
+)  # fmt: skip
+LABELS: Final = ("agent", "session", "who", "source")
+OPPOSITE: Final = {
+    "=": "!=",
+    "!=": "=",
+    "in": "not in",
+    "not in": "in",
+    ">": "<=",
+    "<=": ">",
+    "<": ">=",
+    ">=": "<",
+}
+
+
+class Leaf(NamedTuple):
+    """A column compared with a value; with several for `in` and `not in`."""
+
+    column: str
+    op: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """All parts must hold; without any, everything passes."""
+
+    parts: tuple[Filter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """One of the parts must hold; without any, nothing passes."""
+
+    parts: tuple[Filter, ...] = ()
+
+
+Filter: TypeAlias = Leaf | Every | Some
+EVERYTHING: Final = Every()
+NOTHING: Final = Some()
+
+
+class Pushed(NamedTuple):
+    """`only` lets pass at least what was asked for; where it is `exact`, nothing else."""
+
+    only: Filter
+    exact: bool
+
+
+def pushed(where: Where | None, scope: str, now: float) -> Pushed:
+    """What a database can tell of a filter on the living records of a scope."""
+    alive = Leaf("expires", ">", now)
+    if where is None:
+        return Pushed(alive, True)
+    return Pushed(every([alive, _told(where, scope, True)]), _exact(where))
+
+
+def columns(entry: Entry) -> dict[str, Any]:
+    """What a point tells of its record."""
+    return {
+        "kind": str(entry.kind),
+        "tier": str(entry.tier),
+        "trust": str(entry.trust),
+        **{name: hashed(getattr(entry, name)) for name in LABELS},
+        "occurred": float(entry.occurred),
+        "created": float(entry.created),
+        "step": float(entry.step or 0),
+        "stepped": float(entry.step is not None),
+        "x": float(entry.x or 0),
+        "y": float(entry.y or 0),
+        "z": float(entry.z or 0),
+        "placed": float(entry.x is not None),
+        "importance": float(entry.importance),
+        "expires": NEVER if entry.expires is None else min(float(entry.expires), NEVER),
+    }
+
+
+def hashed(label: str | None) -> str:
+    return (
+        "" if label is None else blake2b(label.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    )
+
+
+def every(parts: Iterable[Filter]) -> Filter:
+    """All of them, flat; nothing if one is nothing."""
+    found = [leaf for part in parts for leaf in (part.parts if isinstance(part, Every) else (part,))]
+    if NOTHING in found:
+        return NOTHING
+    return found[0] if len(found) == 1 else Every(tuple(found))
+
+
+def some(parts: Iterable[Filter]) -> Filter:
+    found = [leaf for part in parts for leaf in (part.parts if isinstance(part, Some) else (part,))]
+    if EVERYTHING in found:
+        return EVERYTHING
+    return found[0] if len(found) == 1 else Some(tuple(found))
+
+
+def negated(only: Filter) -> Filter:
+    """The opposite, with `not` nowhere but in the comparisons."""
+    if isinstance(only, Leaf):
+        return Leaf(only.column, OPPOSITE[only.op], only.value)
+    join = some if isinstance(only, Every) else every
+    return join(negated(part) for part in only.parts)
+
+
+def passes(only: Filter, row: Mapping[str, Any]) -> bool:
+    """Whether columns pass: the meaning that every database is held to."""
+    if isinstance(only, Leaf):
+        return _COMPARE[only.op](row[only.column], only.value)
+    join = all if isinstance(only, Every) else any
+    return join(passes(part, row) for part in only.parts)
+
+
+_COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "=": lambda a, b: bool(a == b),
+    "!=": lambda a, b: bool(a != b),
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
+    ">": lambda a, b: bool(a > b),
+    ">=": lambda a, b: bool(a >= b),
+    "<": lambda a, b: bool(a < b),
+    "<=": lambda a, b: bool(a <= b),
+}
+
+
+def _told(where: Where, scope: str, least: bool) -> Filter:
+    """With `least`, at least what the filter lets pass, else at most that."""
+    return every(_parts(where, scope, least))
+
+
+def _parts(where: Where, scope: str, least: bool) -> Iterator[Filter]:
+    if where.scope is not None and not where.scope.holds(scope):
+        yield NOTHING
+    if not least and not _plain(where):
+        yield NOTHING
+    if where.alive_at is not None:
+        yield Leaf("expires", ">", where.alive_at)
+    yield from _labels(where)
+    yield from _ranges(where)
+    if where.box is not None:
+        yield from _in_box(where.box)
+    if where.near is not None and least:
+        yield from _around(where.near)
+    for part in where.every:
+        yield _told(part, scope, least)
+    if where.some:
+        yield some(_told(part, scope, least) for part in where.some)
+    for part in where.never:
+        yield negated(_told(part, scope, not least))
+
+
+def _plain(where: Where) -> bool:
+    """Whether comparisons alone tell this level of a filter."""
+    return where.ids is None and not where.conditions and where.near is None
+
+
+def _exact(where: Where) -> bool:
+    return _plain(where) and all(map(_exact, (*where.every, *where.some, *where.never)))
+
+
+def _labels(where: Where) -> Iterator[Filter]:
+    for name in LABELS:
+        if (label := getattr(where, name)) is not None:
+            yield Leaf(name, "=", hashed(label))
+    for name, chosen in (("kind", where.kinds), ("tier", where.tiers), ("trust", where.trust)):
+        if chosen is not None:
+            yield Leaf(name, "in", tuple(map(str, chosen))) if chosen else NOTHING
+
+
+def _ranges(where: Where) -> Iterator[Filter]:
+    if where.step_from is not None or where.step_to is not None:
+        yield Leaf("stepped", "=", 1.0)
+    for name, low, high in (
+        ("occurred", where.since, where.until),
+        ("created", where.created_since, where.created_until),
+        ("step", where.step_from, where.step_to),
+        ("importance", where.importance_min, where.importance_max),
+    ):
+        yield from _between(name, low, high)
+
+
+def _between(name: str, low: float | None, high: float | None) -> Iterator[Filter]:
+    if low is not None:
+        yield Leaf(name, ">=", float(low))
+    if high is not None:
+        yield Leaf(name, "<=", float(high))
+
+
+def _in_box(box: Box) -> Iterator[Filter]:
+    yield Leaf("placed", "=", 1.0)
+    for axis, low, high in zip("xyz", box.low, box.high, strict=False):
+        yield from _between(axis, low, high)
+
+
+def _around(near: Near) -> Iterator[Filter]:
+    """The box around a ball, a little wider: the ball itself is looked at afterwards."""
+    yield Leaf("placed", "=", 1.0)
+    for axis, middle in zip("xyz", (*near.place, 0.0), strict=False):
+        reach = near.radius + 1e-9 * (near.radius + abs(middle))
+        yield from _between(axis, middle - reach, middle + reach)

@@ -1,0 +1,1 @@
+"""Ports to models: embedders, rerankers and LLMs."""

@@ -1,0 +1,188 @@
+"""Texts become vectors: the `Embedder` port, and `embedder_of`, which finds one from what a user gives."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from operator import attrgetter
+from typing import Any, Protocol, TypeGuard, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import BadInput, Misconfigured
+from ...core.plugins import called, loaded, offered
+
+Vectors = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Turns texts into rows of float32. `EmbedderContract` tests these laws.
+
+    An embedder that is worth caching may say so with `costly = True`; one whose own code is
+    asynchronous also has `async def aembed(texts)` with the same laws.
+    """
+
+    @property
+    def name(self) -> str:
+        """Says which vectors these are: two embedders of one name give the same row for the same text.
+
+        Where it can, the name is one that `embedder_of` understands, so that a file can be opened by it.
+        """
+
+    @property
+    def width(self) -> int:
+        """The length of every row, constant for life. May cost one call of the model, the first time."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text, in the order given, shape (len(texts), width).
+
+        The same text gives the same row, alone or in company; no texts give shape (0, width).
+        Every number is finite, also for empty and for very long texts. The answer belongs to the
+        caller, who may change it. Safe to call from many threads at once.
+        """
+
+
+@runtime_checkable
+class WordEmbedder(Protocol):
+    """An embedder whose vectors of single words mean something and cost next to nothing."""
+
+    @property
+    def width(self) -> int: ...
+    def embed(self, texts: Sequence[str]) -> Vectors: ...
+    def vocabulary(self) -> Iterator[tuple[str, Vectors]]:
+        """The words it knows whole, in lower case, each with its vector; common ones first."""
+
+
+def checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+    """What the embedder answers, after its shape, width and numbers were verified."""
+    if isinstance(texts, str):
+        raise BadInput("embedding takes a list of texts; wrap a single text: [text]")
+    return verified(embedder, texts, embedder.embed(texts))
+
+
+def verified(embedder: Embedder, texts: Sequence[str], answer: Any) -> Vectors:
+    """The answer as float32 rows, or `Misconfigured` saying what came and what was promised."""
+    try:
+        rows: Vectors = np.asarray(answer, dtype=np.float32)
+    except (TypeError, ValueError) as bad:
+        raise Misconfigured(
+            f"embedder {embedder.name!r} gave something that is not rows of numbers: {bad}"
+        ) from bad
+    promised = (len(texts), embedder.width)
+    if rows.shape != promised:
+        raise Misconfigured(
+            f"embedder {embedder.name!r} gave an array of shape {rows.shape} for {len(texts)} texts; "
+            f"it promised {promised}, which is (texts, width)"
+        )
+    if not np.isfinite(rows).all():
+        row = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
+        raise Misconfigured(
+            f"embedder {embedder.name!r} gave NaN or infinity for text {row}: {texts[row][:80]!r}"
+        )
+    return rows
+
+
+GROUP = "eidet.embedders"
+BUILT_IN = {
+    "wordllama": "wordllama:WordLlama",
+    "hashing": "hashing:Hashing",
+    "openai": "http:HttpEmbedder.from_env",
+    "sentence-transformers": "sentence_transformers:SentenceTransformers",
+    "fastembed": "fastembed:FastEmbed",
+    "minilm": "minilm:MiniLM",
+    "joined": "joined:Joined.named",
+}
+
+
+def embedder_of(spec: object = None) -> Embedder:
+    """The embedder a user means.
+
+    None is the default (WordLlama, offline); a string is a name with an optional setting, such as
+    `"hashing:128"` or `"openai:text-embedding-3-small"`, built in or from an entry point of the
+    group `eidet.embedders`; an embedder is itself; any other callable, or object with `embed` or
+    `encode`, is adapted. Costly and asynchronous ones come wrapped in a cache.
+    """
+    if spec is None:
+        spec = "wordllama"
+    if isinstance(spec, str):
+        return _kept(_named(spec))
+    if isinstance(spec, type):
+        raise Misconfigured(f"embedder {spec.__name__} is a class; give an instance: {spec.__name__}()")
+    if _is_embedder(spec):
+        return _kept(spec)
+    from .adapt import adapt
+
+    return _kept(adapt(spec))
+
+
+def embedder_named(name: str, width: int) -> Embedder:
+    """The embedder a store was written with; one that only knows its name if it cannot be had."""
+    try:
+        return embedder_of(name)
+    except Misconfigured as error:
+        return Recorded(name, width, str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Stands for the embedder a memory was written with, as long as nothing has to be embedded."""
+
+    name: str
+    width: int
+    why: str
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if not texts:
+            return np.zeros((0, self.width), np.float32)
+        raise Misconfigured(
+            f"this memory was written with the embedder {self.name!r}, which cannot be had by that name "
+            f"({self.why}): open it with embedder=…, or change it for good with `eidet reembed`"
+        )
+
+
+def _kept(embedder: Embedder) -> Embedder:
+    if getattr(embedder, "costly", False) or hasattr(embedder, "aembed"):
+        from .cache import Cached
+
+        return Cached(embedder)
+    return embedder
+
+
+def _is_embedder(thing: object) -> TypeGuard[Embedder]:
+    # Looked up statically: asking for `width` may call a model.
+    has_all = all(_static(thing, part) is not None for part in ("name", "width", "embed"))
+    return has_all and not inspect.iscoroutinefunction(_static(thing, "embed"))
+
+
+def _static(thing: object, part: str) -> object:
+    return inspect.getattr_static(thing, part, None)
+
+
+def _named(spec: str) -> Embedder:
+    name, _, setting = spec.partition(":")
+    if name in BUILT_IN:
+        make = _built_in(BUILT_IN[name])
+        built: Embedder = make(setting) if setting else make()
+        return built
+    return _plugged_in(name, setting)
+
+
+def _built_in(place: str) -> Callable[..., Any]:
+    module, _, attribute = place.partition(":")
+    make: Callable[..., Any] = attrgetter(attribute)(import_module(f".{module}", __name__))
+    return make
+
+
+def _plugged_in(name: str, setting: str) -> Embedder:
+    if (make := loaded(GROUP, name)) is None:
+        known = ", ".join(sorted({*BUILT_IN, *offered(GROUP)}))
+        raise Misconfigured(f"no embedder is called {name!r}; there are {known}, or give a callable")
+    made: Embedder = called(GROUP, name, make, [setting] if setting else [])
+    if not _is_embedder(made):
+        raise Misconfigured(
+            f"{name!r} of {GROUP} is to give an embedder (name, width, embed), not {type(made).__name__}"
+        )
+    return made

@@ -1,0 +1,131 @@
+"""Vectors as the bytes a record carries: float32, little-endian; int8 or bits in the lower tiers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from ...core.errors import BadInput
+from . import Vectors
+
+MOST: Final = 64  # vectors of one record; the best one counts
+
+
+def packed(vector: object, width: int) -> bytes:
+    """A vector given by a caller (numbers, an array, or bytes of float32), or several, checked."""
+    try:
+        rows = np.frombuffer(vector, np.float32) if isinstance(vector, bytes) else _numbers(vector)
+    except (TypeError, ValueError) as bad:
+        raise BadInput(f"a vector is a sequence of {width} numbers: {bad}") from None
+    if isinstance(vector, bytes) and len(rows) > width and len(rows) % width == 0:
+        rows = rows.reshape(-1, width)
+    if rows.shape != (width,) and not (rows.ndim == 2 and rows.shape[1] == width and 0 < len(rows) <= MOST):
+        raise BadInput(
+            f"the vector has the shape {rows.shape}, this memory's embedder makes ({width},); a record may "
+            f"have up to {MOST} of them"
+        )
+    if not np.isfinite(rows).all():
+        raise BadInput("the vector holds NaN or infinity")
+    return rows.astype("<f4").tobytes()
+
+
+def _numbers(vector: object) -> Vectors:
+    with np.errstate(over="ignore"):
+        return np.asarray(vector, dtype=np.float32)
+
+
+def packed_rows(rows: Vectors) -> list[bytes]:
+    """The rows of a matrix as bytes, one each."""
+    whole, size = rows.astype("<f4", copy=False).tobytes(), rows.shape[1] * 4
+    return [whole[at : at + size] for at in range(0, len(whole), size)]
+
+
+def row_of(vector: bytes) -> Vectors:
+    return np.frombuffer(vector, "<f4")
+
+
+# The forms a vector is kept in, by the level of its record. Each begins with its own sign, so that a
+# vector that could not be lowered (it does not fit the width) is told from one that was.
+
+_INT8: Final = b"8"
+_BITS: Final = b"1"
+
+
+def lowered(vector: bytes, level: int, width: int) -> bytes:
+    """A record's float32 vectors at a level: 1 is int8 with a scale each, 2 is one bit a number.
+
+    Bytes that are no vectors of this width are left as they are.
+    """
+    if level <= 0 or not vector or len(vector) % (4 * width):
+        return vector
+    rows = np.frombuffer(vector, "<f4").reshape(-1, width)
+    if level == 1:
+        scale = np.abs(rows).max(axis=1) / np.float32(127)
+        steps = np.rint(rows / np.where(scale > 0, scale, 1)[:, None]).clip(-127, 127).astype(np.int8)
+        return b"".join((_INT8, scale.astype("<f4").tobytes(), steps.tobytes()))
+    return _BITS + np.packbits(rows >= 0, axis=1).tobytes()
+
+
+def raised(vector: bytes, level: int, width: int) -> bytes:
+    """The float32 vectors that stand for what is kept at a level; from bits, they have length one."""
+    count = _count(vector, level, width)
+    if not count:
+        return vector
+    return _raised_int8(vector, count, width) if level == 1 else _raised_bits(vector, width)
+
+
+def all_raised(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> list[bytes | None]:
+    """The same for many; single bit codes, of which there are most, all at once."""
+    size = -(-width // 8)
+    one = {
+        at
+        for at, (vector, level) in enumerate(zip(vectors, levels, strict=True))
+        if level >= 2 and vector is not None and len(vector) == 1 + size and vector[:1] == _BITS
+    }
+    rows = (
+        _raised_bits(_BITS + b"".join((vectors[at] or b"")[1:] for at in sorted(one)), width) if one else b""
+    )
+    parts = (rows[at : at + 4 * width] for at in range(0, len(rows), 4 * width))
+    return [
+        next(parts) if at in one else vector and raised(vector, level, width)
+        for at, (vector, level) in enumerate(zip(vectors, levels, strict=True))
+    ]
+
+
+def _raised_int8(vector: bytes, count: int, width: int) -> bytes:
+    scale = np.frombuffer(vector, "<f4", count, offset=1)
+    steps = np.frombuffer(vector, np.int8, offset=1 + 4 * count).reshape(count, width)
+    rows: Vectors = (steps * scale[:, None]).astype("<f4")
+    return rows.tobytes()
+
+
+def _raised_bits(vector: bytes, width: int) -> bytes:
+    codes = np.frombuffer(vector, np.uint8, offset=1).reshape(-1, -(-width // 8))
+    bits = np.unpackbits(codes, axis=1, count=width)
+    length = np.float32(1 / np.sqrt(width))
+    return np.array((-length, length), "<f4")[bits].tobytes()
+
+
+def how_many(vector: bytes | None, level: int, width: int) -> int:
+    """The number of vectors a record has, at least one."""
+    if not vector:
+        return 1
+    return _count(vector, level, width) or max(1, len(vector) // (4 * width))
+
+
+def _count(vector: bytes, level: int, width: int) -> int:
+    """The number of lowered vectors; 0 for bytes that were not lowered."""
+    sign, size = (_INT8, 4 + width) if level == 1 else (_BITS, -(-width // 8))
+    body = len(vector) - 1
+    return body // size if level > 0 and vector[:1] == sign and body > 0 and body % size == 0 else 0
+
+
+def first_rows(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> Vectors:
+    """The first vector of each record, as a matrix; a row of zeros where there is none that fits."""
+    rows = np.zeros((len(vectors), width), np.float32)
+    for row, vector in zip(rows, all_raised(vectors, levels, width), strict=True):
+        if vector is not None and len(vector) >= 4 * width:
+            row[:] = np.frombuffer(vector, "<f4", width)
+    return rows

@@ -1,0 +1,150 @@
+"""Any callable as an LLM: sync or async, for a prompt, for messages, or for a whole request."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextvars import copy_context
+from dataclasses import replace
+from typing import Any, Literal, TypeVar
+
+from ...core.errors import EidetError, Misconfigured, Unavailable
+from ...core.validate import dump_json
+from ...net.event_loop import BackgroundLoop
+from ...net.http import TooSlow
+from . import Answer, Request
+from .dialect import instructed
+
+T = TypeVar("T")
+Takes = Literal["prompt", "messages", "request"]
+AT_ONCE = 8  # calls of one callable that run, or hang, at the same time
+
+_background = BackgroundLoop(
+    "eidet-llm", inside="an asynchronous LLM waited for another LLM; await that one there instead"
+)
+
+
+def adapt(
+    function: Any, *, name: str | None = None, takes: Takes | None = None, timeout: float = 60.0
+) -> Adapted:
+    """An LLM around a callable that gives a string, a dict (the object asked for) or an `Answer`.
+
+    `takes` says what it is called with: "prompt", one string with everything in it; "messages", a list
+    of `{"role": …, "content": …}`; "request", our `Request`. Not given, it follows from the name or
+    annotation of the first parameter; "prompt" if that says nothing.
+    """
+    if not callable(function):
+        raise Misconfigured(
+            f"a {type(function).__name__} is no LLM: give provider:model, a callable, "
+            "or an object with name and ask"
+        )
+    return Adapted(function, name or _name_of(function), takes or _takes(function), timeout)
+
+
+class Adapted:
+    """A callable as an LLM. What it has not answered after `timeout` seconds is no longer waited for.
+
+    A coroutine is cancelled then, and runs on a loop of its own thread. A plain function cannot be
+    stopped: it ends by itself on its thread, and no more than eight are ever under way.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], name: str, takes: Takes, timeout: float) -> None:
+        self.name = name
+        self._function = function
+        self._takes = takes
+        self._timeout = timeout
+        self._free = threading.Semaphore(AT_ONCE)
+
+    def __repr__(self) -> str:
+        return f"<LLM {self.name}>"
+
+    def ask(self, request: Request) -> Answer:
+        started = time.monotonic()
+        answer = self._answer(self._called(_argument(request, self._takes), started + self._timeout))
+        millis = (time.monotonic() - started) * 1000
+        return replace(answer, model=answer.model or self.name, millis=millis)
+
+    def _called(self, argument: Any, deadline: float) -> Any:
+        if not self._free.acquire(timeout=self._timeout):
+            raise TooSlow(
+                f"{self.name}: {AT_ONCE} earlier calls have not come back", retry_after=self._timeout
+            )
+        future: Future[Any] = Future()
+        work = functools.partial(copy_context().run, self._run, argument, future)
+        threading.Thread(target=work, name="eidet-llm-call", daemon=True).start()
+        try:
+            result = future.result(max(deadline - time.monotonic(), 0))
+            if inspect.isawaitable(result):
+                left = max(deadline - time.monotonic(), 0)
+                result = _background.wait_for(_coroutine(result), left)
+        except FutureTimeout:
+            raise TooSlow(f"{self.name} did not answer within {self._timeout:g} s") from None
+        except EidetError:
+            raise
+        except Exception as error:  # whatever the user's code raises
+            raise Unavailable(f"{self.name} raised {type(error).__name__}: {error}") from error
+        return result
+
+    def _run(self, argument: Any, future: Future[Any]) -> None:
+        try:
+            future.set_result(self._function(argument))
+        except BaseException as error:  # noqa: BLE001 - handed to the thread that waits
+            future.set_exception(error)
+        finally:
+            self._free.release()
+
+    def _answer(self, result: Any) -> Answer:
+        if isinstance(result, Answer):
+            return result
+        if result is None or isinstance(result, str):
+            return Answer(text=result or "")
+        if isinstance(result, Mapping):
+            return Answer(text=dump_json(dict(result)))
+        raise Misconfigured(
+            f"LLM {self.name!r} gave a {type(result).__name__}; it has to give a string, a dict or an Answer"
+        )
+
+
+def _coroutine(answer: Awaitable[T]) -> Coroutine[Any, Any, T]:
+    return answer if inspect.iscoroutine(answer) else _awaited(answer)
+
+
+async def _awaited(answer: Awaitable[T]) -> T:
+    return await answer
+
+
+def _argument(request: Request, takes: Takes) -> Any:
+    if takes == "request":
+        return request
+    system = instructed(request)
+    if takes == "messages":
+        turns = [{"role": turn.role, "content": turn.text} for turn in request.turns]
+        return [{"role": "system", "content": system}, *turns] if system else turns
+    said = [f"{turn.role}: {turn.text}" for turn in request.before]
+    return "\n\n".join(part for part in (system, *said, request.prompt) if part)
+
+
+def _takes(function: Any) -> Takes:
+    try:
+        first = next(iter(inspect.signature(function).parameters.values()), None)
+    except (TypeError, ValueError):
+        return "prompt"
+    if first is None:
+        raise Misconfigured(f"LLM {_name_of(function)!r} takes no argument; it has to take the prompt")
+    annotation = str(first.annotation).lower()
+    if first.name == "request" or first.annotation in (Request, "Request"):
+        return "request"
+    lists = ("list", "sequence", "iterable")
+    return "messages" if first.name == "messages" or annotation.startswith(lists) else "prompt"
+
+
+def _name_of(thing: Any) -> str:
+    while isinstance(thing, functools.partial):
+        thing = thing.func
+    named = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{named.__module__}.{named.__qualname__}"

@@ -1,0 +1,156 @@
+"""Asking and judging: `consult` gives a usable answer or says why not, `answered` never fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, Literal, TypeVar
+
+from ...core.errors import BadInput, EidetError, Misconfigured, Refused, Unavailable
+from ...core.validate import clean_text
+from ...net.http import TooSlow
+from . import LLM, Answer, BadAnswer, Declined, Request, Turn
+from .dialect import instruction
+from .json_in_prose import fitting, without_thoughts
+from .ledger import Ledger
+
+T = TypeVar("T")
+ECHOED = 4_000  # characters of a bad answer that are shown to the model again
+CAUSES: tuple[tuple[type[EidetError], str], ...] = (
+    (TooSlow, "slow"),
+    (Unavailable, "unavailable"),
+    (Refused, "refused"),
+    (BadInput, "rejected"),
+    (Misconfigured, "misconfigured"),
+)
+UNREADABLE = (
+    EidetError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome(Generic[T]):
+    """A value and who gave it. `cause` and `why` say what kept the model from it, "" if nothing did."""
+
+    value: T
+    by: Literal["llm", "rules"]
+    cause: str = ""
+    why: str = ""
+    answer: Answer | None = None
+
+
+def answered(
+    llm: LLM | None,
+    request: Request,
+    *,
+    read: Callable[[Answer], T],
+    otherwise: Callable[[], T],
+    ledger: Ledger | None = None,
+) -> Outcome[T]:
+    """What `read` makes of the model's answer; what `otherwise` gives if there is none that can be used.
+
+    No failure of a model gets out of here, and each is in the ledger. `read` may raise to say that
+    the answer makes no sense (ValueError, LookupError, TypeError …). Errors of `otherwise` are the
+    caller's own and are raised.
+    """
+    if llm is None:
+        return Outcome(value=otherwise(), by="rules", cause="none", why="no LLM is set")
+    try:
+        answer = consult(llm, request, ledger)
+    except EidetError as error:
+        return Outcome(value=otherwise(), by="rules", cause=cause_of(error), why=str(error))
+    try:
+        return Outcome(value=read(answer), by="llm", answer=answer)
+    except UNREADABLE as error:
+        why = f"the answer could not be used: {type(error).__name__}: {error}"
+    if ledger is not None:
+        ledger.failed(request.purpose, "unusable", why)
+    return Outcome(value=otherwise(), by="rules", cause="unusable", why=why, answer=answer)
+
+
+def consult(llm: LLM, request: Request, ledger: Ledger | None = None) -> Answer:
+    """An answer that can be used, with its `value` if a schema was given; asks once more if it does not fit.
+
+    Raises `Declined`, `BadAnswer`, and what `LLM.ask` raises; whatever it is, the ledger has it.
+    """
+    book = Ledger() if ledger is None else ledger
+    try:
+        answer = _judged(_asked(llm, request, book, repair=False), request)
+        if request.schema is None:
+            return answer
+        return _fitted(llm, request, answer, book)
+    except EidetError as error:
+        book.failed(request.purpose, cause_of(error), str(error))
+        raise
+
+
+def cause_of(error: EidetError) -> str:
+    if isinstance(error, BadAnswer):
+        return error.cause
+    return next((cause for kind, cause in CAUSES if isinstance(error, kind)), "error")
+
+
+def _fitted(llm: LLM, request: Request, answer: Answer, book: Ledger) -> Answer:
+    assert request.schema is not None
+    try:
+        return replace(answer, value=fitting(answer.text, request.schema))
+    except BadAnswer as bad:
+        again = _judged(_asked(llm, _repair(request, answer, str(bad)), book, repair=True), request)
+    return replace(
+        again,
+        value=fitting(again.text, request.schema),
+        attempts=answer.attempts + again.attempts,
+        millis=answer.millis + again.millis,
+        tokens_in=_sum(answer.tokens_in, again.tokens_in),
+        tokens_out=_sum(answer.tokens_out, again.tokens_out),
+    )
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def _repair(request: Request, answer: Answer, wrong: str) -> Request:
+    said = answer.text[:ECHOED].encode(errors="replace").decode().strip()
+    said = said or "(nothing)"  # an empty turn is refused by some
+    complaint = f"That answer cannot be used: {wrong}. {instruction(request.schema or {})}"
+    return replace(request, before=(*request.turns, Turn("assistant", said)), prompt=complaint)
+
+
+def _asked(llm: LLM, request: Request, book: Ledger, *, repair: bool) -> Answer:
+    started = time.monotonic()
+    try:
+        answer = llm.ask(request)
+    except Exception as error:
+        book.asked(request.purpose, millis=(time.monotonic() - started) * 1000, repair=repair)
+        if isinstance(error, EidetError):
+            raise
+        raise Unavailable(f"{llm.name} raised {type(error).__name__}: {error}") from error
+    book.asked(request.purpose, repair=repair)
+    book.answered(request.purpose, llm.name, answer)
+    return answer
+
+
+def _judged(answer: Answer, request: Request) -> Answer:
+    """The answer without the model's thoughts, or what is wrong with it."""
+    text = without_thoughts(answer.text)
+    if answer.stop == "refusal":
+        raise Declined(f"{answer.model} declined to answer: {text[:200].strip() or 'no reason given'}")
+    if answer.stop == "length":
+        raise BadAnswer(
+            f"{answer.model} was cut off after {request.max_tokens} tokens; ask for less or raise max_tokens",
+            cause="truncated",
+        )
+    if request.schema is None:
+        _check_text(text, answer.model)
+    return replace(answer, text=text)
+
+
+def _check_text(text: str, model: str) -> None:
+    if not text.strip():
+        raise BadAnswer(f"{model} answered nothing", cause="empty")
+    try:
+        clean_text(text, "the answer")
+    except BadInput as bad:
+        raise BadAnswer(str(bad), cause="malformed") from bad

@@ -1,0 +1,161 @@
+"""Scores from a `/rerank` endpoint: Cohere, Jina, Voyage, vLLM, llama.cpp, and TEI in its own format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from ...core.errors import BadInput, Misconfigured
+from ...net.http import Wire, endpoint_at
+from . import numbers, out_of_range, sigmoid, verified
+
+Dialect = Literal["cohere", "tei"]
+BATCH: dict[Dialect, int] = {"cohere": 100, "tei": 32}  # Cohere bills by hundreds, TEI takes no more
+KEYS = {
+    "api.cohere.com": "COHERE_API_KEY",
+    "api.jina.ai": "JINA_API_KEY",
+    "api.voyageai.com": "VOYAGE_API_KEY",
+}
+
+
+class HttpReranker:
+    """POSTs query and texts to `{url}/rerank` and tries again until `timeout` seconds are over.
+
+    `dialect` is "cohere" (documents in, relevance_score out: all but TEI) or "tei" (texts in, score
+    out); None tries the first and, if that is not understood, the second, and stays with what worked.
+    `logits` says whether the server's numbers still need a sigmoid (llama.cpp: True); with None the
+    first number outside 0 to 1 shows it, and it holds from then on. The key appears in no error.
+    """
+
+    def __init__(
+        self,
+        model: str = "",
+        *,
+        url: str,
+        key: str | None = None,
+        dialect: Dialect | None = None,
+        logits: bool | None = None,
+        batch: int | None = None,
+        timeout: float = 30.0,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        if batch is not None and batch < 1:
+            raise BadInput(f"a batch has at least 1 text, not {batch}")
+        self.name = f"http:{model}@{url}" if model else f"http:{url}"
+        self._model = model
+        self._dialect = dialect
+        self._logits = logits
+        self._batch = batch
+        self._wire = Wire(
+            endpoint=endpoint_at(url, "/rerank", "a reranker"),
+            headers=({"Authorization": f"Bearer {key}"} if key else {}) | dict(headers or {}),
+            secret=key,
+            timeout=timeout,
+        )
+
+    @classmethod
+    def named(
+        cls,
+        spec: str,
+        *,
+        key: str | None = None,
+        timeout: float = 30.0,
+        environment: Mapping[str, str] = os.environ,
+    ) -> HttpReranker:
+        """From `http:MODEL@URL`, `http:URL` or a plain URL; a known provider's key is looked up for it."""
+        model, url = _model_and_url(spec)
+        return cls(model, url=url, key=key or _key_for(url, environment), timeout=timeout)
+
+    def __repr__(self) -> str:
+        return f"<Reranker {self.name}>"
+
+    def health(self) -> dict[str, Any]:
+        """How the line to the service does."""
+        return self._wire.line.told()
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        if not texts:
+            return []
+        scores = numbers(self.name, texts, self._asked(query, texts))
+        if self._logits is None and any(map(out_of_range, scores)):
+            self._logits = True
+        if self._logits:
+            return [sigmoid(score) for score in scores]
+        return verified(self.name, texts, scores)
+
+    def _asked(self, query: str, texts: Sequence[str]) -> list[float]:
+        if self._dialect is not None:
+            return self._asked_in(self._dialect, query, texts)
+        try:
+            scores = self._asked_in("cohere", query, texts)
+        except BadInput as first:
+            return self._asked_otherwise(first, query, texts)
+        self._dialect = "cohere"
+        return scores
+
+    def _asked_otherwise(self, first: BadInput, query: str, texts: Sequence[str]) -> list[float]:
+        try:
+            scores = self._asked_in("tei", query, texts)
+        except BadInput:
+            raise first from None
+        self._dialect = "tei"
+        return scores
+
+    def _asked_in(self, dialect: Dialect, query: str, texts: Sequence[str]) -> list[float]:
+        deadline = self._wire.deadline()
+        size = self._batch or BATCH[dialect]
+        parts = [texts[start : start + size] for start in range(0, len(texts), size)]
+        bodies = [_body(dialect, self._model, query, part) for part in parts]
+        answers = [self._wire.post(body, deadline).json for body in bodies]
+        found = zip(answers, parts, strict=True)
+        return [score for answer, part in found for score in self._in_order(answer, len(part))]
+
+    def _in_order(self, answer: Any, count: int) -> list[float]:
+        """The scores by their index; both dialects answer best first."""
+        try:
+            items = answer if isinstance(answer, list) else answer.get("results", answer.get("data"))
+            by_index = {item["index"]: _score(item) for item in items}
+        except (AttributeError, TypeError, KeyError) as bad:
+            raise Misconfigured(
+                f"{self._wire.endpoint} answered JSON that holds no scores ({bad!r}); "
+                "is it a rerank endpoint?"
+            ) from bad
+        if len(items) != count or by_index.keys() != set(range(count)):
+            raise Misconfigured(
+                f"{self._wire.endpoint} gave {len(items)} scores for {count} texts, "
+                "or did not say which score is whose"
+            )
+        return [by_index[index] for index in range(count)]
+
+
+def _score(item: Mapping[str, Any]) -> float:
+    score = item["relevance_score"] if "relevance_score" in item else item["score"]
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        raise TypeError(f"{score!r} is no number")
+    return float(score)
+
+
+def _body(dialect: Dialect, model: str, query: str, texts: Sequence[str]) -> dict[str, Any]:
+    # Some services refuse empty texts; a space means as little.
+    query, given = query or " ", [text or " " for text in texts]
+    if dialect == "tei":
+        return {"query": query, "texts": given, "truncate": True}
+    return ({"model": model} if model else {}) | {"query": query, "documents": given}
+
+
+def _model_and_url(spec: str) -> tuple[str, str]:
+    if spec.startswith(("http://", "https://")):
+        return "", spec
+    setting = spec.removeprefix("http:")
+    model, at, url = setting.rpartition("@")
+    if not url:
+        raise Misconfigured("the http reranker needs an address, such as http:http://127.0.0.1:8080/v1")
+    return (model, url) if at else ("", setting)
+
+
+def _key_for(url: str, environment: Mapping[str, str]) -> str | None:
+    address = urlsplit(url)
+    name = KEYS.get(address.hostname or "")
+    return environment.get(name) if name and address.scheme == "https" else None

@@ -1,0 +1,1 @@
+"""Talking to servers: retries and deadlines, HTTP, event loops."""

@@ -1,0 +1,74 @@
+"""What a judgement is about: a whole answer or one record, and the scope it counts for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..core.errors import BadInput, NotFound
+from ..core.hit import Hit, Hits, Trace
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.validate import clean_text
+from .pack import Context
+
+LONGEST_NAME = 200  # characters of who judges
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """`id` is None for a whole answer; `record` is there if the judge had it in hand."""
+
+    scope: str
+    id: str | None = None
+    record: Record | None = None
+
+
+def judged(about: object, scope: Scope | None) -> Judged:
+    """What is meant, and that it belongs to the scope, if one was named."""
+    if isinstance(about, Hit):
+        return _hit(about.record, scope)
+    if isinstance(about, Hits | Trace | Context):
+        return _answer(about, scope)
+    if isinstance(about, str):
+        return _id(clean_text(about, "an id"), scope or Scope())
+    raise BadInput(
+        f"feedback is about a Hit, the Hits of a recall, a Trace, a Context or a record's id, "
+        f"not {type(about).__name__}"
+    )
+
+
+def counts_of(what: Judged, useful: bool) -> dict[str, int]:
+    if not isinstance(useful, bool):
+        raise BadInput(f"useful is True or False, not {useful!r}")
+    return {f"{'useful' if useful else 'useless'}_{'answers' if what.id is None else 'hits'}": 1}
+
+
+def judge(by: str | None) -> str:
+    """What the tally is of: feedback, or feedback of somebody."""
+    if by is None:
+        return "feedback"
+    name = clean_text(by, "by")
+    if not 0 < len(name) <= LONGEST_NAME:
+        raise BadInput(f"by names who judges, in 1 to {LONGEST_NAME} characters, not {len(name):,}")
+    return f"feedback/{name}"
+
+
+def _hit(record: Record, scope: Scope | None) -> Judged:
+    if scope is not None and not scope.holds(record.scope):
+        raise NotFound(f"there is no record {record.id!r} in scope {scope}; this one is in {record.scope}")
+    return Judged(scope=record.scope, id=record.id, record=record)
+
+
+def _answer(about: Hits | Trace | Context, scope: Scope | None) -> Judged:
+    asked = about.scope or (scope.path if scope is not None else "")
+    if not asked:
+        raise BadInput("this answer does not say where it was asked: name its scope")
+    if scope is not None and not scope.holds(asked):
+        raise BadInput(f"this answer was asked in scope {asked}, not in {scope}")
+    return Judged(scope=asked)
+
+
+def _id(id: str, scope: Scope) -> Judged:
+    if scope.below:
+        raise BadInput(f"an id needs one scope, not {scope}; name it as a string")
+    return Judged(scope=scope.path, id=id)

@@ -1,0 +1,65 @@
+"""A record as one line of a prompt: when, who, and what was said, or the part of it that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from ..core.record import Record
+from ..core.validate import local
+from ..text import unpack
+from ..text.analysis import read_analysis
+from ..text.chunks import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
+from ..trust.privacy.quoting import fenced, trust_in
+
+GAP: Final = "…"
+
+
+def one_line(text: str) -> str:
+    """White space of any kind becomes one space, so that no text can begin a line of its own."""
+    return " ".join(text.split())
+
+
+def stamp_of(record: Record) -> str:
+    """`[2026-05-08] Ann:`; the day is the local one."""
+    who = one_line(record.who) if record.who else ""
+    return f"[{local(record.occurred).date().isoformat()}]" + (f" {who}:" if who else "")
+
+
+def line_of(record: Record) -> str:
+    """`[2026-05-08] Ann: …`, on one line."""
+    return f"{stamp_of(record)} {one_line(record.text)}"
+
+
+def quoted_line(record: Record, said: str) -> str:
+    """A line that is not trusted: the day, then who and what as a quotation on lines of its own."""
+    who = one_line(record.who) if record.who else ""
+    day = f"[{local(record.occurred).date().isoformat()}]"
+    return f"{day} {fenced(f'{who}: {said}' if who else said, trust_in(record))}"
+
+
+def is_long(record: Record) -> bool:
+    """Whether its text is searched in several units, and so can be told by one of them."""
+    return len(record.text) > WHOLE_CHARS
+
+
+def likely_chars(record: Record) -> int:
+    """About how much of its text is told at least, without looking at it."""
+    return max(UNIT_CHARS, len(record.text) // MOST_UNITS) * 3 // 4 if is_long(record) else len(record.text)
+
+
+def excerpt_of(record: Record, terms: AbstractSet[int]) -> str:
+    """The unit of a long text that has most of the terms, between marks of what is not told."""
+    units = units_of(record.text)
+    at = _best(record, len(units), terms)
+    before, after = f"{GAP} " if at else "", f" {GAP}" if at < len(units) - 1 else ""
+    return f"{before}{one_line(units[at])}{after}"
+
+
+def _best(record: Record, count: int, terms: AbstractSet[int]) -> int:
+    """The first unit where none is better, or where the words of the record were not kept by unit."""
+    kept = read_analysis(record.terms).units
+    if len(kept) != count or not terms:
+        return 0
+    shared = [len(terms & unpack(unit).keys()) for unit in kept]
+    return shared.index(max(shared))

@@ -1,0 +1,135 @@
+"""Group commit: of the threads that want to write, one takes its turn and writes for all that wait."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from ..core.errors import Unavailable
+from .sql.relational import Cursor
+
+T = TypeVar("T")
+Job = Callable[[Cursor], T]
+
+
+class Ticket(Generic[T]):
+    """A job in the queue and what came of it."""
+
+    __slots__ = ("_called", "began", "done", "error", "job", "result")
+
+    def __init__(self, job: Job[T]) -> None:
+        self.job = job
+        self.began = time.monotonic()
+        self.done = False
+        self.result: T | None = None
+        self.error: BaseException | None = None
+        self._called = threading.Lock()
+        self._called.acquire()
+
+    def wait(self) -> None:
+        """Until it is done, or it is its turn to write for all."""
+        self._called.acquire()
+
+    def call(self) -> None:
+        if self._called.locked():
+            self._called.release()
+
+    def answer(self) -> T:
+        if self.error is not None:
+            raise self.error
+        return self.result  # type: ignore[return-value]
+
+
+class Turns:
+    """`commit` runs the jobs of some tickets in one transaction and fills in their results.
+
+    An error of one job belongs in its ticket; an error that `commit` raises belongs to all of them. Whoever
+    has written hands the turn to the one that waits longest: if all ran for it, whoever runs already would
+    be first, and would find nobody else waiting. Where a commit finds the server away, those who have waited
+    longer than their patience are told so, too, and need not find it out one after the other.
+    """
+
+    def __init__(
+        self, commit: Callable[[list[Ticket[Any]]], None], patience_seconds: float = math.inf
+    ) -> None:
+        self._commit = commit
+        self._patience = patience_seconds
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self.lock = threading.Lock()  # held while somebody writes
+        self._gate = threading.Lock()  # held to look at the queue
+        self._waiting: deque[Ticket[Any]] = deque()
+        self._leader: Ticket[Any] | None = None
+
+    def run(self, job: Job[T]) -> T:
+        if self._pid != os.getpid():
+            self._begin()  # whoever had the turn stayed behind in the process that this one was forked from
+        ticket = Ticket(job)
+        try:
+            if not self._leads(ticket):
+                ticket.wait()
+            if not ticket.done:
+                with self.lock:
+                    self._work_off()
+        finally:
+            self._leave(ticket)
+        return ticket.answer()
+
+    def _leads(self, ticket: Ticket[Any]) -> bool:
+        with self._gate:
+            self._waiting.append(ticket)
+            self._leader = self._leader or ticket
+            return self._leader is ticket
+
+    def _leave(self, ticket: Ticket[Any]) -> None:
+        """Hands the turn on; whoever was interrupted while it waited takes its job along."""
+        with self._gate:
+            if not ticket.done and ticket in self._waiting:
+                self._waiting.remove(ticket)
+            if self._leader is ticket:
+                self._leader = self._waiting[0] if self._waiting else None
+                if self._leader is not None:
+                    self._leader.call()
+
+    def _work_off(self) -> None:
+        tickets: list[Ticket[Any]] = []
+        try:
+            with self._gate:
+                tickets += self._waiting
+                self._waiting.clear()
+            self._commit(tickets)
+        except BaseException as error:
+            for ticket in tickets:
+                ticket.error = ticket.error or _for_all(error)
+            if isinstance(error, Unavailable):
+                tickets += self._given_up(error)
+            raise
+        finally:
+            for ticket in tickets:
+                ticket.done = True
+                ticket.call()
+
+    def _given_up(self, error: Unavailable) -> list[Ticket[Any]]:
+        """Nothing was done yet for those who wait: theirs is not unsure."""
+        told = Unavailable(str(error), retry_after=error.retry_after)
+        since = time.monotonic() - self._patience
+        with self._gate:
+            late = [ticket for ticket in self._waiting if ticket.began <= since]
+            for ticket in late:
+                ticket.error = told
+                self._waiting.remove(ticket)
+        return late
+
+
+def _for_all(error: BaseException) -> Exception:
+    """What the others of a group are told when their commit failed."""
+    if isinstance(error, Exception):
+        return error
+    return Unavailable("the thread that wrote for this one was interrupted; call again", retry_after=0.0)

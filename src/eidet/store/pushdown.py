@@ -1,0 +1,81 @@
+"""A filter split in two: what a store can answer by itself, and whether that is already the whole answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import partial
+from typing import Final, NamedTuple
+
+from ..core.where import Condition, Where
+
+Answers = Callable[[Condition], bool]
+
+NOTHING: Final = Where(ids=())
+
+
+class Sieve(NamedTuple):
+    """`coarse` lets pass at least what was asked for; where it is not `exact`, each record is looked at."""
+
+    coarse: Where
+    exact: bool
+
+
+def sieve(where: Where, answers: Answers) -> Sieve:
+    """For a store that can tell only some conditions of JSON, and every one of columns."""
+    tells = partial(_is_told, answers)
+    if _all_answered(where, tells):
+        return Sieve(where, True)
+    return Sieve(_least(where, tells), False)
+
+
+def untold(where: Where, answers: Answers) -> list[Condition] | None:
+    """The conditions that must all hold beside `coarse`; None if some are part of an or, or a not."""
+    tells = partial(_is_told, answers)
+    if not all(_all_answered(part, tells) for part in (*where.some, *where.never)):
+        return None
+    found = [condition for condition in where.conditions if not tells(condition)]
+    for part in where.every:
+        inner = untold(part, answers)
+        if inner is None:
+            return None
+        found += inner
+    return found
+
+
+def _is_told(answers: Answers, condition: Condition) -> bool:
+    return condition.of_record or answers(condition)
+
+
+def _all_answered(where: Where, answers: Answers) -> bool:
+    parts = (*where.every, *where.some, *where.never)
+    return all(map(answers, where.conditions)) and all(_all_answered(part, answers) for part in parts)
+
+
+def _least(where: Where, answers: Answers) -> Where:
+    """Lets at least as much pass: conditions that cannot be told are taken to hold."""
+    return replace(
+        where,
+        conditions=tuple(filter(answers, where.conditions)),
+        every=_each(_least, where.every, answers),
+        some=_each(_least, where.some, answers),
+        never=_each(_most, where.never, answers),
+    )
+
+
+def _most(where: Where, answers: Answers) -> Where:
+    """Lets at most as much pass: conditions that cannot be told are taken to fail."""
+    if not all(map(answers, where.conditions)):
+        return NOTHING
+    return replace(
+        where,
+        every=_each(_most, where.every, answers),
+        some=_each(_most, where.some, answers),
+        never=_each(_least, where.never, answers),
+    )
+
+
+def _each(
+    how: Callable[[Where, Answers], Where], parts: Iterable[Where], answers: Answers
+) -> tuple[Where, ...]:
+    return tuple(how(part, answers) for part in parts)

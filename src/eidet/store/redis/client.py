@@ -1,0 +1,182 @@
+"""All that is asked of the servers goes through here: tried again within a deadline."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from ...core.errors import Unavailable
+from ...net.retry import Full, Line, Patience, Unsure
+from .address import Address
+from .connection import Command, Node, absent, driver
+from .topology import TRY_SECONDS, Alone, Asked, Cluster, Servers
+
+PAGE: Final = 1000  # commands that go out at once
+PAUSE: Final = 0.05  # before replicas that are late are waited for again
+
+
+class Wire:
+    """The servers, the line to them, and how long whoever asks will wait."""
+
+    def __init__(self, address: Address, patience: Patience | None, *, name: str | None = None) -> None:
+        driver()
+        self.address = address
+        self.line = Line(name or address.shown, patience or _patience(address))
+        self.servers: Servers = Cluster(address) if address.cluster else Alone(address)
+        self._mine = threading.local()
+
+    @contextmanager
+    def deadline(self, ends: float | None = None, *, times: int = 1) -> Iterator[None]:
+        """All that this thread asks inside of it is answered, or given up, within so many deadlines.
+
+        Without a moment that is given, that of whoever called counts.
+        """
+        outer = getattr(self._mine, "ends", None)
+        self._mine.ends = ends or outer or time.monotonic() + times * self.line.patience.deadline_seconds
+        try:
+            yield
+        finally:
+            self._mine.ends = outer
+
+    @property
+    def ends(self) -> float:
+        """When this thread gives up."""
+        found = getattr(self._mine, "ends", None)
+        return found or time.monotonic() + self.line.patience.deadline_seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds that the next question may take."""
+        return min(max(self.ends - time.monotonic(), 0.001), self.line.patience.deadline_seconds)
+
+    def read(self, asked: Iterable[Asked]) -> list[Any]:
+        """One answer per question, in order; those for one server go out together."""
+        wanted = list(asked)
+        if isinstance(self.servers, Cluster):
+            return self._scattered(wanted, self.servers)
+        pages = (wanted[start : start + PAGE] for start in range(0, len(wanted), PAGE))
+        return [
+            answer
+            for page in pages
+            for answer in self._call(page[0][0], [command for _, command in page], writes=False)
+        ]
+
+    def ask(self, key: str, command: Command) -> Any:
+        return self._call(key, [command], writes=False)[0]
+
+    def write(self, key: str, command: Command, *, copied: bool = True) -> Any:
+        """For what may be sent again without harm. Waits for replicas if the address says so."""
+        wait = self.address.wait if copied else 0
+        while True:
+            millis = max(min(self.address.wait_ms, int(self.left * 500)), 1)
+            commands = [command, ("WAIT", wait, millis)] if wait else [command]
+            answer, *copies = self._written(key, commands)
+            if not copies or int(copies[0]) >= wait:
+                return answer
+            if self.left <= PAUSE + 0.0025 * millis:
+                raise Unsure(
+                    f"it is stored, but only {copies[0]} of {wait} replicas have it after "
+                    f"{self.address.wait_ms} ms, and again: a failover now could lose it"
+                )
+            time.sleep(PAUSE)
+
+    def write_all(self, key: str, commands: Sequence[Command]) -> list[Any]:
+        """Several at once, each of which may be done again; replicas are not waited for."""
+        return self._written(key, commands)
+
+    def _written(self, key: str, commands: Sequence[Command]) -> list[Any]:
+        doubt: list[Unsure] = []
+
+        def job(left: float) -> list[Any]:
+            try:
+                return self.servers.run(key, commands, left, writes=True)
+            except Unsure as error:
+                doubt.append(error)
+                raise
+
+        try:
+            return self.line.call(job, deadline_seconds=self.left)
+        except (Unsure, Full):
+            raise
+        except Unavailable as error:
+            if doubt:
+                raise Unsure(
+                    f"{error}; an earlier try may have taken effect ({doubt[-1]})",
+                    retry_after=error.retry_after,
+                ) from error
+            raise
+
+    def ask_all(self, command: Command) -> list[Any]:
+        """Of every server that takes writes; None from those that do not know it or must not tell."""
+        return [None if isinstance(answer, Exception) else answer for answer in self.answers(command)]
+
+    def answers(self, command: Command) -> list[Any]:
+        """The same, with the errors that they answer."""
+
+        def job(left: float) -> list[Any]:
+            ends = time.monotonic() + left
+            answers = []
+            for node in self.servers.nodes(left):
+                answers += node.run([command], max(ends - time.monotonic(), 0.001), writes=False)
+            return answers
+
+        return self.line.call(job, deadline_seconds=self.left)
+
+    def may(self, names: Sequence[str], key: str) -> bool:
+        """Whether every server knows these commands, and lets this user call them.
+
+        They are called without what they need, so that they do nothing.
+        """
+
+        def job(left: float) -> bool:
+            asked = [(name, key) for name in names]
+            answers = [node.run(asked, left, writes=False) for node in self.servers.nodes(left)]
+            return not any(absent(answer) for told in answers for answer in told)
+
+        return self.line.call(job, deadline_seconds=self.left)
+
+    def info(self, section: str) -> list[dict[str, str]]:
+        """What each server tells of itself; nothing where it must not."""
+        return [_told(answer) for answer in self.ask_all(("INFO", section))]
+
+    def close(self) -> None:
+        self.servers.close()
+
+    def _call(self, key: str, commands: Sequence[Command], *, writes: bool) -> list[Any]:
+        def job(left: float) -> list[Any]:
+            return self.servers.run(key, commands, left, writes=writes)
+
+        return self.line.call(job, deadline_seconds=self.left)
+
+    def _scattered(self, asked: Sequence[Asked], cluster: Cluster) -> list[Any]:
+        """All nodes are asked for what they have; what one of them did not answer is asked for by itself."""
+        answers: dict[int, Any] = {}
+        homes: dict[Node, list[int]] = {}
+        for n, (key, _) in enumerate(asked if len(asked) > 1 else ()):
+            if (home := cluster.home(key)) is not None:
+                homes.setdefault(home, []).append(n)
+        for home, numbers in homes.items():
+            with suppress(Unavailable):
+                found = home.run([asked[n][1] for n in numbers], min(self.left, TRY_SECONDS), writes=False)
+                told = zip(numbers, found, strict=True)
+                answers.update((n, answer) for n, answer in told if not isinstance(answer, Exception))
+        return [
+            answers[n] if n in answers else self._call(key, [command], writes=False)[0]
+            for n, (key, command) in enumerate(asked)
+        ]
+
+
+def _patience(address: Address) -> Patience:
+    """One node that is down is no reason to leave the others alone."""
+    deadline = address.deadline_seconds or 10.0
+    if address.cluster or address.service:
+        return Patience(deadline_seconds=deadline, break_after=1000, longest_pause_seconds=0.25)
+    return Patience(deadline_seconds=deadline)
+
+
+def _told(answer: bytes | None) -> dict[str, str]:
+    pairs = (line.partition(":") for line in (answer or b"").decode().splitlines() if ":" in line)
+    return {name: value.strip() for name, _, value in pairs}

@@ -1,0 +1,233 @@
+"""Connections to one server: commands go out together, answers come back within the time that is left."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
+from ...net.retry import Full, Unsure
+from .scripts import SCRIPTS, Script
+
+Command = Sequence[Any]
+IDLE: Final = 64  # connections that are kept for the next callers
+
+
+def driver() -> Any:
+    try:
+        import redis
+    except ImportError as error:
+        raise MissingExtra("the Redis and Valkey store", extra="redis") from error
+    return redis
+
+
+class Node:
+    """One server and the connections to it that nobody uses now. Safe from many threads."""
+
+    def __init__(self, host: str, port: int, database: int, login: Mapping[str, Any]) -> None:
+        self.name = login.get("path") or f"{host}:{port}"
+        place = {} if "path" in login else {"host": host, "port": port}
+        self._how = {**place, "db": database, **login}
+        self._secure = bool(self._how.pop("ssl", False))
+        self._idle: list[Any] = []
+        self._pid = os.getpid()
+        self._closed = False
+        self._run: bytes | None = None  # which start of the server it was
+        self.restarts = 0
+        self._lock = threading.Lock()
+
+    def run(self, commands: Sequence[Command], left: float, *, writes: bool) -> list[Any]:
+        """One answer per command; an error that the server answers with is such an answer."""
+        ends = time.monotonic() + left
+        line = self._take(left)
+        try:
+            answers = self._talk(line, commands, ends, writes)
+            while missing := [n for n, answer in enumerate(answers) if _unknown(answer)]:
+                wanted = {commands[n][1]: SCRIPTS[commands[n][1]] for n in missing}
+                self._talk(line, [("SCRIPT", "LOAD", text) for text in wanted.values()], ends, False)
+                again = self._talk(line, [commands[n] for n in missing], ends, writes)
+                for n, answer in zip(missing, again, strict=True):
+                    answers[n] = answer
+        except BaseException:
+            line.disconnect()
+            raise
+        self._give(line)
+        return answers
+
+    def close(self, *, for_good: bool = True) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+            self._closed = self._closed or for_good
+        for line in idle:
+            line.disconnect()
+
+    def _talk(self, line: Any, commands: Sequence[Command], ends: float, writes: bool) -> list[Any]:
+        from redis import exceptions as wrong
+
+        sent = False
+        try:
+            self._time(line, ends)
+            sent = True
+            line.send_packed_command([packed(commands)], check_health=False)
+            return [self._answer(line, ends) for _ in commands]
+        except (wrong.ConnectionError, wrong.TimeoutError, OSError) as error:
+            self.close(for_good=False)  # those that wait here are as old as this one
+            away = isinstance(error, wrong.BusyLoadingError)
+            kind = Unsure if sent and writes and not away else Unavailable
+            raise kind(f"{self.name}: {error}") from error
+
+    def _answer(self, line: Any, ends: float) -> Any:
+        from redis.exceptions import ResponseError
+
+        self._time(line, ends)
+        try:
+            return line.read_response(disable_decoding=True)
+        except ResponseError as error:
+            return error
+
+    @staticmethod
+    def _time(line: Any, ends: float) -> None:
+        line._sock.settimeout(max(ends - time.monotonic(), 0.001))  # noqa: SLF001
+
+    def _take(self, left: float) -> Any:
+        self._check_open()
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        return self._connect(left)
+
+    def _give(self, line: Any) -> None:
+        with self._lock:
+            if len(self._idle) < IDLE and not self._closed:
+                self._idle.append(line)
+                return
+        line.disconnect()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Misconfigured(f"the memory on {self.name} was closed; open it again")
+        if self._pid != os.getpid():  # connections of a parent process are not ours
+            with self._lock:
+                self._idle, self._pid = [], os.getpid()
+
+    def _connect(self, left: float) -> Any:
+        from redis import exceptions as wrong
+        from redis.backoff import NoBackoff
+        from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
+        from redis.retry import Retry
+
+        plain: Any = UnixDomainSocketConnection if "path" in self._how else Connection
+        make: Any = SSLConnection if self._secure else plain
+        line: Any = make(
+            **self._how,
+            socket_timeout=left,
+            socket_connect_timeout=left,
+            retry=Retry(NoBackoff(), 0),
+            protocol=2,
+        )
+        try:
+            line.connect()
+        except (wrong.RedisError, OSError) as error:
+            line.disconnect()
+            raise refused(error, self.name + self._hint(error)) from error
+        try:
+            self._recognise(line, left)
+        except BaseException:
+            line.disconnect()
+            raise
+        return line
+
+    def _hint(self, error: Exception) -> str:
+        if self._secure:
+            return " (does that port speak TLS?)"
+        hung_up = "reset by peer" in str(error) or "closed by server" in str(error)
+        return " (if that port speaks TLS, it is rediss:// there)" if hung_up else ""
+
+    def _recognise(self, line: Any, left: float) -> None:
+        """A server that was started anew may have lost what it was told last."""
+        (answer,) = self._talk(line, [("INFO", "server")], time.monotonic() + left, False)
+        found = re.search(rb"run_id:(\w+)", answer) if isinstance(answer, bytes) else None
+        if found is not None:
+            with self._lock:
+                self.restarts += self._run not in (None, found[1])
+                self._run = found[1]
+
+
+def packed(commands: Sequence[Command]) -> bytes:
+    """As the protocol wants it; a few times as fast as the driver, which matters for long scripts."""
+    parts = []
+    for command in commands:
+        parts.append(b"*%d\r\n" % len(command))
+        for word in command:
+            data = word if type(word) is bytes else str(word).encode()
+            parts.append(b"$%d\r\n%b\r\n" % (len(data), data))
+    return b"".join(parts)
+
+
+def script(name: Script, key: str, *arguments: Any) -> Command:
+    """A call of a script. It names a second key, which never is: while a slot moves from node to node, that
+    makes both of them say "try again". With one key, the new node would run it on what has arrived so far.
+    """
+    return ("EVALSHA", name.sha, 2, key, f"{key}-", *arguments)
+
+
+def _unknown(answer: Any) -> bool:
+    from redis.exceptions import NoScriptError
+
+    return isinstance(answer, NoScriptError)
+
+
+def absent(answer: Any) -> bool:
+    """Whether a command is not there for this user."""
+    from redis.exceptions import NoPermissionError, ResponseError
+
+    unknown = isinstance(answer, ResponseError) and "unknown command" in str(answer)
+    return unknown or isinstance(answer, NoPermissionError)
+
+
+def refused(error: Exception, name: str) -> EidetError:
+    """What it means that a connection could not be made."""
+    import ssl
+
+    from redis import exceptions as wrong
+
+    told = str(error) or type(error).__name__
+    if isinstance(error, wrong.BusyLoadingError):
+        return Unavailable(f"{name} is still loading its data", retry_after=0.2)
+    login = (wrong.AuthenticationError, wrong.AuthorizationError, wrong.NoPermissionError)
+    if isinstance(error, login) or "WRONGPASS" in told or "NOAUTH" in told:
+        return Misconfigured(f"{name}: {told}; check the user and the password in the address")
+    if isinstance(error.__cause__ or error.__context__, ssl.SSLError) or "SSL" in told:
+        return Misconfigured(
+            f"{name}: {told}; is it rediss:// there, and does ssl_ca_certs name its authority?"
+        )
+    if isinstance(error, wrong.ResponseError):
+        return Misconfigured(f"{name}: {told}")
+    return Unavailable(f"{name}: {told}")
+
+
+def meaning(error: Exception, name: str) -> EidetError:
+    """What an error means that a server answered with."""
+    from redis import exceptions as wrong
+
+    told = str(error)
+    if isinstance(error, wrong.OutOfMemoryError) or "OOM command not allowed" in told:
+        return Full(
+            f"{name} is full (maxmemory): nothing of this call was stored; forget something, "
+            "or give the server more memory"
+        )
+    if isinstance(error, wrong.ReadOnlyError):
+        return Unavailable(
+            f"{name} takes no writes now, it is a replica: name its primary, or the sentinels that know it "
+            "(redis+sentinel://host:26379/service)"
+        )
+    passing = (wrong.ClusterDownError, wrong.TryAgainError, wrong.MasterDownError)
+    if isinstance(error, passing) or told.startswith(("BUSY", "NOREPLICAS", "MISCONF", "CLUSTERDOWN")):
+        return Unavailable(f"{name} takes no writes now: {told}")
+    if isinstance(error, (wrong.NoPermissionError, wrong.AuthenticationError)):
+        return Misconfigured(f"{name}: {told}; the user of the address lacks rights")
+    return Misconfigured(f"{name}: {told}")

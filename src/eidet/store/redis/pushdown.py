@@ -1,0 +1,96 @@
+"""What the sorted sets of a scope can tell of a filter."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...core.where import Where
+
+EXACT: Final = 2**53  # below it, every whole number is a score of its own
+_SPANS: Final = (
+    ("o", "since", "until"),
+    ("c", "created_since", "created_until"),
+    ("t", "step_from", "step_to"),
+    ("p", "importance_min", "importance_max"),
+)
+_ANYTHING: Final = Where()
+_LOOKED_AT: Final = (
+    *("kinds", "tiers", "trust", "agent", "session", "who", "source", "box", "near"),
+    *("conditions", "some", "never"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sifted:
+    """Ranges that let pass at least what was asked for; where it is not `exact`, records are looked at."""
+
+    ranges: tuple[tuple[str, float, float], ...] = ()
+    alive_at: float | None = None
+    ids: tuple[str, ...] | None = None
+    exact: bool = True
+
+    @property
+    def counts(self) -> bool:
+        """Whether the server can count what passes without telling it."""
+        simple = len(self.ranges) + (self.alive_at is not None) < 2
+        return self.exact and self.ids is None and simple
+
+    def counting(self, base: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """How many there are, and how many of them do not count."""
+        key, low, high = self.ranges[0] if self.ranges else ("s", -math.inf, math.inf)
+        dead = -math.inf if self.alive_at is None else self.alive_at
+        return (
+            ("ZCOUNT", base + key, _told(low), _told(high)),
+            ("ZCOUNT", base + "x", "-inf", _told(dead)),
+        )
+
+    def words(self, after: int) -> list[Any]:
+        """For the script `select`."""
+        ranges = [word for key, low, high in self.ranges for word in (key, _told(low), _told(high))]
+        alive = "" if self.alive_at is None else repr(self.alive_at)
+        named = [""] if self.ids is None else ["1", *self.ids]
+        return [after, alive, len(self.ranges), *ranges, *named]
+
+
+def sifted(where: Where, scope: str) -> Sifted | None:
+    """None where nothing of this scope can pass."""
+    if where.scope is not None and not where.scope.holds(scope):
+        return None
+    ranges = tuple(_spans(where))
+    alive, ids = where.alive_at, where.ids
+    exact = all(getattr(where, name) == getattr(_ANYTHING, name) for name in _LOOKED_AT) and all(
+        abs(end) < EXACT or math.isinf(end) for _, low, high in ranges for end in (low, high)
+    )
+    for part in where.every:
+        more = sifted(part, scope)
+        if more is None:
+            return None
+        ranges += more.ranges
+        alive = max((end for end in (alive, more.alive_at) if end is not None), default=None)
+        ids = _both(ids, more.ids)
+        exact = exact and more.exact
+    return Sifted(
+        ranges=ranges, alive_at=alive, ids=None if ids is None else tuple(dict.fromkeys(ids)), exact=exact
+    )
+
+
+def _spans(where: Where) -> list[tuple[str, float, float]]:
+    found = []
+    for key, low, high in _SPANS:
+        first, last = getattr(where, low), getattr(where, high)
+        if first is not None or last is not None:
+            found.append((key, -math.inf if first is None else first, math.inf if last is None else last))
+    return found
+
+
+def _both(ids: tuple[str, ...] | None, more: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if ids is None or more is None:
+        return more if ids is None else ids
+    return tuple(id for id in ids if id in more)
+
+
+def _told(end: float) -> str:
+    """Rounded as scores are: what lay within a range lies within it still."""
+    return repr(float(end))

@@ -1,0 +1,1 @@
+"""Stores on SQL databases: SQLite and PostgreSQL share everything but their drivers."""

@@ -1,0 +1,105 @@
+"""Brings a file's tables up to the schema of this version: forward only, with a copy made first."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...core.errors import Misconfigured
+from .schema import REVISION
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+SCRIPTS = Path(__file__).parent / "migrations"
+
+
+def revision_of(connection: sqlite3.Connection) -> str | None:
+    """The schema a file has; None for a new file."""
+    known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
+    if known is None:
+        return None
+    row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    return None if row is None else str(row[0])
+
+
+def migrate(
+    connection: sqlite3.Connection,
+    path: Path,
+    *,
+    writable: bool = True,
+    scripts: Path = SCRIPTS,
+    target: str = REVISION,
+) -> None:
+    """Leaves a file that is up to date alone, without even importing Alembic."""
+    if revision_of(connection) == target:
+        return
+    if not writable:
+        raise Misconfigured(f"{path} has an older schema and is write-protected; open it writable once")
+    with _transaction(connection) as wrapped:  # of several processes that open a new file, one migrates
+        current = revision_of(connection)
+        if current != target:
+            _check_known(current, path, scripts)
+            if current is not None:
+                _copy(path, current)
+            _upgrade(wrapped, scripts, target)
+
+
+def upgrade(connection: Connection, current: str | None, name: str, *, partitions: int = 0) -> None:
+    """Brings the tables of any database up to date, inside the transaction that the connection is in.
+
+    `partitions` of the records are made with the first tables, where the database knows such.
+    """
+    if current != REVISION:
+        _check_known(current, name, SCRIPTS)
+        _upgrade(connection, SCRIPTS, REVISION, partitions)
+
+
+def _check_known(current: str | None, path: Path | str, scripts: Path) -> None:
+    known = {file.name.partition("_")[0] for file in (scripts / "versions").glob("*.py")}
+    if current is not None and current not in known:
+        raise Misconfigured(
+            f"{path} has schema {current}, which is newer than this version of Eidet knows: "
+            "pip install --upgrade eidet"
+        )
+
+
+def _copy(path: Path, revision: str) -> None:
+    """The committed state as a file of its own; read by a second connection, before any change."""
+    source = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)
+    target = sqlite3.connect(f"{path}.schema-{revision}")
+    try:
+        source.backup(target)
+    finally:
+        target.close()
+        source.close()
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[Connection]:
+    """All or nothing, alone. Begun after SQLAlchemy has connected, which ends any transaction there is."""
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.pool import StaticPool
+
+    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+    try:
+        with engine.begin() as wrapped:
+            connection.execute("BEGIN IMMEDIATE")
+            yield wrapped
+    except DBAPIError as error:
+        raise (error.orig or error) from error
+
+
+def _upgrade(wrapped: Connection, scripts: Path, target: str, partitions: int = 0) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
+    config.attributes["connection"] = wrapped
+    config.attributes["partitions"] = partitions
+    command.upgrade(config, target)

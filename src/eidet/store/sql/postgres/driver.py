@@ -1,0 +1,329 @@
+"""The connections to one PostgreSQL database."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from ....core.errors import Corrupt, EidetError, Misconfigured, Unavailable
+from ....net.retry import Line, Patience, Unsure
+from ... import Head, Scrubbed
+from ...group_commit import Ticket, Turns
+from ...watchdog import Watch
+from ..relational import Cursor, Row
+from .address import Address, connect, reign_of, replica_of, shown
+from .errors import translated
+from .json_sql import PostgresJson
+from .pool import Pool
+from .replicas import Replica, Replicas, place_of
+from .tables import prepare_tables
+from .text import rows_of, stored
+from .write import PLACE, Attempt, PostgresCursor, end
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from sqlalchemy import Dialect
+
+T = TypeVar("T")
+
+SLOW_SECONDS: Final = 600.0  # that a statement over a whole table may take
+_DEAD: Final = """SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE relid IN (
+    SELECT to_regclass(t)::oid FROM unnest(ARRAY['records', 'events']) t
+    UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass('records'))"""
+_LOOKING: Final = """SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE backend_xmin IS NOT NULL
+    AND datname = current_database() AND pid <> pg_backend_pid())"""
+TABLES: Final = ("records", "events", "settings", "tallies", "tombstones", "vectors_next")
+
+
+class _Here(threading.local):
+    """Where this thread reads."""
+
+    replica: Replica | None = None  # from this one alone
+    primary = False
+    seconds: float | None = None  # that are left for the primary
+
+
+class PostgresDriver:
+    """Writes to the primary, reads from whoever is near enough to it."""
+
+    json = PostgresJson()
+    writable = True
+
+    def __init__(self, address: Address, patience: Patience | None = None) -> None:
+        self.dialect = _dialect()
+        self.address = address
+        self._closed = False
+        self.ahead: tuple[str, ...] = ()  # what every write asks first, and is answered with the lock
+        self.slow: frozenset[str] = frozenset()
+        self.line = Line(shown(address.url), _patience(address, patience))
+        self.reigns = 1  # goes up when what was acknowledged before may not be there any more
+        self._reign: tuple[Any, ...] | None = None
+        self._pool = Pool(self._connect, address.connections)
+        self._watch = Watch()
+        self._turns = Turns(self._commit, self.line.patience.deadline_seconds)
+        self._here = _Here()
+        self.replicas = Replicas([self._replica(place) for place in address.replicas])
+        try:
+            self.line.call(self._prepare)
+        except BaseException:
+            self.close()
+            raise
+
+    def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
+        return self._read(lambda connection: rows_of(connection.execute(sql, stored(values))))
+
+    def snapshot(self, job: Callable[[Cursor], T]) -> T:
+        def ask(connection: Connection[Any]) -> T:
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try:
+                return job(PostgresCursor(connection.cursor()))
+            finally:
+                end(connection, "COMMIT")
+
+        return self._read(ask)
+
+    def at_primary(self, ask: Callable[[], T], seconds: float | None = None) -> T:
+        """Whatever is read in there is read from the primary, each within so many seconds."""
+        here, before = self._here, (self._here.primary, self._here.seconds)
+        here.primary, here.seconds = True, seconds
+        try:
+            return ask()
+        finally:
+            here.primary, here.seconds = before
+
+    def at_one(
+        self, ask: Callable[[], T], seen: Head, head: Callable[[], Head], unless: type[Exception]
+    ) -> T:
+        """Whatever is read in there is read from one server, which has come as far as `seen`.
+
+        A replica that has not, that fails, or of which `ask` raises `unless`, leaves it to the primary:
+        then `ask` is run again.
+        """
+        self._check_open()
+        here, started = self._here, time.monotonic()
+        if here.primary or here.replica is not None:
+            return ask()
+        replica = here.replica = self.replicas.pick()
+        if replica is None:
+            return self.at_primary(ask)
+        try:
+            if replica.seen < seen:
+                replica.seen = head()
+            if replica.seen >= seen:
+                return ask()
+        except (Unavailable, unless):
+            pass
+        except EidetError as error:
+            replica.complain(error)
+        finally:
+            here.replica = None
+        return self.at_primary(ask, self._left(started))
+
+    def _read(self, job: Callable[[Connection[Any]], T]) -> T:
+        self._check_open()
+        here, started = self._here, time.monotonic()
+        if here.primary:
+            return self._at(job, here.seconds)
+        if here.replica is not None:
+            return here.replica.ask(job, self.line.patience.deadline_seconds / 2)
+        replica = self.replicas.pick()
+        if replica is None:
+            return self._at(job)
+        try:
+            return replica.ask(job, self.line.patience.deadline_seconds / 2)
+        except Unavailable:
+            return self._at(job, self._left(started))
+
+    def _left(self, started: float) -> float:
+        """What a replica that did not answer has left of the time there is, or a little more."""
+        whole = self.line.patience.deadline_seconds
+        return max(whole - (time.monotonic() - started), whole / 4)
+
+    def _at(self, job: Callable[[Connection[Any]], T], deadline_seconds: float | None = None) -> T:
+        def run(left: float) -> T:
+            with self._connection(left) as connection:
+                return job(connection)
+
+        return self.line.call(run, deadline_seconds=deadline_seconds)
+
+    def ask(self, job: Callable[[Connection[Any]], T], *, deadline_seconds: float | None = None) -> T:
+        """Runs a job on a connection to the primary; what it has not committed is undone.
+
+        It may be run more than once.
+        """
+        return self._at(partial(_undone, job), deadline_seconds)
+
+    def look(self, job: Callable[[Connection[Any]], T]) -> T:
+        """The same for a job that only reads, from wherever is read."""
+        return self._read(partial(_undone, job))
+
+    def write(self, job: Callable[[Cursor], T]) -> T:
+        self._check_open()
+        return self._turns.run(job)
+
+    def _commit(self, tickets: list[Ticket[Any]]) -> None:
+        """All in one transaction; if the server finds fault with it, each in one of its own."""
+        try:
+            self._commit_once(tickets)
+        except (Corrupt, Misconfigured):
+            if len(tickets) == 1:
+                raise
+            for ticket in tickets:
+                self._commit_alone(ticket)
+
+    def _commit_alone(self, ticket: Ticket[Any]) -> None:
+        try:
+            self._commit_once([ticket])
+        except (Corrupt, Misconfigured) as error:
+            ticket.error = error
+
+    def _commit_once(self, tickets: list[Ticket[Any]]) -> None:
+        """Where the line is lost at the commit, the server tells what came of it."""
+        attempt = Attempt(self.ahead, place=bool(self.address.replicas))
+
+        def job(left: float) -> None:
+            with self._connection(left) as connection:
+                if attempt.landed(connection):
+                    return
+                while not attempt.run(connection, tickets, partial(self._more, connection, left)):
+                    pass
+
+        try:
+            self.line.call(job)
+        except Unavailable as error:
+            if attempt.in_doubt:
+                raise Unsure(
+                    f"{error}; whether it was stored is not known", retry_after=error.retry_after
+                ) from error
+            raise
+        finally:
+            self.replicas.wrote(attempt.place)
+
+    def _more(self, connection: Connection[Any], left: float, sql: str) -> None:
+        """A transaction may take long; each of its statements may not, but for those over a whole table."""
+        self._watch.renew(connection, max(left, SLOW_SECONDS) if sql in self.slow else left)
+
+    def trim(self, most: int) -> int:
+        """Deleted rows are cleared away; their space is used again, and given back at the end of a table."""
+        del most
+        self._vacuum()
+        return 0
+
+    def _vacuum(self) -> int:
+        """How many deleted rows had to stay, because an older transaction may still look at them."""
+
+        def job(connection: Connection[Any]) -> int:
+            self._watch.renew(connection, SLOW_SECONDS)
+            connection.execute("VACUUM records, events, tombstones")
+            return _dead(connection)
+
+        return self._at(job)
+
+    def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
+        """Dead rows are removed; what the server's logs and copies hold until then is not in our hands."""
+        del said
+        left = self._vacuum()
+        waits = (
+            f"{left:,} deleted rows wait in {self.line.name} for a transaction that began before, "
+            "or for somebody who may VACUUM the tables"
+        )
+        return Scrubbed(pending=(waits,) if left else ())
+
+    def size(self) -> int:
+        rows = self.read(
+            "SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c "
+            "WHERE c.oid = ANY(SELECT to_regclass(t)::oid FROM unnest(%s::text[]) t) "
+            "OR c.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass('records'))",
+            [list(TABLES)],
+        )
+        return int(rows[0][0] or 0)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            with self._turns.lock:
+                self._pool.close()
+            self.replicas.close()
+            self._watch.stop()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Misconfigured(f"the memory on {self.line.name} was closed; open it again")
+
+    def _prepare(self, left: float) -> None:
+        with self._connection(left) as connection:
+            prepare_tables(connection, self.address, self.line.name)
+
+    @contextmanager
+    def _connection(self, left: float) -> Iterator[Connection[Any]]:
+        """A connection for at most so many seconds: then it is closed under whoever waits."""
+        self._check_open()
+        with (
+            translated(self.line.name),
+            self._pool.connection(left) as connection,
+            self._watch.over(connection, left),
+        ):
+            yield connection
+
+    def _connect(self, left: float) -> Connection[Any]:
+        """However long a job may take, nobody waits longer than usual for a server that does not answer."""
+        longest = min(left, self.line.patience.deadline_seconds)
+        connection = connect(self.address.url, longest, prepare=self.address.prepare)
+        reign = reign_of(connection, longest)
+        if reign is not None and self._reign is not None and reign != self._reign:
+            self.reigns += 1
+        self._reign = reign or self._reign
+        return connection
+
+    def _replica(self, place: str) -> Replica:
+        url, whole = replica_of(self.address.url, place), self.line.patience.deadline_seconds
+        return Replica(
+            shown(url),
+            partial(connect, url, prepare=self.address.prepare),
+            self.address.connections,
+            self._place,
+            self.address.lag_seconds,
+            Patience(deadline_seconds=whole, break_after=1, rest_seconds=self.line.patience.rest_seconds),
+        )
+
+    def _place(self) -> int:
+        return self._at(lambda connection: place_of(_one(connection, PLACE)), self.address.lag_seconds)
+
+
+def _undone(job: Callable[[Connection[Any]], T], connection: Connection[Any]) -> T:
+    try:
+        return job(connection)
+    finally:
+        end(connection, "ROLLBACK")
+
+
+def _one(connection: Connection[Any], sql: str) -> Any:
+    row = connection.execute(sql).fetchone()
+    return None if row is None else row[0]
+
+
+def _dead(connection: Connection[Any]) -> int:
+    """Deleted rows that VACUUM had to leave.
+
+    Before PostgreSQL 15 its count comes late: then there may be some as long as somebody could look at them.
+    """
+    count = int(_one(connection, _DEAD))
+    if connection.info.server_version >= 150_000:
+        return count
+    return max(count, 1) if _one(connection, _LOOKING) else 0
+
+
+def _patience(address: Address, given: Patience | None) -> Patience:
+    if given is not None or address.deadline_seconds is None:
+        return given or Patience()
+    return Patience(deadline_seconds=address.deadline_seconds)
+
+
+def _dialect() -> Dialect:
+    from sqlalchemy.dialects.postgresql import psycopg
+
+    return psycopg.dialect(paramstyle="format")  # type: ignore[no-untyped-call]

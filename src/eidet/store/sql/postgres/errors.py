@@ -1,0 +1,75 @@
+"""What PostgreSQL's errors mean to a caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from ....core.errors import Corrupt, EidetError, Misconfigured, Unavailable
+from ....net.retry import Full
+
+_CROWDED: Final = (
+    "too many clients",
+    "remaining connection",
+    "too many connections",
+    "no more connections allowed",
+)
+_REFUSED: Final = (
+    "authentication failed",
+    "no password supplied",
+    "does not exist",
+    "pg_hba.conf",
+    "no such database",  # these are PgBouncer's words
+    "no such user",
+    "unsupported startup parameter",
+)
+
+
+@contextmanager
+def translated(name: str) -> Iterator[None]:
+    import psycopg
+    from sqlalchemy.exc import DBAPIError
+
+    try:
+        yield
+    except DBAPIError as error:
+        if isinstance(error.orig, psycopg.Error):
+            raise meaning(error.orig, name) from error
+        raise
+    except psycopg.Error as error:
+        raise meaning(error, name) from error
+
+
+def meaning(error: Any, name: str) -> EidetError:
+    """What an error of the server means, and what to do about it."""
+    from psycopg import DataError, errors
+
+    text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    state = error.sqlstate or ""
+    if isinstance(error, errors.DiskFull | errors.OutOfMemory):
+        return Full(f"{name} is full ({text}): nothing of this call was stored; free some space")
+    if isinstance(error, errors.ReadOnlySqlTransaction):
+        return Unavailable(f"{name} takes no writes now ({text})")
+    if any(words in text for words in _CROWDED):
+        return Unavailable(
+            f"{name} has no connection left ({text}): raise its max_connections, or lower eidet_connections"
+        )
+    if _is_refused(error, state, text):
+        return Misconfigured(f"{name}: {text}; check the user, the password, the database and its rights")
+    if isinstance(error, errors.SerializationFailure | errors.DeadlockDetected):
+        return Unavailable(f"{name}: {text}", retry_after=0.05)
+    if isinstance(error, DataError):
+        return Corrupt(f"{name} can neither hold nor read a value: {text}")
+    if state and not state.startswith(("08", "53", "57")):
+        return Misconfigured(f"{name}: {text}")
+    return Unavailable(f"{name}: {text}")
+
+
+def _is_refused(error: Any, state: str, text: str) -> bool:
+    """libpq hands on only the words of an error that came while connecting, not its code."""
+    from psycopg import errors
+
+    if state:
+        return state.startswith(("28", "3D")) or isinstance(error, errors.InsufficientPrivilege)
+    return "FATAL" in text and any(words in text for words in _REFUSED)

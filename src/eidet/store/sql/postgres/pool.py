@@ -1,0 +1,76 @@
+"""A pool of connections: those that are idle are used again, and after one has failed none of them is."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, Protocol, TypeVar
+
+from ....core.errors import Unavailable
+
+
+class Closable(Protocol):
+    @property
+    def closed(self) -> bool: ...
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=Closable)
+
+
+class Pool(Generic[C]):
+    """At most so many connections at once; `connect` is told how many seconds it may take."""
+
+    def __init__(self, connect: Callable[[float], C], most: int) -> None:
+        self._connect = connect
+        self._most = most
+        self._ended = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._idle: list[C] = []
+        self._room = threading.BoundedSemaphore(self._most)
+
+    @contextmanager
+    def connection(self, left: float) -> Iterator[C]:
+        if self._pid != os.getpid():
+            self._begin()  # connections of the process that this one was forked from are not ours
+        room = self._room
+        if not room.acquire(timeout=left):
+            raise Unavailable(f"all {self._most} connections are in use; call again", retry_after=0.1)
+        try:
+            connection = self._take(left)
+            try:
+                yield connection
+            finally:
+                self._give_back(connection)
+        finally:
+            room.release()
+
+    def _take(self, left: float) -> C:
+        with contextlib.suppress(IndexError):
+            return self._idle.pop()
+        return self._connect(left)
+
+    def _give_back(self, connection: C) -> None:
+        if not connection.closed:
+            self._idle.append(connection)
+        if connection.closed or self._ended:
+            self.drop()  # the others were most likely lost with it
+
+    def close(self) -> None:
+        """Closes those that are idle; the others close when they come back."""
+        self._ended = True
+        self.drop()
+
+    def drop(self) -> None:
+        """Closes those that are idle."""
+        while True:
+            try:
+                self._idle.pop().close()
+            except IndexError:
+                return

@@ -1,0 +1,178 @@
+"""Reading from servers that follow the primary: only while they are known to be near enough to it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from ....core.errors import EidetError, Unavailable
+from ....net.retry import Line, Patience
+from ... import Head
+from ...watchdog import Watch
+from .errors import translated
+from .pool import Pool
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+T = TypeVar("T")
+
+log = logging.getLogger("eidet.store")
+
+LEAST_SECONDS: Final = 0.02  # between two looks
+IDLE_LAGS: Final = 20  # without a read, and nobody looks any more
+_REPLAYED: Final = (
+    "SELECT pg_last_wal_replay_lsn()::text FROM pg_stat_wal_receiver WHERE pg_is_in_recovery() LIMIT 1"
+)
+
+
+def place_of(lsn: str | None) -> int:
+    """A place in the server's log as a number; 0 where there is none."""
+    high, _, low = (lsn or "0/0").partition("/")
+    return (int(high, 16) << 32) + int(low, 16)
+
+
+class Replicas:
+    """The servers that may be read from. `primary` tells how far the log of the primary has come."""
+
+    def __init__(self, replicas: Sequence[Replica]) -> None:
+        self._all = list(replicas)
+        self._floor = 0  # how far a server must have come to know what this process wrote
+
+    def wrote(self, lsn: str | None) -> None:
+        """This process wrote something there: whoever has not come so far is passed over."""
+        self._floor = max(self._floor, place_of(lsn))
+        for replica in self._all:
+            replica.wanted(self._floor)
+
+    def pick(self) -> Replica | None:
+        """One that knows all this process wrote and is not too far behind; None if there is none.
+
+        By chance: in turn, each kind of question would always meet the same one.
+        """
+        found = [replica for replica in self._all if replica.serves(self._floor)]
+        return random.choice(found) if found else None  # noqa: S311
+
+    def told(self) -> list[dict[str, Any]]:
+        return [{**replica.line.told(), "fresh": replica.serves(self._floor)} for replica in self._all]
+
+    def close(self) -> None:
+        for replica in self._all:
+            replica.close()
+
+
+class Replica:
+    """One server that follows. A thread of its own looks how near it is, while it is read from."""
+
+    def __init__(
+        self,
+        name: str,
+        connect: Callable[[float], Connection[Any]],
+        most: int,
+        primary: Callable[[], int],
+        lag_seconds: float,
+        patience: Patience,
+    ) -> None:
+        self.line = Line(name, patience)
+        self.seen = Head(0, 0)  # it knows at least this
+        self._pool = Pool(connect, most)
+        self._watch = Watch()
+        self._primary = primary
+        self._lag = lag_seconds
+        self._known: deque[tuple[float, int]] = deque(maxlen=16)  # when the primary had come how far
+        self._replayed = 0
+        self._good_until = 0.0
+        self._asked = 0.0
+        self._wanted = 0
+        self._wake = threading.Event()
+        self._ended = False
+        self._complained = ""
+        self._thread: threading.Thread | None = None
+        self._pid = 0
+
+    def serves(self, floor: int) -> bool:
+        now = time.monotonic()
+        idle = now - self._asked > self._lag
+        self._asked = now
+        if self._pid != os.getpid():
+            self._begin()
+        elif idle:
+            self._wake.set()
+        return now < self._good_until and self._replayed >= floor
+
+    def wanted(self, floor: int) -> None:
+        self._wanted = floor
+        self._wake.set()
+
+    def ask(self, job: Callable[[Connection[Any]], T], seconds: float) -> T:
+        """One try; `Unavailable` is for the primary to make good."""
+
+        def run(left: float) -> T:
+            with (
+                translated(self.line.name),
+                self._pool.connection(left) as connection,
+                self._watch.over(connection, left),
+            ):
+                return job(connection)
+
+        try:
+            return self.line.call(run, deadline_seconds=seconds, most=1)
+        except Unavailable:
+            self._good_until = 0.0
+            raise
+
+    def complain(self, error: EidetError) -> None:
+        """Of what it cannot answer though it is up; once, for it will be the same with the next question."""
+        if str(error) != self._complained:
+            self._complained = str(error)
+            log.warning("the replica %s leaves questions to the primary: %s", self.line.name, error)
+
+    def close(self) -> None:
+        self._ended = True
+        self._wake.set()
+        if self._thread is not None and self._pid == os.getpid():
+            self._thread.join(5)
+        self._pool.close()
+        self._watch.stop()
+
+    def _begin(self) -> None:
+        """After a fork, too: threads stay behind."""
+        if not self._ended:
+            self._pid, self._wake = os.getpid(), threading.Event()
+            self._thread = threading.Thread(target=self._follow, name="eidet-replica", daemon=True)
+            self._thread.start()
+
+    def _follow(self) -> None:
+        while not self._ended:
+            try:
+                self._look()
+            except EidetError:  # told by the line; it is passed over until a look succeeds
+                self._good_until = 0.0
+            self._rest()
+
+    def _look(self) -> None:
+        """Near enough is who has replayed what the primary had written at most so long ago."""
+        self._known.append((time.monotonic(), self._primary()))
+        self._replayed = place_of(self.ask(_replayed, max(self._lag, 1.0)))
+        since = [at for at, place in self._known if place <= self._replayed]
+        self._good_until = max(since, default=-self._lag) + self._lag if self._replayed else 0.0
+
+    def _rest(self) -> None:
+        """Not for long while a write of ours is awaited; for good while nobody reads."""
+        time.sleep(LEAST_SECONDS)
+        if self._good_until and self._replayed < self._wanted:
+            return
+        idle = time.monotonic() - self._asked > IDLE_LAGS * self._lag
+        self._wake.wait(None if idle else self._lag / 4)
+        self._wake.clear()
+
+
+def _replayed(connection: Connection[Any]) -> str | None:
+    row = connection.execute(_REPLAYED).fetchone()
+    return None if row is None else str(row[0])

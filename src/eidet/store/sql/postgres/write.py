@@ -1,0 +1,252 @@
+"""A transaction on PostgreSQL that is tried until it is known to have been committed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ....core.errors import Unavailable
+from ...group_commit import Ticket
+from ..relational import Cursor
+from .quick import ask_together
+from .text import Row, loaded, rows_of, stored
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+LOCK: Final = 0x45494445  # of whoever writes: seqs are given, and become visible, in one order
+_TURN: Final = f"SELECT pg_advisory_xact_lock({LOCK})"
+_ALONE: Final = f"SELECT pg_advisory_xact_lock({LOCK}), pg_current_xact_id()::text"
+# How far the log has come that holds what was committed. Only what was flushed is sent to replicas: beyond
+# that there may be something of others that waits for seconds, and matters only to those who do not sync.
+PLACE: Final = (
+    "SELECT (CASE current_setting('synchronous_commit') WHEN 'off' THEN pg_current_wal_insert_lsn() "
+    "ELSE pg_current_wal_flush_lsn() END)::text"
+)
+_STATUS: Final = "SELECT pg_xact_status(%s::xid8)"
+_LIVED: Final = (
+    "SELECT min(seq) FROM (SELECT seq FROM records "
+    "WHERE scope = %s AND id = %s AND created = %s AND version = 1 UNION ALL "
+    "SELECT gone FROM events WHERE scope = %s AND id = %s AND born = %s AND seq > %s) AS lived"
+)
+
+Progress = Callable[[str], None]  # told of each statement before it is run
+
+
+class Quick:
+    """A new record that one statement writes, if it returns a row; else it is done the long way.
+
+    `life` are scope, id and the time of creation, which tell it from all others written after seq `floor`.
+    """
+
+    __slots__ = ("answer", "floor", "life", "sql", "the_long_way", "values")
+
+    def __init__(
+        self,
+        sql: str,
+        values: Sequence[Any],
+        *,
+        life: tuple[str, str, float],
+        floor: int,
+        answer: Callable[[int], Any],
+        the_long_way: Callable[[Cursor], Any],
+    ) -> None:
+        self.sql = sql
+        self.values = values
+        self.life = life
+        self.floor = floor
+        self.answer = answer
+        self.the_long_way = the_long_way
+
+    def __call__(self, cursor: Cursor) -> Any:
+        return self.the_long_way(cursor)
+
+
+class Attempt:
+    """Runs the jobs of some tickets: the quick ones together in one round trip, all others in a transaction.
+
+    `ahead` are statements that every write asks first; they are answered along with the lock. With `place`,
+    it is asked how far the server's log has come afterwards.
+    """
+
+    def __init__(self, ahead: Sequence[str], *, place: bool = False) -> None:
+        self._ahead = ahead
+        self._asks_place = place
+        self._guessed = False  # whether quick ones were sent and not answered
+        self._xid: str | None = None  # of a commit whose answer was lost
+        self.place: str | None = None
+
+    @property
+    def in_doubt(self) -> bool:
+        return self._guessed or self._xid is not None
+
+    def landed(self, connection: Connection[Any]) -> bool:
+        """Whether the commit that was not answered took effect. One that this server never saw did not."""
+        import psycopg
+
+        if self._xid is None:
+            return False
+        try:
+            row = connection.execute(_STATUS, [self._xid]).fetchone()
+        except psycopg.errors.InvalidParameterValue:  # "in the future": a server that took over without it
+            row = None
+        status = None if row is None else row[0]
+        if status == "in progress":
+            raise Unavailable("a commit is still under way", retry_after=0.1)
+        if status != "committed":
+            self._xid = None
+        return status == "committed"
+
+    def run(self, connection: Connection[Any], tickets: Sequence[Ticket[Any]], progress: Progress) -> bool:
+        """Runs the jobs that have not failed; False if one did now, and all others must run again."""
+        quick = [(t, t.job) for t in tickets if isinstance(t.job, Quick) and t.error is None]
+        if self._guessed:
+            self._settle(connection, quick)
+        self._be_quick(connection, [(t, job) for t, job in quick if t.result is None])
+        rest = [t for t in tickets if t.error is None and not _is_written(t)]
+        try:
+            if rest:
+                self._be_thorough(connection, rest, progress)
+            elif self._asks_place:
+                ((self.place,),) = connection.execute(PLACE).fetchall()
+        except _Failed:
+            end(connection, "ROLLBACK")
+            return False
+        except BaseException:
+            if self._xid is None:
+                end(connection, "ROLLBACK")
+            raise
+        return True
+
+    def _be_quick(self, connection: Connection[Any], quick: Sequence[tuple[Ticket[Any], Quick]]) -> None:
+        """The turn, the inserts and the commit in one round trip."""
+        if not quick:
+            return
+        try:
+            self._guessed = True
+            answers = ask_together(connection, [_TURN], [(job.sql, job.values) for _, job in quick])
+            self._guessed = False
+        finally:
+            self._guessed = self._guessed and connection.closed  # a server that refuses has done nothing
+        for (ticket, job), rows in zip(quick, answers, strict=True):
+            ticket.result = job.answer(rows[0][0]) if rows else None
+
+    def _settle(self, connection: Connection[Any], quick: Sequence[tuple[Ticket[Any], Quick]]) -> None:
+        """Looks which of them were written; with the turn taken, what was under way has ended."""
+        try:
+            connection.execute(f"BEGIN; {_TURN}")
+            for ticket, job in quick:
+                found = connection.execute(_LIVED, stored([*job.life, *job.life, job.floor])).fetchall()
+                ticket.result = None if found[0][0] is None else job.answer(found[0][0])
+        finally:
+            end(connection, "ROLLBACK")
+        self._guessed = False
+
+    def _be_thorough(
+        self, connection: Connection[Any], tickets: Sequence[Ticket[Any]], progress: Progress
+    ) -> None:
+        xid, known = self._begin(connection)
+        cursor = PostgresCursor(connection.cursor(), known, progress)
+        for ticket in tickets:
+            self._do(ticket, cursor)
+        self._xid = xid
+        self._commit(connection)
+        self._xid = None
+
+    def _begin(self, connection: Connection[Any]) -> tuple[str, dict[str, list[Row]]]:
+        """Takes the turn among all processes, and along with that asks what every write asks first."""
+        cursor = connection.execute("; ".join(("BEGIN", _ALONE, *self._ahead)))
+        cursor.nextset()
+        ((_, xid),) = cursor.fetchall()
+        known = {}
+        for sql in self._ahead:
+            cursor.nextset()
+            known[sql] = rows_of(cursor)
+        return xid, known
+
+    def _commit(self, connection: Connection[Any]) -> None:
+        if not self._asks_place:
+            connection.execute("COMMIT")
+            return
+        cursor = connection.execute(f"COMMIT; {PLACE}")
+        cursor.nextset()
+        ((self.place,),) = cursor.fetchall()
+
+    @staticmethod
+    def _do(ticket: Ticket[Any], cursor: Cursor) -> None:
+        """An error of the server or the line is that of all; any other belongs to the job."""
+        import psycopg
+
+        try:
+            ticket.result = ticket.job(cursor)
+        except psycopg.Error:
+            raise
+        except Exception as error:
+            ticket.error = error
+            raise _Failed from error
+
+
+def _is_written(ticket: Ticket[Any]) -> bool:
+    return isinstance(ticket.job, Quick) and ticket.result is not None
+
+
+class _Failed(Exception):
+    """A job failed by its own fault: its ticket says how."""
+
+
+class PostgresCursor:
+    """A psycopg cursor that keeps characters which PostgreSQL's texts cannot hold.
+
+    `known` are answers that came ahead; each is given once, for it is only as fresh as that.
+    """
+
+    __slots__ = ("_answer", "_known", "_progress", "raw")
+
+    def __init__(
+        self, raw: Any, known: dict[str, list[Row]] | None = None, progress: Progress | None = None
+    ) -> None:
+        self.raw = raw
+        self._known = known or {}
+        self._progress = progress
+        self._answer: list[Row] | None = None
+
+    @property
+    def rowcount(self) -> int:
+        return int(self.raw.rowcount)
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
+        self._answer = self._known.pop(sql, None)
+        if self._answer is None:
+            self._goes_on(sql)
+            self.raw.execute(sql, stored(parameters))
+
+    def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
+        rows = [stored(row) for row in parameters]
+        for start in range(0, len(rows), 1000):
+            self._goes_on(sql)
+            self.raw.executemany(sql, rows[start : start + 1000])
+
+    def copy(self, sql: str) -> Any:
+        self._goes_on(sql)
+        return self.raw.copy(sql)
+
+    def _goes_on(self, sql: str) -> None:
+        if self._progress is not None:
+            self._progress(sql)
+
+    def fetchone(self) -> Row | None:
+        if self._answer is not None:
+            return self._answer[0] if self._answer else None
+        row = self.raw.fetchone()
+        return None if row is None else loaded(row)
+
+    def fetchall(self) -> list[Row]:
+        return rows_of(self.raw) if self._answer is None else self._answer
+
+
+def end(connection: Connection[Any], how: str) -> None:
+    """Ends a transaction, unless the line is gone or there is none."""
+    from psycopg.pq import TransactionStatus
+
+    if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
+        connection.execute(how)

@@ -1,0 +1,414 @@
+"""SQLite as an engine: WAL, one writer per process with group commit, a reader per thread."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from sqlalchemy.dialects import sqlite
+
+from ...core.errors import Corrupt, EidetError, Misconfigured, Refused, Unavailable
+from .. import Scrubbed
+from ..group_commit import Ticket, Turns
+from . import sqlite_json
+from .migrate import migrate
+from .relational import Cursor, RelationalStore, Row
+
+T = TypeVar("T")
+
+APPLICATION_ID: Final = 0x45494445  # "EIDE": tells our files from other SQLite databases
+MAGIC: Final = b"SQLite format 3\x00"
+PAGE_BYTES: Final = 8192  # rows of ~1.4 KB: 5 to a page, against 2 to a page of 4096
+CHECKPOINT_PAGES: Final = 4000
+CACHE_KIB: Final = 16_384  # of pages, for each reading thread
+BUSY_SECONDS: Final = 60.0
+SMALL_PAGES: Final = 128
+SCRUB_BYTES: Final = 64 << 20  # of free pages that go in one transaction when something is forgotten
+LOG_SECONDS: Final = 0.2  # that emptying the log waits for readers; it is only a courtesy
+SYNCHRONOUS: Final = {"process": "NORMAL", "power": "FULL"}
+
+
+class SqliteStore(RelationalStore):
+    """Keeps records in one SQLite file, shared by threads and processes.
+
+    `durability="process"`: what returned survives the end of the process, kill -9 included.
+    `durability="power"`: it also survives the loss of power; concurrent writers share a sync.
+    """
+
+    def __init__(self, path: str | Path, *, durability: str = "process") -> None:
+        if durability not in SYNCHRONOUS:
+            raise Misconfigured(f"durability is one of {', '.join(SYNCHRONOUS)}, not {durability!r}")
+        self.path = Path(path)
+        super().__init__(SqliteDriver(self.path, SYNCHRONOUS[durability]))
+
+
+class SqliteDriver:
+    """The connections to one file."""
+
+    json = sqlite_json.SqliteJson()
+
+    def __init__(self, path: Path, synchronous: str) -> None:
+        self.dialect = sqlite.dialect(paramstyle="qmark")
+        self._path = path
+        self._synchronous = synchronous
+        self._local = threading.local()
+        self._open: weakref.WeakSet[_Connection] = weakref.WeakSet()
+        self._closing = threading.Lock()
+        self._closed = False
+        self.writable = _check_file(path)
+        with translated(path):
+            self._writer = _Writer(self._prepare_file())
+        self._file = _file_at(path)
+
+    def read(self, sql: str, values: Sequence[Any]) -> list[Row]:
+        connection = self._reader()
+        try:
+            with connection.busy:
+                return connection.raw.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._meaning(error) from error
+
+    def snapshot(self, job: Callable[[Cursor], T]) -> T:
+        connection = self._reader()
+        try:
+            with connection.busy, _as_of_now(connection.raw) as cursor:
+                return job(cursor)
+        except sqlite3.Error as error:
+            raise self._meaning(error) from error
+
+    def write(self, job: Callable[[Cursor], T]) -> T:
+        if not self.writable:
+            raise Refused(f"{self._path} is open for reading only: the file or its folder is write-protected")
+        self._check_open()
+        self._check_there()
+        if self._writer.pid != os.getpid():
+            self._writer = _Writer(self._connect())
+        try:
+            return self._writer.run(job)
+        except sqlite3.Error as error:
+            raise self._meaning(error) from error
+
+    def trim(self, most: int) -> int:
+        """Free pages go in slices; after the last the log is emptied too, unless somebody is reading it."""
+
+        def job(cursor: Cursor) -> int:
+            before = _free_pages(cursor)
+            for _ in range(min(before, max(1, most // PAGE_BYTES))):
+                cursor.execute("PRAGMA incremental_vacuum(1)")  # however many are named, one goes at a time
+            return (before - _free_pages(cursor)) * PAGE_BYTES
+
+        given = self.write(job)
+        if not given:
+            self._empty_log()
+        return given
+
+    def _empty_log(self) -> None:
+        with translated(self._path), closing(sqlite3.connect(self._path, timeout=LOG_SECONDS)) as raw:
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
+        """Free pages go, and the log; the file is written anew if anything is left in the gaps of pages."""
+        from .scrubbing import has_any_in_gaps
+
+        if waiting := self._emptied_log():
+            return Scrubbed(pending=waiting)  # what is done now would only make the log longer
+        if said is None or self._is_half_empty():
+            freed = self._write_anew()
+            return Scrubbed(freed, self._emptied_log())
+        freed = 0
+        while given := self.trim(SCRUB_BYTES):
+            freed += given
+        pending = self._emptied_log()
+        if not pending and has_any_in_gaps(self._path, said):
+            freed += self._write_anew()
+            pending = self._emptied_log()
+        return Scrubbed(freed, pending)
+
+    def _is_half_empty(self) -> bool:
+        """Then writing what is left is quicker than giving pages back one by one."""
+        (pages,), (free,) = (self.read(f"PRAGMA {name}", ())[0] for name in ("page_count", "freelist_count"))
+        return bool(free * 2 > pages > SMALL_PAGES)
+
+    def _emptied_log(self) -> tuple[str, ...]:
+        with translated(self._path), closing(sqlite3.connect(self._path, timeout=LOG_SECONDS)) as raw:
+            blocked = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        return (f"{self._path}-wal is still being read by another connection",) if blocked else ()
+
+    def _write_anew(self) -> int:
+        before = self.size()
+        with translated(self._path), closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS)) as raw:
+            raw.execute("VACUUM")
+        return max(0, before - self.size())
+
+    def size(self) -> int:
+        files = (self._path, *(Path(f"{self._path}{end}") for end in ("-wal",)))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def close(self) -> None:
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+            connections = list(self._open)
+        self._writer.close()
+        for connection in connections:
+            connection.close()
+
+    def _reader(self) -> _Connection:
+        mine: _Connection | None = getattr(self._local, "connection", None)
+        if mine is None or mine.pid != os.getpid() or mine.outdated():
+            self._check_open()
+            with translated(self._path):
+                mine = self._local.connection = self._connect()
+        elif self._closed:
+            self._check_open()
+        return mine
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Misconfigured(f"the memory on {self._path} was closed; open it again")
+
+    def _check_there(self) -> None:
+        """A file that is gone would take writes that nobody could ever read again."""
+        if _file_at(self._path) != self._file:
+            raise Unavailable(
+                f"{self._path} was deleted or replaced while it was open: nothing is written. Put the file "
+                "back, or open it again; `export` may still save what this memory held"
+            )
+
+    def _meaning(self, error: sqlite3.Error) -> EidetError:
+        self._check_open()  # the error of a connection that was closed meanwhile says nothing else
+        return meaning(error, self._path)
+
+    def _connect(self) -> _Connection:
+        self._check_there()
+        connection = _Connection(self._path, self.writable)
+        connection.set_up(self._synchronous)
+        self._keep(connection)
+        return connection
+
+    def _keep(self, connection: _Connection) -> None:
+        """Notes what has to be closed at the end; after the end, it is closed at once."""
+        with self._closing:
+            if not self._closed:
+                self._open.add(connection)
+                return
+        connection.close()
+        self._check_open()
+
+    def _prepare_file(self) -> _Connection:
+        """Makes the file ours (a new one) or checks that it is, and brings its tables up to date."""
+        connection = _Connection(self._path, self.writable)
+        raw = connection.raw
+        tables = raw.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        ours = raw.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+        if tables and not ours:  # counted first: whoever makes a file now names it before its tables
+            raise Misconfigured(f"{self._path} is a database of another program; choose another file")
+        connection.set_up(self._synchronous)
+        if self.writable and not ours:
+            raw.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        migrate(raw, self._path, writable=self.writable)
+        self._keep(connection)
+        return connection
+
+
+class _Connection:
+    """A connection with the process that made it; closes itself when its thread is gone.
+
+    Whoever uses `raw` holds `busy`: closing a connection under a running statement is a crash.
+    """
+
+    def __init__(self, path: Path, writable: bool) -> None:
+        self.pid = os.getpid()
+        self.busy = threading.RLock()
+        self._path = path
+        self._writable = writable
+        self._still = None if writable else _state_of(path)
+        self.raw = sqlite3.connect(
+            _address(path, writable),
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=BUSY_SECONDS,
+            cached_statements=256,
+        )
+        sqlite_json.register(self.raw)
+
+    def set_up(self, synchronous: str) -> None:
+        """Apart from opening, because it changes the file: not before it is known to be ours."""
+        if self._writable:
+            self.raw.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+            if not self.raw.execute("PRAGMA page_count").fetchone()[
+                0
+            ]:  # in a file with pages it does nothing
+                self.raw.execute("PRAGMA auto_vacuum = INCREMENTAL")  # so that `trim` can shrink the file
+            self.raw.execute("PRAGMA secure_delete = ON")  # what is deleted is not left to be read
+            _use_wal(self.raw)
+            self.raw.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+            self.raw.execute(f"PRAGMA synchronous = {synchronous}")
+        self.raw.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+
+    def outdated(self) -> bool:
+        """Whether somebody who may write did so: a file that is only read is read without locks."""
+        return self._still is not None and self._still != _state_of(self._path)
+
+    def close(self) -> None:
+        if self.pid == os.getpid():
+            with self.busy:
+                self.raw.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "raw"):
+            self.close()
+
+
+def _use_wal(raw: sqlite3.Connection) -> None:
+    """Changing the journal does not wait for other openers by itself, so wait here."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            raw.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _address(path: Path, writable: bool) -> str:
+    address = path.absolute().as_uri()
+    if writable:
+        return address
+    log = Path(f"{path}-wal")
+    quiet = not log.exists() or log.stat().st_size == 0
+    return address + ("?mode=ro&immutable=1" if quiet else "?mode=ro")
+
+
+def _free_pages(cursor: Cursor) -> int:
+    cursor.execute("PRAGMA freelist_count")
+    return int(cursor.fetchone()[0])
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _state_of(path: Path) -> list[tuple[int, int]]:
+    """Size and time of the file and its log."""
+    files = (path, Path(f"{path}-wal"))
+    states = [file.stat() for file in files if file.exists()]
+    return [(state.st_size, state.st_mtime_ns) for state in states]
+
+
+def _check_file(path: Path) -> bool:
+    """Whether the file can be written; a clear error where it cannot be used at all."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise Misconfigured(f"the folder {folder} does not exist; create it first")
+    if path.is_dir():
+        raise Misconfigured(f"{path} is a folder; name a file in it, such as {path / 'memory.db'}")
+    if not path.exists():
+        if not os.access(folder, os.W_OK):
+            raise Misconfigured(f"{path} does not exist and its folder {folder} is write-protected")
+        return True
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(MAGIC))
+    except PermissionError as error:
+        raise Misconfigured(f"{path} cannot be read: {error.strerror}") from error
+    if start and start != MAGIC:
+        raise Corrupt(f"{path} is not a database: it does not start as one; choose another file")
+    return os.access(path, os.W_OK) and os.access(folder, os.W_OK)
+
+
+class _Writer:
+    """The connection that writes: whoever gets the turn runs every waiting job in one transaction."""
+
+    def __init__(self, connection: _Connection) -> None:
+        self.pid = connection.pid
+        self._connection = connection
+        self._cursor = connection.raw.cursor()
+        self._turns = Turns(self._commit)
+        self.run = self._turns.run
+
+    def close(self) -> None:
+        with self._turns.lock:
+            self._connection.close()
+
+    def _commit(self, tickets: list[Ticket[Any]]) -> None:
+        self._cursor.execute("BEGIN IMMEDIATE")
+        try:
+            for ticket in tickets:
+                self._attempt(ticket, alone=len(tickets) == 1)
+            self._cursor.execute("COMMIT")
+        except BaseException:
+            if self._connection.raw.in_transaction:
+                self._cursor.execute("ROLLBACK")
+            raise
+
+    def _attempt(self, ticket: Ticket[Any], *, alone: bool) -> None:
+        """Runs one job. An error of its own undoes only that job; a failing disk undoes them all."""
+        if alone:
+            ticket.result = ticket.job(self._cursor)
+            return
+        self._cursor.execute("SAVEPOINT job")
+        try:
+            ticket.result = ticket.job(self._cursor)
+        except sqlite3.OperationalError:
+            raise
+        except Exception as error:  # noqa: BLE001  its caller gets it, from `answer`
+            ticket.error = error
+            self._cursor.execute("ROLLBACK TO job")
+        self._cursor.execute("RELEASE job")
+
+
+@contextmanager
+def _as_of_now(raw: sqlite3.Connection) -> Iterator[Cursor]:
+    cursor = raw.cursor()
+    cursor.execute("BEGIN")
+    try:
+        yield cursor
+    finally:
+        if raw.in_transaction:
+            cursor.execute("COMMIT")
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise meaning(error, path) from error
+
+
+def meaning(error: sqlite3.Error, path: Path) -> EidetError:
+    """What a SQLite error means to a caller, and what to do about it."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR:
+        return Unavailable(
+            f"{path} could not be written ({error}): is the disk full? Nothing of this call was stored; "
+            "free some space and call again"
+        )
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return Unavailable(
+            f"{path} was locked by another writer for {BUSY_SECONDS:.0f} s; call again", retry_after=1.0
+        )
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "decode to UTF-8" in str(error):
+        return Corrupt(f"{path} is damaged ({error}); restore a copy or an export, `eidet doctor` tells more")
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return Refused(f"{path} is write-protected ({error})")
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return Misconfigured(f"{path} cannot be opened ({error}); check the folder and its permissions")
+    return Unavailable(f"{path}: {error}")

@@ -1,0 +1,116 @@
+"""The history of a record that was kept in several stores, one after the other."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any, Final
+
+from ...core.event import Event
+from ...core.record import Record, kind_of, tier_of, trust_of
+from ...core.validate import Json
+from ..rules import said_before, succeed
+
+MOVED: Final = "eidet:moved"  # by whom a copy was deleted that lives on in another store
+_RANK: Final = {"created": 0, "revised": 0, "moved": 1, "forgotten": 2}
+_MAKE: Final[dict[str, Any]] = {
+    "place": lambda value: None if value is None else tuple(value),
+    "derived_from": tuple,
+    "kind": kind_of,
+    "tier": tier_of,
+    "trust": trust_of,
+    "sealed": lambda value: None if value is None else b64decode(value),
+}
+
+
+def joined(stories: Iterable[Sequence[Event]]) -> list[Event]:
+    """One story out of those that each store tells. A record that moved has one life, not two."""
+    told = [list(story) for story in stories if story]
+    if len(told) == 1 and not any(event.by == MOVED for event in told[0]):
+        return told[0]
+    stays = [stay for story in told for stay in _stays(story)]
+    lives = [[stay] for stay in stays if stay[-1].by != MOVED]
+    for stay in sorted((stay for stay in stays if stay[-1].by == MOVED), key=_end):
+        later = [life for life in lives if life[0][0].at == stay[0].at and _end(life[0]) >= _end(stay)]
+        if later:
+            min(later, key=lambda life: _end(life[0])).append(stay)
+        else:  # it is on its way
+            lives.append([stay])
+    lives.sort(key=lambda life: _end(life[0]))
+    return [event for life in lives for event in _one_life([event for stay in life for event in stay])]
+
+
+def _stays(story: Sequence[Event]) -> Iterator[list[Event]]:
+    """The times that an id was in one store."""
+    stay: list[Event] = []
+    for event in story:
+        if event.what == "created" and stay:
+            yield stay
+            stay = []
+        stay.append(event)
+    yield stay
+
+
+def _end(stay: Sequence[Event]) -> float:
+    return stay[-1].at if stay[-1].what == "forgotten" else inf
+
+
+def _one_life(events: Sequence[Event]) -> list[Event]:
+    """Each creation and revision once: as it was noted first, with what any store still tells of before."""
+    kept: list[Event] = []
+    seen: dict[tuple[str, int], int] = {}
+    for event in events:
+        if event.by == MOVED:
+            continue
+        key = event.what, event.version
+        if event.what == "moved" or key not in seen:
+            seen[key] = len(kept)
+            kept.append(event)
+        else:
+            kept[seen[key]] = _of_two(kept[seen[key]], event)
+    return sorted(kept, key=lambda event: (event.version, _RANK[event.what], event.at))
+
+
+def _of_two(one: Event, other: Event) -> Event:
+    first, later = sorted((one, other), key=lambda event: (event.at, event.by is None))
+    return replace(first, before=first.before if first.before is not None else later.before)
+
+
+def versions(record: Record, story: Sequence[Event]) -> list[Record]:
+    """The record as it was in each version that is still told, oldest first; the last is as it is.
+
+    Written one after the other they make as many notes of a history; `befores` says what those tell. Where
+    that cannot be, only the last is given.
+    """
+    states = [record]
+    for version, before in sorted(befores(story).items(), reverse=True):
+        if version != states[0].version:
+            break
+        states.insert(0, _unlike(_earlier(states[0].whole, before), states[0]))
+    return states if _replayable(states) else [record]
+
+
+def befores(story: Sequence[Event]) -> dict[int, Mapping[str, Json]]:
+    """What the revisions of the last life still tell, by version."""
+    born = max((at for at, event in enumerate(story) if event.what == "created"), default=0)
+    return {e.version: e.before for e in story[born:] if e.what == "revised" and e.before is not None}
+
+
+def _earlier(state: Record, before: Mapping[str, Json]) -> Record:
+    said = {name: _MAKE[name](value) if name in _MAKE else value for name, value in before.items()}
+    return state.but(**said, original=None, vector=None, terms=b"", version=state.version - 1)
+
+
+def _unlike(earlier: Record, later: Record) -> Record:
+    """A version that its successor does not differ from any more, because only its form was changed back."""
+    return earlier if said_before(earlier, later) else earlier.but(source=f"not {later.source}")
+
+
+def _replayable(states: Sequence[Record]) -> bool:
+    """Whether writing them ends where it should."""
+    at = states[0]
+    for state in states[1:]:
+        at = succeed(at, state)
+    return at.but(seq=0) == states[-1].but(seq=0)

@@ -1,0 +1,122 @@
+"""Where writes wait for a store that is down: a file beside, whose every write is synced to the disk.
+
+Each process has a file of its own and holds its lock while it lives. Whoever is opened next takes over what a
+process left that is no more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from ...core.errors import EidetError, Unavailable
+from ...core.record import Record
+from ...core.where import Where
+from ..sql.sqlite import SqliteStore
+
+log = logging.getLogger("eidet")
+
+ENDS: Final = ("", "-wal", "-shm", ".lock")
+BATCH: Final = 500
+
+
+class Outbox:
+    """One file of a folder, locked as long as it is open. Made when first needed."""
+
+    def __init__(self, path: Path, lock: BinaryIO) -> None:
+        self.path = path
+        self._lock = lock
+        self.store = SqliteStore(path, durability="power")
+
+    @classmethod
+    def new(cls, folder: Path) -> Outbox:
+        path = folder / f"outbox-{uuid.uuid4().hex}.db"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = _locked(path)
+        except OSError as error:
+            raise Unavailable(f"{folder} cannot be written ({error.strerror}): nothing was queued") from error
+        assert lock is not None, "a name that nobody had"
+        return _opened(cls, path, lock)
+
+    @classmethod
+    def left_behind(cls, folder: Path, unreadable: dict[str, str]) -> Iterator[Outbox]:
+        """Those whose process is no more; each is ours as soon as it is given.
+
+        Files that cannot be opened are left as they are; `unreadable` is told which, and why.
+        """
+        for path in sorted(folder.glob("outbox-*.db")) if folder.is_dir() else ():
+            if (lock := _locked(path)) is not None:
+                if not path.exists():  # somebody else emptied it meanwhile
+                    lock.close()
+                    _unlink(path)
+                    continue
+                try:
+                    box = _opened(cls, path, lock)
+                except EidetError as error:
+                    log.warning("what waits in %s cannot be delivered: %s", path, error)
+                    unreadable[str(path)] = str(error)
+                    continue
+                yield box
+
+    def take_over(self, other: Outbox) -> None:
+        """All that waits in another one waits here; of what waits in both, what was written last."""
+        while waiting := other.store.find(Where(), limit=BATCH):
+            last = [r for r in waiting if _written(self.store, r) <= _written(other.store, r)]
+            self.store.put(last, now=waiting[-1].created, unique=False)
+            other.store.bury(waiting, now=waiting[-1].created)
+        other.remove()
+
+    def close(self) -> None:
+        """An empty one is removed."""
+        if self.store.count(Where()):
+            self.store.close()
+            self._lock.close()
+        else:
+            self.remove()
+
+    def remove(self) -> None:
+        self.store.close()
+        _unlink(self.path)
+        self._lock.close()
+
+
+def _written(store: SqliteStore, record: Record) -> float:
+    """When a record was last written there; long ago if it never was."""
+    told = store.history(record.scope, record.id)
+    return told[-1].at if told and told[-1].what != "forgotten" else 0.0
+
+
+def _opened(cls: type[Outbox], path: Path, lock: BinaryIO) -> Outbox:
+    try:
+        return cls(path, lock)
+    except BaseException:
+        lock.close()
+        raise
+
+
+def _locked(path: Path) -> BinaryIO | None:
+    """The lock of an outbox; None if its process lives."""
+    import fcntl
+
+    file = Path(f"{path}.lock").open("ab")  # noqa: SIM115  held as long as the outbox
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return None
+    if os.fstat(file.fileno()).st_nlink == 0:  # it was removed between opening and locking
+        file.close()
+        return None
+    return file
+
+
+def _unlink(path: Path) -> None:
+    for end in ENDS:
+        with contextlib.suppress(FileNotFoundError):
+            Path(f"{path}{end}").unlink()

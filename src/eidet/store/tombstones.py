@@ -1,0 +1,154 @@
+"""Marks: keyed hashes by which a store knows what was forgotten, without keeping a word of it.
+
+A mark is the first 16 bytes of an HMAC-SHA256 with a secret of the store, over the scope and what is
+meant. Without the secret nobody can try whether a text was among the forgotten; with another store's
+marks nothing can be compared.
+"""
+
+from __future__ import annotations
+
+import secrets
+import unicodedata
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Final
+
+from ..core.errors import Corrupt
+from ..core.event import Event
+from ..core.record import MARK_BYTES, Kind, Record
+from ..core.validate import Json, dump_json
+from . import Claim, Store
+
+SECRET_BYTES: Final = 32
+_BLOCK: Final = 64  # bytes that SHA-256 works on at once
+SHORT_WORDS: Final = 3  # a message of fewer words …
+SHORT_CHARS: Final = 12  # … or characters is said every day, and may be said again
+_SPEAKER: Final = frozenset(("role", "name", "tool_call_id"))
+CHARS_A_WORD: Final = 4  # where words are not told apart by spaces
+
+
+def secret_of(store: Store, name: str, *, make: bool = True) -> bytes:
+    """The secret of a store for one use (`marks`, `receipts`), made when first needed.
+
+    A store with a method `secret(name)` gives its own; others keep a random one in their settings.
+    Inside of a write nothing can be made: `make=False`.
+    """
+    own = getattr(store, "secret", None)
+    if own is not None:
+        return bytes(own(name))
+    setting = f"secret:{name}"
+    if store.setting(setting) is None and make:
+        store.configure({setting: secrets.token_hex(SECRET_BYTES)}, fresh=True)
+    try:
+        return bytes.fromhex(store.setting(setting) or "none")
+    except ValueError:
+        raise Corrupt(f"the store has lost its secret for {name}: restore a copy or an export") from None
+
+
+class Marker:
+    """Makes the marks of one store."""
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self, secret: bytes) -> None:
+        key = (sha256(secret).digest() if len(secret) > _BLOCK else secret).ljust(_BLOCK, b"\0")
+        self._inner = sha256(bytes(byte ^ 0x36 for byte in key))
+        self._outer = sha256(bytes(byte ^ 0x5C for byte in key))
+
+    def of_content(self, scope: str, text: str, data: Json) -> bytes:
+        """Of data, the text may be only the words, in whatever order they came."""
+        if data is None:
+            return self._mark(f"{scope}\0says\0{folded(text)}")
+        words = " ".join(sorted(folded(text.replace(";", " ")).split()))
+        return self._mark(f"{scope}\0says\0{words}\0{folded(dump_json(data, sort_keys=True))}")
+
+    def of_id(self, scope: str, id: str) -> bytes:
+        return self._mark(f"{scope}\0id\0{id}")
+
+    def of_record(self, record: Record) -> bytes | None:
+        """The mark of what a record says; None for what is too short to be forgotten for good."""
+        return None if is_everyday(record) else self.always_of(record)
+
+    def always_of(self, record: Record) -> bytes:
+        """The same, however short it is."""
+        said = record.whole
+        return self.of_content(said.scope, said.text, data_said(said))
+
+    def said(self, record: Record) -> Claim:
+        """What is checked where somebody says something: only that."""
+        mark = self.of_record(record)
+        return Claim() if mark is None else Claim((mark,))
+
+    def returned(self, record: Record) -> Claim:
+        """What is checked where something comes by itself: also its id, its parts and its sources."""
+        own = self.of_record(record)
+        parts = (self.of_record(part) for part in absorbed_in(record))
+        return Claim(
+            says=tuple(mark for mark in (own, *parts) if mark is not None),
+            id=self.of_id(record.scope, record.id),
+            made_of=tuple((id, self.of_id(record.scope, id)) for id in record.derived_from),
+        )
+
+    def _mark(self, what: str) -> bytes:
+        """HMAC as RFC 2104 has it, from halves made once: `hmac.digest` takes eight times as long."""
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(what.encode())
+        outer.update(inner.digest())
+        return outer.digest()[:MARK_BYTES]
+
+
+def folded(text: str) -> str:
+    """The same for texts that differ only in case, spacing, or a full stop at the end."""
+    if not text.isascii():
+        plain = unicodedata.normalize("NFKC", text)
+        text = "".join(char for char in plain if unicodedata.category(char) != "Cf")
+    return " ".join(text.casefold().split()).rstrip(".!\N{HORIZONTAL ELLIPSIS} ")
+
+
+def is_everyday(record: Record) -> bool:
+    """A message such as "ok" or "thank you": forgetting one does not forbid the next."""
+    said = record.whole
+    if said.kind is not Kind.MESSAGE or data_said(said) is not None:
+        return False
+    text = said.text.strip()
+    count = len(text.split()) if text.isascii() else max(len(text.split()), len(text) // CHARS_A_WORD)
+    return len(text) < SHORT_CHARS or count < SHORT_WORDS
+
+
+def data_said(record: Record) -> Json:
+    """The data of a record, without what a message only says of who speaks."""
+    if record.kind is not Kind.MESSAGE or not isinstance(record.data, Mapping):
+        return record.data
+    return {name: value for name, value in record.data.items() if name not in _SPEAKER} or None
+
+
+def absorbed_in(record: Record) -> Iterator[Record]:
+    """The records that upkeep made part of this one, as far as it tells of them (`meta["merged"]`)."""
+    told = record.meta.get("merged")
+    for part in told if isinstance(told, list) else ():
+        if (
+            isinstance(part, Mapping)
+            and isinstance(part.get("id"), str)
+            and isinstance(part.get("text"), str)
+        ):
+            meta = part.get("meta")
+            yield record.but(
+                id=part["id"],
+                text=part["text"],
+                occurred=part.get("occurred", record.occurred),
+                source=part.get("source"),
+                session=part.get("session"),
+                meta=meta if isinstance(meta, dict) else {},
+                original=None,
+                level=0,
+                derived_from=(),
+            )
+
+
+def said_earlier(record: Record, story: list[Event]) -> Iterator[Record]:
+    """What a record said in the versions before, as far as history tells; newest first."""
+    now = record.whole
+    for event in reversed(story):
+        if event.before and event.before.keys() & {"text", "data"}:
+            now = now.but(text=event.before.get("text", now.text), data=event.before.get("data", now.data))
+            yield now

@@ -1,0 +1,116 @@
+"""A text as words, numbers and marks, with what a reading of dates must know: the day it is, and the leaning.
+
+Everything tied by `-/.:` to a digit is one number ("2023-05-08", "1.2.3", "555-0199", "3-7"), so that no
+part of a code or of a telephone number is taken for a date. Only a month may be tied to its day ("8May").
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from .english_words import words_of
+
+_TOKEN = re.compile(
+    r"[^\W\d_]\w*|[0-9]{1,2}(?=(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)"
+    r"|[0-9][0-9a-z]*(?:(?:[-/.:\u2013](?=[0-9])|,(?=[0-9]{3}(?![0-9])))[0-9a-z]+)*"
+    r"|(?<=\w)'[^\W\d_]+|\w+|[^\w\s]"
+)
+_ENDS = frozenset(".!?;")
+_BEYOND = [""] * 12  # more than a reading looks ahead of any word
+_NEAR = 14  # words on either side that tell the tense
+
+FUTURE = words_of(
+    "will 'll gonna shall plan plans planning upcoming coming tomorrow hopefully soon wanna "
+    "scheduled hope hoping until till forward wait remind next deadline due"
+)
+PAST = words_of(
+    "was were had did went got came saw made took met bought found gave told said left felt began "
+    "ate ran won lost kept spent thought drove flew wrote heard started finished last ago since "
+    "recently yesterday already became brought built caught chose drew fell held led sent sold "
+    "slept spoke swam taught wore hosted"
+)
+_NOT_PAST = words_of(
+    "need feed seed speed indeed excited interested bed red wed supposed used planned booked"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The words (folded, padded with empty ones) and where each stands.
+
+    `year` is the one that another part of the expression gives ("between March and May 2023"); `depth` is how
+    many expressions this reading is inside of.
+    """
+
+    text: str
+    words: list[str]
+    places: list[re.Match[str]]
+    now: datetime
+    today: int
+    past: bool
+    year: int | None = None
+    depth: int = 0
+
+    def start(self, at: int) -> int:
+        return self.places[at].start()
+
+    def end(self, at: int) -> int:
+        return self.places[at].end()
+
+    def capital(self, at: int) -> bool:
+        return self.text[self.start(at)].isupper()
+
+    def opens(self, at: int) -> bool:
+        """Does a sentence begin here?"""
+        return at == 0 or self.words[at - 1] in _ENDS or self.words[at - 1] in ':"-*('
+
+    def before(self, at: int) -> str:
+        """The word before one, across a hyphen ("mid-May")."""
+        if at > 1 and self.words[at - 1] == "-" and self.start(at) == self.end(at - 1):
+            return self.words[at - 2]
+        return self.words[at - 1] if at > 0 else ""
+
+    def lean(self, at: int) -> int:
+        """-1 for the past, 1 for the future, 0 where nothing near tells."""
+        return -1 if self.past else self.tense(at)
+
+    def tense(self, at: int) -> int:
+        """What the verbs near a word in its sentence say: the nearest one, in its clause before others."""
+        before = _clue(self.words[max(at - _NEAR, 0) : at][::-1])
+        after = _clue(self.words[at + 1 : at + _NEAR])
+        return min(before, after, key=lambda clue: clue[0])[1]
+
+
+def folded(text: str) -> str:
+    """In small letters and with plain apostrophes, character for character."""
+    low = text.lower().replace("\u2019", "'")
+    if len(low) != len(text):
+        low = "".join(c if len(c.lower()) != 1 else c.lower() for c in text).replace("\u2019", "'")
+    return low
+
+
+def read(text: str, low: str, now: datetime, past: bool) -> Tokens:
+    places = list(_TOKEN.finditer(low))
+    words = [place[0] for place in places]
+    words.extend(_BEYOND)
+    return Tokens(text, words, places, now, now.toordinal(), past)
+
+
+def _clue(words: list[str]) -> tuple[int, int]:
+    """How far the first word that tells a tense is, and which; commas keep it far."""
+    far = 0
+    for place, word in enumerate(words):
+        far += 6 if word == "," else 1
+        if word in _ENDS:
+            break
+        if word in FUTURE or (word == "going" and "to" in words[max(place - 1, 0) : place + 2]):
+            return far, 1
+        if _is_past(word):
+            return far, -1
+    return 99, 0
+
+
+def _is_past(word: str) -> bool:
+    return word in PAST or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PAST)

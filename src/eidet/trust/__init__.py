@@ -1,0 +1,1 @@
+"""What protects memories: privacy, encryption, the audit log and erasure."""

@@ -1,0 +1,100 @@
+"""The audit trail: who did what, when, from where and why, in a file of its own that tells if it was changed.
+
+    chain.py    entries, and the hash that ties each to the one before it      (pure)
+    log.py      the file: appended to by many threads and processes            tail.py   where it ends
+    events.py   what entries say of records and filters
+    verify.py   whether anything was altered, removed, inserted or reordered
+
+`eidet.trust.audit.store` notes what happens to a store; `Memory` notes what a store cannot see.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ...core.errors import Misconfigured
+from ...core.record import Record
+from ...core.settings import Settings
+from .chain import Entry, Head
+
+if TYPE_CHECKING:
+    from .log import AuditLog
+
+__all__ = ["Audit", "Check", "Entry", "Head", "audit_of", "audit_set", "key_in"]
+
+Check = Callable[[Record], Sequence[str] | None]
+SHORTEST_KEY: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What is kept of what is done, and where.
+
+    `key`: without it nobody can make the chain anew (HMAC-SHA256); keep it away from the log.
+    `check`: sees each record before it is written and answers flags for its entry, or raises `Refused`.
+    """
+
+    path: str | Path
+    key: str | bytes | None = field(default=None, repr=False)
+    recalls: bool = False  # also what is read: recall, get, find, history
+    content: bool = False  # also what was written and asked; else only ids, kinds and counts
+    sync: bool = False  # survives the loss of power; else kill -9
+    check: Check | None = None
+
+    def __post_init__(self) -> None:
+        if self.check is not None and not callable(self.check):
+            raise Misconfigured(f"check is a function of a record, not {type(self.check).__name__}")
+        object.__setattr__(self, "path", Path(self.path).expanduser())
+        object.__setattr__(self, "key", checked_key(self.key))
+
+
+def checked_key(key: object) -> bytes | None:
+    """The key as bytes; a short one could be guessed from the log."""
+    if key is None:
+        return None
+    if not isinstance(key, str | bytes):
+        raise Misconfigured(f"the key of an audit log is text or bytes, not {type(key).__name__}")
+    found = key.encode() if isinstance(key, str) else key
+    if len(found) < SHORTEST_KEY:
+        raise Misconfigured(f"the key of an audit log needs {SHORTEST_KEY} bytes or more, not {len(found)}")
+    return found
+
+
+def key_in(file: str | Path) -> bytes:
+    """The key that a file holds; line ends around it do not count."""
+    try:
+        return Path(file).expanduser().read_bytes().strip(b"\r\n")
+    except OSError as error:
+        raise Misconfigured(f"the key of the audit log cannot be read: {file}: {error.strerror}") from error
+
+
+def audit_set(settings: Settings) -> Audit | None:
+    """As the settings ask for it; None if they do not."""
+    if settings.audit is None:
+        return None
+    return Audit(
+        path=settings.audit,
+        key=None if settings.audit_key_file is None else key_in(settings.audit_key_file),
+        recalls=settings.audit_recalls,
+        content=settings.audit_content,
+        sync=settings.audit_sync,
+    )
+
+
+def audit_of(
+    thing: str | Path | Audit | AuditLog | None, clock: Callable[[], float] = time.time
+) -> AuditLog | None:
+    """An open log is itself; a path or an `Audit` is opened, and made if it is new."""
+    from .log import AuditLog
+
+    if thing is None or isinstance(thing, AuditLog):
+        return thing
+    if isinstance(thing, str | Path):
+        thing = Audit(path=thing)
+    if not isinstance(thing, Audit):
+        raise Misconfigured(f"audit is a path, an Audit(…) or an AuditLog, not {type(thing).__name__}")
+    return AuditLog(thing, clock=clock)

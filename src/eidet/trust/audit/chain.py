@@ -1,0 +1,173 @@
+"""Entries and the chain that ties them: pure functions of bytes.
+
+An entry is one line of JSON that ends with its hash, which is of the hash before it and of all the
+bytes of the line up to it. Entry n is on line n, so that nothing can be taken out unnoticed.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
+
+from ...core.errors import BadInput
+from ...core.validate import Json
+
+FORMAT: Final = 1
+NO_MAC: Final = "-" * 64
+START: Final = "0" * 64  # what the first entry follows
+_END: Final = re.compile(rb',"hash":"([0-9a-f]{64})"\}')
+_END_BYTES: Final = 75
+_HEAD: Final = re.compile(r"\s*(\d{1,20}):([0-9a-f]{64})(?::([0-9a-f]{64}|-{64}))?\s*")
+_written = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str).encode
+
+
+class Tail(NamedTuple):
+    """How far a log has come: its last entry, and where the next one goes."""
+
+    n: int
+    hash: str
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """The number and hash of the newest entry: kept elsewhere, it shows later that none was removed."""
+
+    count: int
+    hash: str
+    mac: str = ""
+
+    @staticmethod
+    def of(text: str) -> Head:
+        """From `count:hash` or `count:hash:mac`, as `str` writes it."""
+        found = _HEAD.fullmatch(text)
+        if found is None:
+            raise BadInput(f"a head is written as count:hash, as `eidet audit head` prints it, not {text!r}")
+        return Head(count=int(found[1]), hash=found[2], mac=(found[3] or "").strip("-"))
+
+    def __str__(self) -> str:
+        return f"{self.count}:{self.hash}" + (f":{self.mac}" if self.mac else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of a log. `details` has whatever else it says: kinds, flags, reasons, of …"""
+
+    n: int
+    at: str
+    verb: str
+    scope: str | None = None
+    ids: tuple[str, ...] = ()
+    count: int | None = None
+    by: str | None = None
+    source: str | None = None
+    why: str | None = None
+    details: Mapping[str, Json] = field(default_factory=dict)
+    hash: str = ""
+
+    @staticmethod
+    def of(said: Mapping[str, Any]) -> Entry:
+        known = {name: said[name] for name in _KNOWN if name in said}
+        rest = {name: value for name, value in said.items() if name not in _KNOWN}
+        return Entry(**{**known, "ids": tuple(said.get("ids", ()))}, details=rest)
+
+    @property
+    def json(self) -> dict[str, Json]:
+        """As the line has it."""
+        said = {name: getattr(self, name) for name in _KNOWN if name != "hash"}
+        told = {name: value for name, value in said.items() if value is not None and value != ()}
+        ids = {"ids": list(self.ids)} if self.ids else {}
+        return {**told, **ids, **self.details, "hash": self.hash}
+
+
+_KNOWN: Final = ("n", "at", "verb", "scope", "ids", "count", "by", "source", "why", "hash")
+
+
+def digest(body: bytes, before: str, key: bytes | None) -> str:
+    said = before.encode() + body
+    return sha256(said).hexdigest() if key is None else hmac.digest(key, said, "sha256").hex()
+
+
+def chained(
+    events: Iterable[Mapping[str, Json]], tail: Tail, now: float, key: bytes | None
+) -> tuple[bytes, Tail]:
+    """The lines of events as they follow the tail, and the tail after them."""
+    at = _stamp(now)
+    lines = []
+    n, before = tail.n, tail.hash
+    for n, event in enumerate(events, tail.n + 1):
+        body = written({"n": n, "at": at, **event})[:-1]
+        before = digest(body, before, key)
+        lines.append(body + b',"hash":"' + before.encode() + b'"}\n')
+    data = b"".join(lines)
+    return data, Tail(n, before, tail.end + len(data))
+
+
+def _stamp(now: float) -> str:
+    """ISO 8601 in UTC; most entries share their second with the one before."""
+    whole = math.floor(now)
+    return f"{_second(whole)}.{int((now - whole) * 1e6):06d}+00:00"
+
+
+@lru_cache(maxsize=4)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
+
+
+def written(said: Mapping[str, Json]) -> bytes:
+    """As JSON on one line; halves of characters, which UTF-8 cannot carry, as their escapes."""
+    return _written(said).encode("utf-8", "backslashreplace")
+
+
+def parts_of(line: bytes) -> tuple[bytes, str] | None:
+    """What the hash is of, and the hash; None if the line (without its end) is no entry."""
+    found = _END.fullmatch(line, max(len(line) - _END_BYTES, 0))
+    return None if found is None else (line[:-_END_BYTES], found[1].decode())
+
+
+def said_in(line: bytes) -> dict[str, Any] | None:
+    """The entry in a line; None if there is none."""
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, dict) and _is_entry(said) else None
+
+
+def _is_entry(said: Mapping[str, Any]) -> bool:
+    n, ids = said.get("n"), said.get("ids", [])
+    texts: Sequence[Any] = [said.get("at"), said.get("verb"), said.get("hash")]
+    return type(n) is int and n > 0 and all(isinstance(t, str) for t in texts) and isinstance(ids, list)
+
+
+def print_of(key: bytes | None) -> str | None:
+    """What tells one key from another without giving it away."""
+    return None if key is None else hmac.digest(key, b"eidet audit key", "sha256").hex()[:16]
+
+
+def head_of(tail: Tail, key: bytes | None) -> Head:
+    return Head(count=tail.n, hash=tail.hash, mac=_mac(tail.n, tail.hash, key))
+
+
+def is_ours(head: Head, key: bytes | None) -> bool:
+    """Whether whoever wrote the head had the key; anybody could, where there is none."""
+    return hmac.compare_digest(head.mac, _mac(head.count, head.hash, key))
+
+
+def _mac(count: int, hash: str, key: bytes | None) -> str:
+    if key is None:
+        return ""
+    return hmac.digest(key, f"eidet audit head {count} {hash}".encode(), "sha256").hex()
+
+
+def head_line(tail: Tail, key: bytes | None) -> bytes:
+    """Always of the same length, so that it is written over the one before it in one piece."""
+    return f"{tail.n:020d}:{tail.hash}:{_mac(tail.n, tail.hash, key) or NO_MAC}\n".encode()

@@ -1,0 +1,107 @@
+"""What an entry says of records and filters: ids, kinds and counts; content only where it is asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Final
+
+from ...core.actor import acts
+from ...core.errors import EidetError, Misconfigured
+from ...core.record import Record
+from ...core.validate import Json
+from ...core.where import Where
+from .log import AuditLog
+
+Flags = Mapping[tuple[str, str], list[str]]  # (scope, id) -> what the check said
+_JOINS: Final = ("every", "some", "never")
+
+
+def of_records(
+    log: AuditLog, verb: str, records: Sequence[Record], by: str | None, flags: Flags | None = None
+) -> list[dict[str, Json]]:
+    """One event for each scope that the records are of; none for no records."""
+    if len(records) == 1:
+        return [_event(log, verb, records[0].scope, records, by, flags or {})]
+    scopes: dict[str, list[Record]] = {}
+    for record in records:
+        scopes.setdefault(record.scope, []).append(record)
+    return [_event(log, verb, scope, some, by, flags or {}) for scope, some in scopes.items()]
+
+
+def _event(
+    log: AuditLog, verb: str, scope: str, records: Sequence[Record], by: str | None, flags: Flags
+) -> dict[str, Json]:
+    reasons = acts().reasons
+    return log.told(
+        verb,
+        by=by,
+        scope=scope,
+        ids=[record.id for record in records],
+        count=len(records),
+        kinds={str(records[0].kind): 1} if len(records) == 1 else dict(Counter(str(r.kind) for r in records)),
+        flags={r.id: flags[scope, r.id] for r in records if (scope, r.id) in flags} if flags else {},
+        reasons={r.id: reasons[r.id] for r in records if r.id in reasons} if reasons else {},
+        content=_content(records) if log.audit.content and verb == "put" else None,
+    )
+
+
+def of_filter(
+    log: AuditLog, verb: str, where: Where, by: str | None, census: Mapping[tuple[str, str], int] | None
+) -> dict[str, Json]:
+    """An event for all that matches; what the filter asks about, not what it asks: that may be content."""
+    kinds: Counter[str] = Counter()
+    for (kind, _), count in (census or {}).items():
+        kinds[str(kind)] += count
+    return log.told(
+        verb,
+        by=by,
+        scope=None if where.scope is None else str(where.scope),
+        ids=None if where.ids is None else list(where.ids),
+        count=None if census is None else sum(kinds.values()),
+        kinds=dict(kinds),
+        filter=sorted(_asked(where)) or None,
+    )
+
+
+def _asked(where: Where) -> set[str]:
+    blank = Where()
+    names = {f.name for f in fields(where) if getattr(where, f.name) != getattr(blank, f.name)}
+    inner = [part for join in _JOINS for part in getattr(where, join)]
+    return (names - {"scope", *_JOINS}).union(*map(_asked, inner))
+
+
+def writer(records: Sequence[Record]) -> str | None:
+    """The agent that all are of, as history says of a creation, unless it is known who acts."""
+    agents = {record.agent for record in records}
+    return agents.pop() if len(agents) == 1 and acts().by is None else None
+
+
+def checked(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
+    """What the check of the audit says of each record; that it refused one is noted, too."""
+    check = log.audit.check
+    found: dict[tuple[str, str], list[str]] = {}
+    for record in () if check is None else records:
+        assert check is not None
+        try:
+            flags = check(record)
+        except EidetError as error:
+            said = {"message": str(error)} if log.audit.content else {}
+            log.note(
+                "refused", by=by, scope=record.scope, ids=[record.id], error=type(error).__name__, **said
+            )
+            raise
+        if flags:
+            found[record.scope, record.id] = _flags(flags)
+    return found
+
+
+def _flags(flags: object) -> list[str]:
+    if not isinstance(flags, list | tuple | set | frozenset) or not all(isinstance(f, str) for f in flags):
+        raise Misconfigured(f"the check of an audit answers a list of flags, not {flags!r}")
+    return sorted(flags) if isinstance(flags, set | frozenset) else list(flags)
+
+
+def _content(records: Sequence[Record]) -> list[Json]:
+    return [{"id": r.id, "text": r.text} | ({} if r.data is None else {"data": r.data}) for r in records]

@@ -1,0 +1,284 @@
+"""The log as a file that many threads and processes append to, one at a time."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from ...core.actor import acts
+from ...core.errors import EidetError, Misconfigured, Unavailable
+from ...core.validate import Json
+from . import Audit
+from .chain import FORMAT, Head, Tail, chained, head_line, head_of, print_of, said_in
+from .tail import find_tail, first_line, head_path, missing, read_head, torn, torn_path
+
+try:
+    import fcntl
+except ImportError:  # Windows: then only one process may write
+    fcntl = None  # type: ignore[assignment]
+
+told = logging.getLogger("eidet")
+
+_MODE: Final = 0o600
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class AuditLog:
+    """Appends entries. What `note` returned for is with the operating system, or on the disk with `sync`.
+
+    An entry is written before the thing it tells of is done, so that nothing is done that could not be
+    noted; if it fails then, a second entry, `failed`, says so.
+    """
+
+    def __init__(self, audit: Audit, *, clock: Callable[[], float] = time.time) -> None:
+        self.audit = audit
+        self.path = Path(audit.path)
+        self._key = audit.key if isinstance(audit.key, bytes) else None
+        self._clock = clock
+        self._seen: Tail | None = None
+        self._start_in_process()
+        self.append([])
+
+    def _start_in_process(self) -> None:
+        """A child of a fork shares our handles, and with them our locks: it opens its own."""
+        self._pid = os.getpid()
+        self._source = f"{socket.gethostname()}:{self._pid}"
+        self._lock = threading.Lock()
+        self._handle: int | None = None
+        self._head: int | None = None
+        self._known = False
+
+    # Writing.
+
+    def note(self, verb: str, *, by: str | None = None, **what: Json) -> int:
+        """Notes something that is about to be done (or is just done); the number of the entry.
+
+        `scope`, `ids`, `count` and `kinds` are what entries usually say; anything else is kept too.
+        Who acts, from where and why is taken from `acting`.
+        """
+        return self.append([self.told(verb, by=by, **what)])[0]
+
+    def told(self, verb: str, *, by: str | None = None, **what: Json) -> dict[str, Json]:
+        """An entry to be: what is said, and who says it. What is None or empty is left out."""
+        actor = acts()
+        ordered = {
+            "verb": verb,
+            **what,
+            "by": by or actor.by,
+            "asked_by": actor.by if by and by != actor.by else None,
+            "source": actor.source or self._source,
+            "why": actor.why,
+        }
+        return {name: value for name, value in ordered.items() if value is not None and value != {}}
+
+    def append(self, events: Sequence[Mapping[str, Json]]) -> list[int]:
+        """Entries for all events, in one piece; their numbers. `Unavailable` if that is not possible."""
+        if self._pid != os.getpid():
+            self._start_in_process()
+        try:
+            with self._lock:
+                handle, size = self._held()
+                try:
+                    tail = self._appended(handle, size, events)
+                finally:
+                    _unlock(handle)
+        except OSError as error:
+            raise Unavailable(
+                f"the audit log {self.path} cannot be written ({error.strerror}): nothing was done"
+            ) from error
+        return list(range(tail.n - len(events) + 1, tail.n + 1))
+
+    def failed(self, numbers: Sequence[int], error: BaseException) -> None:
+        """What was noted under these numbers was not done after all."""
+        said = {"message": str(error)} if self.audit.content else {}
+        self.afterwards("failed", of=list(numbers), error=type(error).__name__, **said)
+
+    def afterwards(self, verb: str, **what: Json) -> None:
+        """Notes what is over and cannot be refused any more: if that fails, the program's log is told."""
+        try:
+            self.note(verb, **what)
+        except EidetError as error:
+            told.warning("the audit log lacks the entry %r about %s: %s", verb, what.get("of"), error)
+
+    def about(self, events: Sequence[Mapping[str, Json]]) -> About:
+        """Notes what is done inside before it is done, and that it failed if it does."""
+        return About(self, events)
+
+    def _appended(self, handle: int, size: int, events: Sequence[Mapping[str, Json]]) -> Tail:
+        seen = self._seen
+        if seen is None or size != seen.end:
+            seen, fresh = self._continued(handle)
+            events = [*fresh, *events]
+        if not events:
+            self._seen = seen
+            return seen
+        data, tail = chained(events, seen, self._clock(), self._key)
+        self._write(handle, seen.end, data, tail)
+        self._seen = tail
+        return tail
+
+    def _write(self, handle: int, end: int, data: bytes, tail: Tail) -> None:
+        """All of it or nothing: what a full disk took of a line is given back."""
+        try:
+            _write_all(handle, data)
+            if self.audit.sync:
+                os.fsync(handle)
+            self._write_head(tail)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(handle, end)
+            raise
+
+    # Going on where the file ends.
+
+    def _continued(self, handle: int) -> tuple[Tail, list[dict[str, Json]]]:
+        """The tail as it is, and entries about what is wrong with it."""
+        tail, rest = find_tail(handle)
+        head, notes = read_head(self.path), []
+        if tail.n == 0:
+            notes.append(self._beginning())
+        else:
+            self._check_key(handle)
+        if rest:
+            self._set_aside(handle, rest, tail.end)
+            notes.append(torn(rest))
+        if lost := missing(tail, self._seen, head, self._key):
+            notes.append(lost)
+        elif head is None:
+            self._write_head(tail)
+        return tail, notes
+
+    def _beginning(self) -> dict[str, Json]:
+        begin = self.told("begin", format=FORMAT, log=uuid.uuid4().hex, key=print_of(self._key))
+        return begin | ({"recalls": True} if self.audit.recalls else {})
+
+    def _check_key(self, handle: int) -> None:
+        """Once for an open file: its first entry tells which key it was written with."""
+        if self._known:
+            return
+        begin = said_in(first_line(handle))
+        if begin is None or begin["verb"] != "begin":
+            raise Misconfigured(f"{self.path} is no audit log, or its beginning is damaged: name a new file")
+        if begin.get("key") != print_of(self._key):
+            had = "another key" if begin.get("key") else "no key"
+            raise Misconfigured(f"{self.path} was written with {had}: use that, or name a new file")
+        self._known = True
+
+    def _set_aside(self, handle: int, rest: bytes, end: int) -> None:
+        with torn_path(self.path).open("ab") as file:
+            file.write(rest + b"\n")
+        os.ftruncate(handle, end)
+        told.warning(
+            "the audit log %s ended within a line; %s bytes are set aside in %s",
+            self.path, len(rest), torn_path(self.path).name,
+        )  # fmt: skip
+
+    # Files and locks.
+
+    def _held(self) -> tuple[int, int]:
+        """The open file, which no other process writes to until it is unlocked, and its size."""
+        while True:
+            handle = self._opened()
+            _lock(handle)
+            there = os.fstat(handle)
+            if there.st_nlink:
+                return handle, there.st_size
+            self._let_go()  # somebody removed it: what is there now, if anything, is another file
+
+    def _opened(self) -> int:
+        if self._handle is None:
+            try:
+                self._handle = os.open(self.path, _FLAGS | os.O_APPEND, _MODE)
+                self._head = os.open(head_path(self.path), _FLAGS, _MODE)
+            except OSError as error:
+                self._let_go()
+                raise Misconfigured(
+                    f"the audit log {self.path} cannot be opened: {error.strerror}"
+                ) from error
+        return self._handle
+
+    def _write_head(self, tail: Tail) -> None:
+        """In place and in one piece: nobody who reads it sees half of it."""
+        assert self._head is not None
+        line = head_line(tail, self._key)
+        if not hasattr(os, "pwrite"):
+            os.lseek(self._head, 0, os.SEEK_SET)
+            _write_all(self._head, line)
+        elif os.pwrite(self._head, line, 0) != len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def _let_go(self) -> None:
+        for handle in (self._handle, self._head):
+            if handle is not None:
+                os.close(handle)
+        self._handle, self._head, self._known = None, None, False
+        if self._seen is not None:
+            self._seen = self._seen._replace(end=-1)
+
+    @property
+    def head(self) -> Head:
+        """The newest entry, other processes' entries included."""
+        self.append([])
+        assert self._seen is not None
+        return head_of(self._seen, self._key)
+
+    def close(self) -> None:
+        """Releases the files; closing twice is fine, and another entry opens them again."""
+        if self._pid == os.getpid():
+            with self._lock:
+                self._let_go()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class About:
+    """Entries about something that is done inside of a `with`; their numbers are what it gives."""
+
+    __slots__ = ("_events", "_log", "numbers")
+
+    def __init__(self, log: AuditLog, events: Sequence[Mapping[str, Json]]) -> None:
+        self._log = log
+        self._events = events
+        self.numbers: list[int] = []
+
+    def __enter__(self) -> list[int]:
+        self.numbers = self._log.append(self._events)
+        return self.numbers
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self._log.failed(self.numbers, error)
+
+
+def _lock(handle: int) -> None:
+    if fcntl is not None:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def _unlock(handle: int) -> None:
+    if fcntl is not None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    written = os.write(handle, data)
+    while written < len(data):
+        written += os.write(handle, memoryview(data)[written:])

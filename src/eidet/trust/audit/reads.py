@@ -1,0 +1,47 @@
+"""What an audit log is told by the verbs themselves: what is read, exported and loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from ...core.scope import Scope
+from ...engine import Engine
+
+Done = Callable[[int], int]
+
+
+class Auditing:
+    """Notes for the log of an engine; nothing where it has none."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def read(self, verb: str, scope: str | Scope, ids: Sequence[str], *, query: str | None = None) -> None:
+        """Before the answer is given: what cannot be noted is not answered."""
+        log = self._engine.audit
+        if log is not None and log.audit.recalls:
+            asked = query if log.audit.content else None
+            log.note(verb, scope=str(Scope.of(scope)), ids=list(ids), count=len(ids), query=asked)
+
+    @contextmanager
+    def doing(self, verb: str, scope: str | Scope | None = None, *, file: str) -> Iterator[Done]:
+        """Notes what is about to be done, and afterwards with how many records it was, or that it failed."""
+        log = self._engine.audit
+        if log is None:
+            yield _same
+            return
+        place = None if scope is None else str(Scope.of(scope))
+        counts: list[int] = []
+
+        def done(count: int) -> int:
+            counts.append(count)
+            return count
+
+        with log.about([log.told(verb, scope=place, file=file)]) as numbers:
+            yield done
+        log.afterwards("done", of=numbers, count=sum(counts))
+
+
+def _same(count: int) -> int:
+    return count

@@ -1,0 +1,254 @@
+"""A store around a store that notes every change in an audit log before it is made.
+
+Reading, use counts, tallies and leases are passed through: they change nothing of what is kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ...core.event import Event
+from ...core.record import Record
+from ...core.scope import Scope
+from ...core.validate import Json
+from ...core.where import Where
+from ...quality import Survey, Tally
+from ...store import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Store, Uses, Watch
+from .events import checked, of_filter, of_records, writer
+from .log import AuditLog
+
+
+class AuditedStore:
+    """Every write is in the log, or is not made. `owns`: closing the store closes the log.
+
+    A store inside that has a method `audited_by(log)` is given the log, to note what it alone can see
+    (the use of keys, say).
+    """
+
+    def __init__(self, store: Store, log: AuditLog, *, owns: bool = False) -> None:
+        self._store = store
+        self._log = log
+        self._owns = owns
+        if (tell := getattr(store, "audited_by", None)) is not None:
+            tell(log)
+
+    def __getattr__(self, name: str) -> Any:
+        """What a store has beside the port, such as its path."""
+        if name == "_store":
+            raise AttributeError(name)
+        return getattr(self._store, name)
+
+    @property
+    def audit(self) -> AuditLog:
+        return self._log
+
+    @property
+    def identity(self) -> str:
+        return self._store.identity
+
+    @property
+    def writable(self) -> bool:
+        return self._store.writable
+
+    # What is noted.
+
+    def put(
+        self,
+        records: Sequence[Record],
+        *,
+        now: float,
+        unique: bool = True,
+        expect: int | None = None,
+        epoch: int | None = None,
+        by: str | None = None,
+        watch: Watch | None = None,
+    ) -> list[Record]:
+        flags = checked(self._log, records, by)
+        with self._log.about(of_records(self._log, "put", records, by or writer(records), flags)) as numbers:
+            stored = self._store.put(
+                records, now=now, unique=unique, expect=expect, epoch=epoch, by=by, watch=watch
+            )
+        pairs = zip(records, stored, strict=True)
+        if instead := {new.id: there.id for new, there in pairs if new.id != there.id}:
+            self._log.afterwards("done", of=numbers, instead=instead)
+        return stored
+
+    def recast(
+        self,
+        forms: Sequence[tuple[Record, Record]],
+        *,
+        now: float,
+        epoch: int | None = None,
+        by: str | None = None,
+    ) -> list[Record | None]:
+        with self._log.about(of_records(self._log, "recast", [old for old, _ in forms], by)) as numbers:
+            made = self._store.recast(forms, now=now, epoch=epoch, by=by)
+        self._left(numbers, [old.id for (old, _), new in zip(forms, made, strict=True) if new is None])
+        return made
+
+    def bury(self, records: Sequence[Record], *, now: float, by: str | None = None) -> list[str]:
+        with self._log.about(of_records(self._log, "bury", records, by)) as numbers:
+            gone = self._store.bury(records, now=now, by=by)
+        there = set(gone)
+        self._left(numbers, [record.id for record in records if record.id not in there])
+        return gone
+
+    def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
+        with self._log.about([of_filter(self._log, "drop", where, by, self._store.census(where))]) as numbers:
+            gone = self._store.drop(where, now=now, by=by)
+        self._log.afterwards("done", by=by, of=numbers, ids=gone, count=len(gone))
+        return gone
+
+    def erase(self, plan: Callable[[Look], Erasure], *, now: float, by: str | None = None) -> Erased:
+        """Noted once it is planned, inside of the write: what cannot be noted is undone."""
+        numbers: list[int] = []
+        named: set[tuple[str, str]] = set()
+
+        def noted(look: Look) -> Erasure:
+            planned = plan(look)
+            named.update((record.scope, record.id) for record in planned.gone)
+            numbers.extend(self._log.append(self._planned(planned, by)))
+            return planned
+
+        try:
+            erased = self._store.erase(noted, now=now, by=by)
+        except BaseException as error:
+            if numbers:
+                self._log.failed(numbers, error)
+            raise
+        if numbers:
+            others = [id for scope, id in erased.gone if (scope, id) not in named]
+            counts = {"count": len(erased.gone), "histories": erased.histories}
+            self._log.afterwards("done", by=by, of=numbers, ids=others or None, **counts)
+        return erased
+
+    def exhume(self, scope: str, marks: Sequence[bytes]) -> int:
+        with self._log.about([self._log.told("exhume", scope=scope, count=len(marks))]):
+            return self._store.exhume(scope, marks)
+
+    def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
+        with self._log.about([self._log.told("scrub")]):
+            return self._store.scrub(said)
+
+    def retell(self, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
+        with self._log.about([self._log.told("retell", scope=scope, ids=[id], versions=sorted(before))]):
+            return self._store.retell(scope, id, before)
+
+    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
+        """Only the names: what a setting holds may be nobody's business."""
+        with self._log.about([self._log.told("configure", settings=sorted(settings))]):
+            self._store.configure(settings, fresh=fresh)
+
+    def adopt(self, name: str, settings: Mapping[str, str]) -> int:
+        with self._log.about([self._log.told("adopt", embedder=name, settings=sorted(settings))]) as numbers:
+            lacking = self._store.adopt(name, settings)
+        if lacking:
+            self._log.afterwards("done", of=numbers, lacking=lacking, count=0)
+        return lacking
+
+    def rewrite(self, derived: Iterable[Derived]) -> None:
+        with self._log.about([self._log.told("rewrite")]):
+            self._store.rewrite(derived)
+
+    def prune(self, before: float, *, dead: bool, most: int) -> int:
+        """Noted afterwards, and only if there was something: upkeep asks every time."""
+        count = self._store.prune(before, dead=dead, most=most)
+        if count:
+            self._log.afterwards("prune", count=count, dead=dead)
+        return count
+
+    def _planned(self, erasure: Erasure, by: str | None) -> list[dict[str, Json]]:
+        told = of_records(self._log, "erase", erasure.gone, by)
+        told += of_records(self._log, "anew", [old for old, _ in erasure.anew], by)
+        if erasure.where is not None:
+            told.append(of_filter(self._log, "erase", erasure.where, by, None))
+        stones = Counter(stone.scope for stone in erasure.stones)
+        return told + [self._log.told("entomb", by=by, scope=s, count=n) for s, n in stones.items()]
+
+    def _left(self, numbers: list[int], ids: list[str]) -> None:
+        """Records that somebody else changed meanwhile, and which were left as they are."""
+        if ids:
+            self._log.afterwards("done", of=numbers, left=ids)
+
+    # What is passed through.
+
+    def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
+        return self._store.get(scope, ids)
+
+    def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
+        return self._store.fetch(scope, seqs)
+
+    def find(
+        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0
+    ) -> list[Record]:
+        return self._store.find(where, order=order, limit=limit, offset=offset)
+
+    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
+        return self._store.scan(where, after=after, batch=batch)
+
+    def match(self, where: Where) -> list[int]:
+        return self._store.match(where)
+
+    def count(self, where: Where) -> int:
+        return self._store.count(where)
+
+    def census(self, where: Where) -> dict[tuple[str, str], int]:
+        return self._store.census(where)
+
+    def entombed(self, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
+        return self._store.entombed(scope, marks)
+
+    def note(self, uses: Uses) -> None:
+        self._store.note(uses)
+
+    def tally(self, rows: Sequence[Tally], *, since: int) -> None:
+        self._store.tally(rows, since=since)
+
+    def tallies(self, scope: Scope | None, since: int) -> list[Tally]:
+        return self._store.tallies(scope, since)
+
+    def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
+        return self._store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
+
+    def history(self, scope: str, id: str) -> list[Event]:
+        return self._store.history(scope, id)
+
+    def scopes(self, scope: Scope | None = None, *, alive_at: float | None = None) -> dict[str, int]:
+        return self._store.scopes(scope, alive_at=alive_at)
+
+    def head(self) -> Head:
+        return self._store.head()
+
+    def changes(self, scope: str, since: int, limit: int) -> Changes:
+        return self._store.changes(scope, since, limit)
+
+    def witness(self, seq: int) -> str | None:
+        return self._store.witness(seq)
+
+    def setting(self, name: str) -> str | None:
+        return self._store.setting(name)
+
+    def settings(self, prefix: str) -> dict[str, str]:
+        return self._store.settings(prefix)
+
+    def lease(self, name: str, owner: str, *, now: float, until: float) -> bool:
+        return self._store.lease(name, owner, now=now, until=until)
+
+    def trim(self, most: int) -> int:
+        return self._store.trim(most)
+
+    def stage(self, name: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        self._store.stage(name, vectors)
+
+    def staged(self, name: str) -> int:
+        return self._store.staged(name)
+
+    def size(self) -> int:
+        return self._store.size()
+
+    def close(self) -> None:
+        self._store.close()
+        if self._owns:
+            self._log.close()

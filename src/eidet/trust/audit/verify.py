@@ -1,0 +1,184 @@
+"""Whether a log is as it was written: any entry altered, removed, inserted or moved is found and named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import BadInput, NotFound, Unavailable
+from . import checked_key
+from .chain import START, Entry, Head, digest, is_ours, parts_of, print_of, said_in
+from .tail import head_path, read_head
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What is wrong, and at which line."""
+
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """What was found. `notes` are what happens without anybody's doing, such as a line cut off by a crash."""
+
+    path: Path
+    entries: int
+    head: Head
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[Fault, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return not self.faults
+
+
+@dataclass(slots=True)
+class _Walk:
+    """How far the chain was followed."""
+
+    key: bytes | None
+    wanted: set[int]
+    n: int = 0
+    top: int = 0  # the highest number there was
+    before: str = START
+    entries: int = 0
+    faults: list[Fault] = field(default_factory=list)
+    notes: list[Fault] = field(default_factory=list)
+    hashes: dict[int, str] = field(default_factory=dict)
+
+    def fault(self, line: int, what: str) -> None:
+        self.faults.append(Fault(line=line, what=what))
+
+    def follow(self, line: int, raw: bytes) -> None:
+        said, parts = said_in(raw), parts_of(raw)
+        if said is None or parts is None:
+            self.fault(line, "this is no entry of an audit log")
+            self.n, self.before = self.n + 1, START
+            return
+        body, stored = parts
+        if said["n"] != self.n + 1:
+            self.fault(line, _out_of_place(said["n"], self.n + 1))
+        elif digest(body, self.before, self.key) != stored:
+            self.fault(
+                line, f"entry {said['n']} was altered, or the one before it was and its hash made anew"
+            )
+        self.n, self.before = said["n"], stored
+        self.top = max(self.top, self.n)
+        self.entries += 1
+        if self.n in self.wanted:
+            self.hashes[self.n] = stored
+        self._heed(line, said)
+
+    def _heed(self, line: int, said: dict[str, Any]) -> None:
+        """Entries that the log wrote about itself."""
+        if said["verb"] == "lost":
+            self.fault(line, f"entries before this were lost: {_lost(said)}")
+        if said["verb"] == "torn":
+            note = f"a writer was interrupted within a line; {said.get('bytes')} bytes were set aside"
+            self.notes.append(Fault(line=line, what=note))
+
+
+def verify(path: str | Path, *, key: str | bytes | None = None, head: Head | str | None = None) -> Verified:
+    """Reads the whole log. `key` as it was written with; `head` as `eidet audit head` printed it once.
+
+    Without an outside head, that of the file beside the log tells whether the newest entries are missing.
+    """
+    log = Path(path).expanduser()
+    secret, outside = checked_key(key), Head.of(head) if isinstance(head, str) else head
+    beside = read_head(log)  # before the log: entries that come meanwhile are beyond it
+    heads = [known for known in (beside, outside) if known is not None]
+    walk = _Walk(secret, {known.count for known in heads})
+    rest = _walked(walk, log)
+    if rest:
+        walk.notes.append(Fault(line=walk.entries + 1, what=f"a line of {len(rest)} bytes has no end"))
+    if not walk.faults or walk.faults[0].line != 1:
+        _check_heads(walk, beside, outside, log)
+    return Verified(
+        path=log,
+        entries=walk.entries,
+        head=Head(count=walk.n, hash=walk.before),
+        faults=tuple(walk.faults),
+        notes=tuple(walk.notes),
+    )
+
+
+def _walked(walk: _Walk, log: Path) -> bytes:
+    """Follows every whole line; what comes after the last of them."""
+    for number, raw in enumerate(_raw(log), 1):
+        if not raw.endswith(b"\n"):
+            return raw
+        if number == 1 and (what := _not_ours(raw[:-1], walk.key)):
+            walk.fault(1, what)
+            return b""
+        walk.follow(number, raw[:-1])
+    if not walk.n:
+        walk.fault(1, "the log is empty: it has lost all its entries")
+    return b""
+
+
+def _not_ours(line: bytes, key: bytes | None) -> str:
+    begin = said_in(line)
+    if begin is None or begin["verb"] != "begin":
+        return "the log does not begin with its beginning: its first entries are gone, or it is none"
+    if begin.get("key") == print_of(key):
+        return ""
+    if key is None:
+        return "the log was written with a key, and cannot be verified without it"
+    return "the log was written with another key or with none, or its first entry was altered"
+
+
+def _check_heads(walk: _Walk, beside: Head | None, outside: Head | None, log: Path) -> None:
+    if beside is None:
+        walk.fault(walk.n, f"{head_path(log).name} is missing or damaged: whether entries follow is unknown")
+    elif not is_ours(beside, walk.key):
+        walk.fault(walk.n, f"{head_path(log).name} was not written with this key")
+    elif beside.count < walk.n:
+        behind = f"{head_path(log).name} is {walk.n - beside.count} behind: a writer was interrupted"
+        walk.notes.append(Fault(line=walk.n, what=behind))
+    for known in filter(None, (beside, outside)):
+        if known.count > walk.top:
+            gone = f"the newest {known.count - walk.top} entries are missing: there were {known.count}"
+            walk.fault(walk.top + 1, gone)
+        elif known.count and walk.hashes.get(known.count) != known.hash:
+            walk.fault(
+                known.count, f"entry {known.count} is not the one that was there when its head was kept"
+            )
+
+
+def _out_of_place(n: int, expected: int) -> str:
+    if n > expected:
+        gone = f"{expected} is" if n == expected + 1 else f"{expected} to {n - 1} are"
+        return f"entry {n} stands where {expected} should: {gone} missing or out of order"
+    return f"entry {n} stands where {expected} should: it was inserted, doubled or out of order"
+
+
+def _lost(said: dict[str, Any]) -> str:
+    if "told" in said:
+        return f"there were {said['told']}, and {said.get('there')} when writing went on"
+    return "the head was missing or damaged when writing went on"
+
+
+def entries(path: str | Path) -> Iterator[Entry]:
+    """The entries of a log as they are, oldest first, verified or not; what is none is passed over."""
+    for raw in _raw(Path(path).expanduser()):
+        if raw.endswith(b"\n") and (said := said_in(raw)) is not None:
+            yield Entry.of(said)
+
+
+def _raw(log: Path) -> Iterator[bytes]:
+    try:
+        with log.open("rb") as file:
+            yield from file
+    except FileNotFoundError:
+        raise NotFound(f"there is no audit log {log}") from None
+    except IsADirectoryError:
+        raise BadInput(f"{log} is a folder, not an audit log") from None
+    except OSError as error:
+        raise Unavailable(f"the audit log {log} cannot be read: {error.strerror}") from error

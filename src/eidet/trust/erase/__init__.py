@@ -1,0 +1,252 @@
+"""Forgetting for good: what goes, that it stays gone, and the proof of both.
+
+    plan.py      what goes with what is forgotten              receipt.py   the signed receipt
+    derived.py   what becomes of summaries, episodes, facts    absence.py   proof that nothing is left
+    cleaning.py, archives.py, files.py   where else words are  journal.py   cleaning that was interrupted
+
+What is forgotten is deleted and entombed in one write. Cleaning follows: caches, archives, and the
+bytes of files. A journal in the store says what is not clean yet, so that a crash delays it, no more.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final, Self
+
+from ...core.errors import BadInput, Corrupt
+from ...core.record import Record
+from ...core.scope import Scope
+from ...core.where import Where
+from ...engine import Engine
+from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
+from ...store.tombstones import Marker, secret_of
+from ...upkeep.lifecycle import Life
+from .absence import Absence, Search, absence_of
+from .cleaning import Cleaning, Emptying
+from .journal import Entry, with_entry
+from .plan import WHOLESALE, Doom, Wish, doom_of
+from .receipt import Receipt, Signer, public_half
+
+__all__ = ["Absence", "Erasing", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
+
+log = logging.getLogger("eidet")
+ATTEMPTS: Final = 5  # to word episodes outside of the write, before it is done inside
+KEYS: Final = "receipt_keys"  # public keys that signed receipts of this store
+
+
+class Forgotten(int):
+    """How many records were forgotten; `receipt` tells more, None where nothing was promised."""
+
+    receipt: Receipt | None
+
+    def __new__(cls, count: int, receipt: Receipt | None = None) -> Self:
+        new = super().__new__(cls, count)
+        new.receipt = receipt
+        return new
+
+    def __getnewargs__(self) -> tuple[int, Receipt | None]:  # type: ignore[override]
+        return int(self), self.receipt
+
+
+class Preview(Exception):
+    """What would be forgotten: `asked`, their `copies`, what was made of them and is `dropped` or `anew`."""
+
+    def __init__(self, doom: Doom, count: int) -> None:
+        super().__init__(f"{count} records would be forgotten")
+        self.count = count
+        self.asked, self.copies, self.dropped = doom.asked, doom.copies, doom.dropped
+        self.anew = [new for _, new in doom.anew]
+
+
+class _Unworded(Exception):
+    """Episodes that must be worded before the write: embedding would keep all writers waiting."""
+
+    def __init__(self, needs: list[tuple[Record, list[Record]]]) -> None:
+        super().__init__()
+        self.needs = needs
+
+
+class _Words:
+    """Episodes worded anew, each once for the messages that are left."""
+
+    def __init__(self, life: Life) -> None:
+        self._life = life
+        self._made: dict[tuple[str, int, tuple[int, ...]], Record] = {}
+        self.needs: list[tuple[Record, list[Record]]] = []
+        self.patient = True
+
+    def __call__(self, old: Record, left: Sequence[Record]) -> Record:
+        made = self._made.get(self._key(old, left))
+        if made is not None:
+            return made
+        if self.patient:
+            self.needs.append((old, list(left)))
+            return old.but(text="", data=None, derived_from=tuple(source.id for source in left))
+        return self.make(old, left)
+
+    def make(self, old: Record, left: Sequence[Record]) -> Record:
+        made = self._life.keeping.reworded(old, left).but(original=None, level=0)
+        self._made[self._key(old, left)] = made
+        return made
+
+    @staticmethod
+    def _key(old: Record, left: Sequence[Record]) -> tuple[str, int, tuple[int, ...]]:
+        return old.id, old.seq, tuple(source.seq for source in left)
+
+
+class Erasing:
+    """Forgets in an engine's memory."""
+
+    def __init__(self, engine: Engine, life: Life, empty: Emptying | None = None) -> None:
+        """`empty` takes the values behind what was forgotten out of a vault, where there is one."""
+        self._engine = engine
+        self._life = life
+        self._empty = empty
+
+    def forget(self, wish: Wish, *, now: float, by: str | None, why: str | None, key: object) -> Forgotten:
+        """What is damaged is deleted without being read: its id is entombed, its words are not known."""
+        signer = self._signer(key)
+        self._engine.flush()
+        try:
+            receipt = self._erased(wish, now=now, by=by, notes=())
+        except Corrupt as error:
+            log.warning("forgetting without reading: %s", error)
+            unread = f"deleted without being read, because a record is damaged ({error})"
+            receipt = self._erased(replace(wish, wholesale=True), now=now, by=by, notes=(unread,))
+        return Forgotten(receipt.counts["records"], signer.sign(replace(receipt, why=why)))
+
+    def _erased(self, wish: Wish, *, now: float, by: str | None, notes: tuple[str, ...]) -> Receipt:
+        """Deletes in one write, then cleans; the receipt is not signed yet."""
+        marker, token, doom = self._marker(), uuid.uuid4().hex, Doom()
+        cleaning, words = Cleaning(self._engine, self._life, marker, self._empty), _Words(self._life)
+        archived = cleaning.archived(wish)
+
+        def plan(look: Look) -> Erasure:
+            nonlocal doom
+            doom = self._doom(look, wish, marker, words, archived)
+            entry = Entry(token=token, scope=str(wish.scope), ids=[(r.scope, r.id) for r in doom.gone])
+            return doom.erasure(wish)._replace(settings=with_entry(look, entry))
+
+        erased = self._attempted(plan, words, now=now, by=by)
+        cleaned = cleaning.after(wish, doom, erased.gone, now=now)
+        if not cleaned.unfinished:
+            cleaning.settle(token)
+        asked = len(erased.gone) if wish.wholesale else len(doom.asked)
+        return Receipt(
+            store=self._engine.store.identity,
+            scope=str(wish.scope),
+            ids=tuple(dict.fromkeys(id for _, id in erased.gone)),
+            marks=tuple(stone.mark.hex() for stone in doom.stones if _is_hash(stone)),
+            counts={"records": asked, **_counts(doom), "history": erased.histories, **cleaned.counts},
+            by=by,
+            at=now,
+            pending=(*notes, *cleaned.pending),
+        )
+
+    def preview(self, wish: Wish) -> Preview:
+        """What would go; nothing is changed."""
+        marker, words = self._marker(), _Words(self._life)
+
+        def plan(look: Look) -> Erasure:
+            doom = doom_of(look, wish, marker, words, ())
+            raise Preview(doom, len(doom.asked))
+
+        try:
+            self._engine.store.erase(plan, now=0.0)
+        except Preview as found:
+            if wish.wholesale:
+                found.count = self._engine.store.count(wish.where)
+            return found
+        raise AssertionError("a plan that raises was carried out")
+
+    def _doom(
+        self, look: Look, wish: Wish, marker: Marker, words: _Words, archived: Sequence[Record]
+    ) -> Doom:
+        words.needs = []
+        doom = doom_of(look, wish, marker, words, archived)
+        if words.needs:
+            raise _Unworded(words.needs)
+        return doom
+
+    def _attempted(self, plan: Any, words: _Words, *, now: float, by: str | None) -> Any:
+        for _ in range(ATTEMPTS):
+            try:
+                return self._engine.store.erase(plan, now=now, by=by)
+            except _Unworded as unworded:
+                for old, left in unworded.needs:
+                    words.make(old, left)
+        words.patient = False  # somebody changes the episode all the time
+        return self._engine.store.erase(plan, now=now, by=by)
+
+    def finish(self, now: float, *, index: bool = True) -> None:
+        """Cleans up after what was interrupted or had to wait; nothing where all is clean.
+
+        Without `index`, one on another server waits for the next time: it may be away, and take its time.
+        """
+        Cleaning(self._engine, self._life, self._marker(), self._empty).finish(now, index=index)
+
+    # Proof.
+
+    def verify_receipt(self, receipt: Receipt, key: object) -> bool:
+        if receipt.store != self._engine.store.identity:
+            return False
+        known = (self._engine.store.setting(KEYS) or "").split()
+        return Signer(secret_of(self._engine.store, "receipts"), key).holds(receipt, frozenset(known))
+
+    def absence(self, what: Any, scope: Any) -> Absence:
+        self._engine.flush()
+        search = Search(
+            engine=self._engine, marker=self._marker(), scope=scope, archives=self._life.keeping.archives()
+        )
+        return absence_of(search, what)
+
+    def _marker(self) -> Marker:
+        return Marker(secret_of(self._engine.store, "marks"))
+
+    def _signer(self, key: object) -> Signer:
+        store = self._engine.store
+        chosen = key if key is not None else self._engine.settings.receipt_key
+        signer = Signer(secret_of(store, "receipts"), chosen)
+        if signer.private is not None:
+            known = (store.setting(KEYS) or "").split()
+            if (public := public_half(signer.private)) not in known:
+                store.configure({KEYS: " ".join([*known, public])})
+        return signer
+
+
+def _counts(doom: Doom) -> dict[str, int]:
+    return {
+        "copies": len(doom.copies),
+        "derived_dropped": len(doom.dropped),
+        "derived_anew": len(doom.anew),
+    }
+
+
+def _is_hash(stone: Stone) -> bool:
+    return stone.mark not in (SCOPE_MARK, BELOW_MARK)
+
+
+def wish_for(
+    engine: Engine,
+    where: Where,
+    scope: Scope,
+    ids: Sequence[str] | None,
+    everything: bool,
+    for_good: bool | None,
+) -> Wish:
+    """What is wanted, in the words of the plan; `where` is confined to the scope."""
+    if for_good is not None and not isinstance(for_good, bool):
+        raise BadInput(f"for_good is True, False or None, not {for_good!r}")
+    wish = Wish(
+        where=where,
+        scope=scope,
+        ids=tuple(ids or ()),
+        entombs=not everything or for_good is True,
+        ends=everything,
+        echoes=engine.settings.echo_guard,
+    )
+    large = wish.ends and not wish.entombs and engine.store.count(where) > WHOLESALE
+    return replace(wish, wholesale=large)

@@ -1,0 +1,223 @@
+"""Proof of absence: every place where words of a memory could be, looked at one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from ...core.errors import BadInput
+from ...core.record import Record
+from ...core.scope import Scope
+from ...core.validate import Json, clean_json, clean_text, dump_json
+from ...core.where import Where
+from ...engine import Engine
+from ...store.tombstones import Marker, folded
+from ...upkeep.archive import Archive
+from .archives import records_in
+from .files import forms_of, found_in, originals_in, schema_copies, sidecars, store_files
+from .receipt import Receipt
+
+NAMED: Final = 5  # findings of a place that are told one by one
+
+
+class Place(NamedTuple):
+    """One place that was looked at: how many things were there, and what was found."""
+
+    name: str
+    looked_at: int
+    found: int = 0
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absence:
+    """Where was looked, and what was found. True if that is nothing."""
+
+    scope: str
+    places: tuple[Place, ...]
+
+    @property
+    def found(self) -> int:
+        return sum(place.found for place in self.places)
+
+    def __bool__(self) -> bool:
+        return self.found == 0
+
+    def __str__(self) -> str:
+        if not self.found:
+            return f"nothing found in {len(self.places)} places of scope {self.scope}"
+        told = (
+            f"{place.name}: {place.found} ({', '.join(place.told)})" for place in self.places if place.found
+        )
+        return f"found in scope {self.scope}: " + "; ".join(told)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What is looked for. Several texts may be one value written in several ways."""
+
+    ids: frozenset[str] = frozenset()
+    marks: frozenset[bytes] = frozenset()
+    text: str | None = None
+    data: Json = None
+    since: float | None = None  # records with such an id that were created later are others
+
+    @property
+    def forms(self) -> list[bytes]:
+        return forms_of(self.text, self.data)
+
+
+@dataclass(slots=True)
+class Search:
+    """The places of one engine, as far as a scope reaches."""
+
+    engine: Engine
+    marker: Marker
+    scope: Scope
+    archives: Sequence[Archive]
+    places: list[Place] = field(default_factory=list)
+
+    def note(self, name: str, looked_at: int, found: Sequence[str] = ()) -> None:
+        told = tuple(dict.fromkeys(found))
+        self.places.append(Place(name, looked_at, len(told), told[:NAMED]))
+
+
+def absence_of(search: Search, what: object) -> Absence:
+    sought = sought_by(search, what)
+    _in_store(search, sought)
+    _in_index(search)
+    _in_archives(search, sought)
+    _in_files(search, sought)
+    return Absence(scope=str(search.scope), places=tuple(search.places))
+
+
+def sought_by(search: Search, what: object) -> Sought:
+    """A receipt, an id or a text (which of the two a string is need not be said), or a value."""
+    if isinstance(what, Receipt):
+        marks = frozenset(map(bytes.fromhex, what.marks))
+        return Sought(ids=frozenset(what.ids), marks=marks, since=what.at)
+    if isinstance(what, str):
+        text = clean_text(what, "what was forgotten")
+        if not text.strip():
+            raise BadInput("say what was forgotten: a receipt, an id, a text or a value")
+        if search.engine.store.history(search.scope.path, text):  # ids stay in the history
+            return Sought(ids=frozenset([text]))
+        return Sought(ids=frozenset([text]), marks=frozenset(_marks(search, text, None)), text=text)
+    if what is None:
+        raise BadInput("say what was forgotten: a receipt, an id, a text or a value")
+    data = clean_json(what, "what was forgotten")
+    return Sought(marks=frozenset(_marks(search, "", data)), data=data)
+
+
+def _marks(search: Search, text: str, data: Json) -> Iterator[bytes]:
+    yield search.marker.of_content(search.scope.path, text, data)
+
+
+def _in_store(search: Search, sought: Sought) -> None:
+    by_id, by_mark, by_word, derived, told, count, revised = [], [], [], [], [], 0, 0
+    says = _says(sought)
+    for record in search.engine.store.scan(Where(scope=search.scope)):
+        count += 1
+        name = f"{record.scope}/{record.id}"
+        if record.id in sought.ids and (sought.since is None or record.created <= sought.since):
+            by_id.append(name)
+        if search.marker.always_of(record) in sought.marks:
+            by_mark.append(name)
+        if says(_told(record)):
+            by_word.append(name)
+        if sought.ids.intersection(record.derived_from):
+            derived += [] if _is_there(search, record, sought) else [name]
+        if record.version > 1:
+            revised += 1
+            told += [name] if says(_history(search, record.scope, record.id)) else []
+    gone = [id for id in sought.ids if _history(search, search.scope.path, id)]
+    search.note("records, by id", count, by_id)
+    search.note("records, by what they say", count, by_mark)
+    search.note("records, by words in them", count, by_word)
+    search.note("records made of it", count, derived)
+    search.note("history", revised + len(sought.ids), [*told, *(gone if not by_id else [])])
+
+
+def _says(sought: Sought) -> Callable[[str], bool]:
+    wanted = [folded(text) for text in (sought.text, _json(sought.data)) if text]
+    return lambda said: any(text in folded(said) for text in wanted if text)
+
+
+def _json(data: Json) -> str | None:
+    return None if data is None else dump_json(data)
+
+
+def _told(record: Record) -> str:
+    """All words of a record: text, data and meta, as they were before its tier showed less."""
+    whole = record.whole
+    lines = (
+        record.text,
+        whole.text,
+        dump_json(record.data),
+        dump_json(whole.data),
+        dump_json(dict(record.meta)),
+    )
+    return "\n".join(lines)
+
+
+def _is_there(search: Search, record: Record, sought: Sought) -> bool:
+    """Whether the sources that it names are records of today: then it was made of those."""
+    named = [id for id in record.derived_from if id in sought.ids]
+    return all(search.engine.store.get(record.scope, named))
+
+
+def _history(search: Search, scope: str, id: str) -> str:
+    """What history tells of the content of a record."""
+    told = [event.before for event in search.engine.store.history(scope, id) if event.before]
+    return "\n".join(map(dump_json, told))
+
+
+def _in_index(search: Search) -> None:
+    scopes = list(search.engine.store.scopes(search.scope)) or [search.scope.path]
+    faults = [
+        fault for scope in scopes for fault in search.engine.index.check(scope) if "still holds" in fault
+    ]
+    search.note("index", len(scopes), faults)
+
+
+def _in_archives(search: Search, sought: Sought) -> None:
+    count, found, says = 0, [], _says(sought)
+    for archive in search.archives:
+        for name, record in records_in(archive):
+            count += 1
+            if search.scope.holds(record.scope) and _is(search, sought, record, says):
+                found.append(f"{name}: {record.scope}/{record.id}")
+    search.note("archives", count, found)
+
+
+def _is(search: Search, sought: Sought, record: Record, says: Callable[[str], bool]) -> bool:
+    return (
+        (record.id in sought.ids and (sought.since is None or record.created <= sought.since))
+        or bool(sought.ids.intersection(record.derived_from))
+        or search.marker.always_of(record) in sought.marks
+        or says(_told(record))
+    )
+
+
+def _in_files(search: Search, sought: Sought) -> None:
+    """The bytes of every file; without words to look for, a receipt is not sought in bytes."""
+    store, forms = search.engine.store, sought.forms
+    copies = schema_copies(store)
+    for name, files in (
+        ("files of the store", store_files(store)),
+        ("files of the index", sidecars(store)),
+        ("copies of older schemas", copies),
+        ("cache of the embedder", _cache_files(search)),
+    ):
+        search.note(f"{name}, bytes", len(files), [file.name for file in files if found_in(file, forms)])
+    says = _says(sought)
+    packed = [file.name for file in copies if any(says(said) for said in originals_in(file))]
+    search.note("copies of older schemas, compressed", len(copies), packed)
+
+
+def _cache_files(search: Search) -> list[Path]:
+    path = getattr(getattr(search.engine.embedder, "_disk", None), "_path", None)
+    named = () if path is None else (Path(path), Path(f"{path}-wal"))
+    return [file for file in named if file.exists()]

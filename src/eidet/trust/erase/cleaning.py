@@ -1,0 +1,189 @@
+"""Cleaning after a deletion: caches, archives, and the bytes of files."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...core.errors import EidetError, Refused, Unavailable
+from ...core.record import Record
+from ...core.where import Where
+from ...engine import Engine
+from ...index.embedded.sidecar import Sidecars
+from ...open import is_embedded
+from ...store import Erasure
+from ...store.rules import ends_of
+from ...store.tombstones import Marker
+from ...text.chunks import units_of
+from ...upkeep.lifecycle import Life
+from .archives import expunge, records_in
+from .files import forms_of, path_of, remove, schema_copies, sidecars
+from .journal import entries_in, without_entry
+from .plan import Doom, Wish
+
+log = logging.getLogger("eidet")
+PLACES = ("sidecars", "schema_copies", "archived", "freed_bytes")
+Living = Callable[[], Iterator[Record]]
+Emptying = Callable[[Iterable[Record] | None, Living], int]  # what was said, None: nobody knows
+
+
+@dataclass(slots=True)
+class Cleaned:
+    """How much went from where, what is left to be done, and whether it can be done later."""
+
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PLACES, 0))
+    notes: list[str] = field(default_factory=list)
+    unfinished: bool = False
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        return tuple(self.notes)
+
+
+class Cleaning:
+    """Takes what was forgotten out of everything beside the records of a store."""
+
+    def __init__(self, engine: Engine, life: Life, marker: Marker, empty: Emptying | None = None) -> None:
+        """`empty` takes values out of a vault of pseudonyms, where there is one."""
+        self._engine = engine
+        self._life = life
+        self._marker = marker
+        self._empty = empty
+
+    def archived(self, wish: Wish) -> list[Record]:
+        """What archives hold of what is meant: it must not come back from elsewhere either."""
+        found: list[Record] = []
+        for archive in self._life.keeping.archives() if wish.entombs else ():
+            try:
+                found += [record for _, record in records_in(archive) if wish.where.matches(record)]
+            except EidetError as error:
+                log.warning("an archive cannot be read: %s", error)  # cleaning it will say so in the receipt
+        return found
+
+    def after(self, wish: Wish, doom: Doom, gone: Sequence[tuple[str, str]], *, now: float) -> Cleaned:
+        """Nothing here undoes the deletion: what fails is told, and done later."""
+        cleaned, known = Cleaned(), set(gone)
+        marks = {(stone.scope, stone.mark) for stone in doom.stones}
+
+        def doomed(record: Record) -> bool:
+            mark = self._marker.of_record(record)
+            entombed = mark is not None and (record.scope, mark) in marks
+            return (record.scope, record.id) in known or wish.where.matches(record) or entombed
+
+        cleaned.counts["archived"], cleaned.notes = self._from_archives(doomed, now)
+        scopes = {scope for scope, _ in gone} | {old.scope for old, _ in doom.anew}
+        if not (scopes or cleaned.counts["archived"]):
+            return cleaned
+        said = list(doom.said)
+        self._drop_caches(scopes, said)
+        with suppress(Unavailable):  # told already; what can be cleaned without the store is cleaned
+            self._cleanse(cleaned, scopes)
+        self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(said))
+        self._empty_vault(cleaned, None if wish.wholesale else [*said, *(old for old, _ in doom.anew)])
+        cleaned.notes += self._told_elsewhere()
+        return cleaned
+
+    def finish(self, now: float, *, index: bool) -> None:
+        """Cleans up after what was interrupted or had to wait; nothing where all is clean."""
+        store = self._engine.store
+        if not store.writable or not (entries := entries_in(store.setting)):
+            return
+        gone = {(scope, id) for entry in entries for scope, id in entry.ids}
+        self._from_archives(lambda record: (record.scope, record.id) in gone or self._is_over(record), now)
+        cleaned = Cleaned()
+        scopes = {scope for scope, _ in gone}
+        self._drop_caches(scopes, ())
+        if index:
+            self._cleanse(cleaned, scopes)
+        else:
+            cleaned.unfinished = not is_embedded(store, self._engine.settings)
+        self._clean_files(cleaned, sidecars(store), None)  # sidecars are caches: whichever scopes were meant
+        self._empty_vault(cleaned, None)
+        for note in cleaned.notes:
+            log.warning("what was forgotten is not cleaned yet: %s", note)
+        for entry in () if cleaned.unfinished else entries:
+            self.settle(entry.token)
+
+    def settle(self, token: str) -> None:
+        """The journal is done with."""
+        self._engine.store.erase(lambda look: Erasure(settings=without_entry(look, token)), now=0.0)
+
+    def _clean_files(self, cleaned: Cleaned, caches: Sequence[Path], said: Sequence[bytes] | None) -> None:
+        store = self._engine.store
+        try:
+            cleaned.counts["sidecars"] = remove(caches)
+            cleaned.counts["schema_copies"] = remove(schema_copies(store))
+            cleaned.counts["freed_bytes"], pending = store.scrub(said)
+        except (Unavailable, OSError) as error:
+            pending = (f"files could not be cleaned: {error}",)
+        cleaned.notes += pending
+        cleaned.unfinished |= bool(pending)
+
+    def _empty_vault(self, cleaned: Cleaned, said: Iterable[Record] | None) -> None:
+        """Of pseudonyms that other records name, archived ones included, the vault keeps the values."""
+        if self._empty is None:
+            return
+        try:
+            cleaned.counts["vault"] = self._empty(said, self._living)
+        except Refused as error:
+            cleaned.notes.append(f"values may stay in the vault: {error}")
+        except EidetError as error:
+            cleaned.notes.append(f"the vault was not emptied: {error}")
+            cleaned.unfinished = True
+
+    def _living(self) -> Iterator[Record]:
+        yield from self._engine.store.scan(Where())
+        for archive in self._life.keeping.archives():
+            yield from (record for _, record in records_in(archive))
+
+    def _cleanse(self, cleaned: Cleaned, scopes: Iterable[str]) -> None:
+        """The index, wherever it is kept. `Unavailable` where the store itself is away."""
+        try:
+            held = [note for scope in sorted(scopes) for note in self._engine.cleanse(scope)]
+        except EidetError as error:
+            cleaned.notes.append(f"the index may hold what is gone: {error}")
+            cleaned.unfinished = True
+            if isinstance(error, Unavailable):
+                raise
+        else:
+            cleaned.notes += held
+            cleaned.unfinished |= bool(held)
+
+    def _drop_caches(self, scopes: Iterable[str], said: Sequence[Record]) -> None:
+        self._life.unlearn(scopes)
+        forget = getattr(self._engine.embedder, "forget", None)
+        if forget is not None:
+            texts = dict.fromkeys(record.text for record in said)
+            forget([*texts, *(unit for text in texts for unit in units_of(text))])
+
+    def _sidecars_of(self, scopes: Iterable[str]) -> list[Path]:
+        path = path_of(self._engine.store)
+        if path is None:
+            return []
+        files = Sidecars(path.with_name(f"{path.name}-index"), self._engine.store)
+        return [file for scope in scopes if (file := files.path(scope)) is not None and file.exists()]
+
+    def _from_archives(self, doomed: Callable[[Record], bool], now: float) -> tuple[int, list[str]]:
+        found = [expunge(archive, doomed, now=now) for archive in self._life.keeping.archives()]
+        return sum(count for count, _ in found), [note for _, notes in found for note in notes]
+
+    def _told_elsewhere(self) -> list[str]:
+        audit = self._engine.audit
+        if audit is None or not audit.audit.content:
+            return []
+        return ["the audit log is told contents (audit_content) and keeps them as evidence"]
+
+    def _is_over(self, record: Record) -> bool:
+        """Whether it is entombed: by what it says, or with its scope."""
+        store, mark = self._engine.store, self._marker.of_record(record)
+        if mark is not None and store.entombed(record.scope, [mark]):
+            return True
+        found = (store.entombed(scope, [end]) for scope, end in ends_of(record.scope))
+        return any(record.created <= at for ends in found for at in ends.values())
+
+
+def _bytes_of(said: Iterable[Record]) -> list[bytes]:
+    return [form for record in said for form in forms_of(record.text, record.data)]

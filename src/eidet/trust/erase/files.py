@@ -1,0 +1,91 @@
+"""The files beside a store, and what is found in the bytes of a file."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from ...core.errors import Corrupt
+from ...core.lossless import read_original
+from ...core.validate import Json, dump_json
+from ...store import Store
+
+
+def path_of(store: Store) -> Path | None:
+    """The file of a store that is one."""
+    path = getattr(store, "path", None)
+    return None if path is None else Path(path)
+
+
+def store_files(store: Store) -> list[Path]:
+    path = path_of(store)
+    named = () if path is None else (path, Path(f"{path}-wal"), Path(f"{path}-journal"))
+    return [file for file in named if file.exists()]
+
+
+def sidecars(store: Store) -> list[Path]:
+    """The cache files of the index, and what an interrupted writer left of one."""
+    path = path_of(store)
+    folder = None if path is None else Path(f"{path}-index")
+    return sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
+
+
+def schema_copies(store: Store) -> list[Path]:
+    """Copies of the file that were made before its tables were changed."""
+    path = path_of(store)
+    return [] if path is None else sorted(path.parent.glob(f"{_literally(path.name)}.schema-*"))
+
+
+def _literally(name: str) -> str:
+    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
+
+
+def remove(files: Sequence[Path]) -> int:
+    for file in files:
+        file.unlink(missing_ok=True)
+    return len(files)
+
+
+def written_forms(text: str) -> list[bytes]:
+    """A text as it may be written in a file: UTF-8, UTF-16, and within JSON in either way."""
+    within_json = (dump_json(text)[1:-1], json.dumps(text)[1:-1])
+    plain = (text.encode(), text.encode("utf-16-le"), text.encode("utf-16-be"))
+    return list(dict.fromkeys([*plain, *(form.encode() for form in within_json)]))
+
+
+def forms_of(text: str | None, data: Json) -> list[bytes]:
+    found = [] if not text else written_forms(text)
+    if data is not None:
+        found += [dump_json(data).encode(), dump_json(data, sort_keys=True).encode()]
+    return list(dict.fromkeys(form for form in found if form))
+
+
+def found_in(path: Path, wanted: Sequence[bytes]) -> int:
+    """How many of the wanted bytes are in a file; a file that is gone holds none."""
+    try:
+        if not path.stat().st_size:
+            return 0
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
+            return sum(held.find(bytes_) >= 0 for bytes_ in wanted)
+    except FileNotFoundError:
+        return 0
+
+
+def originals_in(path: Path) -> Iterator[str]:
+    """The compressed originals of a copy of a database, as JSON."""
+    address = path.absolute().as_uri() + "?mode=ro"
+    with closing(sqlite3.connect(address, uri=True)) as raw:
+        try:
+            rows = raw.execute("SELECT original FROM records WHERE original IS NOT NULL").fetchall()
+        except sqlite3.DatabaseError:
+            return
+    for (blob,) in rows:
+        try:
+            kept = read_original(blob)
+        except Corrupt:
+            continue
+        yield dump_json([kept.text, kept.data])

@@ -1,0 +1,41 @@
+"""What is not clean yet, in the settings of the store: written with the deletion, removed after cleaning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Final
+
+from ...core.validate import dump_json
+from ...store import Look
+
+SETTING: Final = "unclean"
+MOST_IDS: Final = 10_000  # of more, the tombstones must tell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One forgetting whose words may still be in caches, archives or free bytes."""
+
+    token: str
+    scope: str
+    ids: list[tuple[str, str]] = field(default_factory=list)
+
+
+def entries_in(setting: Callable[[str], str | None]) -> list[Entry]:
+    told = json.loads(setting(SETTING) or "[]")
+    return [Entry(**{**entry, "ids": [(scope, id) for scope, id in entry["ids"]]}) for entry in told]
+
+
+def with_entry(look: Look, entry: Entry) -> dict[str, str]:
+    short = Entry(token=entry.token, scope=entry.scope, ids=entry.ids[:MOST_IDS])
+    return _written([*entries_in(look.setting), short])
+
+
+def without_entry(look: Look, token: str) -> dict[str, str]:
+    return _written([entry for entry in entries_in(look.setting) if entry.token != token])
+
+
+def _written(entries: list[Entry]) -> dict[str, str]:
+    return {SETTING: dump_json([asdict(entry) for entry in entries]) if entries else ""}

@@ -1,0 +1,187 @@
+"""What goes when something is forgotten for good: the records, their copies, and what was made of them.
+
+Pure but for `Look`, which reads the store inside of the write that makes it happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ...core.errors import Refused
+from ...core.record import Record
+from ...core.scope import Scope
+from ...core.where import Condition, Where
+from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
+from ...store.tombstones import Marker, absorbed_in, said_earlier
+from ...upkeep import HOLD
+from ...upkeep.lifecycle import HELD
+from .derived import Remake, made_anew
+
+WHOLESALE: Final = 5_000  # records of a whole scope that are deleted without being read first
+Key = tuple[str, str]  # scope, id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What somebody wants forgotten: `where` is confined to `scope`.
+
+    `entombs`: what it says may not come back. `ends`: nor may anything the scope held until now.
+    `wholesale`: it is deleted without being read, because it is much, or damaged.
+    """
+
+    where: Where
+    scope: Scope
+    ids: tuple[str, ...] = ()
+    entombs: bool = True
+    ends: bool = False
+    wholesale: bool = False
+    echoes: bool = False  # whether records may say that they echo others
+
+
+@dataclass(slots=True)
+class Doom:
+    """What will go, as it is found. Records are kept without what is derived from their text."""
+
+    asked: list[Record] = field(default_factory=list)
+    copies: list[Record] = field(default_factory=list)
+    dropped: list[Record] = field(default_factory=list)
+    anew: list[tuple[Record, Record]] = field(default_factory=list)
+    parts: list[Record] = field(default_factory=list)  # that upkeep had made part of others
+    earlier: list[Record] = field(default_factory=list)  # what they said in versions before
+    archived: list[Record] = field(default_factory=list)
+    stones: list[Stone] = field(default_factory=list)
+
+    @property
+    def gone(self) -> list[Record]:
+        return [*self.asked, *self.copies, *self.dropped]
+
+    @property
+    def said(self) -> Iterator[Record]:
+        """Everything whose words must not be left anywhere."""
+        yield from (record.whole for record in (*self.gone, *self.archived))
+        yield from self.parts
+        yield from self.earlier
+
+    def erasure(self, wish: Wish) -> Erasure:
+        if wish.wholesale or wish.ends:  # by its filter, a scope also loses its tallies
+            return Erasure(where=wish.where, stones=self.stones)
+        return Erasure(gone=self.gone, anew=self.anew, stones=self.stones)
+
+
+def doom_of(look: Look, wish: Wish, marker: Marker, remake: Remake, archived: Sequence[Record]) -> Doom:
+    """Refused if anything of it is under a legal hold. `archived` is what archives hold of it."""
+    doom = Doom(archived=[slim(record) for record in archived])
+    if wish.wholesale:
+        _check_free(list(_first(look.scan(wish.where & HELD))))
+    else:
+        doom.asked = [slim(record) for record in look.scan(wish.where)]
+        _add_copies(doom, look, wish, marker)
+        _add_derived(doom, look, wish, remake)
+        _check_free([*doom.gone, *(old for old, _ in doom.anew)])
+    doom.earlier = [earlier for record in doom.gone if record.version > 1
+                    for earlier in said_earlier(record, look.history(record.scope, record.id))]  # fmt: skip
+    doom.stones = list(dict.fromkeys(_stones(doom, wish, marker)))
+    return doom
+
+
+def slim(record: Record) -> Record:
+    """A hundred thousand of them must fit into memory."""
+    return record.but(vector=None, terms=b"")
+
+
+def _first(records: Iterable[Record]) -> Iterator[Record]:
+    for record in records:
+        yield record
+        return
+
+
+def _check_free(records: Sequence[Record]) -> None:
+    if held := [record.id for record in records if record.meta.get(HOLD)]:
+        raise Refused(
+            f"{len(held):,} of the records (or of what was made of them) are under a legal hold and "
+            f"cannot be forgotten: `release` first ({', '.join(held[:3])})"
+        )
+
+
+def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:
+    """Other records of the scope that say the very same, and those that only echo one of these."""
+    if not wish.entombs or wish.ends:
+        return
+    telling = [record for record in doom.asked if marker.of_record(record) is not None]
+    doom.copies = [slim(record) for record in look.twins(telling)] if telling else []
+    if wish.echoes and doom.asked:
+        ids = [record.id for record in doom.asked]
+        echoing = Where(scope=wish.scope, conditions=(Condition("meta.echo_of", "in", ids),))
+        known = {record.seq for record in doom.gone}
+        doom.copies += [slim(record) for record in look.scan(echoing) if record.seq not in known]
+
+
+def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
+    """Until nothing more follows: what is made of something that changed or went may change or go itself."""
+    known = {(record.scope, record.id) for record in doom.gone}
+    derived = [record for record in look.derived(wish.scope) if (record.scope, record.id) not in known]
+    doom.parts = [part for d in derived for part in absorbed_in(d) if wish.where.matches(part)]
+    said = {(r.scope, r.id): r.whole.text for r in (*doom.gone, *doom.parts)}
+    if not wish.scope.below:
+        said |= {(wish.scope.path, id): said.get((wish.scope.path, id), "") for id in wish.ids}
+    news: dict[Key, tuple[Record, Record]] = {}
+    left = {(record.scope, record.id): record for record in derived}
+    stale = set(said)
+    while stale:
+        stale = _follow(left, stale, said, news, look, remake)
+    doom.dropped = [slim(record) for record in derived if (record.scope, record.id) not in left]
+    doom.anew = list(news.values())
+
+
+def _follow(
+    left: dict[Key, Record],
+    stale: set[Key],
+    said: dict[Key, str],
+    news: dict[Key, tuple[Record, Record]],
+    look: Look,
+    remake: Remake,
+) -> set[Key]:
+    """One round: what is made of what is stale. Answers what is stale after it."""
+    touched: set[Key] = set()
+    for key, old in list(left.items()):
+        sources = {(old.scope, id) for id in old.derived_from}
+        if not sources & stale:
+            continue
+        gone = {id: said[old.scope, id] for id in old.derived_from if (old.scope, id) in said}
+        now = {id: new for (scope, id), (_, new) in news.items() if scope == old.scope}
+        new = made_anew(old, gone, now, look, remake)
+        if new is None:
+            said[key] = old.whole.text
+            news.pop(key, None)
+            del left[key]
+            touched.add(key)
+        elif new != news.get(key, (old, old))[1]:
+            if new.text != old.text:
+                touched.add(key)
+            news[key] = (old, new)
+    return touched
+
+
+def _stones(doom: Doom, wish: Wish, marker: Marker) -> Iterator[Stone]:
+    if wish.ends:
+        yield Stone(wish.scope.path, BELOW_MARK if wish.scope.below else SCOPE_MARK)
+    if not wish.entombs:
+        return
+    if wish.wholesale and not wish.scope.below:
+        yield from (Stone(wish.scope.path, marker.of_id(wish.scope.path, id)) for id in wish.ids)
+    for record in (
+        *doom.gone,
+        *doom.archived,
+    ):  # what was made of others may be made again, but not come back as it was
+        yield Stone(record.scope, marker.of_id(record.scope, record.id))
+    own = (*doom.asked, *doom.copies, *doom.archived)
+    within = (part for record in own for part in absorbed_in(record))
+    ids = {(record.scope, record.id) for record in own}
+    earlier = (record for record in doom.earlier if (record.scope, record.id) in ids)
+    for record in (*own, *doom.parts, *within, *earlier):
+        if (mark := marker.of_record(record)) is not None:
+            yield Stone(record.scope, mark)
+    for part in doom.parts:
+        yield Stone(part.scope, marker.of_id(part.scope, part.id))

@@ -1,0 +1,166 @@
+"""A receipt of forgetting: what went, where from, by whom and when, signed so that no word can change."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+from ...core.errors import BadInput, Corrupt, Misconfigured, MissingExtra, Unavailable
+from ...core.validate import dump_json
+
+FORMAT: Final = 1
+HMAC: Final = "hmac-sha256"
+ED25519: Final = "ed25519"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What was forgotten, without a word of it. `marks` are keyed hashes that only its store can make.
+
+    `counts` are by place; `pending` says what could not be cleaned at once and why: it is done at the
+    next upkeep, or when the memory is opened or closed.
+    """
+
+    store: str
+    scope: str
+    ids: tuple[str, ...]
+    marks: tuple[str, ...]
+    counts: Mapping[str, int]
+    by: str | None = None
+    at: float = 0.0
+    why: str | None = None
+    pending: tuple[str, ...] = ()
+    method: str = HMAC
+    key: str = ""  # the public one, where there is one
+    signature: str = field(default="", repr=False)
+
+    def signed_text(self) -> bytes:
+        """What is signed: everything but the signature, as JSON in one way."""
+        said = {"eidet": "receipt", "format": FORMAT, **asdict(self)}
+        del said["signature"]
+        return dump_json(said, sort_keys=True).encode()
+
+    def save(self, path: str | Path) -> None:
+        said = {"eidet": "receipt", "format": FORMAT, **asdict(self)}
+        try:
+            Path(path).write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise Unavailable(f"the receipt {path} cannot be written: {error.strerror}") from error
+
+    @classmethod
+    def load(cls, path: str | Path) -> Receipt:
+        """Corrupt if it is no receipt; whether it is true, `Memory.verify_receipt` says."""
+        try:
+            said = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise Misconfigured(f"the receipt {path} cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            raise Corrupt(f"{path} is no receipt: {error}") from error
+        if not isinstance(said, dict) or (said.pop("eidet", 0), said.pop("format", 0)) != ("receipt", FORMAT):
+            raise Corrupt(f"{path} is no receipt of this version of Eidet")
+        return _receipt(said, str(path))
+
+
+def _receipt(said: dict[str, Any], where: str) -> Receipt:
+    names = {f.name for f in fields(Receipt)}
+    lists = ("ids", "marks", "pending")
+    kinds = dict.fromkeys(lists, list) | {"counts": dict, "store": str, "scope": str, "signature": str}
+    if said.keys() != names or any(not isinstance(said[name], kind) for name, kind in kinds.items()):
+        raise Corrupt(f"{where} is no receipt: it lacks fields, or has others")
+    return Receipt(**{**said, **{name: tuple(said[name]) for name in lists}})
+
+
+class Signer:
+    """Signs and checks receipts: with a secret of the store, or with an Ed25519 key of the owner."""
+
+    def __init__(self, secret: bytes, key: object = None) -> None:
+        self._secret = secret
+        self.private = None if key is None else private_key(key)
+
+    def sign(self, receipt: Receipt) -> Receipt:
+        if self.private is None:
+            bare = replace(receipt, method=HMAC, key="")
+            return replace(bare, signature=self._hmac(bare))
+        bare = replace(receipt, method=ED25519, key=public_half(self.private))
+        return replace(bare, signature=self.private.sign(bare.signed_text()).hex())
+
+    def holds(self, receipt: Receipt, known: frozenset[str]) -> bool:
+        """Whether it was signed here; `known` are the public keys that may have signed."""
+        if receipt.method == HMAC:
+            return hmac.compare_digest(self._hmac(receipt), receipt.signature)
+        if receipt.method != ED25519 or receipt.key not in known:
+            return False
+        return _verified(receipt)
+
+    def _hmac(self, receipt: Receipt) -> str:
+        return hmac.digest(self._secret, receipt.signed_text(), "sha256").hex()
+
+
+def _verified(receipt: Receipt) -> bool:
+    crypto = _cryptography()
+    try:
+        public = crypto.Ed25519PublicKey.from_public_bytes(bytes.fromhex(receipt.key))
+        public.verify(bytes.fromhex(receipt.signature), receipt.signed_text())
+    except (crypto.InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def private_key(key: object) -> Any:
+    """An Ed25519 key from an object of `cryptography`, 32 raw bytes, PEM text, or a file with PEM."""
+    crypto = _cryptography()
+    if isinstance(key, crypto.Ed25519PrivateKey):
+        return key
+    if isinstance(key, bytes) and len(key) == 32:
+        return crypto.Ed25519PrivateKey.from_private_bytes(key)
+    if not isinstance(key, str | bytes | Path):
+        raise BadInput(f"a key is an Ed25519 key, its 32 bytes, or PEM, not {type(key).__name__}")
+    try:
+        found = crypto.load_pem_private_key(_pem(key), password=None)
+    except (ValueError, TypeError) as error:
+        raise Misconfigured(f"the key for receipts cannot be read: {error}") from error
+    if not isinstance(found, crypto.Ed25519PrivateKey):
+        raise Misconfigured(
+            "the key for receipts is not an Ed25519 key: `openssl genpkey -algorithm ed25519`"
+        )
+    return found
+
+
+def _pem(key: str | bytes | Path) -> bytes:
+    if isinstance(key, bytes):
+        return key
+    if isinstance(key, str) and "-----BEGIN" in key:
+        return key.encode()
+    try:
+        return Path(key).expanduser().read_bytes()
+    except OSError as error:
+        raise Misconfigured(f"the key for receipts {key} cannot be read: {error.strerror}") from error
+
+
+def public_half(private: Any) -> str:
+    return bytes(private.public_key().public_bytes_raw()).hex()
+
+
+class _Crypto:
+    """What is used of `cryptography`."""
+
+    def __init__(self) -> None:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+        self.InvalidSignature: Any = InvalidSignature
+        self.Ed25519PrivateKey: Any = Ed25519PrivateKey
+        self.Ed25519PublicKey: Any = Ed25519PublicKey
+        self.load_pem_private_key: Any = load_pem_private_key
+
+
+def _cryptography() -> _Crypto:
+    try:
+        return _Crypto()
+    except ImportError as error:
+        raise MissingExtra("signing receipts with Ed25519", extra="seal") from error

@@ -1,0 +1,140 @@
+"""What a text must not carry into storage: personal data, secrets, and orders to the agent that reads it.
+
+`guarded` finds personal data and acts by a `Policy`; `poison` says how much a text looks like instructions
+to the agent; `fenced` quotes what is not trusted. Pure: no I/O (a vault is given, if one is wanted), no
+clock, no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ...core.errors import Misconfigured
+from ...core.record import Trust
+from ...core.validate import Json
+from .apply_until_stable import Acted, rewritten, settled
+from .findings import Found, Pii
+from .json_walk import walked
+from .patterns import Pattern
+from .placeholders import restored
+from .poisoning import Poisoned, poison
+from .policy import KEYED, Action, Forbidden, Keys, Policy, Vault, policy_of
+from .quoting import fenced
+from .scan import find
+
+__all__ = [
+    "Action",
+    "Finding",
+    "Forbidden",
+    "Found",
+    "Guarded",
+    "GuardedData",
+    "Keys",
+    "Pattern",
+    "Pii",
+    "Poisoned",
+    "Policy",
+    "Trust",
+    "Vault",
+    "fenced",
+    "find",
+    "guarded",
+    "guarded_data",
+    "poison",
+    "policy_of",
+    "restored",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What was found and done, without the value. Positions are those of the original text."""
+
+    kind: str
+    start: int
+    end: int
+    confidence: float
+    action: Action
+    path: str = ""  # where in the data; empty for a text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guarded:
+    """The text to keep; `labels` are the classes that the policy labels and that are in it."""
+
+    text: str
+    findings: tuple[Finding, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardedData:
+    """The data to keep, as `Guarded`."""
+
+    data: Json
+    findings: tuple[Finding, ...] = ()
+    labels: tuple[str, ...] = ()
+
+
+def guarded(text: str, policy: Policy, keys: Keys | None = None) -> Guarded:
+    """Guarding twice is guarding once. Nothing reaches the vault if the policy refuses the text."""
+    _check_keys(policy, keys)
+    acted = settled(text, policy, keys)
+    _store(acted, keys)
+    return Guarded(text=rewritten(text, acted), findings=_told(acted, ""), labels=_labels(acted))
+
+
+def guarded_data(data: Json, policy: Policy, keys: Keys | None = None, *, what: str = "data") -> GuardedData:
+    """The same for every string and key of JSON data; a key counts as a word said about its value."""
+    _check_keys(policy, keys)
+    everything: list[Acted] = []
+    findings: list[Finding] = []
+
+    def guard(text: str, name: str, path: str) -> str:
+        acted = settled(text, policy, keys, before=f"{_spoken(name)}: " if name else "", path=path)
+        everything.extend(acted)
+        findings.extend(_told(acted, path))
+        return rewritten(text, acted)
+
+    kept = walked(data, guard, what)
+    _store(everything, keys)
+    return GuardedData(data=kept, findings=tuple(findings), labels=_labels(everything))
+
+
+def _spoken(name: str) -> str:
+    """`date_of_birth` as one says it."""
+    return name[-60:].replace("_", " ")
+
+
+def _check_keys(policy: Policy, keys: Keys | None) -> None:
+    if keys is None and policy.actions & KEYED:
+        raise Misconfigured("hashes and pseudonyms need a key: guarded(text, policy, Keys(key=…))")
+    if Action.PSEUDONYM in policy.actions and (keys is None or keys.vault is None or keys.seal is None):
+        raise Misconfigured("pseudonyms need a vault and a seal: Keys(key=…, vault=…, seal=…)")
+
+
+def _store(acted: Iterable[Acted], keys: Keys | None) -> None:
+    if keys is None or keys.vault is None or keys.seal is None:
+        return
+    for one in acted:
+        if one.action is Action.PSEUDONYM and one.token is not None:
+            keys.vault.put(one.token, keys.seal(one.found.text))
+
+
+def _told(acted: Iterable[Acted], path: str) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            kind=one.found.kind,
+            start=one.found.start,
+            end=one.found.end,
+            confidence=one.found.confidence,
+            action=one.action,
+            path=path,
+        )
+        for one in acted
+    )
+
+
+def _labels(acted: Iterable[Acted]) -> tuple[str, ...]:
+    return tuple(sorted({one.found.kind for one in acted if one.action is Action.LABEL}))

@@ -1,0 +1,193 @@
+"""Personal data in what a caller hands in: drafts, changes, loaded records, questions and filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from ...core.draft import Draft
+from ...core.errors import Misconfigured
+from ...core.record import Record
+from ...core.settings import Settings
+from ...core.validate import Json, clean_json
+from ...core.where import Condition, Where
+from ...write.shape import told
+from . import Action, Finding, Keys, Policy, guarded, guarded_data, policy_of
+from .findings import Pii
+from .policy import KEYED
+from .vault import VaultFile, key_of, subkey
+
+PII: Final = "pii"  # the label in the meta of a record
+TEXTS: Final = ("text", "who", "source")
+TREES: Final = ("data", "meta")
+_COMPARED: Final = frozenset({"=", "!=", "in", "contains"})
+
+
+class Pending:
+    """Values behind new pseudonyms, until the records that carry them are about to be stored."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, bytes] = {}
+
+    def put(self, token: str, sealed: bytes) -> None:
+        self.values[token] = sealed
+
+    def get(self, token: str) -> bytes | None:
+        return self.values.get(token)
+
+
+def plain_bytes(value: str) -> bytes:
+    """The vault file seals by itself."""
+    return value.encode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """A policy with what it needs; pure but for its vault."""
+
+    policy: Policy
+    key: bytes | None = field(default=None, repr=False)
+    vault: VaultFile | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Guard | None:
+        """None where nothing is guarded. A vault that another key made is told here."""
+        policy = policy_of(settings.guard)
+        if policy is None and settings.vault is None:
+            return None
+        policy = policy or Policy(default=Action.KEEP)
+        key = None if settings.guard_key is None else key_of(settings.guard_key)
+        _check_parts(policy, key, settings)
+        vault = None
+        if settings.vault is not None and key is not None:
+            vault = VaultFile(settings.vault, key, lasting=settings.durability == "power")
+        return cls(policy=policy, key=None if key is None else subkey(key, b"tokens"), vault=vault)
+
+    @property
+    def asking(self) -> Guard:
+        """For questions: they are not stored, so what may not be stored is only hidden in them."""
+        refused = (kind for kind in Pii if self.policy.action(kind) is Action.REFUSE)
+        hidden: dict[str, Any] = dict.fromkeys(map(str, refused), Action.REDACT)
+        patterns = tuple(
+            replace(one, action=Action.REDACT) if one.action == Action.REFUSE else one
+            for one in self.policy.patterns
+        )
+        return replace(self, policy=replace(self.policy, **hidden, patterns=patterns))
+
+    def keys(self, pending: Pending) -> Keys | None:
+        return None if self.key is None else Keys(key=self.key, vault=pending, seal=plain_bytes)
+
+    def text(self, text: str, pending: Pending, labels: set[str]) -> str:
+        found = guarded(text, self.policy, self.keys(pending))
+        labels |= classes(found.findings)
+        return found.text
+
+    def tree(self, value: Json, what: str, pending: Pending, labels: set[str]) -> Json:
+        found = guarded_data(value, self.policy, self.keys(pending), what=what)
+        labels |= classes(found.findings)
+        return found.data
+
+
+def _check_parts(policy: Policy, key: bytes | None, settings: Settings) -> None:
+    if key is None and (policy.actions & KEYED or settings.vault is not None):
+        raise Misconfigured(
+            "hashes, pseudonyms and their vault need a key: Settings(guard_key=…) or EIDET_GUARD_KEY, "
+            "such as secrets.token_hex(32); keep it, nothing else opens the vault"
+        )
+    if Action.PSEUDONYM in policy.actions and settings.vault is None:
+        raise Misconfigured(
+            "pseudonyms need a vault for the values behind them: vault='people.vault' (or EIDET_VAULT)"
+        )
+
+
+def classes(findings: Iterable[Finding]) -> set[str]:
+    return {one.kind for one in findings if one.action is not Action.KEEP}
+
+
+def guarded_fields(
+    given: Mapping[str, Any], guard: Guard, pending: Pending
+) -> tuple[dict[str, Any], set[str]]:
+    """The fields as they may be kept, and the classes that were in them; bad input is named by others."""
+    labels: set[str] = set()
+    kept = dict(given)
+    for name in TEXTS:
+        if isinstance(given.get(name), str):
+            kept[name] = guard.text(given[name], pending, labels)
+    for name in TREES:
+        if given.get(name) is not None and (name == "data" or isinstance(given[name], Mapping)):
+            kept[name] = guard.tree(given[name], name, pending, labels)
+    return kept, labels
+
+
+def guarded_draft(draft: Draft, guard: Guard, pending: Pending) -> Draft:
+    """A text that only tells the data is guarded as a text, too; the vector of a changed text is dropped."""
+    given = {name: getattr(draft, name) for name in (*TEXTS, *TREES)}
+    kept, labels = guarded_fields(given, guard, pending)
+    if draft.text is None and draft.data is not None:
+        spoken = told(clean_json(kept["data"], "data"))
+        kept["text"] = guard.text(spoken, pending, labels)
+    if labels:
+        kept["meta"] = with_labels(kept["meta"], labels)
+    if draft.vector is not None and kept["text"] != draft.text:
+        kept["vector"] = None
+    return replace(draft, **kept)
+
+
+def guarded_changes(
+    changes: Mapping[str, Any], old: Record, guard: Guard, pending: Pending
+) -> dict[str, Any]:
+    """What `revise` is told; classes that the record was labelled with stay."""
+    kept, labels = guarded_fields(changes, guard, pending)
+    labels |= _labels(old.meta)
+    if labels and ("meta" in kept or labels != _labels(old.meta)):
+        meta = kept.get("meta", old.meta)
+        kept["meta"] = with_labels(meta, labels)
+    if "text" in kept and kept["text"] != changes["text"]:
+        kept.pop("vector", None)
+    return kept
+
+
+def guarded_record(record: Record, guard: Guard, pending: Pending) -> Record:
+    """A stored record; one whose text or data had to be changed is whole again, without vector and terms."""
+    whole = record.whole
+    given = {name: getattr(whole, name) for name in (*TEXTS, *TREES)}
+    kept, labels = guarded_fields(given, guard, pending)
+    if labels:
+        kept["meta"] = with_labels(kept["meta"], labels)
+    if all(kept[name] == given[name] for name in (*TEXTS, "data")):
+        return record if kept["meta"] == given["meta"] else record.but(meta=kept["meta"])
+    return whole.but(**kept, vector=None, terms=b"", level=0, original=None)
+
+
+def with_labels(meta: Mapping[str, Json] | None, labels: set[str]) -> dict[str, Json]:
+    return {**(meta or {}), PII: sorted(labels | _labels(meta or {}))}
+
+
+def _labels(meta: Mapping[str, Json]) -> set[str]:
+    there = meta.get(PII)
+    return {str(one) for one in there} if isinstance(there, list | tuple) else set()
+
+
+def guarded_where(where: Where, guard: Guard) -> Where:
+    """A filter that names personal data names what stands for it in the records."""
+    nested: dict[str, Any] = {
+        name: tuple(guarded_where(part, guard) for part in getattr(where, name))
+        for name in ("every", "some", "never")
+    }
+    labels: dict[str, Any] = {name: _label(getattr(where, name), guard) for name in ("who", "source")}
+    conditions = tuple(_condition(one, guard) for one in where.conditions)
+    return replace(where, **nested, **labels, conditions=conditions)
+
+
+def _label(value: str | None, guard: Guard) -> str | None:
+    return None if value is None else guard.text(value, Pending(), set())
+
+
+def _condition(one: Condition, guard: Guard) -> Condition:
+    if one.op not in _COMPARED:
+        return one
+    name = next((step for step in reversed(one.path) if isinstance(step, str)), "")
+    value = list(one.value) if isinstance(one.value, tuple) else one.value
+    kept = guard.tree({name: value}, "condition value", Pending(), set())
+    return Condition(one.path, one.op, next(iter(kept.values())))

@@ -1,0 +1,129 @@
+"""Labels for texts that look like orders to the agent, and the marks of quarantine and review. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ...core.errors import BadInput, Misconfigured
+from ...core.record import Kind, Record, Trust, trust_of
+from ...core.validate import Json
+from ...core.where import Condition, Where
+from . import Poisoned
+from .poisoning import poison
+from .quoting import POISON, UNTRUSTED
+
+QUARANTINE: Final = "quarantine"
+REVIEWED: Final = "reviewed"
+SCANS: Final = ("untrusted", "all", "off")
+ECHO: Final = 0.2  # what an echo counts; one of a memory that is not trusted
+ECHO_UNTRUSTED: Final = 0.5
+_ORDER: Final = {trust: at for at, trust in enumerate(Trust)}
+
+ASIDE: Final = Where(trust=(Trust.QUARANTINED,))
+SEEN: Final = Where(never=(ASIDE,))
+LABELLED: Final = ASIDE | Where(conditions=(Condition(("meta", POISON), "exists"),))
+
+
+def scan_of(value: str) -> str:
+    if value not in SCANS:
+        raise Misconfigured(f"setting poison is one of {', '.join(SCANS)}, not {value!r}")
+    return value
+
+
+def threshold_of(value: object) -> float | None:
+    """A number from 0 to 1, however it was written."""
+    if value is None:
+        return None
+    try:
+        chosen = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        chosen = -1.0
+    if not 0 <= chosen <= 1:
+        raise Misconfigured(f"setting quarantine_above is a number from 0 to 1, not {value!r}")
+    return chosen
+
+
+def is_scanned(record: Record, scan: str) -> bool:
+    if scan == "untrusted":
+        return record.trust in UNTRUSTED or record.kind is Kind.DOCUMENT
+    return scan == "all"
+
+
+def less_trusted(one: Trust, other: Trust) -> Trust:
+    return max(one, other, key=_ORDER.__getitem__)
+
+
+def labelled(record: Record, told: Poisoned | None, echo_of: Record | None) -> Record:
+    """With its label, if it is suspicious or only repeats; what repeats is trusted no more than that."""
+    score, why = (told.score, list(told.reasons)) if told is not None and told.suspicious else (0.0, [])
+    trust = record.trust
+    if echo_of is not None:
+        score = max(score, ECHO_UNTRUSTED if echo_of.trust in UNTRUSTED else ECHO)
+        why.append("repeats what was just recalled")
+        trust = less_trusted(trust, echo_of.trust)
+    meta = without(record.meta, POISON)
+    if why:
+        meta[POISON] = {"score": score, "why": why}
+    return record if trust is record.trust and meta == record.meta else record.but(meta=meta, trust=trust)
+
+
+def scanned(record: Record, scan: str) -> Poisoned | None:
+    return poison(record.text) if is_scanned(record, scan) else None
+
+
+def set_aside(record: Record, now: float, *, by: str | None = None, because: str | None = None) -> Record:
+    """Quarantined: what it was is kept, for whoever approves it."""
+    if record.trust is Trust.QUARANTINED and QUARANTINE in record.meta:
+        return record
+    was = Trust.UNKNOWN if record.trust is Trust.QUARANTINED else record.trust
+    mark: dict[str, Json] = {"at": now, "was": str(was)} | _said(by=by, because=because)
+    return record.but(trust=Trust.QUARANTINED, meta={**record.meta, QUARANTINE: mark})
+
+
+def approved(record: Record, trust: str | None, now: float, *, by: str | None = None) -> Record:
+    """Back among the others, without its label; as far trusted as is said, or as it was before."""
+    chosen = _trust_before(record) if trust is None else trust_of(trust)
+    if chosen is Trust.QUARANTINED:
+        raise BadInput("approve says how far a memory is trusted: trusted, user, tool, web or unknown")
+    mark: dict[str, Json] = {"at": now, "digest": record.digest} | _said(by=by)
+    return record.but(trust=chosen, meta={**without(record.meta, POISON, QUARANTINE), REVIEWED: mark})
+
+
+def is_reviewed(record: Record) -> bool:
+    """Whether somebody approved what it still says."""
+    mark = record.meta.get(REVIEWED)
+    return isinstance(mark, Mapping) and mark.get("digest") == record.digest
+
+
+def without(meta: Mapping[str, Json], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in meta.items() if name not in names}
+
+
+def _trust_before(record: Record) -> Trust:
+    if record.trust is not Trust.QUARANTINED:
+        return record.trust
+    mark = record.meta.get(QUARANTINE)
+    was = mark.get("was") if isinstance(mark, Mapping) else None
+    known = [trust for trust in Trust if trust == was and trust is not Trust.QUARANTINED]
+    return known[0] if known else Trust.UNKNOWN
+
+
+def _said(**parts: str | None) -> dict[str, Json]:
+    return {name: value for name, value in parts.items() if value is not None}
+
+
+def asks_aside(where: Where | None) -> bool:
+    """Whether a filter names quarantined memories."""
+    if where is None:
+        return False
+    if where.trust is not None and Trust.QUARANTINED in where.trust:
+        return True
+    return any(asks_aside(part) for part in (*where.every, *where.some))
+
+
+def seen(where: Where | None) -> Where:
+    """The filter, without what is in quarantine unless it asks for that."""
+    if where is None:
+        return SEEN
+    return where if asks_aside(where) else Where(every=(where, SEEN))

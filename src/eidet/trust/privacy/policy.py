@@ -1,0 +1,156 @@
+"""What happens to each class of finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, Protocol
+
+from ...core.errors import BadInput, Refused
+from .findings import Pii
+from .patterns import Pattern
+from .scan import LEAST
+
+
+class Action(StrEnum):
+    """What is done with a finding."""
+
+    REDACT = "redact"  # [EMAIL]
+    MASK = "mask"  # a…@e….com, •••• 4242
+    HASH = "hash"  # email:3f9a61c2d07b54e8, keyed; cannot be turned back
+    PSEUDONYM = "pseudonym"  # EMAIL_7K3QM2XW9A, keyed; a vault turns it back
+    REFUSE = "refuse"  # raises `Forbidden`
+    LABEL = "label"  # the text stays, its class is reported
+    KEEP = "keep"  # the text stays
+
+
+STAYING = frozenset({Action.LABEL, Action.KEEP})
+KEYED = frozenset({Action.HASH, Action.PSEUDONYM})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """One action per class; classes without one follow `default`. Unknown actions are `BadInput`.
+
+    Findings less certain than `least` are not acted on.
+    """
+
+    email: str | None = None
+    phone: str | None = None
+    card: str | None = None
+    iban: str | None = None
+    national_id: str | None = None
+    ip: str | None = None
+    mac: str | None = None
+    secret: str | None = None
+    birth: str | None = None
+    address: str | None = None
+    default: str = Action.REDACT
+    patterns: tuple[Pattern, ...] = ()
+    least: float = LEAST
+
+    def __post_init__(self) -> None:
+        for kind in (*Pii, "default"):
+            _check_action(kind, getattr(self, kind))
+        for pattern in self.patterns:
+            _check_action(pattern.name, pattern.action)
+        if not 0 <= self.least <= 1:
+            raise BadInput(f"least needs a number from 0 to 1, not {self.least!r}")
+        names = [pattern.name for pattern in self.patterns]
+        if len(set(names)) < len(names):
+            raise BadInput(f"two patterns have one name: {', '.join(sorted(names))}")
+
+    def action(self, kind: str) -> Action:
+        own = {pattern.name: pattern.action for pattern in self.patterns}
+        return Action((own[kind] if kind in own else getattr(self, kind)) or self.default)
+
+    @property
+    def actions(self) -> frozenset[Action]:
+        """Every action that may be taken."""
+        return _actions(self)
+
+
+@lru_cache(maxsize=64)
+def _actions(policy: Policy) -> frozenset[Action]:
+    return frozenset(map(policy.action, (*Pii, *(pattern.name for pattern in policy.patterns))))
+
+
+def policy_of(value: object) -> Policy | None:
+    """A policy as settings write it: one, the name of an action for all classes, or actions by class.
+
+    `"redact"`, `"email=mask,card=refuse,label"` (the bare action is for the rest) and
+    `{"email": "mask", "default": "label"}` are policies; None and `"off"` are none. Where pseudonyms are
+    for everything, secrets are redacted all the same: nobody should ask a memory for a password.
+    """
+    if value is None or isinstance(value, Policy):
+        return value
+    if isinstance(value, str):
+        return None if value.strip().lower() in ("", "off", "none") else _policy(_told_by_class(value))
+    if isinstance(value, Mapping):
+        return _policy(dict(value))
+    raise BadInput(f"a guard is a Policy or the name of an action, not {type(value).__name__}")
+
+
+def _told_by_class(said: str) -> dict[str, str]:
+    parts = [part.strip().partition("=") for part in said.split(",") if part.strip()]
+    return {kind.strip() if sign else "default": (action if sign else kind).strip()
+            for kind, sign, action in parts}  # fmt: skip
+
+
+def _policy(actions: Mapping[str, object]) -> Policy:
+    known = (*Pii, "default")
+    if unknown := sorted(set(map(str, actions)) - set(known)):
+        raise BadInput(f"a guard does not know {', '.join(unknown)}; there are {', '.join(known)}")
+    given: dict[str, Any] = dict(actions)
+    if given.get("default") == Action.PSEUDONYM:
+        given.setdefault("secret", Action.REDACT)
+    return Policy(**given)
+
+
+def _check_action(kind: str, action: str | None) -> None:
+    if action is None and kind != "default":
+        return
+    if action not in tuple(Action):
+        raise BadInput(f"{kind} has the unknown action {action!r}; there are {', '.join(Action)}")
+
+
+class Vault(Protocol):
+    """Where sealed values wait under their tokens."""
+
+    def put(self, token: str, sealed: bytes) -> None:
+        """Keeps the value. A token that is there already stands for the same value: either may stay."""
+
+    def get(self, token: str) -> bytes | None:
+        """The sealed value, or None where there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """What hashes and pseudonyms need. The key is never shown; another key gives other tokens.
+
+    `seal` turns a value into what the vault keeps (encryption is the caller's).
+    """
+
+    key: bytes
+    vault: Vault | None = None
+    seal: Callable[[str], bytes] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.key, bytes) or not 16 <= len(self.key) <= 64:
+            raise BadInput("the key needs 16 to 64 bytes, such as secrets.token_bytes(32)")
+
+    def __repr__(self) -> str:
+        return "Keys(…)"
+
+
+class Forbidden(Refused):
+    """The policy refuses texts that hold this class. Says where, never what."""
+
+    def __init__(self, kind: str, *, start: int, end: int, path: str = "") -> None:
+        at = f"{path or 'the text'} at characters {start} to {end}"
+        super().__init__(
+            f"the policy refuses {kind}: there is one in {at}; take it out or choose another action"
+        )
+        self.kind, self.start, self.end, self.path = kind, start, end, path

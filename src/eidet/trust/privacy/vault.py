@@ -1,0 +1,194 @@
+"""The vault: values behind pseudonyms, sealed, in a file of their own that several processes may share.
+
+Every value is sealed with AES-256-GCM and bound to its pseudonym. The file says which key it was made
+with (by a mark, not the key), so that another key is told at once and not value by value.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from base64 import b64decode
+from binascii import Error as BadCode
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from hmac import compare_digest
+from pathlib import Path
+from typing import Any, Final
+
+from ...core.errors import BadInput, Corrupt, Misconfigured, MissingExtra, Unavailable
+
+NONCE: Final = 12
+WAIT_SECONDS: Final = 10.0
+USER: Final = "user:"
+_TABLES: Final = (
+    "CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS sealed (token TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+)
+
+
+def key_of(said: object) -> bytes:
+    """The bytes of a key: 16 to 64 of them, or as hexadecimal or base64 text, or `file:PATH` of such a text.
+
+    What is wrong with a key is told without the key.
+    """
+    if isinstance(said, bytes):
+        return _long_enough(said)
+    text = str(said).strip()
+    if text.startswith("file:"):
+        path = Path(text.removeprefix("file:"))
+        try:
+            text = path.read_text(encoding="ascii").strip()
+        except (OSError, ValueError) as error:
+            raise Misconfigured(f"the key file {path} cannot be read: {type(error).__name__}") from None
+    return _long_enough(_spelt(text))
+
+
+def _spelt(text: str) -> bytes:
+    with suppress(ValueError):
+        return bytes.fromhex(text)
+    try:
+        return b64decode(text, altchars=b"-_" if set("-_") & set(text) else None, validate=True)
+    except (BadCode, ValueError):
+        raise BadInput("a guard key is hexadecimal or base64 text, or file:PATH of such a text") from None
+
+
+def _long_enough(key: bytes) -> bytes:
+    if not 16 <= len(key) <= 64:
+        raise BadInput(f"a guard key has 16 to 64 bytes, not {len(key)}: secrets.token_hex(32) makes one")
+    return key
+
+
+def subkey(key: bytes, purpose: bytes) -> bytes:
+    """A key of its own for each purpose, all made from one."""
+    return blake2b(purpose, key=key, digest_size=32, person=b"eidet.vault").digest()
+
+
+class VaultFile:
+    """Sealed values under their pseudonyms. Safe from many threads and in several processes."""
+
+    def __init__(self, path: str | Path, key: bytes, *, lasting: bool = False) -> None:
+        self._path = Path(path)
+        self._seal = _cipher(subkey(key, b"seal"))
+        self._mark = subkey(key, b"mark")
+        self._sync = "FULL" if lasting else "NORMAL"
+        self._lock = threading.RLock()
+        self._open: tuple[int, sqlite3.Connection] | None = None
+        self._check_key()
+
+    def put(self, token: str, sealed: bytes) -> None:
+        self.keep({token: sealed})
+
+    def keep(self, values: Mapping[str, bytes]) -> None:
+        """Seals and keeps values, all or none; what is there already stays."""
+        if not values:
+            return
+        with self._asked() as file, file:
+            missing = [token for token in values if self._row(file, token) is None]
+            file.executemany(
+                "INSERT OR IGNORE INTO sealed VALUES (?, ?)",
+                [(token, self._sealed(token, values[token])) for token in missing],
+            )
+
+    def get(self, token: str) -> bytes | None:
+        with self._asked() as file:
+            sealed = self._row(file, token)
+        return None if sealed is None else self._opened(token, sealed)
+
+    def drop(self, tokens: Iterable[str]) -> int:
+        """Forgets values for good: they are overwritten in the file, too. How many there were."""
+        with self._asked() as file:
+            with file:
+                gone = sum(
+                    file.execute("DELETE FROM sealed WHERE token = ?", (token,)).rowcount for token in tokens
+                )
+            file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return gone
+
+    def tokens(self) -> set[str]:
+        """All pseudonyms that it knows a value of."""
+        with self._asked() as file:
+            return {row[0] for row in file.execute("SELECT token FROM sealed")}
+
+    def note_user(self, identity: str) -> None:
+        """Notes a memory that has pseudonyms of this vault."""
+        with self._asked() as file, file:
+            file.execute("INSERT OR IGNORE INTO about VALUES (?, x'')", (USER + identity,))
+
+    def users(self) -> set[str]:
+        """The memories that were noted."""
+        with self._asked() as file:
+            rows = file.execute("SELECT name FROM about WHERE substr(name, 1, ?) = ?", (len(USER), USER))
+            return {row[0].removeprefix(USER) for row in rows}
+
+    def close(self) -> None:
+        with self._lock:
+            if self._open is not None and self._open[0] == os.getpid():
+                self._open[1].close()
+            self._open = None
+
+    @staticmethod
+    def _row(file: sqlite3.Connection, token: str) -> bytes | None:
+        row = file.execute("SELECT value FROM sealed WHERE token = ?", (token,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def _sealed(self, token: str, value: bytes) -> bytes:
+        nonce = os.urandom(NONCE)
+        return nonce + bytes(self._seal.encrypt(nonce, value, token.encode()))
+
+    def _opened(self, token: str, sealed: bytes) -> bytes:
+        from cryptography.exceptions import InvalidTag
+
+        try:
+            return bytes(self._seal.decrypt(sealed[:NONCE], sealed[NONCE:], token.encode()))
+        except (InvalidTag, ValueError):
+            raise Corrupt(f"{token} is damaged in the vault {self._path}; restore a copy") from None
+
+    @contextmanager
+    def _asked(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                yield self._connection()
+            except sqlite3.OperationalError as error:
+                raise Unavailable(f"the vault {self._path} cannot be used now: {error}") from None
+            except sqlite3.DatabaseError as error:
+                raise Corrupt(f"the vault {self._path} is damaged or no vault: {error}") from None
+
+    def _connection(self) -> sqlite3.Connection:
+        """One for each process: a connection does not survive a fork."""
+        if self._open is None or self._open[0] != os.getpid():
+            if not self._path.exists():
+                os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
+            file = sqlite3.connect(self._path, timeout=WAIT_SECONDS, check_same_thread=False)
+            for line in ("journal_mode=WAL", f"synchronous={self._sync}", "secure_delete=ON"):
+                file.execute(f"PRAGMA {line}")
+            for line in _TABLES:
+                file.execute(line)
+            self._open = (os.getpid(), file)
+        return self._open[1]
+
+    def _check_key(self) -> None:
+        """Another key than the file was made with is refused before anything is asked of it."""
+        try:
+            with self._asked() as file, file:
+                file.execute("INSERT OR IGNORE INTO about VALUES ('key', ?)", (self._mark,))
+                mark = bytes(file.execute("SELECT value FROM about WHERE name = 'key'").fetchone()[0])
+        except OSError as error:
+            raise Unavailable(f"the vault {self._path} cannot be opened: {error}") from error
+        finally:
+            self.close()
+        if not compare_digest(mark, self._mark):
+            raise Misconfigured(
+                f"the vault {self._path} was made with another key: give that one as guard_key. "
+                "Without it the values behind its pseudonyms are lost; a new vault needs a new file"
+            )
+
+
+def _cipher(key: bytes) -> Any:
+    try:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    except ImportError:
+        raise MissingExtra("a vault of pseudonyms", extra="seal") from None
+    return AESGCM(key)

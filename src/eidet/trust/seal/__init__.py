@@ -1,0 +1,48 @@
+"""Keys and sealed bytes, apart from any store.
+
+    service.py    the master key: where it comes from, and the port of a key service (KMS)
+    boxes.py      sealing bytes under the keys of a scope, so that nothing can be moved or changed
+    wrapped.py    scope keys as they are kept and carried
+    keyring.py    the keys of all scopes of a store
+    contract.py   the laws of a key service, as tests
+
+What is sealed and what is not is told in docs/encryption.md; why so, in ADR 0013.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ...core.errors import Refused
+
+
+class KeyService(Protocol):
+    """Holds a master key and wraps other keys under it; the master key itself need never leave it."""
+
+    @property
+    def name(self) -> str:
+        """Tells this master key from others, and is no secret: it is kept beside what was wrapped."""
+
+    def wrap(self, key: bytes, context: bytes) -> bytes:
+        """The key, such that only `unwrap` with the same context gives it back."""
+
+    def unwrap(self, wrapped: bytes, context: bytes) -> bytes:
+        """`WrongKey` if it was wrapped by another master key, for another context, or was changed.
+
+        `Unavailable` where the service cannot answer now.
+        """
+
+
+class WrongKey(Refused):
+    """Bytes were not wrapped by this master key for this purpose, or were changed."""
+
+
+class Shredded(Refused):
+    """The key of a scope was destroyed: what it sealed can never be read again."""
+
+    def __init__(self, scope: str) -> None:
+        self.scope = scope
+        super().__init__(
+            f"the key of scope {scope!r} was destroyed and what it held cannot be read by anybody; "
+            f"forget(everything=True, scope={scope!r}) clears the rows, and the scope can begin anew"
+        )

@@ -1,0 +1,162 @@
+"""Sealed bytes: AES-256-GCM with a nonce made from what is sealed, bound to where it belongs.
+
+A box is: number of the key (4 bytes), whose it is (12), nonce (12), ciphertext and tag. What it is
+bound to (store, scope, number, field, whose) is authenticated but not stored.
+"""
+
+from __future__ import annotations
+
+import struct
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any, Final
+
+from ...core.errors import Corrupt
+from .service import KEY_BYTES, NONCE_BYTES, aes_gcm
+
+LASTING: Final = 0  # the number of the key that rotation leaves alone
+SECRET_BYTES: Final = 2 * KEY_BYTES  # a key that is rotated, and one that lasts as long as its scope
+TAG_BYTES: Final = 12
+MAC_BYTES: Final = 16
+LABELS_KEPT: Final = 10_000
+_NUMBER: Final = struct.Struct(">I")
+_OWNER: Final = slice(_NUMBER.size, _NUMBER.size + TAG_BYTES)
+_NONCE: Final = slice(_OWNER.stop, _OWNER.stop + NONCE_BYTES)
+
+
+class OtherKey(Corrupt):
+    """A box was sealed by a key that is not at hand: a newer one, or one that is destroyed."""
+
+
+class _Lock:
+    """One key, split by purpose."""
+
+    __slots__ = ("_cipher", "_nonces", "macs")
+
+    def __init__(self, key: bytes) -> None:
+        self._cipher = aes_gcm(derived(key, b"cipher"))
+        self._nonces = derived(key, b"nonces")
+        self.macs = derived(key, b"macs")
+
+    def shut(self, bound: bytes, plain: bytes) -> bytes:
+        nonce = blake2b(bound + plain, key=self._nonces, digest_size=NONCE_BYTES).digest()
+        return nonce + self._cipher.encrypt(nonce, plain, bound)
+
+    def opened(self, bound: bytes, nonce: bytes, sealed: bytes) -> bytes:
+        return self._cipher.decrypt(nonce, sealed, bound)
+
+
+def derived(key: bytes, purpose: bytes) -> bytes:
+    return blake2b(b"", key=key, digest_size=KEY_BYTES, person=purpose[:16]).digest()
+
+
+def packed(*parts: bytes) -> bytes:
+    """Parts as one, such that no other parts give the same."""
+    return b"".join(_NUMBER.pack(len(part)) + part for part in parts)
+
+
+def number_of(box: bytes) -> int:
+    """Of the key that sealed it."""
+    return int(_NUMBER.unpack_from(box)[0]) if len(box) >= _NUMBER.size else -1
+
+
+class ScopeKeys:
+    """All keys of one scope, by number. Seals with the newest, opens with any; never changes."""
+
+    def __init__(self, identity: str, scope: str, secrets: Mapping[int, bytes]) -> None:
+        self.scope = scope
+        self.numbers = tuple(sorted(secrets))
+        self.newest = self.numbers[-1]
+        lasting = secrets[self.newest][KEY_BYTES:]
+        self._place = packed(identity.encode(), scope.encode())
+        self._locks = {number: _Lock(secret[:KEY_BYTES]) for number, secret in secrets.items()}
+        self._locks[LASTING] = _Lock(derived(lasting, b"lasting"))
+        self._labels = _Lock(derived(lasting, b"labels"))
+        self._marks = derived(lasting, b"marks")
+        self._owners = derived(lasting, b"owners")
+        self._bound: dict[tuple[int, str], bytes] = {}
+        self._tokens: dict[tuple[str, str], str] = {}
+        self._read: dict[tuple[str, str], str] = {}
+
+    def owner(self, id: str) -> bytes:
+        """Stands for a record's id in its boxes."""
+        return blake2b(id.encode(), key=self._owners, digest_size=TAG_BYTES).digest()
+
+    def mark(self, digest: bytes) -> bytes:
+        """Stands for what a record says, so that the same is known again."""
+        return blake2b(digest, key=self._marks, digest_size=MAC_BYTES).digest()
+
+    def mac(self, said: bytes, number: int) -> bytes:
+        lock = self._lock(number)
+        return blake2b(self._place + said, key=lock.macs, digest_size=MAC_BYTES).digest()
+
+    def seal(self, field: str, owner: bytes, plain: bytes, number: int | None = None) -> bytes:
+        number = self.newest if number is None else number
+        return (
+            _NUMBER.pack(number) + owner + self._lock(number).shut(self._about(number, field) + owner, plain)
+        )
+
+    def open(self, field: str, box: bytes, owner: bytes | None = None) -> bytes:
+        """`Corrupt` for anything that was not sealed for this place, field and (if given) owner."""
+        number, whose = number_of(box), box[_OWNER]
+        lock = self._lock(number)
+        try:
+            if owner is None or owner == whose:
+                return lock.opened(self._about(number, field) + whose, box[_NONCE], box[_NONCE.stop :])
+        except _failures():
+            pass
+        raise Corrupt(f"the sealed {field} of a record in scope {self.scope!r} was changed or moved")
+
+    def label(self, field: str, text: str) -> str:
+        """A label as a token: the same for the same label in this scope and field."""
+        token = self._tokens.get((field, text))
+        if token is None:
+            shut = self._labels.shut(self._about(LASTING, f"label {field}"), text.encode())
+            token = urlsafe_b64encode(shut).rstrip(b"=").decode()
+            _remember(self._tokens, (field, text), token)
+        return token
+
+    def labelled(self, field: str, token: str) -> str:
+        """The label behind a token."""
+        text = self._read.get((field, token))
+        if text is None:
+            text = self._labelled(field, token)
+            _remember(self._read, (field, token), text)
+        return text
+
+    def _labelled(self, field: str, token: str) -> str:
+        try:
+            shut = urlsafe_b64decode(token + "=" * (-len(token) % 4))
+            bound = self._about(LASTING, f"label {field}")
+            return self._labels.opened(bound, shut[:NONCE_BYTES], shut[NONCE_BYTES:]).decode()
+        except _failures():
+            raise Corrupt(f"the sealed {field} of a record in scope {self.scope!r} was changed") from None
+
+    def _lock(self, number: int) -> _Lock:
+        lock = self._locks.get(number)
+        if lock is None:
+            raise OtherKey(
+                f"a record in scope {self.scope!r} was sealed by key {number} of its scope, which is not "
+                "there: its bytes were changed, or the key was destroyed"
+            )
+        return lock
+
+    def _about(self, number: int, field: str) -> bytes:
+        bound = self._bound.get((number, field))
+        if bound is None:
+            bound = self._place + packed(_NUMBER.pack(number), field.encode())
+            self._bound[number, field] = bound
+        return bound
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    from cryptography.exceptions import InvalidTag
+
+    return InvalidTag, ValueError
+
+
+def _remember(known: dict[Any, str], key: Any, value: str) -> None:
+    if len(known) >= LABELS_KEPT:
+        known.clear()
+    known[key] = value

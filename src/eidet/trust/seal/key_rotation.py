@@ -1,0 +1,193 @@
+"""Changing and destroying keys of an open store, while others read and write.
+
+A scope's key is changed in steps, each of which can be the last of a process that dies:
+
+1. a new key is added and the epoch raised: from then on nobody writes under the old one
+2. every record that an old key sealed is kept in a form that the new one sealed
+3. so is what the history tells of records
+4. what nothing is sealed by any more is destroyed
+"""
+
+from __future__ import annotations
+
+import glob
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from ...core.errors import Conflict, Refused
+from ...core.record import Record
+from ...core.scope import Scope
+from ...core.where import Where
+from . import KeyService, Shredded
+from .codec import numbers_in, sealed_anew
+from .store import ACTORS, SealedStore
+
+Clock = Callable[[], float]
+Progress = Callable[[int, int], None]
+LEASE: Final = "seal"
+LEASE_SECONDS: Final = 60.0
+BATCH: Final = 100
+PASSES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turned:
+    """What changing a scope's key did."""
+
+    scope: str
+    number: int  # of the key that seals from now on
+    records: int  # that were sealed anew
+    notes: int  # of the history, too
+
+
+def rotate(store: SealedStore, scope: str, clock: Clock, progress: Progress | None = None) -> Turned:
+    """Gives a scope a new key and seals everything with it; goes on where it was interrupted."""
+    _check_writable(store)
+    with _alone(store, clock) as renew:
+        store.fresh()
+        keys = store.keys(scope)
+        if len(keys.numbers) == 1:
+            keys = store.ring.add(scope)
+        store.inner.rewrite([])
+        store.fresh()
+        records = _records_anew(store, scope, clock, renew, progress)
+        notes = _history_anew(store, scope, renew)
+        records += _records_anew(store, scope, clock, renew, None)
+        store.ring.destroy(scope, [number for number in keys.numbers if number != keys.newest])
+    wipe(store)
+    return Turned(scope=scope, number=keys.newest, records=records, notes=notes)
+
+
+def _records_anew(
+    store: SealedStore, scope: str, clock: Clock, renew: Callable[[], None], progress: Progress | None
+) -> int:
+    """Until a look at all records finds none that an old key sealed."""
+    done, total = 0, store.inner.count(Where(scope=Scope(scope)))
+    for _ in range(PASSES):
+        found = False
+        for batch in _outdated(store, scope):
+            found = True
+            store.recast([(record, record) for record in map(store.opened, batch)], now=clock())
+            done += len(batch)
+            renew()
+            if progress is not None:
+                progress(min(done, total), total)
+        if not found:
+            return done
+    raise Conflict(f"scope {scope!r} is written faster than it can be sealed anew; call again")
+
+
+def _outdated(store: SealedStore, scope: str) -> Iterator[list[Record]]:
+    newest = store.keys(scope).newest
+    forms = store.inner.scan(Where(scope=Scope(scope)), batch=BATCH)
+    old = (form for form in forms if numbers_in(form) != {newest})
+    while batch := list(islice(old, BATCH)):
+        yield batch
+
+
+def _history_anew(store: SealedStore, scope: str, renew: Callable[[], None]) -> int:
+    """Only of records that are there: what history tells of others has no content."""
+    notes, keys = 0, store.keys(scope)
+    for at, form in enumerate(store.inner.scan(Where(scope=Scope(scope)))):
+        if form.version > 1:
+            owner = keys.owner(form.id)
+            told = {e.version: e.before for e in store.inner.history(scope, form.id) if e.before is not None}
+            fresh = {v: new for v, old in told.items() if (new := sealed_anew(old, keys, owner)) is not None}
+            notes += store.inner.retell(scope, form.id, fresh)
+        if at % BATCH == 0:
+            renew()
+    return notes
+
+
+def rewrap(store: SealedStore, service: KeyService, clock: Clock) -> int:
+    """Puts every key under another master key, at once; how many keys there are."""
+    _check_writable(store)
+    with _alone(store, clock):
+        count = store.ring.rewrap(service)
+    wipe(store)
+    return count
+
+
+def shred(store: SealedStore, scope: str, clock: Clock) -> int:
+    """Destroys a scope's keys for good; how many records can never be read again.
+
+    What other processes hold of them is given up with their next call.
+    """
+    _check_writable(store)
+    with _alone(store, clock):
+        store.ring.shred(scope)
+        store.inner.rewrite([])
+    store.fresh()
+    wipe(store)
+    _remove_copies(store)
+    return store.inner.count(Where(scope=Scope(scope)))
+
+
+def wipe(store: SealedStore) -> None:
+    """Leaves no bytes of old keys in free pages or in the log, as far as readers let it."""
+    while store.inner.trim(1 << 22):
+        pass
+
+
+def _remove_copies(store: SealedStore) -> None:
+    """Copies that were made before a change of the schema have the destroyed key still."""
+    path: Path | None = getattr(store.inner, "path", None)
+    for copy in () if path is None else path.parent.glob(f"{glob.escape(path.name)}.schema-*"):
+        copy.unlink()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What is known of a scope's keys."""
+
+    scope: str
+    state: str  # "ok", "turning" (a change was interrupted), "shredded", or what is wrong
+    numbers: tuple[int, ...]
+    records: int
+
+
+def checked(store: SealedStore) -> Iterator[Checked]:
+    """Every scope that has or had a key, whether it can be opened, and what it seals."""
+    store.fresh()
+    counts = store.inner.scopes()
+    for scope in store.ring.scopes():
+        if scope == ACTORS:
+            continue
+        wrapped = store.ring.wrapped(scope)
+        live = tuple(sorted(number for number, key in wrapped.items() if key))
+        yield Checked(scope=scope, state=_state(store, scope), numbers=live, records=counts.get(scope, 0))
+
+
+def _state(store: SealedStore, scope: str) -> str:
+    try:
+        keys = store.ring.of(scope)
+    except Shredded:
+        return "shredded"
+    return "turning" if keys is not None and len(keys.numbers) > 1 else "ok"
+
+
+def _check_writable(store: SealedStore) -> None:
+    if not store.writable:
+        raise Refused("this memory is open for reading only: its keys cannot be changed")
+
+
+@contextmanager
+def _alone(store: SealedStore, clock: Clock) -> Iterator[Callable[[], None]]:
+    """Keys are changed by one process at a time. What is yielded says that it still goes on."""
+    owner = uuid.uuid4().hex
+
+    def renew() -> None:
+        now = clock()
+        if not store.inner.lease(LEASE, owner, now=now, until=now + LEASE_SECONDS):
+            raise Conflict("another process is changing keys of this memory; call again when it is done")
+
+    renew()
+    try:
+        yield renew
+    finally:
+        store.inner.lease(LEASE, owner, now=clock(), until=0.0)

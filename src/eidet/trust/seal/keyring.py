@@ -1,0 +1,278 @@
+"""The keys of a store's scopes: random, wrapped under the master key, kept in the store's settings.
+
+    seal                     which master key, and a proof that tells the right one from others
+    seal:key:HASH:NUMBER     a scope's key, wrapped; nothing but the scope once it is destroyed
+    seal:shredded:HASH       a scope whose keys were all destroyed
+
+A number is given once (`configure(fresh=True)` decides who gives it), so two processes that begin a
+scope at once end up with one key.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import blake2b
+from typing import Any, Final, Protocol
+
+from ...core.errors import Corrupt, Misconfigured, NotFound
+from ...core.validate import dump_json
+from . import KeyService, Shredded, WrongKey
+from .boxes import SECRET_BYTES, ScopeKeys, packed
+from .wrapped import Received, context, unwrapped
+
+SEAL: Final = "seal"
+FORMAT: Final = 1
+KEPT: Final = 10_000  # scopes whose keys are held in RAM
+_KEYS: Final = "seal:key:"
+_SHREDDED: Final = "seal:shredded:"
+
+Noted = Callable[[str, str], None]  # what happened to a key (unwrap, rotate, …), of which scope
+
+
+class Shelf(Protocol):
+    """What of a store holds wrapped keys."""
+
+    @property
+    def identity(self) -> str: ...
+    def setting(self, name: str) -> str | None: ...
+    def settings(self, prefix: str) -> dict[str, str]: ...
+    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None: ...
+
+
+def _hash(scope: str) -> str:
+    return blake2b(scope.encode(), digest_size=16).hexdigest()
+
+
+def _name(scope: str, number: int) -> str:
+    return f"{_KEYS}{_hash(scope)}:{number}"
+
+
+def proof_context(identity: str) -> bytes:
+    return packed(b"eidet proof", identity.encode())
+
+
+def is_sealed(shelf: Shelf) -> bool:
+    return shelf.setting(SEAL) is not None
+
+
+def sealed_with(shelf: Shelf) -> dict[str, Any]:
+    """What the store says of its master key."""
+    told = shelf.setting(SEAL)
+    if told is None:
+        raise Misconfigured("this memory is not sealed: it has no keys")
+    try:
+        said: dict[str, Any] = json.loads(told)
+        _ = said["master"], b64decode(said["proof"], validate=True)
+    except (ValueError, KeyError, TypeError) as error:
+        raise Corrupt(f"what this memory says of its master key is damaged ({error!r})") from error
+    if said.get("format") != FORMAT:
+        raise Misconfigured(
+            f"this memory is sealed in format {said.get('format')}: pip install --upgrade eidet"
+        )
+    return said
+
+
+def begin(shelf: Shelf, service: KeyService) -> None:
+    """Says in a store that is to be sealed which master key it has; whoever comes first says it."""
+    shelf.configure({SEAL: _claim(shelf, service)}, fresh=True)
+
+
+def _claim(shelf: Shelf, service: KeyService) -> str:
+    proof = service.wrap(secrets.token_bytes(16), proof_context(shelf.identity))
+    return dump_json({"format": FORMAT, "master": service.name, "proof": b64encode(proof).decode()})
+
+
+def check_master(shelf: Shelf, service: KeyService) -> None:
+    """`Misconfigured` if the store was sealed with another master key."""
+    said = sealed_with(shelf)
+    try:
+        service.unwrap(b64decode(said["proof"]), proof_context(shelf.identity))
+    except WrongKey:
+        raise Misconfigured(
+            f"this memory was sealed with the master key {said['master']}, and this one is {service.name}: "
+            "give the right key (nothing was changed)"
+        ) from None
+
+
+class Outdated(Misconfigured):
+    """The master key was changed since the store was opened."""
+
+
+class Keyring:
+    """The keys of one store, unwrapped when first needed and held until its epoch changes."""
+
+    def __init__(self, shelf: Shelf, service: KeyService, noted: Noted | None = None) -> None:
+        check_master(shelf, service)
+        self._shelf = shelf
+        self._service = service
+        self._held: dict[str, ScopeKeys | None] = {}
+        self._dead: frozenset[str] | None = None
+        self._said = shelf.setting(SEAL)
+        self.noted: Noted = noted or _nothing
+        self.epoch = -1  # of the store, when what is held began to be read
+
+    def as_of(self, epoch: int) -> None:
+        """Whatever was read before this epoch may be outdated: keys were made or destroyed since."""
+        if epoch != self.epoch:
+            self._held, self._dead, self.epoch = {}, None, epoch
+
+    def renew(self) -> None:
+        """Nothing that is held is believed any more."""
+        self._held, self._dead = {}, None
+
+    # Reading.
+
+    def of(self, scope: str) -> ScopeKeys | None:
+        """The keys of a scope; None if it never had any, `Shredded` if they were destroyed."""
+        try:
+            return self._held[scope]
+        except KeyError:
+            return self._hold(scope, self._read(scope))
+
+    def _hold(self, scope: str, keys: ScopeKeys | None) -> ScopeKeys | None:
+        if len(self._held) >= KEPT:
+            self._held = {}
+        self._held[scope] = keys
+        return keys
+
+    def _read(self, scope: str) -> ScopeKeys | None:
+        wrapped = self.wrapped(scope)
+        self._check_same_master()
+        if not wrapped:
+            return None
+        if not wrapped[max(wrapped)]:
+            raise Shredded(scope)
+        opened = {number: self._unwrapped(scope, number, key) for number, key in wrapped.items() if key}
+        self.noted("unwrap", scope)
+        return ScopeKeys(self._shelf.identity, scope, opened)
+
+    def wrapped(self, scope: str) -> dict[int, str]:
+        """A scope's keys as they are kept, by number; empty where they were destroyed."""
+        told = self._shelf.settings(f"{_KEYS}{_hash(scope)}:")
+        return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in told.items()}
+
+    def _unwrapped(self, scope: str, number: int, key: str) -> bytes:
+        return unwrapped(self._service, self._shelf.identity, scope, number, key)
+
+    def shredded(self) -> frozenset[str]:
+        """The scopes whose keys were destroyed."""
+        if self._dead is None:
+            self._dead = frozenset(filter(None, self._shelf.settings(_SHREDDED).values()))
+        return self._dead
+
+    def scopes(self) -> list[str]:
+        """All that ever had a key."""
+        told = self._shelf.settings(_KEYS).values()
+        return sorted({value.partition(" ")[2] for value in told})
+
+    # Making.
+
+    def begun(self, scope: str, *, again: bool) -> ScopeKeys:
+        """The keys of a scope, which get made if there are none; after shredding only with `again`."""
+        try:
+            keys = self.of(scope) or self._hold(scope, self._read(scope))
+        except (Shredded, Misconfigured) as error:
+            if not again or isinstance(error, Outdated):
+                raise
+            there = self.wrapped(scope)
+            self.destroy(scope, there)  # what cannot be opened was made under another master key, in vain
+            return self._begin(scope, max(there) + 1)
+        return keys or self._begin(scope, 1)
+
+    def _begin(self, scope: str, number: int) -> ScopeKeys:
+        """Whoever else begins the scope now gives the same number, and one of us is first."""
+        self._make(scope, number, secrets.token_bytes(SECRET_BYTES))
+        if scope in self.shredded():
+            self._shelf.configure({_SHREDDED + _hash(scope): ""})
+        self.noted("new", scope)
+        self.renew()
+        return self._there(scope)
+
+    def _make(self, scope: str, number: int, secret: bytes) -> None:
+        wrapped = self._service.wrap(secret, context(self._shelf.identity, scope, number))
+        self._shelf.configure({_name(scope, number): f"{b64encode(wrapped).decode()} {scope}"}, fresh=True)
+        self._check_same_master()
+
+    def _check_same_master(self) -> None:
+        """Asked after keys were read or made: those of another master key are none of ours."""
+        if self._shelf.setting(SEAL) != self._said:
+            raise Outdated("the master key was changed meanwhile: open the memory again with the new one")
+
+    def _there(self, scope: str) -> ScopeKeys:
+        keys = self.of(scope)
+        if keys is None:
+            raise NotFound(f"scope {scope!r} has no key: nothing was ever stored in it")
+        return keys
+
+    def add(self, scope: str) -> ScopeKeys:
+        """A new key for what is written from now on; the lasting part of the secret stays."""
+        keys = self._there(scope)
+        old = self._unwrapped(scope, keys.newest, self.wrapped(scope)[keys.newest])
+        fresh = secrets.token_bytes(SECRET_BYTES // 2)
+        self._make(scope, keys.newest + 1, fresh + old[SECRET_BYTES // 2 :])
+        self.noted("rotate", scope)
+        self.renew()
+        return self._there(scope)
+
+    # Destroying.
+
+    def destroy(self, scope: str, numbers: Iterable[int]) -> None:
+        self._shelf.configure({_name(scope, number): f" {scope}" for number in numbers})
+        self.renew()
+
+    def shred(self, scope: str) -> None:
+        """Destroys every key of a scope, at once; what it sealed can never be read again."""
+        gone = {_name(scope, number): f" {scope}" for number in self.wrapped(scope)}
+        if not gone:
+            raise NotFound(f"scope {scope!r} has no key: nothing was ever stored in it")
+        self._shelf.configure({**gone, _SHREDDED + _hash(scope): scope})
+        self.noted("shred", scope)
+        self.renew()
+
+    # Another master key.
+
+    def rewrap(self, service: KeyService) -> int:
+        """Wraps every key under another master key, all at once; how many there were.
+
+        Keys that others made under the old one meanwhile are wrapped anew, too.
+        """
+        check_master(self._shelf, self._service)
+        done: set[str] = set()
+        settings = {SEAL: _claim(self._shelf, service)}
+        while rest := {n: v for n, v in self._shelf.settings(_KEYS).items() if n not in done}:
+            done |= rest.keys()
+            settings |= {name: self._rewrapped(service, name, value) for name, value in rest.items()}
+            self._shelf.configure(settings)
+            settings = {}
+        if settings:
+            self._shelf.configure(settings)
+        self._service, self._said = service, self._shelf.setting(SEAL)
+        self.noted("rewrap", "")
+        self.renew()
+        return sum(not value.startswith(" ") for value in self._shelf.settings(_KEYS).values())
+
+    def _rewrapped(self, service: KeyService, name: str, value: str) -> str:
+        key, _, scope = value.partition(" ")
+        if not key:
+            return value
+        number = int(name.rpartition(":")[2])
+        secret = self._unwrapped(scope, number, key)
+        fresh = service.wrap(secret, context(self._shelf.identity, scope, number))
+        return f"{b64encode(fresh).decode()} {scope}"
+
+    # Elsewhere.
+
+    def carried(self, scopes: Iterable[str]) -> dict[str, Any]:
+        """What somebody with the same master key needs to open records of these scopes elsewhere."""
+        keys = {s: {str(n): key for n, key in self.wrapped(s).items() if key} for s in scopes}
+        return {"identity": self._shelf.identity, "master": self._service.name, "keys": keys}
+
+    def received(self, carried: Mapping[str, Any]) -> Received:
+        return Received(carried, self._service)
+
+
+def _nothing(what: str, scope: str) -> None:
+    del what, scope

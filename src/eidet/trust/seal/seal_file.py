@@ -1,0 +1,169 @@
+"""Sealing a file that holds records already: in place, in one transaction, then without a trace.
+
+Everything stays: ids, versions, seqs, history, tombstones, tallies. A file on which this was
+interrupted is as it was; one that was sealed but not yet cleaned is cleaned when it is called again.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import shutil
+import sqlite3
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from ...core.errors import Unavailable
+from ...core.record import Record
+from ...core.validate import Json, dump_json
+from ...store.sql.rows import COLUMNS, record_of, row_of
+from ...store.sql.sqlite import SqliteStore, translated
+from . import KeyService
+from .boxes import MAC_BYTES, ScopeKeys
+from .codec import LABELS, Content, shut
+from .keyring import Keyring, begin, check_master, is_sealed
+from .store import ACTORS
+
+Progress = Callable[[int, int], None]
+BATCH: Final = 500
+_UPDATE: Final = f"UPDATE records SET {', '.join(f'{c} = ?' for c in COLUMNS)} WHERE seq = ?"  # noqa: S608
+_ALL: Final = ", ".join(COLUMNS)
+
+
+def seal_file(path: Path, service: KeyService, progress: Progress | None = None) -> int:
+    """Seals what a file holds; how many records. Nobody else may have it open."""
+    with closing(SqliteStore(path)) as store:
+        sealed = is_sealed(store)
+        if sealed:
+            check_master(store, service)
+    with translated(path), _alone(path) as raw:
+        count = 0 if sealed else _sealed(raw, service, progress)
+        raw.execute("VACUUM")
+    _clean(path)
+    return count
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[sqlite3.Connection]:
+    """The file for us alone: leaving its log is refused while anybody else has it open."""
+    raw = sqlite3.connect(path, isolation_level=None, timeout=1.0)
+    try:
+        raw.execute("PRAGMA locking_mode = EXCLUSIVE")
+        raw.execute("PRAGMA secure_delete = ON")
+        try:
+            raw.execute("PRAGMA journal_mode = DELETE").fetchall()
+            raw.execute("BEGIN EXCLUSIVE")
+            raw.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            raise Unavailable(
+                f"{path} is open elsewhere ({error}): close every memory on it and call again"
+            ) from error
+        yield raw
+        raw.execute("PRAGMA locking_mode = NORMAL")
+        raw.execute("PRAGMA journal_mode = WAL").fetchall()
+    finally:
+        raw.close()
+
+
+def _sealed(raw: sqlite3.Connection, service: KeyService, progress: Progress | None) -> int:
+    shelf = _Shelf(raw)
+    raw.execute("BEGIN IMMEDIATE")
+    try:
+        begin(shelf, service)
+        ring = Keyring(shelf, service)
+        count = _seal_records(raw, ring, progress)
+        _seal_names(raw, ring)
+        raw.execute("DELETE FROM vectors_next")
+        shelf.configure({"staged": ""})
+        raw.execute("COMMIT")
+    except BaseException:
+        raw.execute("ROLLBACK")
+        raise
+    return count
+
+
+def _seal_records(raw: sqlite3.Connection, ring: Keyring, progress: Progress | None) -> int:
+    total, done, at = raw.execute("SELECT count(*) FROM records").fetchone()[0], 0, 0
+    page = f"SELECT {_ALL} FROM records WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608
+    while rows := raw.execute(page, (at, BATCH)).fetchall():
+        for record in map(record_of, rows):
+            keys = ring.begun(record.scope, again=False)
+            raw.execute(_UPDATE, (*row_of(shut(record, keys), record.seq), record.seq))
+            if record.version > 1:
+                _seal_notes(raw, record, keys)
+        at, done = rows[-1][0], done + len(rows)
+        if progress is not None:
+            progress(done, total)
+    return done
+
+
+def _seal_notes(raw: sqlite3.Connection, record: Record, keys: ScopeKeys) -> None:
+    """What history tells of a record: differences become the whole of what was said before."""
+    told = raw.execute(
+        "SELECT seq, earlier FROM events WHERE scope = ? AND id = ? AND earlier IS NOT NULL "
+        "ORDER BY seq DESC",
+        (record.scope, record.id),
+    ).fetchall()
+    whole = record.whole
+    said = Content(whole.text, whole.data, whole.meta)
+    for seq, earlier in told:
+        before = json.loads(earlier)
+        said = said._replace(**{name: before[name] for name in Content._fields if name in before})
+        raw.execute(
+            "UPDATE events SET earlier = ? WHERE seq = ?", (dump_json(_note(before, said, record, keys)), seq)
+        )
+
+
+def _note(before: Mapping[str, Json], said: Content, record: Record, keys: ScopeKeys) -> dict[str, Json]:
+    kept: dict[str, Json] = {name: value for name, value in before.items() if name not in Content._fields}
+    for name in LABELS:
+        if kept.get(name) is not None:
+            kept[name] = keys.label(name, kept[name])
+    box = keys.seal("content", keys.owner(record.id), dump_json([said.text, said.data, said.meta]).encode())
+    return {**kept, "sealed": b64encode(bytes(2 * MAC_BYTES) + box).decode()}
+
+
+def _seal_names(raw: sqlite3.Connection, ring: Keyring) -> None:
+    """Who acted, in the notes of the history, and who judged, in tallies."""
+    rows = raw.execute("SELECT seq, scope, actor, author FROM events").fetchall()
+    for seq, scope, actor, author in rows:
+        names = _token(ring, ACTORS, "by", actor), _token(ring, scope, "agent", author)
+        raw.execute("UPDATE events SET actor = ?, author = ? WHERE seq = ?", (*names, seq))
+    for (what,) in raw.execute("SELECT DISTINCT what FROM tallies WHERE instr(what, '/') > 0").fetchall():
+        thing, _, judge = what.partition("/")
+        told = f"{thing}/{_token(ring, ACTORS, 'by', judge)}"
+        raw.execute("UPDATE tallies SET what = ? WHERE what = ?", (told, what))
+
+
+def _token(ring: Keyring, scope: str, name: str, label: str | None) -> str | None:
+    return None if label is None else ring.begun(scope, again=False).label(name, label)
+
+
+def _clean(path: Path) -> None:
+    """What else has words in it: caches of the index, and copies from before a change of the schema."""
+    shutil.rmtree(f"{path}-index", ignore_errors=True)
+    for copy in path.parent.glob(f"{glob.escape(path.name)}.schema-*"):
+        copy.unlink()
+
+
+class _Shelf:
+    """The settings of a file, inside of the transaction that its connection is in."""
+
+    def __init__(self, raw: sqlite3.Connection) -> None:
+        self._raw = raw
+        self.identity = self.setting("identity") or ""
+
+    def setting(self, name: str) -> str | None:
+        row: Any = self._raw.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def settings(self, prefix: str) -> dict[str, str]:
+        rows = self._raw.execute("SELECT name, value FROM settings ORDER BY name").fetchall()
+        return {name: value for name, value in rows if name.startswith(prefix)}
+
+    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
+        how = "IGNORE" if fresh else "REPLACE"
+        self._raw.executemany(f"INSERT OR {how} INTO settings (name, value) VALUES (?, ?)", settings.items())  # noqa: S608

@@ -1,0 +1,129 @@
+"""The master key: from the environment, a file, a program, or a key service."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import secrets
+import stat
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ...core.errors import Misconfigured, MissingExtra
+from . import KeyService, WrongKey
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+KEY_BYTES: Final = 32
+NONCE_BYTES: Final = 12
+VARIABLE: Final = "EIDET_KEY"
+
+
+def aes_gcm(key: bytes) -> AESGCM:
+    try:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    except ImportError as missing:
+        raise MissingExtra("encryption at rest", extra="seal") from missing
+    return AESGCM(key)
+
+
+class LocalKeys:
+    """A key service of this process: 32 bytes of yours, AES-256-GCM."""
+
+    def __init__(self, key: bytes) -> None:
+        if not isinstance(key, bytes) or len(key) != KEY_BYTES:
+            raise Misconfigured(f"a master key has {KEY_BYTES} bytes; `eidet keys new` makes one")
+        self._cipher = aes_gcm(key)
+        self.name = "local:" + blake2b(b"name", key=key, digest_size=6, person=b"eidet.master").hexdigest()
+
+    def __repr__(self) -> str:
+        return f"LocalKeys({self.name})"
+
+    def wrap(self, key: bytes, context: bytes) -> bytes:
+        nonce = secrets.token_bytes(NONCE_BYTES)
+        return nonce + self._cipher.encrypt(nonce, key, context)
+
+    def unwrap(self, wrapped: bytes, context: bytes) -> bytes:
+        from cryptography.exceptions import InvalidTag
+
+        try:
+            return self._cipher.decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], context)
+        except (InvalidTag, ValueError):
+            raise WrongKey(f"a key was not wrapped by the master key {self.name}, or was changed") from None
+
+
+def new_key() -> str:
+    """A master key as text, for a variable or a file."""
+    return base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+
+
+Key = str | bytes | Path | KeyService | Callable[[], str | bytes]
+
+
+def service_of(key: Key, environment: Mapping[str, str] | None = None) -> KeyService:
+    """`env:NAME`, `file:/path`, 32 bytes, their base64 or hexadecimal text, a function, or a KeyService."""
+    if hasattr(key, "unwrap"):
+        return key  # type: ignore[return-value]
+    if isinstance(key, bytes) and len(key) == KEY_BYTES:
+        return LocalKeys(key)
+    if isinstance(key, Path):
+        return LocalKeys(_from_file(key))
+    if callable(key):
+        return service_of(key(), environment)
+    if isinstance(key, bytes):
+        key = key.decode("ascii", "replace")
+    if not isinstance(key, str):
+        raise Misconfigured(f"a key is text, bytes, a function or a KeyService, not {type(key).__name__}")
+    return LocalKeys(_from_text(key, os.environ if environment is None else environment))
+
+
+def _from_text(key: str, environment: Mapping[str, str]) -> bytes:
+    kind, colon, rest = key.partition(":")
+    if colon and kind == "env":
+        if not environment.get(rest, "").strip():
+            raise Misconfigured(f"the variable {rest} is not set: put the master key there")
+        return _bytes_of(environment[rest], f"the variable {rest}")
+    if colon and kind == "file":
+        return _from_file(Path(rest).expanduser())
+    return _bytes_of(key, "the key")
+
+
+def _from_file(path: Path) -> bytes:
+    try:
+        mode, content = path.stat().st_mode, path.read_bytes()
+    except OSError as error:
+        raise Misconfigured(f"the key file {path} cannot be read: {error.strerror}") from error
+    if os.name == "posix" and mode & (stat.S_IRGRP | stat.S_IROTH):
+        raise Misconfigured(f"others may read the key file {path}: chmod 600 {path}")
+    if len(content) == KEY_BYTES:
+        return content
+    return _bytes_of(content.decode("ascii", "replace"), f"the key file {path}")
+
+
+def _bytes_of(text: str, where: str) -> bytes:
+    """32 bytes from base64 or hexadecimal. The text itself is never told: it may be nearly a key."""
+    tidy = text.strip()
+    try:
+        found = (
+            bytes.fromhex(tidy)
+            if len(tidy) == 2 * KEY_BYTES
+            else base64.b64decode(_plain(tidy), validate=True)
+        )
+    except (ValueError, binascii.Error):
+        found = b""
+    if len(found) != KEY_BYTES:
+        raise Misconfigured(
+            f"{where} holds no master key: it is {KEY_BYTES} random bytes as base64 or hexadecimal text "
+            "(a password will not do); `eidet keys new` makes one"
+        )
+    return found
+
+
+def _plain(text: str) -> str:
+    """Base64 in its usual letters, with its padding."""
+    usual = text.translate(str.maketrans("-_", "+/")).rstrip("=")
+    return usual + "=" * (-len(usual) % 4)

@@ -1,0 +1,122 @@
+"""Which records a planner could want to change, as a filter: what does not pass need not be read. Pure.
+
+The filter lets pass at least what `plan` would change, and the planners still decide; a law in the
+tests holds the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from ..core.record import Tier, kind_of
+from ..core.settings import Retention, Upkeep
+from ..core.validate import EARLIEST, LATEST
+from ..core.where import Condition, Where
+from .curve import DAY
+from .plan import DUE, LEVELS, Bounds
+
+EVERYTHING: Final = Where()
+_ROUNDING: Final = 1.0  # seconds that a limit is set wider: planners divide where a filter subtracts
+_BANDS: Final = ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 0.9), (0.9, 1.0))  # of importance
+_NEVER_USED: Final = Where(conditions=(Condition("record.last_used", "exists", False),))
+
+Narrow = Callable[[float, Upkeep, Bounds], Iterator[Where]]
+
+
+def candidates(works: Iterable[str], now: float, settings: Upkeep, bounds: Bounds) -> Where | None:
+    """What the works could change in a scope; None where that is nothing."""
+    some = tuple(part for work in works for part in _NARROW[work](now, settings, bounds))
+    if EVERYTHING in some:
+        return EVERYTHING
+    return Where(some=some) if some else None
+
+
+def _expire(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
+    del settings, bounds
+    yield ~Where(alive_at=now)
+
+
+def _retain(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
+    del settings
+    for policy in bounds.retention:
+        if policy.then != "keep" and policy.days is not None:
+            yield from _older(policy, now)
+
+
+def _older(policy: Retention, now: float) -> Iterator[Where]:
+    until = _ago(now, policy.days) if policy.days is not None else None
+    if until is not None:
+        kinds = None if policy.kinds is None else tuple(map(kind_of, policy.kinds))
+        occurred = policy.since == "occurred"
+        yield Where(kinds=kinds, until=until) if occurred else Where(kinds=kinds, created_until=until)
+
+
+def _forget(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
+    del now, bounds
+    if settings.forget_below:
+        yield EVERYTHING  # a curve of uses, age and importance: no column tells it
+
+
+def _promote(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
+    del bounds
+    if settings.promote_uses is None:
+        return
+    used = [Condition("record.uses", ">=", settings.promote_uses)]
+    if (since := _ago(now, settings.promote_days)) is not None:
+        used.append(Condition("record.last_used", ">=", since - 2 * _ROUNDING))
+    yield Where(tiers=(Tier.MIDDLE, Tier.LONG), conditions=tuple(used))
+
+
+def _move(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
+    yield Where(tiers=(Tier.LONG,), conditions=(Condition("record.level", "<", LEVELS[Tier.LONG]),))
+    for tier in (Tier.SHORT, Tier.MIDDLE):
+        if leaving := tuple(_leaving(tier, now, settings, bounds)):
+            yield Where(tiers=(tier,), some=leaving)
+
+
+def _leaving(tier: Tier, now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
+    days, steps = getattr(settings, f"{tier}_age_days"), getattr(settings, f"{tier}_steps")
+    if tier in bounds.crowded:
+        yield resting(bounds.crowded[tier][0])
+    if days is not None:
+        yield from _aged(days, now)
+    if steps is not None and bounds.newest_step is not None:
+        yield Where(step_to=bounds.newest_step - steps)
+
+
+def _aged(days: float, now: float) -> Iterator[Where]:
+    """`plan` moves at `age / days * (1 - importance) >= DUE`: what matters more may rest longer.
+
+    In each band of importance, those are meant that are old enough for its lower end.
+    """
+    ends = [(low, high, _ago(now, DUE * days / (1.0 - low))) for low, high in _BANDS]
+    bands = tuple(
+        replace(resting(until), importance_min=low or None, importance_max=high if high < 1 else None)
+        for low, high, until in ends
+        if until is not None
+    )
+    if bands:
+        yield Where(created_until=ends[0][2], some=bands)
+
+
+def _ago(now: float, days: float) -> float | None:
+    """So many days ago, a moment later; None if that is before all times."""
+    then = now - days * DAY + _ROUNDING
+    return min(then, LATEST) if then >= EARLIEST else None
+
+
+def resting(until: float) -> Where:
+    """Neither made nor used after a moment."""
+    rested = Where(conditions=(Condition("record.last_used", "<=", until),))
+    return Where(created_until=until, some=(_NEVER_USED, rested))
+
+
+_NARROW: Final[Mapping[str, Narrow]] = {
+    "expire": _expire,
+    "retain": _retain,
+    "forget": _forget,
+    "promote": _promote,
+    "move": _move,
+}

@@ -1,0 +1,256 @@
+"""Upkeep of an open memory: what planners need from it, and how their questions are answered."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from ..core.errors import NotFound
+from ..core.record import Kind, Record, Trust
+from ..core.scope import Scope
+from ..core.settings import Upkeep
+from ..core.where import Condition, Where
+from ..engine import Engine
+from ..models.embed import Vectors
+from ..models.llm import LLM, Answer, Request, llm_of
+from ..models.llm.consult import answered
+from ..models.llm.ledger import Ledger
+from ..store.rules import UNIQUE_KINDS
+from ..trust.privacy.quoting import trust_in
+from ..trust.seal.exports import archive_for
+from ..write import embedded
+from . import Ask, Change, Maintained, Put, works_of
+from .accesses import accesses, read_log
+from .archive import Archive, FolderArchive, archive_of, known_archives, note_archive
+from .bounds import PAGE
+from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
+from .fit import Fitted, fit
+from .plan import curve_of
+from .retain import Standing, standings, unkept
+from .reweigh import reweigh
+from .run import Parts, Pause, maintain, never
+from .summary import Passage, gist, summarise
+from .tier_form import Forms
+
+CHARS_A_TOKEN: Final = 8
+OWN: Final = (Trust.TRUSTED, Trust.USER)
+FOREIGN: Final = (Trust.TOOL, Trust.WEB, Trust.UNKNOWN)
+APPROVED: Final = (*OWN, *FOREIGN)
+PROMPT_CHARS: Final = 24_000
+
+
+class Keeping:
+    """Plans and makes the changes that keep an engine's memories in order."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._turn = threading.Lock()  # one upkeep at a time in this process
+        self._merged: dict[str, float] = {}  # up to when the facts of a scope were compared
+        self._given: list[Archive] = []  # archives that are no folders
+        self.ledger = Ledger()
+
+    def maintain(
+        self,
+        scope: Scope | None,
+        *,
+        dry_run: bool = False,
+        only: str | Iterable[str] | None = None,
+        settings: Upkeep | None = None,
+        archive: Archive | str | Path | None = None,
+        llm: object = None,
+        now: float,
+        told: int = 1_000_000,
+        stops: Pause = never,
+    ) -> Maintained:
+        chosen = settings or self._engine.settings.upkeep
+        if archive is None:
+            archive = chosen.archive
+        else:
+            chosen = replace(chosen, archive=str(archive))
+        works = works_of(only)
+        if not dry_run:
+            self._engine.flush()
+        with self._turn:
+            model = None if llm is None else llm_of(llm)
+            epoch = self._engine.store.head().epoch if dry_run else self._engine.epoch
+            kept = self._archive(archive, dry_run=dry_run)
+            parts = self._parts(chosen, kept, model, now, epoch)
+            return maintain(
+                parts,
+                chosen,
+                scope=scope,
+                now=now,
+                works=works,
+                dry_run=dry_run,
+                told=told,
+                stops=stops,
+            )
+
+    def _archive(self, archive: Archive | str | Path | None, *, dry_run: bool) -> Archive | None:
+        """The archive to use; which ones there were is noted, because forgetting must look into them."""
+        source = archive_of(archive)
+        if source is not None and not dry_run:
+            note_archive(self._engine.store, source)
+            if not isinstance(source, FolderArchive) and source not in self._given:
+                self._given.append(source)
+        return archive_for(self._engine.store, source)
+
+    def archives(self) -> list[Archive]:
+        """All archives that may hold records of this memory, as far as it can know."""
+        chosen = self._engine.settings.upkeep.archive
+        known = [*known_archives(self._engine.store, chosen), *self._given]
+        return list(filter(None, (archive_for(self._engine.store, source) for source in known)))
+
+    def _parts(
+        self, settings: Upkeep, archive: Archive | None, llm: LLM | None, now: float, epoch: int
+    ) -> Parts:
+        return Parts(
+            store=self._engine.store,
+            forms=self.forms(settings),
+            write=self._write,
+            groups=partial(self._groups, settings=settings, now=now),
+            answer=partial(self._worded, settings=settings, llm=llm),
+            archive=archive,
+            manifest=self._engine.manifest(now),
+            epoch=epoch,
+            follow=self._engine.follow,
+            retention=self._engine.settings.retention,
+        )
+
+    def _write(self, records: list[Record], *, now: float, **how: Any) -> list[Record]:
+        return self._engine.put(records, now=now, watch=self._engine.watch_returning(records), **how)
+
+    def reworded(self, old: Record, sources: Sequence[Record]) -> Record:
+        """An episode as the rules tell it from these messages: others of its messages were forgotten."""
+        told = sorted((source.whole for source in sources), key=lambda record: record.occurred)
+        ask = episode(told, old.session or "", "a source was forgotten", old.created)
+        new = self._worded(ask, settings=self._engine.settings.upkeep, llm=None).record
+        return new.but(
+            id=old.id,
+            created=old.created,
+            tier=old.tier,
+            trust=old.trust,
+            expires=old.expires,
+            meta={**old.meta, **new.meta},
+        )
+
+    def forms(self, settings: Upkeep) -> Forms:
+        embedder = self._engine.embedder
+        return Forms(
+            embed=partial(embedded, embedder),
+            gist=partial(_gist, embed=embedder.embed, tokens=settings.gist_tokens),
+            embedder=embedder.name,
+            width=embedder.width,
+            repeats=getattr(embedder, "repeats", False),
+            digits=settings.digits,
+        )
+
+    def _groups(self, work: str, scope: str, *, settings: Upkeep, now: float) -> Iterator[Change]:
+        store, place, width = self._engine.store, Scope(scope), self._engine.embedder.width
+        match work:
+            case "merge":
+                since = self._merged.get(scope, 0.0)
+                language = self._engine.analyzer.language
+                for trust in (OWN, FOREIGN):  # a page of a stranger takes no place of what a user said
+                    ours = Where(scope=place, kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
+                    facts = store.scan(ours, batch=PAGE)
+                    merged = merge(facts, settings, width, language=language, since=since)
+                    yield from unkept(merged, self._engine.settings.retention, now)
+                self._merged[scope] = now
+            case "weigh":
+                ours = Where(scope=place, alive_at=now)
+                if store.count(ours & Where(conditions=(Condition("meta.weighed", "=", True),))):
+                    yield from reweigh(store.scan(ours, batch=PAGE), now, width)
+            case "summarise":
+                yield from self._episodes(place, settings, now)
+            case "consolidate":
+                told = store.find(Where(scope=place, kinds=(Kind.EPISODE,), trust=APPROVED, alive_at=now))
+                for ask in consolidate(told, settings, self._engine.embedder.embed, now):
+                    if store.get(scope, [ask.record.id])[0] is None:
+                        yield ask
+
+    def _episodes(self, place: Scope, settings: Upkeep, now: float) -> Iterator[Change]:
+        said = Where(scope=place, kinds=(Kind.MESSAGE,), trust=APPROVED, alive_at=now)
+        for session, talk in talks_of(self._engine.store.scan(said, batch=PAGE)).items():
+            told = self._engine.store.get(place.path, [episode_id(session)])[0]
+            if because := due_for_episode(talk, told, now, settings):
+                yield self._episode(place.path, session, because, now)
+
+    def _episode(self, scope: str, session: str, because: str, now: float) -> Ask:
+        where = Where(
+            scope=Scope(scope), kinds=(Kind.MESSAGE,), session=session, trust=APPROVED, alive_at=now
+        )
+        # a scan misses none unseen: half of a talk is not to be told as all of it
+        messages = sorted(self._engine.store.scan(where, batch=PAGE), key=lambda message: message.occurred)
+        if not messages:
+            raise NotFound(f"there are no messages of a session {session!r} in scope {scope}")
+        return episode([message.whole for message in messages], session, because, now)
+
+    def _worded(self, ask: Ask, *, settings: Upkeep, llm: LLM | None) -> Put:
+        """The record with its text: by the LLM if there is one that answers, else by the rules."""
+        outcome = answered(
+            llm, _request(ask, settings), read=_text_of, otherwise=lambda: self._by_rules(ask, settings),
+            ledger=self.ledger,
+        )  # fmt: skip
+        data = {**(ask.record.data or {}), "by": outcome.by}
+        told = ask.record.but(
+            text=outcome.value,
+            data=data if ask.what == "summarise" else None,
+            trust=max(map(trust_in, ask.sources), key=list(Trust).index, default=ask.record.trust),
+        )
+        ready = self._engine.ingest.derived([told.but(meta={**told.meta, "by": outcome.by})])[0]
+        return Put(what=ask.what, record=ready, because=ask.because)
+
+    def _by_rules(self, ask: Ask, settings: Upkeep) -> str:
+        if ask.rules:
+            return ask.rules
+        passages = [Passage(text=r.text, who=r.who, day=f"{r.when:%Y-%m-%d}") for r in ask.sources]
+        made = summarise(passages, self._engine.embedder.embed, settings.episode_tokens).text
+        return made or ask.sources[0].text or ask.record.session or "nothing was said"
+
+    def retention(self, scope: Scope | None, now: float) -> list[Standing]:
+        records = self._engine.store.scan(Where(scope=scope), batch=PAGE)
+        return standings(records, now, self._engine.settings.retention)
+
+    def end_session(self, session: str, scope: str, llm: object, now: float) -> Record:
+        settings = self._engine.settings.upkeep
+        ask = self._episode(scope, session, "the session was ended", now)
+        put = self._worded(ask, settings=settings, llm=None if llm is None else llm_of(llm))
+        return self._write([put.record], now=now, unique=False)[0]
+
+    def fit(self, log: Path | None, scope: Scope | None, window_days: float, now: float) -> Fitted:
+        self._engine.flush()
+        uses = None if log is None else read_log(log)
+        seen = accesses(self._engine.store.scan(Where(scope=scope, alive_at=now)), uses, now)
+        return fit(seen, window_days=window_days, start=curve_of(self._engine.settings.upkeep))
+
+
+def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:
+    """What is hardly longer than its gist is shown as it is: its original would take more than it saves."""
+    return text if len(text) <= CHARS_A_TOKEN * tokens else gist(text, embed, tokens)
+
+
+def _request(ask: Ask, settings: Upkeep) -> Request:
+    said = "\n".join(f"[{r.when:%Y-%m-%d}] {r.who + ': ' if r.who else ''}{r.text}" for r in ask.sources)
+    wish = {
+        "summarise": f"Sum up this conversation in at most {settings.episode_tokens} tokens: who said, "
+        "decided or did what, with names, dates and numbers. Only the summary, no preamble.",
+        "consolidate": "State in one sentence the fact that these notes have in common, with names, "
+        "dates and numbers. Only that sentence.",
+    }[ask.what]
+    system = "You keep the memory of an agent. You add nothing that was not said."
+    return Request(
+        prompt=f"{wish}\n\n{said[-PROMPT_CHARS:]}", system=system, max_tokens=settings.episode_tokens * 3,
+        purpose=ask.what,
+    )  # fmt: skip
+
+
+def _text_of(answer: Answer) -> str:
+    text = answer.text.strip()
+    if not text or len(text) > 20_000:
+        raise ValueError("no text of a usable length")
+    return text

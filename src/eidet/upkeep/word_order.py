@@ -1,0 +1,70 @@
+"""Whether the same content words play the same parts: "Ann saw Bob" and "Bob saw Ann" do not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .sentence_features import Reading, Verb
+from .word_lists import FRONTED
+
+MOST_TURNED: Final = 100  # content words of a sentence in which a phrase may have moved
+
+
+def same_roles(old: Reading, new: Reading) -> bool:
+    """The same order, or one that turns nothing round: a list, a phrase moved as a whole, "X is Y"."""
+    one, other = _order(old, new), _order(new, old)
+    if old.scopes != new.scopes:
+        return False
+    if one == other:
+        return _before_verb(old) == _before_verb(new)
+    return (
+        _phrases(old) == _phrases(new)
+        or other in _lists(old, one)
+        or (_fronted(old, new) and _is_turned(one, other))
+        or _equated(old, new)
+    )
+
+
+def _order(reading: Reading, other: Reading) -> list[str]:
+    """The stems that both have, as this one has them."""
+    return [term.stem for term in reading.terms if term.stem in other.stems]
+
+
+def _before_verb(reading: Reading) -> int:
+    return sum(term.at < reading.verb_at for term in reading.terms) if reading.verb_at is not None else 0
+
+
+def _phrases(reading: Reading) -> tuple[list[str], set[tuple[str, str]]]:
+    """What stands free, in order, and what stands after a preposition, which may be anywhere."""
+    free = [term.stem for term in reading.terms if not term.preposition]
+    return free, {(term.preposition, term.stem) for term in reading.terms if term.preposition}
+
+
+def _lists(reading: Reading, order: list[str]) -> list[list[str]]:
+    """The orders in which two things beside an "and" or "or" have changed places."""
+    by_place = {term.at: term.stem for term in reading.terms}
+    pairs = [
+        (by_place.get(at - 1), by_place.get(at + 1))
+        for at, word in enumerate(reading.words)
+        if word in {"and", "or"}
+    ]
+    swapped = [{one: other, other: one} for one, other in pairs if one and other]
+    return [[swap.get(stem, stem) for stem in order] for swap in swapped]
+
+
+def _fronted(old: Reading, new: Reading) -> bool:
+    return not FRONTED.isdisjoint((old.words[0], new.words[0]))
+
+
+def _is_turned(one: list[str], other: list[str]) -> bool:
+    """Whether one order is the other with its end brought to the front."""
+    return any(one[at:] + one[:at] == other for at in range(1, len(one))) if len(one) < MOST_TURNED else False
+
+
+def _equated(old: Reading, new: Reading) -> bool:
+    """ "Blue is my favourite colour": both sides of an "is" have changed places."""
+    if not old.verb is new.verb is Verb.BE or "than" in old.words:
+        return False
+    sides = _before_verb(old)
+    order = [term.stem for term in old.terms]
+    return order[sides:] + order[:sides] == [term.stem for term in new.terms]

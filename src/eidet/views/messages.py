@@ -1,0 +1,150 @@
+"""Messages as records of a log, and back without loss."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, Final
+
+from ..core.draft import Draft, Message
+from ..core.errors import BadInput
+from ..core.record import Record, key_id, new_id
+from ..core.validate import Json, clean_text, dump_json
+from ..text.tokens import TokenCounter
+from ..write import drafts_of
+from ..write.shape import told
+
+Said = Message | Mapping[str, Json] | str
+_OWN: Final = frozenset(field.name for field in fields(Message))
+_TIMED: Final = re.compile(r"[0-9a-f]{26}")  # an id of ours, which begins with its time
+OURS: Final = "eidet"  # the part of a message's data that is the log's: an `order`, and an `id` of the caller
+ORDER: Final = f"data.{OURS}.order"
+
+
+def draft_of(said: Said, role: str | None = None) -> Draft:
+    """A message to be; `role` says who speaks where the message does not."""
+    match said:
+        case str():
+            said = Message(role=role or "user", content=said)
+        case Mapping():
+            said = {"content": None, **({} if role is None else {"role": role}), **said}
+            if "role" not in said:
+                raise BadInput("a message needs a role: {'role': 'user', 'content': '…'}, or role='user'")
+        case Message():
+            pass
+        case _:
+            raise BadInput(f"a message is a Message, a dict or a text, not {type(said).__name__}")
+    _check_content(said)
+    [draft], _ = drafts_of(said, {})
+    return _empty(draft) if draft.text is None or draft.text == "" else draft
+
+
+def _check_content(said: Message | Mapping[str, Json]) -> None:
+    content = said.content if isinstance(said, Message) else said["content"]
+    allowed: tuple[type, ...] = (str,) if isinstance(said, Message) else (str, list, tuple)
+    if content is not None and not isinstance(content, allowed):
+        raise BadInput(f"the content of a message is a text or None, not {type(content).__name__}")
+
+
+def _empty(draft: Draft) -> Draft:
+    """Nothing was said: None and the empty text are told apart when they come back."""
+    said = {"content": ""} if draft.text == "" and "content" not in draft.data else {}
+    return replace(draft, text="", data={**draft.data, **said})
+
+
+def keyed(draft: Draft, session: str, id: str) -> Draft:
+    """The same message under a key of the caller, which means one message in this log."""
+    name = clean_text(id, "id")
+    return _noted(replace(draft, id=log_id(session, name)), {"id": name, "order": new_id(0.0)})
+
+
+def placed(draft: Draft) -> Draft:
+    """The same message with its place among those that are added at the same moment."""
+    return draft if _notes(draft.data) else _noted(draft, {"order": new_id(0.0)})
+
+
+def _noted(draft: Draft, notes: Mapping[str, str]) -> Draft:
+    return replace(draft, data={**draft.data, OURS: notes})
+
+
+def _notes(data: Json) -> Mapping[str, str]:
+    notes = data.get(OURS) if isinstance(data, Mapping) else None
+    return notes if isinstance(notes, Mapping) else {}
+
+
+def log_id(session: str, id: str) -> str:
+    return key_id(f"conversation\0{session}\0{id}")
+
+
+def order_of(record: Record) -> tuple[float, str, int, str]:
+    """The place in the log. Neither a revision nor a move changes it, unlike `seq`."""
+    place = place_of(record)
+    return record.created, place, 0 if place else record.seq, record.id
+
+
+def place_of(record: Record) -> str:
+    """Among messages of one moment: the order noted, else the id if it tells a time, else nothing."""
+    return noted_place(record) or (record.id if _TIMED.fullmatch(record.id) else "")
+
+
+def noted_place(record: Record) -> str | None:
+    return _notes(record.data).get("order")
+
+
+def message_of(record: Record) -> Message:
+    """The message that a record keeps, in full whatever its tier shows of it."""
+    whole = record.whole
+    data: Mapping[str, Any] = whole.data if isinstance(whole.data, Mapping) else {}
+    return Message(
+        role=data.get("role") or whole.who or "user",
+        content=_content(whole, data),
+        timestamp=whole.when,
+        metadata=whole.meta,
+        tool_calls=tuple(data.get("tool_calls") or ()),
+        tool_call_id=data.get("tool_call_id"),
+        name=data.get("name"),
+    )
+
+
+def _content(record: Record, data: Mapping[str, Any]) -> str | None:
+    if data.get("content") == "":
+        return ""
+    silent = not record.text or (bool(data.get("tool_calls")) and record.text == told(data))
+    return None if silent else record.text
+
+
+def as_json(record: Record) -> dict[str, Json]:
+    """A message with everything that is kept of it, for an export."""
+    whole, message = record.whole, message_of(record)
+    data: Mapping[str, Any] = whole.data if isinstance(whole.data, Mapping) else {}
+    further = {name: value for name, value in data.items() if name not in _OWN and name != OURS}
+    told = {
+        "id": _notes(data).get("id", record.id),
+        "role": message.role,
+        "content": data.get("content", message.content),
+        "timestamp": record.occurred,
+        "metadata": dict(record.meta),
+        "tool_calls": list(message.tool_calls),
+        "tool_call_id": message.tool_call_id,
+        "name": message.name,
+        "agent": record.agent,
+        "importance": record.importance,
+        "more": further,
+    }
+    return {name: value for name, value in told.items() if value not in (None, [], {}) or name == "content"}
+
+
+def from_json(told: Mapping[str, Json]) -> Draft:
+    """The message that `as_json` told of."""
+    if not isinstance(told, Mapping):
+        raise BadInput(f"an exported message is a dict, not {type(told).__name__}")
+    further = told.get("more") or {}
+    draft = draft_of({name: value for name, value in told.items() if name in _OWN} | further)
+    return replace(draft, agent=told.get("agent"), importance=told.get("importance"))
+
+
+def tokens_of(message: Message, counter: TokenCounter) -> int:
+    """What a message costs: its content, and its tool calls as JSON."""
+    calls = counter.count(dump_json(list(message.tool_calls))) if message.tool_calls else 0
+    return counter.count(message.content or "") + calls

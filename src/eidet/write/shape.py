@@ -1,0 +1,228 @@
+"""What a caller may hand to `remember`, checked and brought into one shape before anything is written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import timedelta
+from typing import Any, Final
+
+from ..core.draft import Draft, Message
+from ..core.errors import BadInput
+from ..core.record import Kind, Record, Tier, Trust, key_id, kind_of, new_id, tier_of, trust_of
+from ..core.validate import Json, Moment, clean_json, clean_text, moment
+from ..core.where import check_place
+from ..text.chunks import units_of
+
+Given = str | Message | Draft | Mapping[str, Json]
+
+LABEL_CHARS: Final = 1000
+STEP_LIMIT: Final = 2**53  # beyond, a float column could not tell neighbours apart
+_SAYABLE: Final = frozenset(field.name for field in fields(Draft))
+_MESSAGE: Final = {"role", "content", "timestamp", "metadata", "tool_calls", "tool_call_id", "name"}
+
+
+def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> tuple[list[Draft], bool]:
+    """One draft per thing given, filled up with what was `said` of all; whether it was only one."""
+    if unknown := said.keys() - _SAYABLE:
+        raise BadInput(f"remember does not know {sorted(unknown)}; there are {', '.join(sorted(_SAYABLE))}")
+    if what is None:
+        return [Draft(**said)], True
+    single = not isinstance(what, list | tuple)
+    things: Sequence[object] = [what] if single else what  # type: ignore[assignment]
+    if not single and not said.keys().isdisjoint(("id", "key", "vector")):
+        raise BadInput("id, key and vector belong to one record; give a list of Draft(id=…) for many")
+    return [_filled(_draft(thing), said) if said else _draft(thing) for thing in things], single
+
+
+def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
+    """The texts that `remember` will embed for what is given; bad input is left for it to name."""
+    things = what if isinstance(what, list | tuple) else [what]
+    drafts = [_draft(thing) for thing in things if isinstance(thing, str | Message | Draft | Mapping)]
+    texts = [
+        d.text if d.text is not None else told(clean_json(d.data, "data")) for d in drafts if d.vector is None
+    ]
+    return [unit for text in texts for unit in _units(text)]
+
+
+def text_said(details: Mapping[str, Any]) -> list[str]:
+    """The text that details alone will be embedded as: their own, or the one their data tells."""
+    if isinstance(details.get("text"), str):
+        return _units(details["text"])
+    return [] if details.get("data") is None else _units(told(clean_json(details["data"], "data")))
+
+
+def _units(text: str) -> list[str]:
+    return units_of(text) if isinstance(text, str) else []
+
+
+def _draft(thing: object) -> Draft:
+    match thing:
+        case str():
+            return Draft(text=thing)
+        case Draft():
+            return thing
+        case Message():
+            return _from_message(thing)
+        case Mapping() if "role" in thing and not thing.keys().isdisjoint(("content", "tool_calls")):
+            return _from_dict(thing)
+        case Mapping():
+            return Draft(data=thing, kind=Kind.STATE)
+    raise BadInput(f"a memory is a text, a message or a dict, not {type(thing).__name__}")
+
+
+def _filled(draft: Draft, said: Mapping[str, Any]) -> Draft:
+    """What a thing says of itself wins over what was said of all, but for its kind."""
+    gaps = {
+        name: value for name, value in said.items() if name == "kind" or getattr(draft, name) in (None, ())
+    }
+    if draft.meta and said.get("meta"):
+        gaps["meta"] = {**said["meta"], **draft.meta}
+    return replace(draft, **gaps)
+
+
+def _from_dict(given: Mapping[str, Any]) -> Draft:
+    """A message as providers write it: parts of content and further keys are kept in its data."""
+    known = {name: value for name, value in given.items() if name in _MESSAGE}
+    kept = {name: value for name, value in given.items() if name not in _MESSAGE}
+    content = given.get("content")
+    if isinstance(content, list | tuple):
+        kept["content"] = content
+        texts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        known["content"] = "\n".join(text for text in texts if isinstance(text, str))
+    draft = _from_message(Message(**known))
+    return replace(draft, data={**draft.data, **kept}) if kept else draft
+
+
+def _from_message(message: Message) -> Draft:
+    data: dict[str, Json] = {"role": clean_text(message.role, "role")}
+    if message.tool_calls:
+        data["tool_calls"] = list(message.tool_calls)
+    if message.tool_call_id is not None:
+        data["tool_call_id"] = message.tool_call_id
+    if message.name is not None:
+        data["name"] = message.name
+    return Draft(
+        text=message.content,
+        data=data,
+        kind=Kind.MESSAGE,
+        who=message.name or message.role,
+        trust=Trust.TOOL if message.role == "tool" else None,
+        occurred=message.timestamp,
+        meta=message.metadata or None,
+    )
+
+
+def shaped(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
+    """The record a draft describes, without vector and terms; a clear error where it cannot be one."""
+    data = None if draft.data is None else clean_json(draft.data, "data")
+    occurred = now if draft.occurred is None else moment(draft.occurred, "occurred")
+    return Record(
+        id=_id(draft, now),
+        scope=scope,
+        text=_text(draft.text, data, text_chars),
+        kind=Kind.FACT if draft.kind is None else kind_of(draft.kind),
+        tier=Tier.SHORT if draft.tier is None else tier_of(draft.tier),
+        data=data,
+        who=None if draft.who is None else _label(draft.who, "who"),
+        agent=None if draft.agent is None else _label(draft.agent, "agent"),
+        session=None if draft.session is None else _label(draft.session, "session"),
+        step=None if draft.step is None else _step(draft.step),
+        place=None if draft.place is None else check_place(draft.place),
+        importance=0.5 if draft.importance is None else check_importance(draft.importance),
+        created=now,
+        occurred=occurred,
+        expires=_ends(draft, now) if draft.expires is None else _expires(draft.expires, now),
+        source=None if draft.source is None else _label(draft.source, "source"),
+        meta={} if draft.meta is None else _meta(draft.meta),
+        derived_from=_ids(draft.derived_from, "derived_from") if draft.derived_from else (),
+        trust=Trust.USER if draft.trust is None else trust_of(draft.trust),
+    )
+
+
+def _id(draft: Draft, now: float) -> str:
+    if draft.id is not None and draft.key is not None:
+        raise BadInput("give an id or a key, not both")
+    if draft.key is not None:
+        return key_id(clean_text(draft.key, "key"))
+    return new_id(now) if draft.id is None else check_id(draft.id)
+
+
+def check_id(id: str) -> str:
+    if not isinstance(id, str) or not 1 <= len(id) <= 200 or not id.isprintable():
+        raise BadInput(f"an id has 1 to 200 printable characters, not {id!r:.80}; any text can be a `key`")
+    return id
+
+
+def _text(text: str | None, data: Json, text_chars: int) -> str:
+    if text is None and data is not None:
+        text = told(data)
+    if text is None or (not clean_text(text, "text").strip() and data is None):
+        raise BadInput("there is no text to remember: it is empty, and there is no data either")
+    if len(text) > text_chars:
+        raise BadInput(
+            f"the text has {len(text):,} characters, the limit is {text_chars:,}; split it into parts "
+            "(the setting text_chars raises the limit)"
+        )
+    return text
+
+
+def told(data: Json) -> str:
+    """Data as a line of text, for search and for people: `health: 0.85; inventory wood: 5`."""
+    match data:
+        case dict():
+            return "; ".join(
+                f"{key} {told(value)}" if isinstance(value, dict) else f"{key}: {told(value)}"
+                for key, value in data.items()
+            )
+        case list():
+            return ", ".join(told(item) for item in data)
+    return str(data)
+
+
+def _ids(ids: Sequence[str], what: str) -> tuple[str, ...]:
+    if not isinstance(ids, list | tuple):
+        raise BadInput(f"{what} is a list of ids, not {type(ids).__name__}")
+    return tuple(clean_text(id, what) for id in ids)
+
+
+def _label(value: str, what: str) -> str:
+    if not clean_text(value, what) or len(value) > LABEL_CHARS:
+        raise BadInput(f"{what} has 1 to {LABEL_CHARS:,} characters, not {len(value):,}")
+    return value
+
+
+def _step(step: int) -> int:
+    if isinstance(step, bool) or not isinstance(step, int) or abs(step) > STEP_LIMIT:
+        raise BadInput(f"step is a whole number up to 2**53, not {step!r}")
+    return step
+
+
+def check_importance(importance: float) -> float:
+    number = isinstance(importance, int | float) and not isinstance(importance, bool)
+    if not number or not math.isfinite(importance) or not 0 <= importance <= 1:
+        raise BadInput(f"importance is a number from 0 to 1, not {importance!r}")
+    return float(importance)
+
+
+def _ends(draft: Draft, now: float) -> float | None:
+    """A memory with a time to live (`meta["ttl"]`, in seconds) ends so long after it was made or read."""
+    ttl = draft.meta.get("ttl") if isinstance(draft.meta, Mapping) else None
+    if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
+        return None
+    return moment(now + min(ttl, 1e300), "ttl")  # larger whole numbers are no floats
+
+
+def _expires(expires: Moment | timedelta, now: float) -> float:
+    end = now + expires.total_seconds() if isinstance(expires, timedelta) else moment(expires, "expires")
+    if end <= now:
+        raise BadInput("expires is in the past: the memory would be gone at once")
+    return moment(end, "expires")
+
+
+def _meta(meta: Mapping[str, Json]) -> dict[str, Json]:
+    if not isinstance(meta, Mapping):
+        raise BadInput(f"meta is a dict, not {type(meta).__name__}")
+    cleaned: dict[str, Json] = clean_json(meta, "meta")
+    return cleaned
