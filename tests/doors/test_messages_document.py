@@ -102,7 +102,7 @@ class FilterableMemoryStore(BaseMemoryStore):
         filtered = []
         for message in self.messages:
             if all(message.metadata.get(key) == value for key, value in metadata_filters.items()):
-                filtered.append(message)  # noqa: PERF401
+                filtered.append(message)
         return filtered
 
     async def get_messages_by_date_range(self, start_date: datetime, end_date: datetime) -> list[Message]:
