@@ -51,7 +51,9 @@ def _pieces(sentence: str, size: int) -> list[str]:
             cut = space.start()
         pieces.append(sentence[:cut].strip())
         sentence = sentence[cut:].strip()
-    return [*pieces, sentence] if sentence else pieces
+    if sentence:
+        return [*pieces, sentence]
+    return pieces
 
 
 def _joined_tail(units: list[str], size: int) -> list[str]:

@@ -58,7 +58,9 @@ def marks_of(text: str, occurred: datetime, language: str) -> tuple[int, tuple[D
     """The flags of a text and the days it speaks of, as of when it was said."""
     said = text[:LONGEST]
     dated = dates_in(said, occurred, language=language, past=False)
-    flags = QUESTION if _asks(text[-400:]) else 0
+    flags = 0
+    if _asks(text[-400:]):
+        flags = QUESTION
     if dated or has_time(said, language):
         flags |= TIMED
     if _DIGIT.search(said) or not _NUMBERS.isdisjoint(_LETTERS.findall(said.lower())):

@@ -61,7 +61,9 @@ def _ends(text: str, start: int, end: re.Match[str]) -> bool:
 def _abbreviates(text: str, start: int, end: re.Match[str]) -> bool:
     """Whether the full stop belongs to the word before it."""
     last = _LAST_WORD.search(text, max(start, end.start() - _LOOK_BACK), end.start())
-    word = last[0] if last else ""
+    word = ""
+    if last:
+        word = last[0]
     known = word.lower()
     if known in _TITLES or (len(word) == 1 and word.isupper() and word != "I"):
         return True
@@ -75,4 +77,6 @@ def _abbreviates(text: str, start: int, end: re.Match[str]) -> bool:
 def _next(text: str, end: re.Match[str]) -> str:
     """The first character after the white space, "" at the end of the text."""
     after = _INK.search(text, end.end())
-    return after[0] if after else ""
+    if after:
+        return after[0]
+    return ""

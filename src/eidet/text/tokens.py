@@ -92,7 +92,9 @@ def counter_of(spec: TokenCounter | Callable[[str], int] | str | None = None) ->
 
 def _named(spec: str) -> TokenCounter:
     if spec in ("estimate", "words"):
-        return Estimate() if spec == "estimate" else Words()
+        if spec == "estimate":
+            return Estimate()
+        return Words()
     from .tokens_exact import exact
 
     return exact(spec)
@@ -108,7 +110,9 @@ def cut(text: str, budget: int, counter: TokenCounter) -> str:
         return text
     ends = [word.end() for word in _UNIT.finditer(text)]
     fitting = bisect_right(ends, budget, key=lambda end: counter.count(text[:end]))
-    return text[: ends[fitting - 1]] if fitting else ""
+    if fitting:
+        return text[: ends[fitting - 1]]
+    return ""
 
 
 # a word for `cut`: the characters of scripts without spaces can be parted anywhere
@@ -157,7 +161,9 @@ _STARTS = tuple(start for start, _ in _BLOCKS)
 
 
 def _cost_of_sign(sign: str) -> int:
-    return 110 if sign in _KNOWN else _BLOCKS[bisect_right(_STARTS, sign) - 1][1]
+    if sign in _KNOWN:
+        return 110
+    return _BLOCKS[bisect_right(_STARTS, sign) - 1][1]
 
 
 _costs = Memo(_cost)

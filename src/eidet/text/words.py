@@ -171,7 +171,9 @@ def tokens(text: str) -> list[str]:
     folded = normalize("NFKC", normalize("NFKC", text).casefold())
     folded = _DROPPED.sub("", _APOSTROPHE.sub("'", folded))
     found = _TOKEN.findall(folded)
-    return list(_paired(found)) if _SPACELESS.search(folded) else found
+    if _SPACELESS.search(folded):
+        return list(_paired(found))
+    return found
 
 
 def _paired(found: list[str]) -> Iterator[str]:
@@ -197,7 +199,9 @@ def _parts(word: str) -> list[str]:
 
 def _plain(term: str) -> str:
     """Without accents on Latin and Greek letters; ё is е; й and the marks of other scripts stay."""
-    return term if term.isascii() else _ACCENTED.sub(_plain_letter, term)
+    if term.isascii():
+        return term
+    return _ACCENTED.sub(_plain_letter, term)
 
 
 def _plain_letter(letter: re.Match[str]) -> str:

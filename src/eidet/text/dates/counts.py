@@ -39,7 +39,9 @@ def count_read(words: list[str], at: int) -> Count | None:
     one = _number(words, at)
     if one and words[one[1]] in ("or", "to") and (two := _number(words, one[1] + 1)) and two[0] > one[0]:
         return Count(one[0], two[0], two[1], True)
-    return Count(one[0], one[0], one[1]) if one else None
+    if one:
+        return Count(one[0], one[0], one[1])
+    return None
 
 
 def _number(words: list[str], at: int) -> tuple[int, int] | None:
@@ -52,8 +54,12 @@ def _number(words: list[str], at: int) -> tuple[int, int] | None:
     if word in TENS:
         ones = at + 1 + (words[at + 1] == "-")
         more = NUMBERS.get(words[ones], 10)
-        return (TENS[word] + more, ones + 1) if more < 10 else (TENS[word], at + 1)
-    return (int(word), at + 1) if _NUMBER.fullmatch(word) else None
+        if more < 10:
+            return TENS[word] + more, ones + 1
+        return TENS[word], at + 1
+    if _NUMBER.fullmatch(word):
+        return int(word), at + 1
+    return None
 
 
 def offset(base: int, count: Count, unit: str, sign: int, *, exact: bool = False) -> Days:
@@ -80,10 +86,15 @@ def _stretched(low: int, high: int, unit: str) -> Days:
 
 
 def _pointed(at: int, count: Count, unit: str) -> Days:
-    sure = 0.7 if count.vague or (count.low % 10 == 0 and count.low) else 0.85
+    if count.vague or (count.low % 10 == 0 and count.low):
+        sure = 0.7
+    else:
+        sure = 0.85
     if unit == "day":
         loose = count.vague or count.low >= 20
-        return around(at, 1, "span", 0.65) if loose else day(at, 0.95)
+        if loose:
+            return around(at, 1, "span", 0.65)
+        return day(at, 0.95)
     if unit == "year":
         return year_of(date.fromordinal(at).year, sure - 0.05)
     return around(at, _REACH[unit] * (2 if count.vague else 1), unit, sure - 0.05 * (unit == "month"))

@@ -33,13 +33,19 @@ def ordinal_of(year: int, month: int, day: int) -> int:
     """Clipped to the calendar where the year is not in it; the day must exist."""
     if year < 1:
         return 1
-    return date(year, month, day).toordinal() if year <= 9999 else LAST_DAY
+    if year <= 9999:
+        return date(year, month, day).toordinal()
+    return LAST_DAY
 
 
 def month_length(year: int, month: int) -> int:
     if month == 2:
-        return 29 if year % 4 == 0 and (year % 100 or year % 400 == 0) else 28
-    return 30 if month in (4, 6, 9, 11) else 31
+        if year % 4 == 0 and (year % 100 or year % 400 == 0):
+            return 29
+        return 28
+    if month in (4, 6, 9, 11):
+        return 30
+    return 31
 
 
 def day(ordinal: int, confidence: float = 1.0) -> Days:

@@ -62,7 +62,10 @@ def _apart(found: list[Found]) -> Iterator[Found]:
 
 
 def _in_digits(low: str, grammar: Grammar | None) -> Iterator[Found]:
-    month_first = grammar.locale.month_first if grammar else None
+    if grammar:
+        month_first = grammar.locale.month_first
+    else:
+        month_first = None
     for match in _NUMERIC.finditer(low):
         if days := number_read(match[0], "", month_first):
             yield match.start(), match.end(), days
@@ -93,7 +96,10 @@ def grammar_of(language: str) -> Grammar | None:
         *_which(locale, readers),
     ]
     parts += [*_weekdays(locale, readers), *_years(locale, readers)]
-    edges = (r"(?<!\w)", r"(?!\w)") if locale.spaced else ("", "")
+    if locale.spaced:
+        edges = (r"(?<!\w)", r"(?!\w)")
+    else:
+        edges = ("", "")
     pattern = re.compile(f"{edges[0]}(?:{'|'.join(parts)}){edges[1]}")
     return Grammar(locale, pattern, readers, _vocabulary(locale))
 
@@ -113,7 +119,10 @@ def _vocabulary(locale: Locale) -> frozenset[str]:
         *chain.from_iterable(locale.counted.values()),
     ]
     words = [max(_WORD.findall(phrase), key=len, default="") for phrase in phrases]
-    nouns = "|".join(locale.more.nouns.values()).split("|") if locale.more else []
+    if locale.more:
+        nouns = "|".join(locale.more.nouns.values()).split("|")
+    else:
+        nouns = []
     return frozenset(word[:3] for word in [*words, *nouns] if word)
 
 
@@ -121,7 +130,9 @@ def _dates(locale: Locale, readers: Readers) -> Iterator[str]:
     names, short = _any(locale.months), _shortened(locale.months)
     of = r"(?:(?:de|di|del|of|d')\s{1,3})?"
     year = rf"(?:[.,]?\s{{1,3}}(?:(?:de|del|do|του)\s{{1,3}})?({_YEAR})(?!\d))?"
-    gap = r"\s{1,3}" if locale.spaced else r"\s?"
+    gap = r"\s?"
+    if locale.spaced:
+        gap = r"\s{1,3}"
 
     def read(match: re.Match[str], now: Now) -> Days | None:
         got = inner.fullmatch(match[0])
@@ -153,7 +164,9 @@ def _year_first(locale: Locale, readers: Readers, names: str) -> Iterator[str]:
 
     def read(match: re.Match[str], _now: Now) -> Days | None:
         got = inner.fullmatch(match[0])
-        return day_of(int(got[1]), locale.months[_spaced(got[2])], int(got[3])) if got else None
+        if got:
+            return day_of(int(got[1]), locale.months[_spaced(got[2])], int(got[3]))
+        return None
 
     readers["year_first"] = read
     yield rf"(?P<year_first>{_ungrouped(text)})"
@@ -176,7 +189,9 @@ def _counted(locale: Locale, readers: Readers) -> Iterator[str]:
             continue
         name = f"counted{place}"
         readers[name] = _counter(locale, number, sign, unit)
-        slot = f"(?:[0-9]{{1,4}}|{_ungrouped(words)})" if words else "[0-9]{1,4}"
+        slot = "[0-9]{1,4}"
+        if words:
+            slot = f"(?:[0-9]{{1,4}}|{_ungrouped(words)})"
         choices = "|".join(_any([phrase]).replace(re.escape(NUMBER), slot) for phrase in phrases)
         yield f"(?P<{name}>{choices})"
 
@@ -217,7 +232,9 @@ def _which(locale: Locale, readers: Readers) -> Iterator[str]:
     def read(match: re.Match[str], now: Now) -> Days | None:
         shift = next(shift for shift, word in shifts if word.search(match[0]))
         named = noun.search(match[0])
-        return _which_one(locale, named[0], shift, now) if named else None
+        if named:
+            return _which_one(locale, named[0], shift, now)
+        return None
 
     readers["which"] = read
     before = f"(?:{more.last}|{more.next}|{more.this})\\s{{1,3}}(?:{nouns})"

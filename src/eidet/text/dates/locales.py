@@ -147,8 +147,12 @@ def locale_of(language: str) -> Locale | None:
 
 def _table(name: str) -> dict[str, Any] | None:
     spec = find_spec("dateparser")
-    places = spec.submodule_search_locations if spec else None
-    path = Path(places[0], "data", "date_translation_data", f"{name}.py") if places else None
+    places = None
+    if spec:
+        places = spec.submodule_search_locations
+    path = None
+    if places:
+        path = Path(places[0], "data", "date_translation_data", f"{name}.py")
     return runpy.run_path(str(path))["info"] if path and path.is_file() else None
 
 
@@ -163,7 +167,9 @@ def _names(info: dict[str, Any], keys: dict[str, int]) -> dict[str, int]:
 
 
 def _forms(more: More | None) -> dict[str, int]:
-    return numbered(more.months, 1) if more else {}
+    if more:
+        return numbered(more.months, 1)
+    return {}
 
 
 def _telling(names: list[str]) -> Iterable[str]:
@@ -196,7 +202,9 @@ def _counted(info: dict[str, Any]) -> dict[tuple[int, str], tuple[str, ...]]:
         if match := _COUNTED.fullmatch(key):
             phrases = (_DIGITS.sub(NUMBER, str(pattern).lower(), count=1) for pattern in patterns)
             plain = {phrase for phrase in phrases if NUMBER in phrase and not set(phrase) & set(r"\()[]+*?")}
-            sign = -1 if match[2] else 1
+            sign = 1
+            if match[2]:
+                sign = -1
             found[sign, match[1]] = tuple(
                 sorted(filter(_names_its_unit, plain | _built(info, sign, match[1])))
             )
@@ -219,7 +227,9 @@ def _names_its_unit(phrase: str) -> bool:
 
 def _numbers(info: dict[str, Any], more: More | None) -> dict[str, int]:
     """Patterns of number words."""
-    own = numbered(more.numbers, 1) if more else {}
+    own = {}
+    if more:
+        own = numbered(more.numbers, 1)
     for rule in info.get("simplifications", ()):
         for pattern, value in rule.items():
             if str(value).isdecimal() and _PLAIN_PATTERN.fullmatch(pattern) and not pattern.isdecimal():

@@ -34,7 +34,9 @@ def _sure(tokens: Tokens, lean: int, best: float = 0.7) -> float:
     """How sure a guessed year or week can be: less when nothing tells past from future."""
     if tokens.past:
         return best
-    return best + 0.05 if lean else best - 0.15
+    if lean:
+        return best + 0.05
+    return best - 0.15
 
 
 def month_read(tokens: Tokens, at: int) -> Read:
@@ -43,7 +45,10 @@ def month_read(tokens: Tokens, at: int) -> Read:
     after = at + 1
     if words[after] == "." and words[at] not in MONTHS:
         after += 1
-    first = after + 1 if words[after] == "the" else after
+    if words[after] == "the":
+        first = after + 1
+    else:
+        first = after
     if pair := day_numbers(words, first):
         return dates_read(tokens, at, month, pair)
     if known := year_after(tokens, after):
@@ -94,19 +99,27 @@ def dates_read(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) 
         year, after = known
     if year is not None:
         days = _run(year, month, first, last)
-        return (days, after) if days else None
+        if days:
+            return days, after
+        return None
     lean = tokens.lean(at)
-    reach = 8 if month == 2 and last == 29 else 2
+    reach = 2
+    if month == 2 and last == 29:
+        reach = 8
     days = yearly(lambda y: _run(y, month, first, last), tokens.today, lean, reach)
     days = guessed(tokens, days, lean, 0.75)
-    return (days, after) if days else None
+    if days:
+        return days, after
+    return None
 
 
 def _run(year: int, month: int, first: int, last: int) -> Days | None:
     start, end = day_of(year, month, first), day_of(year, month, last)
     if start is None or end is None or first > last:
         return None
-    return start if first == last else span(start.first, end.first, 1.0)
+    if first == last:
+        return start
+    return span(start.first, end.first, 1.0)
 
 
 def day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
@@ -116,7 +129,9 @@ def day_numbers(words: list[str], at: int) -> tuple[int, int, int] | None:
     match = DAY.fullmatch(words[at])
     if not match or not 1 <= int(match[1]) <= 31:
         return None
-    other = DAY.fullmatch(words[at + 2]) if words[at + 1] in _TO else None
+    other = None
+    if words[at + 1] in _TO:
+        other = DAY.fullmatch(words[at + 2])
     if other and int(match[1]) < int(other[1]) <= 31:
         return int(match[1]), int(other[1]), at + 3
     return int(match[1]), int(match[1]), at + 1
@@ -137,7 +152,10 @@ def _is_month(tokens: Tokens, at: int) -> bool:
 def _is_listed(tokens: Tokens, at: int) -> bool:
     """In February, March, and April: after another month of a list that surely has months."""
     for _ in range(6):
-        mark = at - 2 if tokens.words[at - 2 : at] == [",", "and"] else at - 1
+        if tokens.words[at - 2 : at] == [",", "and"]:
+            mark = at - 2
+        else:
+            mark = at - 1
         if mark < 1 or tokens.words[mark] not in _COMMAS or tokens.words[mark - 1] not in ALL_MONTHS:
             return False
         at = mark - 1
@@ -178,7 +196,9 @@ def numeric_read(tokens: Tokens, at: int) -> Read:
     if match := _SLASHED.fullmatch(tokens.words[at]):
         return _slashed(tokens, at, int(match[1]), int(match[2]))
     number = number_read(tokens.words[at], tokens.before(at), True)
-    return (number, at + 1) if number else None
+    if number:
+        return number, at + 1
+    return None
 
 
 def _slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:

@@ -74,7 +74,9 @@ def season_read(tokens: Tokens, at: int) -> Read:
     lean = tokens.lean(at)
     days = yearly(lambda y: season_of(y, first), tokens.today, lean)
     days = guessed(tokens, days, lean, 0.6)
-    return (days, at + 1) if days else None
+    if days:
+        return days, at + 1
+    return None
 
 
 def _is_season(tokens: Tokens, at: int) -> bool:
@@ -82,7 +84,10 @@ def _is_season(tokens: Tokens, at: int) -> bool:
     if _is_titled(tokens, at, at + 1) or tokens.words[at + 1] in _SEASONAL:
         return False
     named = tokens.before(at) == "the"
-    before = tokens.before(at - 1) if named else tokens.before(at)
+    if named:
+        before = tokens.before(at - 1)
+    else:
+        before = tokens.before(at)
     if before == "of":
         return tokens.before(at - 1 - named) in PARTS
     return before in _BEFORE_SEASONS or (named and before == "for")
@@ -96,7 +101,9 @@ def quarter_read(tokens: Tokens, at: int, number: int, after: int, length: int =
     lean = tokens.lean(at)
     days = yearly(lambda y: months(y, first, length, "span"), tokens.today, lean)
     days = guessed(tokens, days, lean, 0.65)
-    return (days, after) if days else None
+    if days:
+        return days, after
+    return None
 
 
 def code_read(tokens: Tokens, at: int) -> Read:
@@ -135,4 +142,6 @@ def feast_read(tokens: Tokens, at: int) -> Read:
     lean = tokens.lean(at)
     days = yearly(lambda y: feast(name, y), tokens.today, lean)
     days = guessed(tokens, days, lean, 0.65 if tokens.before(at) in BEFORE_TIMES else 0.45)
-    return (days, after) if days else None
+    if days:
+        return days, after
+    return None

@@ -32,7 +32,9 @@ def number_read(number: str, before: str, month_first: bool | None) -> Days | No
     if match := _SHORT.fullmatch(number):
         return _short(match, month_first)
     if match := _ISO_MONTH.fullmatch(number):
-        return month_of(int(match[1]), int(match[2])) if 1 <= int(match[2]) <= 12 else None
+        if 1 <= int(match[2]) <= 12:
+            return month_of(int(match[1]), int(match[2]))
+        return None
     return None
 
 
@@ -42,8 +44,13 @@ def years_read(number: str) -> Days | None:
     if not match:
         return None
     first = int(match[1])
-    last = int(match[2]) if len(match[2]) == 4 else first // 100 * 100 + int(match[2])
-    return span(year_of(first).first, year_of(last).last, 0.9) if first < last <= first + 100 else None
+    if len(match[2]) == 4:
+        last = int(match[2])
+    else:
+        last = first // 100 * 100 + int(match[2])
+    if first < last <= first + 100:
+        return span(year_of(first).first, year_of(last).last, 0.9)
+    return None
 
 
 def written_out(text: str) -> list[tuple[int, int, Days]]:
@@ -70,7 +77,9 @@ def _of_parts(match: re.Match[str]) -> Days | None:
         return year_of(year)
     if match[3]:
         return day_of(year, int(match[2]), int(match[3]))
-    return month_of(year, int(match[2])) if 1 <= int(match[2]) <= 12 else None
+    if 1 <= int(match[2]) <= 12:
+        return month_of(year, int(match[2]))
+    return None
 
 
 def _short(match: re.Match[str], month_first: bool | None) -> Days | None:
@@ -80,7 +89,9 @@ def _short(match: re.Match[str], month_first: bool | None) -> Days | None:
         if mark == "." and month_first is not False:
             return None  # rather a version
         year += 2000 if year < 70 else 1900
-    first_is_month = bool(month_first) if mark != "." else False
+    first_is_month = False
+    if mark != ".":
+        first_is_month = bool(month_first)
     month, number = (one, two) if first_is_month else (two, one)
     doubt = month_first is not False and mark != "." and one <= 12 and two <= 12 and one != two
     sure = (0.6 if doubt else 1.0) * (1.0 if len(match[4]) == 4 else 0.9)

@@ -31,7 +31,9 @@ class Now:
     lean: int
 
     def sure(self, best: float) -> float:
-        return best if self.lean else best - 0.15
+        if self.lean:
+            return best
+        return best - 0.15
 
 
 def date_in(month: int, first: str | None, last: str | None, written: str | None, now: Now) -> Days | None:
@@ -46,7 +48,9 @@ def date_in(month: int, first: str | None, last: str | None, written: str | None
         start, end = day_of(year, month, low), day_of(year, month, high)
         if not start or not end or low > high:
             return None
-        return start if low == high else span(start.first, end.first, 1.0)
+        if low == high:
+            return start
+        return span(start.first, end.first, 1.0)
 
     if written:
         return run(int(written))

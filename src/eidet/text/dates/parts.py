@@ -10,19 +10,30 @@ from .english_words import ALL_WEEKDAYS
 def of_week(word: str, anchor: Days) -> Days | None:
     if anchor.last - anchor.first > 7:
         return None
-    return week_at(anchor.first) if word == "week" else weekend_at(anchor.first)
+    if word == "week":
+        return week_at(anchor.first)
+    return weekend_at(anchor.first)
 
 
 def beside(word: str, anchor: Days, sign: int) -> Days | None:
     """The day, week, weekend, weekday, month or year just before or after a time."""
-    edge = anchor.first if sign < 0 else anchor.last
+    if sign < 0:
+        edge = anchor.first
+    else:
+        edge = anchor.last
     if word in ALL_WEEKDAYS:
-        pick = weekday_before if sign < 0 else weekday_after
+        if sign < 0:
+            pick = weekday_before
+        else:
+            pick = weekday_after
         return day(pick(edge, ALL_WEEKDAYS[word]), 0.9)
     if word in ("day", "night", "morning", "evening"):
         return day(edge + sign, 0.95)
     if word == "weekend":
-        saturday = weekday_before(edge - 1, 5) if sign < 0 else weekday_after(edge, 5)
+        if sign < 0:
+            saturday = weekday_before(edge - 1, 5)
+        else:
+            saturday = weekday_after(edge, 5)
         return Days(clipped(saturday), clipped(saturday + 1), "weekend", 0.9)
     if word == "week":
         return span(edge + sign, edge + 7 * sign, 0.85, "week")
@@ -51,18 +62,26 @@ def nth_of(whole: Days, unit: str, number: int) -> Days | None:
         return span(first, last, whole.confidence)
     size = {"day": 1, "week": 7}.get(unit)
     if size:
-        first = whole.first + size * (number - 1) if number > 0 else whole.last - size + 1
+        if number > 0:
+            first = whole.first + size * (number - 1)
+        else:
+            first = whole.last - size + 1
         days = Days(
             first, min(first + size - 1, whole.last), "week" if size == 7 else "day", whole.confidence * 0.95
         )
     else:
-        weekday = 5 if unit == "weekend" else ALL_WEEKDAYS.get(unit, 0)
+        weekday = 5
+        if unit != "weekend":
+            weekday = ALL_WEEKDAYS.get(unit, 0)
         first = weekday_after(whole.first - 1, weekday) + 7 * (number - 1)
-        first = weekday_before(whole.last + 1, weekday) if number < 0 else first
+        if number < 0:
+            first = weekday_before(whole.last + 1, weekday)
         days = span(
             first,
             first + (unit == "weekend"),
             whole.confidence * 0.95,
             "weekend" if unit == "weekend" else "day",
         )
-    return days if days.first <= whole.last else None
+    if days.first <= whole.last:
+        return days
+    return None

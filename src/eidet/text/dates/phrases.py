@@ -40,11 +40,17 @@ def _open(tokens: Tokens, word: str, days: Days) -> Days:
         first, last = days.first, max(today, days.last)
     elif word == "after":
         first = days.last + 1
-        last = today if tokens.past and days.last < today else first + FAR
+        if tokens.past and days.last < today:
+            last = today
+        else:
+            last = first + FAR
     elif word == "before":
         first, last = days.first - 1 - FAR, days.first - 1
     else:
-        first = today if days.last >= today and not tokens.past else days.first - FAR
+        if days.last >= today and not tokens.past:
+            first = today
+        else:
+            first = days.first - FAR
         last = days.last
     return span(first, max(first, last), sure)._replace(yearless=days.yearless)
 
@@ -73,11 +79,9 @@ def _counted_days(tokens: Tokens, at: int) -> Read:
     if not other or len(words[at]) > 2 or other[0].grain != "day":
         return None
     back = other[0].first - date.fromordinal(other[0].first).day + int(words[at])
-    return (
-        (other[0]._replace(first=back, last=back), at + 1)
-        if words[at] != "0" and back < other[0].first
-        else None
-    )
+    if words[at] != "0" and back < other[0].first:
+        return other[0]._replace(first=back, last=back), at + 1
+    return None
 
 
 def _ranged(tokens: Tokens, at: int) -> Read:
@@ -111,15 +115,21 @@ def _in_year_of(tokens: Tokens, at: int, start: Days, end: Days) -> Days:
     here = point(replace(tokens, year=year), at)
     if here and here[0].first > end.last:
         here = point(replace(tokens, year=year - 1), at)
-    return here[0]._replace(confidence=0.9, yearless=False) if here else start
+    if here:
+        return here[0]._replace(confidence=0.9, yearless=False)
+    return start
 
 
 def _later(tokens: Tokens, at: int, start: Days, end: Days) -> Days:
     """ "November to February", "Friday to Sunday": the second comes after the first."""
     if not end.yearless:
-        return end._replace(first=end.first + 7, last=end.last + 7) if start.first - end.last < 7 else end
+        if start.first - end.last < 7:
+            return end._replace(first=end.first + 7, last=end.last + 7)
+        return end
     year = date.fromordinal(start.first).year
     later = point(replace(tokens, year=year), at)
     if later and later[0].last < start.first:
         later = point(replace(tokens, year=year + 1), at)
-    return later[0]._replace(yearless=True) if later else end
+    if later:
+        return later[0]._replace(yearless=True)
+    return end

@@ -61,7 +61,9 @@ def point(tokens: Tokens, at: int) -> Read:
 
 def _inner(tokens: Tokens, at: int) -> Read:
     """A time inside of another one."""
-    return point(replace(tokens, depth=tokens.depth + 1), at) if tokens.depth < _DEEPEST else None
+    if tokens.depth < _DEEPEST:
+        return point(replace(tokens, depth=tokens.depth + 1), at)
+    return None
 
 
 def _digits(tokens: Tokens, at: int) -> Read:
@@ -77,7 +79,9 @@ def _counted(tokens: Tokens, at: int) -> Read:
     """Two weeks ago · two Tuesdays ago · two days before Christmas · a week from Friday · in two weeks."""
     words = tokens.words
     if words[at] == "half" and words[at + 1] == "a" and words[at + 2] == "year":
-        return (half_a_year(tokens.today, -1), at + 4) if words[at + 3] == "ago" else None
+        if words[at + 3] == "ago":
+            return half_a_year(tokens.today, -1), at + 4
+        return None
     if words[at] == "in":
         return _ahead(tokens, at)
     if words[at : at + 3] == ["a", "while", "ago"] or words[at : at + 3] == ["a", "while", "back"]:
@@ -94,7 +98,10 @@ def _ago(tokens: Tokens, count: Count) -> Read:
     half = words[named + 1 : named + 4] == ["and", "a", "half"]
     end = named + (4 if half else 1)
     if words[end] == "or" and words[end + 1] in ("two", "three", "so"):
-        high = count.high if words[end + 1] == "so" else NUMBERS[words[end + 1]]
+        if words[end + 1] == "so":
+            high = count.high
+        else:
+            high = NUMBERS[words[end + 1]]
         count, end = Count(count.low, max(count.low, high), named, True), end + 2
     if words[end] not in ("ago", "back") or (
         words[end] == "back" and words[end + 1] in ("to", "in", "at", "from", "and")
@@ -109,7 +116,9 @@ def _ago(tokens: Tokens, count: Count) -> Read:
         days = hours_read(tokens, count, -1)
     else:
         days = repeated_ago(tokens, words[named], count)
-    return (days, end + 1) if days else None
+    if days:
+        return days, end + 1
+    return None
 
 
 def _until_now(tokens: Tokens, count: Count) -> Read:
@@ -125,7 +134,9 @@ def _ahead(tokens: Tokens, at: int) -> Read:
     """In two weeks; it may also say how long something took, so it is not sure."""
     words = tokens.words
     count = count_read(words, at + 1)
-    unit = UNITS.get(words[count.after]) if count else None
+    unit = None
+    if count:
+        unit = UNITS.get(words[count.after])
     if not count or not unit or words[count.after + 1] in _NOT_AHEAD:
         return None
     if tokens.tense(at) < 0:
@@ -150,8 +161,13 @@ def _from_point(tokens: Tokens, count: Count) -> Read:
             7 if anchor[0].last < tokens.today and words[link + 1] in ALL_WEEKDAYS else 0
         )
         return offset(base, count, unit, 1, exact=True)._replace(confidence=0.8), anchor[1]
-    sign = -1 if words[link] in ("before", "prior") else 1
-    base = anchor[0].first if sign < 0 else anchor[0].last
+    sign = 1
+    if words[link] in ("before", "prior"):
+        sign = -1
+    if sign < 0:
+        base = anchor[0].first
+    else:
+        base = anchor[0].last
     days = offset(base, count, unit, sign)
     sure = days.confidence * anchor[0].confidence
     return days._replace(confidence=sure, yearless=anchor[0].yearless), anchor[1]
@@ -182,13 +198,18 @@ def _anchored(tokens: Tokens, at: int) -> Read:
     words, link = tokens.words, tokens.words[at + 1]
     if words[at] not in _ANCHORED or link not in ("before", "after", "of", "following"):
         return None
-    sign = -1 if link == "before" else 1
+    sign = 1
+    if link == "before":
+        sign = -1
     if words[at + 2] in ("last", "next") and not _is_time(words[at + 3]):
         return _before_last(tokens, at, words[at + 2])
     anchor = _inner(tokens, at + 2 + (words[at + 2] == "the" and words[at + 3][:1].isdecimal()))
     if not anchor or (link == "of" and (words[at] != "week" and words[at] != "weekend")):
         return None
-    days = of_week(words[at], anchor[0]) if link == "of" else beside(words[at], anchor[0], sign)
+    if link == "of":
+        days = of_week(words[at], anchor[0])
+    else:
+        days = beside(words[at], anchor[0], sign)
     if not days:
         return None
     sure = min(days.confidence, anchor[0].confidence)
@@ -201,7 +222,9 @@ def _is_time(word: str) -> bool:
 
 def _last_anchored(tokens: Tokens, at: int) -> Read:
     """Last weekend before 10 April: the one just before it, not the one before today."""
-    return _anchored(tokens, at + 1) if tokens.words[at + 2] == "before" else None
+    if tokens.words[at + 2] == "before":
+        return _anchored(tokens, at + 1)
+    return None
 
 
 def _before_last(tokens: Tokens, at: int, which: str) -> Read:
@@ -212,7 +235,9 @@ def _before_last(tokens: Tokens, at: int, which: str) -> Read:
     if back and (days := repeated_ago(tokens, word, Count(2, 2, at))):
         return days, at + 3
     whole = calendar_unit(tokens, at, word, -2 if back else 2)
-    return (whole, at + 3) if whole else None
+    if whole:
+        return whole, at + 3
+    return None
 
 
 def _part(tokens: Tokens, at: int) -> Read:
@@ -236,7 +261,9 @@ def _this_unit(tokens: Tokens, at: int) -> Read:
     if tokens.words[at] != "the" or tokens.words[at + 1] not in _WHOLE:
         return None
     days = calendar_unit(tokens, at, tokens.words[at + 1], 0)
-    return (days, at + 2) if days else None
+    if days:
+        return days, at + 2
+    return None
 
 
 def _so_far(tokens: Tokens, at: int) -> Read:
@@ -259,14 +286,18 @@ def _nth(tokens: Tokens, at: int) -> Read:
         return None
     unit, link = words[at + 1], words[at + 2]
     if unit == "quarter" and 1 <= number <= 4:
-        return quarter_read(tokens, at, number, at + 2) if year_after(tokens, at + 2) else None
+        if year_after(tokens, at + 2):
+            return quarter_read(tokens, at, number, at + 2)
+        return None
     if link not in ("of", "in") or unit not in _NTH:
         return None
     whole = _this_unit(tokens, at + 3) or _inner(tokens, at + 3)
     if not whole or whole[0].grain not in ("month", "year", "season"):
         return None
     days = nth_of(whole[0], unit, number)
-    return (days._replace(yearless=whole[0].yearless), whole[1]) if days else None
+    if days:
+        return days._replace(yearless=whole[0].yearless), whole[1]
+    return None
 
 
 READERS: dict[str, tuple[Callable[[Tokens, int], Read], ...]] = {}

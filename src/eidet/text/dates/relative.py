@@ -34,7 +34,10 @@ _ROLLING = words_of("in over during within for throughout across")
 
 def day_word_read(tokens: Tokens, at: int) -> Read:
     """Today · yesterday evening."""
-    after = at + 2 if tokens.words[at + 1] in PARTS_OF_DAY else at + 1
+    if tokens.words[at + 1] in PARTS_OF_DAY:
+        after = at + 2
+    else:
+        after = at + 1
     return day(tokens.today + DAY_WORDS[tokens.words[at]], 0.98), after
 
 
@@ -50,7 +53,12 @@ def which_read(tokens: Tokens, at: int) -> Read:
         word, named = tokens.words[named], named + 1
     if word == "past":
         return _just_past(tokens, at, named) or _stretch(tokens, at, named, -1)
-    shift = -1 if word in BACK else 1 if word in ON else 0
+    if word in BACK:
+        shift = -1
+    elif word in ON:
+        shift = 1
+    else:
+        shift = 0
     return _named(tokens, at, named, shift) or _stretch(tokens, at, named, shift)
 
 
@@ -71,39 +79,63 @@ def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
 
 def _hours_long(tokens: Tokens, count: Count, sign: int) -> Read:
     """The last 48 hours."""
-    far = hours_read(tokens, count, sign) if tokens.words[count.after] in HOURS else None
-    return (span(far.first, tokens.today, 0.8), count.after + 1) if far else None
+    far = None
+    if tokens.words[count.after] in HOURS:
+        far = hours_read(tokens, count, sign)
+    if far:
+        return span(far.first, tokens.today, 0.8), count.after + 1
+    return None
 
 
 def _just_past(tokens: Tokens, at: int, named: int) -> Read:
     """This past Friday, weekend or summer: as with "last"; but "half past" is an hour."""
     word = tokens.words[named]
     known = word in ALL_WEEKDAYS or word in SEASONS or word in ALL_MONTHS or word in ("weekend", "christmas")
-    return _named(tokens, at, named, -1) if known and tokens.before(at) not in ("half", "quarter") else None
+    if known and tokens.before(at) not in ("half", "quarter"):
+        return _named(tokens, at, named, -1)
+    return None
 
 
 def _named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
     """Last, this or next week, Friday, March, summer, Christmas, night."""
     word = tokens.words[named]
-    if word in ALL_WEEKDAYS and (
-        len(word) > 4 or tokens.capital(named) or word not in ("sun", "sat", "wed", "mon")
-    ):
+    if _is_weekday(tokens, named):
         after = named + 1 + (tokens.words[named + 1] in PARTS_OF_DAY)
         return _weekday(tokens, at, ALL_WEEKDAYS[word], shift), after
     if word in PARTS_OF_DAY:
-        return (day(tokens.today + shift, 0.95), named + 1) if shift < 1 else None
+        if shift < 1:
+            return day(tokens.today + shift, 0.95), named + 1
+        return None
     if word in ALL_MONTHS or word in SEASONS:
-        if shift == 0 and word in ("may", "march") and not tokens.capital(named):
-            return None  # "this may help"
-        days = _once_a_year(tokens, word, shift)
-        return (days, named + 1) if days else None
+        return _named_once_a_year(tokens, named, shift)
     if name := feast_name(tokens.words, named):
         days = _yearly(tokens, lambda y: feast(name[0], y), shift)
-        return (days._replace(confidence=0.85), name[1]) if days else None
+        if days:
+            return days._replace(confidence=0.85), name[1]
+        return None
     if shift == -1 and word in ("week", "month", "year") and _is_rolling(tokens, at):
         return None
     days = calendar_unit(tokens, at, word, shift)
-    return (days, named + 1) if days else None
+    if days:
+        return days, named + 1
+    return None
+
+
+def _is_weekday(tokens: Tokens, at: int) -> bool:
+    word = tokens.words[at]
+    if word not in ALL_WEEKDAYS:
+        return False
+    return len(word) > 4 or tokens.capital(at) or word not in ("sun", "sat", "wed", "mon")
+
+
+def _named_once_a_year(tokens: Tokens, named: int, shift: int) -> Read:
+    word = tokens.words[named]
+    if shift == 0 and word in ("may", "march") and not tokens.capital(named):
+        return None  # "this may help"
+    days = _once_a_year(tokens, word, shift)
+    if days:
+        return days, named + 1
+    return None
 
 
 def _is_rolling(tokens: Tokens, at: int) -> bool:
@@ -143,7 +175,9 @@ def _yearly(tokens: Tokens, of_year: Callable[[int], Days], shift: int) -> Days 
     if shift > 0:
         return min((days for days in near if days.first > today), default=None)
     running = [days for days in near if days.first <= today <= days.last]
-    return running[0] if running else of_year(year)
+    if running:
+        return running[0]
+    return of_year(year)
 
 
 def calendar_unit(tokens: Tokens, at: int, word: str, shift: int) -> Days | None:
@@ -186,7 +220,9 @@ def the_weekend_read(tokens: Tokens, at: int) -> Read:
     lean = tokens.lean(at)
     near = [weekend_at(tokens.today + 7 * shift) for shift in (-1, 0, 1)]
     days = guessed(tokens, chosen(near, tokens.today, lean), lean, 0.7)
-    return (days, at + 1) if days else None
+    if days:
+        return days, at + 1
+    return None
 
 
 def hours_read(tokens: Tokens, count: Count, sign: int) -> Days | None:
@@ -201,7 +237,10 @@ def hours_read(tokens: Tokens, count: Count, sign: int) -> Days | None:
 def repeated_ago(tokens: Tokens, word: str, count: Count) -> Days | None:
     """Two Tuesdays, weekends, summers or Christmases ago."""
     back = count.high - 1
-    single = word if word in ALL_WEEKDAYS or word in SEASONS else word.removesuffix("s")
+    if word in ALL_WEEKDAYS or word in SEASONS:
+        single = word
+    else:
+        single = word.removesuffix("s")
     if single in ALL_WEEKDAYS:
         return day(weekday_before(tokens.today, ALL_WEEKDAYS[single]) - 7 * back, 0.85)
     if single == "weekend":

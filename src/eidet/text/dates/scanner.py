@@ -70,11 +70,15 @@ class Tokens:
         """The word before one, across a hyphen ("mid-May")."""
         if at > 1 and self.words[at - 1] == "-" and self.start(at) == self.end(at - 1):
             return self.words[at - 2]
-        return self.words[at - 1] if at > 0 else ""
+        if at > 0:
+            return self.words[at - 1]
+        return ""
 
     def lean(self, at: int) -> int:
         """-1 for the past, 1 for the future, 0 where nothing near tells."""
-        return -1 if self.past else self.tense(at)
+        if self.past:
+            return -1
+        return self.tense(at)
 
     def tense(self, at: int) -> int:
         """What the verbs near a word in its sentence say: the nearest one, in its clause before others."""

@@ -24,11 +24,16 @@ def weekday_read(tokens: Tokens, at: int) -> Read:
         return _of_weekday(tokens, dated, weekday)
     if not _is_weekday(tokens, at):
         return None
-    after = at + 2 if words[at + 1] in PARTS_OF_DAY else at + 1
+    if words[at + 1] in PARTS_OF_DAY:
+        after = at + 2
+    else:
+        after = at + 1
     lean = tokens.lean(at)
     days = chosen(_weekdays(tokens.today, weekday), tokens.today, lean)
     days = guessed(tokens, days, lean, 0.7)
-    return (days, after) if days else None
+    if days:
+        return days, after
+    return None
 
 
 def _weekdays(today: int, weekday: int) -> list[Days]:
@@ -40,10 +45,14 @@ def _dated(tokens: Tokens, at: int) -> Read:
     word = tokens.words[at + (tokens.words[at] == "the")]
     if word in ALL_MONTHS:
         days = month_read(tokens, at)
-        return days if days and days[0].grain == "day" else None
+        if days and days[0].grain == "day":
+            return days
+        return None
     if word[:1].isdecimal():
         number = number_read(word, "", True)
-        return (number, at + 1) if number else day_first_read(tokens, at + (tokens.words[at] == "the"))
+        if number:
+            return number, at + 1
+        return day_first_read(tokens, at + (tokens.words[at] == "the"))
     return None
 
 
@@ -59,7 +68,9 @@ def _of_weekday(tokens: Tokens, dated: tuple[Days, int], weekday: int) -> Read:
     ]
     fitting = [one for one in near if one and (one.first - 1) % 7 == weekday]
     found = chosen(fitting, tokens.today, -1 if tokens.past else 0)
-    return (found._replace(confidence=0.8, yearless=True), after) if found else dated
+    if found:
+        return found._replace(confidence=0.8, yearless=True), after
+    return dated
 
 
 def _is_weekday(tokens: Tokens, at: int) -> bool:
@@ -102,7 +113,9 @@ def day_of_month_read(tokens: Tokens, at: int) -> Read:
     places = [divmod(here + shift, 12) for shift in (-2, -1, 0, 1, 2)]
     near = [day_of(y, m + 1, int(match[1])) for y, m in places if 1 <= y <= 9999]
     days = guessed(tokens, chosen(near, tokens.today, lean), lean, 0.55)
-    return (days, at + 1) if days else None
+    if days:
+        return days, at + 1
+    return None
 
 
 def ordinal_number(word: str) -> int | None:
