@@ -109,7 +109,9 @@ def score_name(score: float) -> str:
     """The count a best score belongs to."""
     if score >= 1:
         return SCORES[-1]
-    return SCORES[int(score * SCORE_BINS)] if score > 0 else SCORES[0]
+    if score > 0:
+        return SCORES[int(score * SCORE_BINS)]
+    return SCORES[0]
 
 
 def time_name(seconds: float) -> str:
@@ -193,14 +195,20 @@ def _all(judged: Mapping[str, int]) -> Rate | None:
 
 
 def _share(part: float, of: int) -> float | None:
-    return part / of if of else None
+    if of:
+        return part / of
+    return None
 
 
 def _top_score(counts: Mapping[str, int]) -> float | None:
     at = quantile([counts.get(name, 0) for name in SCORES], 0.5)
-    return None if at is None else at / SCORE_BINS
+    if at is None:
+        return None
+    return at / SCORE_BINS
 
 
 def _seconds(times: list[int], share: float) -> float | None:
     at = quantile(times, share)
-    return None if at is None else FASTEST * 2 ** (at / 4)
+    if at is None:
+        return None
+    return FASTEST * 2 ** (at / 4)

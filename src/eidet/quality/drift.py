@@ -31,7 +31,9 @@ class Shift:
 
     @property
     def worse(self) -> bool:
-        return self.after > self.before if self.name == "empty rate" else self.after < self.before
+        if self.name == "empty rate":
+            return self.after > self.before
+        return self.after < self.before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +53,16 @@ class Drift:
     @property
     def statistic(self) -> float | None:
         """Of the comparison with the smallest p-value."""
-        return None if self._strongest is None else self._strongest.statistic
+        if self._strongest is None:
+            return None
+        return self._strongest.statistic
 
     @property
     def p_value(self) -> float | None:
         """The chance of at least this much change if nothing had changed."""
-        return None if self._strongest is None else self._strongest.p_value
+        if self._strongest is None:
+            return None
+        return self._strongest.p_value
 
     @property
     def worse(self) -> bool:
@@ -164,7 +170,9 @@ def _rates(
 
 def _judged(counts: Mapping[str, int]) -> tuple[int, int]:
     found = judgements(counts, "answers", "hits")
-    return (round(found.value * found.of), found.of) if found else (0, 0)
+    if found:
+        return round(found.value * found.of), found.of
+    return 0, 0
 
 
 def _mean(counts: Sequence[int]) -> float:

@@ -9,7 +9,9 @@ from typing import Any
 def health_of(thing: object) -> Mapping[str, Any] | None:
     """What a part tells of its line to a server; None if it has none."""
     tell = getattr(thing, "health", None)
-    return None if tell is None else tell() or None
+    if tell is None:
+        return None
+    return tell() or None
 
 
 def health_told(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
@@ -19,7 +21,9 @@ def health_told(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]
     """
     told = {name: part for name, part in parts.items() if part is not None}
     stores = list(_states(told.get("store", {})))
-    states = [state for part in told.values() for state in _states(part)]
+    states: list[str] = []
+    for part in told.values():
+        states.extend(_states(part))
     down = bool(stores) and all(state == "down" for state in stores)
     whole = all(state == "up" for state in states) and not _waits(told.get("store", {}))
     return {"state": "down" if down else "up" if whole else "degraded", **told}

@@ -57,7 +57,11 @@ def metrics_of(
         **_records(survey, quality, now, windows),
         **_drift(drift),
     }
-    return {name: float(value) for name in MEANINGS if (value := found[name]) is not None}
+    result = {}
+    for name in MEANINGS:
+        if (value := found[name]) is not None:
+            result[name] = float(value)
+    return result
 
 
 def told(quality: Quality, drift: Drift, windows: Windows) -> dict[str, Any]:
@@ -69,7 +73,9 @@ def told(quality: Quality, drift: Drift, windows: Windows) -> dict[str, Any]:
 
 def exposition(metrics: Mapping[str, float], scope: str | None = None) -> str:
     """The text format of Prometheus, every metric a gauge; `scope` becomes a label."""
-    label = "" if scope is None else f'{{scope="{_escaped(scope)}"}}'
+    label = ""
+    if scope is not None:
+        label = f'{{scope="{_escaped(scope)}"}}'
     lines = (
         f"# HELP {name} {MEANINGS[name]}.\n# TYPE {name} gauge\n{name}{label} {value!r}\n"
         for name, value in metrics.items()
@@ -85,7 +91,9 @@ def growth(survey: Survey, now: float, windows: Windows) -> float | None:
 
 
 def ratio(part: float, of: float) -> float | None:
-    return part / of if of else None
+    if of:
+        return part / of
+    return None
 
 
 def _recalls(quality: Quality) -> dict[str, float | None]:
@@ -134,7 +142,9 @@ def _drift(drift: Drift) -> dict[str, float | None]:
 
 
 def _value(rate: Rate | None) -> float | None:
-    return None if rate is None else rate.value
+    if rate is None:
+        return None
+    return rate.value
 
 
 def _escaped(label: str) -> str:
