@@ -10,7 +10,7 @@ import numpy as np
 
 from .bootstrap import Values, intervals
 from .metrics import Bin, Ranks, calibration, collapsed, marks
-from .run import Answer, Asked, Variant
+from .run import Answer, Asked, Found, Variant
 
 Columns = Mapping[str, Values]
 SAME: Final = 1e-9  # a smaller difference is none
@@ -79,7 +79,9 @@ def measured(asked: Asked, name: str, variant: Variant, *, depth: int, ks: Seque
     ranks = ranks_of(answers, depth)
     columns = ranks.columns(ks)
     millis = np.array([answer.millis for answer in answers])
-    hits = [found for answer in answers for found in answer.found]
+    hits: list[Found] = []
+    for answer in answers:
+        hits.extend(answer.found)
     return Run(
         name=name,
         variant=variant,
@@ -102,9 +104,9 @@ def measured(asked: Asked, name: str, variant: Variant, *, depth: int, ks: Seque
 
 
 def ranks_of(answers: Sequence[Answer], depth: int) -> Ranks:
-    found = [
-        marks((hit.id if hit.gold else None for hit in a.found), a.question.gold, depth) for a in answers
-    ]
+    found = []
+    for a in answers:
+        found.append(marks((hit.id if hit.gold else None for hit in a.found), a.question.gold, depth))
     sessions = [marks(collapsed(a.sessions), a.question.sessions, depth) for a in answers]
     return Ranks(
         found=np.array(found),

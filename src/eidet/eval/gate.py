@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .. import BadInput
-from .cases import Case
+from .cases import Case, Question
 from .figures import Run
 
 _METRIC: Final = re.compile(r"MRR|(?:R|nDCG|hit|all|session-hit|session-all)@([1-9]\d{0,3})")
@@ -25,10 +25,14 @@ class Least:
     @property
     def k(self) -> int | None:
         found = _METRIC.fullmatch(self.metric)
-        return int(found[1]) if found and found[1] else None
+        if found and found[1]:
+            return int(found[1])
+        return None
 
     def __str__(self) -> str:
-        return f"{self.category}.{self.metric}" if self.category else self.metric
+        if self.category:
+            return f"{self.category}.{self.metric}"
+        return self.metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,9 @@ def least_of(text: str) -> Least:
 
 def check_least(gates: Sequence[Least], cases: Sequence[Case], depth: int) -> None:
     """Before anything is run: every figure asked for will be there."""
-    questions = [question for case in cases for question in case.questions]
+    questions: list[Question] = []
+    for case in cases:
+        questions.extend(case.questions)
     known = sorted({question.category for question in questions if question.category is not None})
     for gate in gates:
         if gate.category is not None and gate.category not in known:
@@ -73,6 +79,9 @@ def check_least(gates: Sequence[Least], cases: Sequence[Case], depth: int) -> No
 
 def missed(run: Run, gates: Sequence[Least]) -> Iterator[Missed]:
     for gate in gates:
-        figures = run.overall if gate.category is None else run.categories[gate.category]
+        if gate.category is None:
+            figures = run.overall
+        else:
+            figures = run.categories[gate.category]
         if (value := figures[gate.metric].value) < gate.value - 1e-9:
             yield Missed(least=gate, value=value)

@@ -44,7 +44,9 @@ def _add(scopes: dict[str, _Gathered], said: Mapping[str, Any], number: int, whe
     kind = said.get("type")
     if kind not in ("record", "question"):
         raise BadInput(f'{where}: type is "record" or "question", not {kind!r}')
-    known = _RECORD if kind == "record" else _QUESTION
+    known = _QUESTION
+    if kind == "record":
+        known = _RECORD
     if unknown := sorted(said.keys() - known):
         raise BadInput(f"{where}: a {kind} has no field {unknown[0]!r}; there are {', '.join(sorted(known))}")
     gathered = scopes.setdefault(_scope(said, where), _Gathered())
@@ -116,12 +118,16 @@ def _short(said: Mapping[str, Any], name: str, where: str) -> str:
 
 
 def _maybe_short(said: Mapping[str, Any], name: str, where: str) -> str | None:
-    return None if said.get(name) is None else _short(said, name, where)
+    if said.get(name) is None:
+        return None
+    return _short(said, name, where)
 
 
 def _maybe_time(said: Mapping[str, Any], name: str, where: str) -> float | None:
     try:
-        return None if said.get(name) is None else moment(said[name], name)
+        if said.get(name) is None:
+            return None
+        return moment(said[name], name)
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
 

@@ -48,7 +48,10 @@ def _turns(conversation: Mapping[str, Any], where: str) -> Iterator[Draft]:
 def _turn(turn: Any, session: str, occurred: float, where: str) -> Iterator[Draft]:
     said = table_in(turn, where)
     text, seen = text_in(said, "text", where, blank=True), said.get("blip_caption")
-    whole = f"{text} [shares an image: {seen}]".lstrip() if seen else text
+    if seen:
+        whole = f"{text} [shares an image: {seen}]".lstrip()
+    else:
+        whole = text
     if whole.strip():
         yield Draft(
             id=text_in(said, "dia_id", where),

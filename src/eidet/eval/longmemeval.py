@@ -68,7 +68,9 @@ def _check(roles: Sequence[str], sessions: int) -> None:
 def _why_not(item: Item) -> str | None:
     if item.question.id.endswith("_abs"):
         return "abstention"
-    return None if item.question.gold else "without gold"
+    if item.question.gold:
+        return None
+    return "without gold"
 
 
 def _pools(

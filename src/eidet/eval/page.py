@@ -68,7 +68,9 @@ def _cards(report: Report) -> str:
     if run.tokens is not None:
         held = f"of {report.budget:,}, {run.context_gold:.0%} of gold"
         shown.append(_plain_card("context tokens", f"{run.tokens:,.0f}", held))
-    mark = "bad" if run.leaks else "good"
+    mark = "good"
+    if run.leaks:
+        mark = "bad"
     shown.append(_plain_card("leaks", f'<span class="{mark}">{run.leaks:,}</span>', f"empty {run.empty:.1%}"))
     whose = f"<p class=note>The figures of <b>{_said(run.name)}</b>, each with its 95 % interval.</p>"
     return f"<div class=cards>{''.join(shown)}</div>{whose}"
@@ -160,11 +162,16 @@ def _verdict(difference: Difference) -> str:
 
 
 def _worst(report: Report) -> str:
-    texts = {(case.scope, draft.id): draft for case in report.cases for draft in case.records}
+    texts = {}
+    for case in report.cases:
+        for draft in case.records:
+            texts[(case.scope, draft.id)] = draft
     shown = "".join(_question(answer, texts, report.depth) for answer in worst(report, WORST))
     shown = shown.replace("<details>", "<details open>", 1)  # so that one sees what is in them
     note = "The least well answered, in turn from each category: what came back against the gold."
-    body = f"<p class=note>{note}</p>{shown}" if shown else "<p>All gold was found first.</p>"
+    body = "<p>All gold was found first.</p>"
+    if shown:
+        body = f"<p class=note>{note}</p>{shown}"
     return f"<h2>Worst questions</h2>{body}"
 
 
@@ -184,8 +191,14 @@ def worst(report: Report, count: int) -> list[Answer]:
 
 def _question(answer: Answer, texts: Mapping[tuple[str, str | None], Draft], depth: int) -> str:
     question, ranks = answer.question, {hit.id: at for at, hit in enumerate(answer.found, 1) if hit.gold}
-    chip = f" <span class=chip>{_said(question.category)}</span>" if question.category else ""
-    best = f"first gold at {min(ranks.values())}" if ranks else f"no gold in {depth}"
+    if question.category:
+        chip = f" <span class=chip>{_said(question.category)}</span>"
+    else:
+        chip = ""
+    if ranks:
+        best = f"first gold at {min(ranks.values())}"
+    else:
+        best = f"no gold in {depth}"
     gold = "".join(
         f"<li><span class=place>{f'#{ranks[id]}' if id in ranks else 'missed'}</span>"
         f"<div>{_record(texts.get((answer.scope, id)), id)}</div></li>"
@@ -201,8 +214,13 @@ def _question(answer: Answer, texts: Mapping[tuple[str, str | None], Draft], dep
 
 
 def _hit(hit: Found, rank: int, texts: Mapping[tuple[str, str | None], Draft]) -> str:
-    mark = " class=right" if hit.gold else ""
-    leak = "<b class=bad>of another scope</b> " if hit.leaked else ""
+    mark = ""
+    if hit.gold:
+        mark = " class=right"
+    if hit.leaked:
+        leak = "<b class=bad>of another scope</b> "
+    else:
+        leak = ""
     return (
         f"<li{mark}><span class=place>#{rank}<br>{hit.score:.2f}</span>"
         f"<div>{leak}{_record(texts.get((hit.scope, hit.id)), hit.id)}"
@@ -214,8 +232,14 @@ def _record(draft: Draft | None, id: str) -> str:
     if draft is None:
         return _said(id)
     text = draft.text or ""
-    shown = text if len(text) <= LONGEST else text[:LONGEST] + " …"
-    who = f"<b>{_said(draft.who)}:</b> " if draft.who else ""
+    if len(text) <= LONGEST:
+        shown = text
+    else:
+        shown = text[:LONGEST] + " …"
+    if draft.who:
+        who = f"<b>{_said(draft.who)}:</b> "
+    else:
+        who = ""
     return f"{who}{_said(shown)} <span class=chip>{_said(id)}</span>"
 
 

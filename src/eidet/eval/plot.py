@@ -98,7 +98,9 @@ def curves(runs: Mapping[str, Sequence[Figure]]) -> str:
 
 def shares_within(runs: Mapping[str, Sequence[float]]) -> str:
     """Which share of the recalls was answered within so many milliseconds."""
-    every = [value for values in runs.values() for value in values]
+    every: list[float] = []
+    for values in runs.values():
+        every.extend(values)
     x, y = _across(max(1e-3, min(every) * 0.9), max(every) * 1.1, powers=True), _upward()
     drawn = [_line(_steps(sorted(values), x, y), name, at) for at, (name, values) in enumerate(runs.items())]
     ticks = {value: f"{value:g}" for value in _round_values(x.low, x.high)}
@@ -165,7 +167,10 @@ def _round_values(low: float, high: float) -> list[float]:
     """Round numbers within, by powers of ten: some, but not too many for their labels."""
     powers = range(floor(log10(low)), floor(log10(high)) + 1)
     for steps in ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
-        values = [step * 10.0**power for power in powers for step in steps]
+        values = []
+        for power in powers:
+            for step in steps:
+                values.append(step * 10.0**power)
         within = [value for value in values if low <= value <= high]
         if len(within) <= 7:
             break

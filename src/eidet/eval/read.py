@@ -34,7 +34,10 @@ def read_cases(
     if format is not None and format not in FORMATS:
         raise BadInput(f"unknown format {format!r}; there are {', '.join(FORMATS)}")
     name, text = Path(file).name, _content(Path(file))
-    whole = None if format == "jsonl" or _is_lines(text) else json_of(text, name)
+    if format == "jsonl" or _is_lines(text):
+        whole = None
+    else:
+        whole = json_of(text, name)
     match format or _format_of(whole, name):
         case "locomo":
             cases = list(locomo_cases(_listed(whole, name), name))
@@ -71,7 +74,10 @@ def _is_lines(text: str) -> bool:
 def _format_of(whole: Any, name: str) -> str:
     if whole is None:
         return "jsonl"
-    first = whole[0] if isinstance(whole, list) and whole else whole
+    if isinstance(whole, list) and whole:
+        first = whole[0]
+    else:
+        first = whole
     if isinstance(first, dict):
         if "conversation" in first:
             return "locomo"

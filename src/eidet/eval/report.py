@@ -34,7 +34,9 @@ class Report:
     @property
     def k(self) -> int:
         """The rank that headlines are about: 10 where there is one."""
-        return 10 if 10 in self.ks else max(self.ks)
+        if 10 in self.ks:
+            return 10
+        return max(self.ks)
 
     def __getitem__(self, name: str) -> Figure:
         """A figure of the first run: `report["R@10"]`, or `report["multi-hop.R@10"]` of a category."""
@@ -73,7 +75,10 @@ def names_of(variants: Sequence[Variant]) -> list[str]:
     """Each by the parts in which they differ; one alone by embedder and recipe."""
     told = [variant.told() for variant in variants]
     parts = dict.fromkeys(name for parts in told for name in parts)
-    differing = [name for name in parts if len({one.get(name) for one in told}) > 1]
+    differing = []
+    for name in parts:
+        if len({one.get(name) for one in told}) > 1:
+            differing.append(name)
     names = [_name(one, differing or ["embedder", "recipe"]) for one in told]
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
@@ -131,4 +136,6 @@ def _rounded(value: Any) -> Any:
         return round(value, 6)
     if isinstance(value, dict):
         return {name: _rounded(item) for name, item in value.items()}
-    return [_rounded(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [_rounded(item) for item in value]
+    return value

@@ -44,7 +44,10 @@ class Variant:
         return "Recipe(" + ", ".join(f"{name}={getattr(self.recipe, name)!r}" for name in changed) + ")"
 
     def opened(self) -> Memory:
-        place = None if self.place == IN_RAM else self.place
+        if self.place == IN_RAM:
+            place = None
+        else:
+            place = self.place
         return Memory(place, embedder=self.embedder, language=self.language)
 
 
@@ -114,7 +117,9 @@ def ask(
                 tell(len(case.records))
             loaded = time.perf_counter() - began
             answers = tuple(_answers(memory, cases, recipe, depth, tell))
-            packed = tuple(_contexts(memory, answers, recipe, budget, seed)) if budget else ()
+            packed: tuple[Packed, ...] = ()
+            if budget:
+                packed = tuple(_contexts(memory, answers, recipe, budget, seed))
         finally:
             if variant.place != IN_RAM:
                 _emptied(memory, cases)
@@ -139,7 +144,10 @@ def _answer(memory: Memory, scope: str, question: Question, recipe: Recipe, dept
     millis = (time.perf_counter() - began) * 1000
     gold = frozenset(question.gold)
     found = tuple(found_of(hit, scope, gold, told=at < TOLD) for at, hit in enumerate(hits))
-    sessions = _sessions(memory, scope, question, recipe, depth) if question.sessions else ()
+    if question.sessions:
+        sessions = _sessions(memory, scope, question, recipe, depth)
+    else:
+        sessions = ()
     return Answer(question=question, scope=scope, found=found, sessions=sessions, millis=millis)
 
 
