@@ -37,7 +37,10 @@ def export(
     """
     if every and (below or on.scope is not None):
         raise BadInput("--all means every scope: leave --scope and --below out")
-    scope = None if every else on.reach(below)
+    if every:
+        scope = None
+    else:
+        scope = on.reach(below)
     with on.opened() as memory, progress_bar("exporting") as tell:
         count = memory.export(file, scope=scope, plain=plain, progress=tell)
     _tell(on, {"exported": count, "file": str(file)}, f"exported {count:,} records to {file}")

@@ -45,10 +45,19 @@ def of_retrieval(told: Mapping[str, Any], settings: Settings) -> Iterator[Findin
 
 
 def _moved(shift: Mapping[str, Any]) -> str:
-    better = "worse" if shift["worse"] else "better"
+    if shift["worse"]:
+        better = "worse"
+    else:
+        better = "better"
     name, before, after = shift["name"], shift["before"], shift["after"]
-    numbers = f"{before:.2f} to {after:.2f}" if name == "top score" else f"{before:.1%} to {after:.1%}"
-    mean = "mean " if name == "top score" else ""
+    if name == "top score":
+        numbers = f"{before:.2f} to {after:.2f}"
+    else:
+        numbers = f"{before:.1%} to {after:.1%}"
+    if name == "top score":
+        mean = "mean "
+    else:
+        mean = ""
     return f"the {mean}{name} went from {numbers}, which is {better} (p {shift['p_value']:.2g})"
 
 

@@ -70,7 +70,10 @@ def _tell(found: Verified) -> None:
         out.print(styled(("fault ", "bold red"), str(fault)), soft_wrap=True)
     for note in found.notes:
         out.print(styled(("note ", "yellow"), str(note)), soft_wrap=True)
-    sound = "all as they were written" if found.ok else "the log cannot be trusted where it says fault"
+    if found.ok:
+        sound = "all as they were written"
+    else:
+        sound = "the log cannot be trusted where it says fault"
     out.print(styled(f"{found.entries:,} entries, {sound}"))
 
 
@@ -97,7 +100,10 @@ def show(
         until=None if until is None else moment(until, "until"),
         id=id,
     )
-    found = list(chosen)[-last:] if last else list(chosen)
+    if last:
+        found = list(chosen)[-last:]
+    else:
+        found = list(chosen)
     if json:
         emit_each(entry.json for entry in found)
     elif found:
@@ -127,7 +133,10 @@ def _passes(
     until: float | None,
     id: str | None,
 ) -> bool:
-    at = _at(entry) if since is not None or until is not None else None
+    if since is not None or until is not None:
+        at = _at(entry)
+    else:
+        at = None
     return (
         (scope is None or _within(scope, entry.scope))
         and (by is None or by in (entry.by, entry.details.get("asked_by")))
@@ -168,14 +177,19 @@ def _table(found: Iterable[Entry]) -> Any:
 def _what(entry: Entry) -> str:
     ids = ", ".join(map(str, entry.ids[:SHOWN_IDS])) + (" …" if len(entry.ids) > SHOWN_IDS else "")
     told = [f"{name} {_short(value)}" for name, value in entry.details.items() if name != "log"]
-    count = "" if entry.count is None or entry.count == len(entry.ids) == 1 else f"{entry.count} records"
+    if entry.count is None or entry.count == len(entry.ids) == 1:
+        count = ""
+    else:
+        count = f"{entry.count} records"
     return "; ".join(part for part in (count, ids, *told) if part)
 
 
 def _short(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {_short(item)}" for name, item in list(value.items())[:SHOWN_IDS])
-    return ", ".join(map(str, value[:SHOWN_IDS])) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(map(str, value[:SHOWN_IDS]))
+    return str(value)
 
 
 def head(path: Log, key: Key = None, key_file: KeyFile = None) -> None:
@@ -191,7 +205,9 @@ def head(path: Log, key: Key = None, key_file: KeyFile = None) -> None:
 def _key(key: str | None, file: Path | None) -> str | bytes | None:
     from ..trust.audit import key_in
 
-    return key if file is None else key_in(file)
+    if file is None:
+        return key
+    return key_in(file)
 
 
 def _head(text: str) -> Head:

@@ -171,7 +171,10 @@ def texts(count: int, seed: int) -> list[str]:
     chance.seed(seed)
     lengths = [chance.randint(6, 30) for _ in range(count)]
     stream = iter(chance.choices(words, weights, k=sum(lengths)))
-    return [" ".join(next(stream) for _ in range(length)) for length in lengths]
+    result = []
+    for length in lengths:
+        result.append(" ".join(next(stream) for _ in range(length)))
+    return result
 
 
 def tell(measures: Sequence[Measure], size: int) -> None:

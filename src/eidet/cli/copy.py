@@ -66,7 +66,9 @@ def copy(
     if below and scope is None:
         raise BadInput("--below goes with --scope; without them all scopes are copied")
     how = {"history": history, "overwrite": overwrite, "verify": verify}
-    place = None if scope is None else Scope(scope, below=below)
+    place = None
+    if scope is not None:
+        place = Scope(scope, below=below)
     try:
         copied = _copied(
             source, target, (from_key, to_key), embedder, language, config, how | {"scope": place}
@@ -125,7 +127,10 @@ def _tell(copied: Copied) -> None:
         for one in copied.scopes:
             same = one.source_digest == one.target_digest
             digests = [one.source_digest[:DIGEST]] + ([] if same else [one.target_digest[:DIGEST]])
-            verdict = ("same", "green") if one.equal else ("differs", "bold red")
+            if one.equal:
+                verdict = ("same", "green")
+            else:
+                verdict = ("differs", "bold red")
             made.add_row(
                 styled(one.scope), f"{one.source:,}", f"{one.target:,}", " ≠ ".join(digests),
                 f"{one.left_out or ''}", f"{one.more or ''}", styled(verdict),
@@ -154,5 +159,8 @@ def _sentence(copied: Copied) -> str:
         "changed in the target and left": copied.conflicts,
     }
     told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    vectors = f"vectors made anew by {copied.embedder}" if copied.embedded else "vectors carried"
+    if copied.embedded:
+        vectors = f"vectors made anew by {copied.embedder}"
+    else:
+        vectors = "vectors carried"
     return f"copied: {told or 'nothing new'}; {vectors}"

@@ -70,15 +70,17 @@ PROMPT: Final = "What do the inns on the coast have to know about Tilda's father
 def messages(session: str) -> list[Message]:
     start, text = SESSIONS[session]
     turns = [line.strip().partition(": ") for line in text.strip().splitlines()]
-    return [
-        Message(
-            role="assistant" if who == "assistant" else "user",
-            name=who,
-            content=said,
-            timestamp=start + timedelta(minutes=number),
+    result = []
+    for number, (who, _, said) in enumerate(turns):
+        result.append(
+            Message(
+                role="assistant" if who == "assistant" else "user",
+                name=who,
+                content=said,
+                timestamp=start + timedelta(minutes=number),
+            )
         )
-        for number, (who, _, said) in enumerate(turns)
-    ]
+    return result
 
 
 def facts() -> list[Draft]:

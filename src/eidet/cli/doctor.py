@@ -70,7 +70,9 @@ def _checked(check: Callable[[Case], Iterator[Finding]], case: Case) -> Iterator
 def _file(case: Case) -> Iterator[Finding]:
     path = case.path
     if not path.is_file():
-        what = "is a folder" if path.is_dir() else "does not exist"
+        what = "does not exist"
+        if path.is_dir():
+            what = "is a folder"
         yield fault("file", f"{path} {what}", "name the memory's file with --at or EIDET_MEMORY")
     elif not os.access(path, os.R_OK):
         yield fault("file", f"{path} cannot be read", "check its permissions")
@@ -151,8 +153,14 @@ def _memory(case: Case) -> Iterator[Finding]:
 def _embedder(on: Which, store: Store) -> Iterator[Finding]:
     name, width = store.setting("embedder"), store.setting("width")
     try:
-        own = None if name is None or width is None else embedder_named(name, int(width))
-        chosen = own if own is not None and on.embedder is None else embedder_of(on.embedder)
+        if name is None or width is None:
+            own = None
+        else:
+            own = embedder_named(name, int(width))
+        if own is not None and on.embedder is None:
+            chosen = own
+        else:
+            chosen = embedder_of(on.embedder)
         made = checked(chosen, ["Is anybody there?"]).shape[1]
     except EidetError as error:
         yield fault("embedder", str(error), "repair it, or name another with --embedder")

@@ -97,9 +97,14 @@ def _check(
 
 def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope: str) -> str:
     """A number for people; what is in quarantine is forgotten too."""
-    named = Where(ids=tuple(ids)) if ids else where or Where()
+    if ids:
+        named = Where(ids=tuple(ids))
+    else:
+        named = where or Where()
     found = memory.count(named & Where(trust=tuple(Trust)), scope=scope)
-    return "1 record" if found == 1 else f"{found:,} records"
+    if found == 1:
+        return "1 record"
+    return f"{found:,} records"
 
 
 def _tell_forgotten(forgotten: Forgotten, asked: int, json: bool) -> None:
@@ -113,7 +118,10 @@ def _tell_forgotten(forgotten: Forgotten, asked: int, json: bool) -> None:
 
 def _further(forgotten: Forgotten) -> str:
     """What went beside the records that were named, where there was anything."""
-    counts = forgotten.receipt.counts if forgotten.receipt else {}
+    if forgotten.receipt:
+        counts = forgotten.receipt.counts
+    else:
+        counts = {}
     named = {
         "copies": "copies of them",
         "derived_dropped": "records made of them",
@@ -123,7 +131,9 @@ def _further(forgotten: Forgotten) -> str:
     told = [f"{counts[name]:,} {words}" for name, words in named.items() if counts.get(name)]
     if counts.get("derived_anew"):
         told.append(f"{counts['derived_anew']:,} told anew without them")
-    return f" ({', '.join(told)})" if told else ""
+    if told:
+        return f" ({', '.join(told)})"
+    return ""
 
 
 def _tell_preview(found: Preview, json: bool) -> None:

@@ -156,13 +156,18 @@ def figures_table(run: Run, report: Report) -> Table:
 
 
 def shown_names(report: Report) -> list[str]:
-    by_rank = [f"R@{k}" for k in (1, 5) if k in report.ks and k != report.k]
+    by_rank = []
+    for k in (1, 5):
+        if k in report.ks and k != report.k:
+            by_rank.append(f"R@{k}")
     return [*by_rank, f"R@{report.k}", f"nDCG@{report.k}", "MRR"]
 
 
 def cells_of(figure: Figure, *, spread: bool) -> list[str]:
     value = f"{figure.value:.3f}"
-    return [value, f"{figure.low:.2f}–{figure.high:.2f}"] if spread else [value]
+    if spread:
+        return [value, f"{figure.low:.2f}–{figure.high:.2f}"]
+    return [value]
 
 
 def tell_rest(run: Run, report: Report) -> Iterator[Text]:

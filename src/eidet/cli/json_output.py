@@ -33,13 +33,20 @@ def emit_each(answers: Iterable[object]) -> None:
 
 
 def time_json(moment: float | None) -> str | None:
-    return None if moment is None else datetime.fromtimestamp(moment, UTC).isoformat()
+    if moment is None:
+        return None
+    return datetime.fromtimestamp(moment, UTC).isoformat()
 
 
 def record_json(record: Record, *, vectors: bool = False) -> dict[str, Any]:
-    said = {field.name: getattr(record, field.name) for field in fields(record) if field.name not in _DERIVED}
+    said = {}
+    for field in fields(record):
+        if field.name not in _DERIVED:
+            said[field.name] = getattr(record, field.name)
     said |= {name: time_json(said[name]) for name in _TIMES}
-    return said | {"vector": vector_json(record.vector)} if vectors else said
+    if vectors:
+        return said | {"vector": vector_json(record.vector)}
+    return said
 
 
 def vector_json(vector: bytes | None) -> list[float] | None:
@@ -60,7 +67,9 @@ def hit_json(hit: Hit, *, vectors: bool = False) -> dict[str, Any]:
 
 def hits_json(query: str, hits: Hits, *, vectors: bool = False) -> dict[str, Any]:
     answer = {"query": query, "hits": [hit_json(hit, vectors=vectors) for hit in hits]}
-    return answer if hits.trace is None else answer | {"trace": asdict(hits.trace)}
+    if hits.trace is None:
+        return answer
+    return answer | {"trace": asdict(hits.trace)}
 
 
 def context_json(context: Context) -> dict[str, Any]:

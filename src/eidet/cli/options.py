@@ -79,13 +79,17 @@ class Which:
 
     def reach_or_all(self, below: bool) -> Scope | None:
         """For verbs that mean every scope when none is named."""
-        return None if self.scope is None and not below else self.reach(below)
+        if self.scope is None and not below:
+            return None
+        return self.reach(below)
 
     def settings(self) -> Settings:
         from ..core.settings import read_settings
 
         found = read_settings(os.environ, self.config)
-        return found if self.key_file is None else replace(found, key=f"file:{self.key_file}")
+        if self.key_file is None:
+            return found
+        return replace(found, key=f"file:{self.key_file}")
 
     def opened(self, *, creates: bool = False) -> Memory:
         """The memory, ready to embed; it must exist unless the command `creates` it."""

@@ -18,4 +18,6 @@ PANELS: Final = (START, USE, FORGET, LIFE, TRUST, CARE, ACCOUNT, MEASURE)
 
 def place_of(panel: object) -> int:
     """Where a heading stands; an unknown one comes last."""
-    return PANELS.index(panel) if panel in PANELS else len(PANELS)
+    if panel in PANELS:
+        return PANELS.index(panel)
+    return len(PANELS)

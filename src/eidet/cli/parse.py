@@ -33,14 +33,18 @@ def end_of(text: str | None) -> str | timedelta | None:
 
 def place_of(text: str | None) -> list[float] | None:
     try:
-        return None if text is None else [float(part) for part in text.split(",")]
+        if text is None:
+            return None
+        return [float(part) for part in text.split(",")]
     except ValueError:
         raise BadInput(f"a place is x,y or x,y,z in numbers, not {text!r}") from None
 
 
 def json_of(text: str | None, what: str) -> Json:
     try:
-        return None if text is None else json.loads(text)
+        if text is None:
+            return None
+        return json.loads(text)
     except ValueError as error:
         raise BadInput(f"{what} is not JSON: {error}") from None
 
@@ -78,7 +82,9 @@ def _numbered(file: str) -> Iterator[tuple[int, str]]:
 
 def _content(file: str) -> str:
     try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
+        if file == "-":
+            return sys.stdin.read()
+        return Path(file).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"{file} is not UTF-8 text: {error}") from None
     except OSError as error:

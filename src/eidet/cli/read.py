@@ -162,7 +162,9 @@ def show(
     """
     with on.opened() as memory:
         record = memory.get(id, scope=on.one_scope)
-        events = memory.history(id, scope=on.one_scope) if with_history else []
+        events = []
+        if with_history:
+            events = memory.history(id, scope=on.one_scope)
     if record is None:
         _nothing(f"there is no record {id!r} in scope {on.one_scope}")
     elif on.json:
@@ -213,7 +215,10 @@ def stats(
     """Counts and sizes, and how recalls went, of the scope named or of all."""
     scope = on.reach_or_all(below)
     with on.opened() as memory:
-        answer = memory.metrics(scope) if metrics else memory.stats(scope)
+        if metrics:
+            answer = memory.metrics(scope)
+        else:
+            answer = memory.stats(scope)
     if metrics and not on.json:
         from ..quality.metrics import exposition
 

@@ -60,8 +60,14 @@ def _tell_found(found: Sequence[Record]) -> None:
 
 def _reasons(record: Record) -> list[str]:
     label, mark = (record.meta.get(name) for name in ("poison", "quarantine"))
-    why = label.get("why") if isinstance(label, dict) else None
-    because = mark.get("because") if isinstance(mark, dict) else None
+    if isinstance(label, dict):
+        why = label.get("why")
+    else:
+        why = None
+    if isinstance(mark, dict):
+        because = mark.get("because")
+    else:
+        because = None
     return [*map(str, why if isinstance(why, list) else ()), *([str(because)] if because else ())]
 
 

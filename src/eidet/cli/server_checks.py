@@ -34,16 +34,20 @@ def _line(check: str, told: Mapping[str, Any]) -> Finding:
     said = f"{told['name']} is {told['state']}"
     if told["state"] != "up":
         return warning(check, f"{said}: {told['last_error']}", START)
-    failed = (
-        f"; {told['failures']:,} tries failed, the last: {told['last_error']}" if told["failures"] else ""
-    )
+    if told["failures"]:
+        failed = f"; {told['failures']:,} tries failed, the last: {told['last_error']}"
+    else:
+        failed = ""
     return ok(check, said + failed)
 
 
 def _side(name: str, told: Mapping[str, Any]) -> Finding:
     if told["state"] != "up":
         return warning(f"{name} store", f"down: {told['error']}", START)
-    last = f"; its last error: {told['last_error']}" if told["last_error"] else ""
+    if told["last_error"]:
+        last = f"; its last error: {told['last_error']}"
+    else:
+        last = ""
     return ok(f"{name} store", f"{told['store']}, up{last}")
 
 

@@ -43,7 +43,9 @@ def styled(*parts: str | tuple[str, str]) -> Text:
 
 
 def local_time(moment: float | None) -> str:
-    return "" if moment is None else f"{datetime.fromtimestamp(moment).astimezone():%Y-%m-%d %H:%M}"
+    if moment is None:
+        return ""
+    return f"{datetime.fromtimestamp(moment).astimezone():%Y-%m-%d %H:%M}"
 
 
 def table(*columns: str) -> Table:
@@ -55,7 +57,10 @@ def table(*columns: str) -> Table:
 
 def said(record: Record) -> Text:
     """What a record says, by whom, and under it how to name it."""
-    who = f"{record.who}: " if record.who else ""
+    if record.who:
+        who = f"{record.who}: "
+    else:
+        who = ""
     return styled((who, "bold"), record.text, (f"\n{record.id}", "dim"))
 
 
@@ -92,7 +97,10 @@ def trace_table(trace: Trace) -> Table:
     made.add_row("searched", f"{trace.searched:,} records, {trace.filtered:,} of them filtered out")
     for arm, found in trace.arms.items():
         weight = trace.weights.get(arm, 0.0)
-        best = f", the best {found[0][1]:.2f}" if found else ""
+        if found:
+            best = f", the best {found[0][1]:.2f}"
+        else:
+            best = ""
         made.add_row(f"by {arm}", f"{len(found):,} found{best}, weight {weight:.2f}")
     spent = ", ".join(f"{stage} {millis:.2f}" for stage, millis in trace.millis.items())
     made.add_row("time", f"{sum(trace.millis.values()):.2f} ms ({spent})")
@@ -144,7 +152,9 @@ def _fields(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def _value(value: object) -> str:
-    return "-" if value is None else str(value)
+    if value is None:
+        return "-"
+    return str(value)
 
 
 def _pairs() -> Table:
@@ -165,7 +175,10 @@ def tell_events(events: Sequence[Event]) -> None:
     made = table("when", "what", "version", "by")
     made.add_column("before", ratio=1)
     for event in events:
-        before = "" if event.before is None else dump_json(event.before)
+        if event.before is None:
+            before = ""
+        else:
+            before = dump_json(event.before)
         made.add_row(
             local_time(event.at), event.what, str(event.version), plain(event.by or ""), plain(before)
         )
@@ -187,7 +200,9 @@ def store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         return
     for name in ("short", "long"):
         if name in stores:
-            why = f": {stores[name]['error']}" if stores[name]["error"] else ""
+            why = ""
+            if stores[name]["error"]:
+                why = f": {stores[name]['error']}"
             yield f"{name} store", stores[name]["state"] + why
     if waiting := stores.get("outbox", {}).get("waiting"):
         yield "outbox", f"{waiting:,} waiting"
@@ -195,7 +210,9 @@ def store_rows(stores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def tell_stats(stats: Mapping[str, Any]) -> None:
     made = _pairs()
-    aside = f" ({stats['quarantined']:,} in quarantine)" if stats.get("quarantined") else ""
+    aside = ""
+    if stats.get("quarantined"):
+        aside = f" ({stats['quarantined']:,} in quarantine)"
     made.add_row("records", f"{stats['records']:,}{aside}")
     made.add_row("scopes", f"{stats['scopes']:,}")
     made.add_row("size", size_text(stats["store_bytes"]))
@@ -249,7 +266,9 @@ def shares_table(name: str, counts: Mapping[str, int]) -> Table:
 def size_text(count: float) -> str:
     for unit in ("bytes", "KB", "MB"):
         if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+            if unit == "bytes":
+                return f"{count:.0f} {unit}"
+            return f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.1f} GB"
 

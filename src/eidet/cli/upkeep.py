@@ -143,7 +143,10 @@ def unarchive(
     if listing:
         _tell_pieces(on, folder)
         return
-    scope = None if on.scope is None else Scope(on.scope)
+    if on.scope is None:
+        scope = None
+    else:
+        scope = Scope(on.scope)
     with on.opened(creates=True) as memory:
         count = memory.unarchive(folder, ids=ids, scope=scope, since=since, until=until)
     emit({"unarchived": count}) if on.json else typer.echo(f"brought back {count:,} records from {folder}")
@@ -190,7 +193,10 @@ def fit(
         found = memory.fit(path, scope=on.reach_or_all(False), window_days=window_days)
     if plot is not None:
         draw(plot, {"as set": start, "fitted": found.curve})
-    source = f"the log {path}" if path else "use counts alone, taken as evenly spread"
+    if path:
+        source = f"the log {path}"
+    else:
+        source = "use counts alone, taken as evenly spread"
     _tell_fit(on, found, start, source)
 
 
