@@ -31,7 +31,9 @@ def opened(memory: Place = None, **how: Any) -> Memory:
                 f"{', '.join(sorted(said))} cannot be changed on a memory that is open already: "
                 "say it where the memory is opened"
             )
-        return memory if isinstance(memory, Memory) else _within(memory)
+        if isinstance(memory, Memory):
+            return memory
+        return _within(memory)
     if memory is not None and not isinstance(memory, str | Path):
         raise Misconfigured(f"memory= is a Memory, a path, a URL or None, not {type(memory).__name__}")
     return Memory(memory, **said)

@@ -153,12 +153,16 @@ def _prompt(context: str, history: Sequence[Mapping[str, Any]]) -> tuple[str, li
     It has no messages of the system, which go to the prompt, and none without content. It begins with
     the user.
     """
-    ordered = [str(m["content"]) for m in history if m["role"] == "system" and m["content"]]
-    turns = [
-        {"role": "assistant" if m["role"] == "assistant" else "user", "content": m["content"]}
-        for m in history
-        if m["role"] != "system" and (m["content"] or "").strip()
-    ]
+    ordered = []
+    for m in history:
+        if m["role"] == "system" and m["content"]:
+            ordered.append(str(m["content"]))
+    turns = []
+    for m in history:
+        if m["role"] != "system" and (m["content"] or "").strip():
+            turns.append(
+                {"role": "assistant" if m["role"] == "assistant" else "user", "content": m["content"]}
+            )
     while turns and turns[0]["role"] != "user":
         del turns[0]
     return SYSTEM.format(context="\n\n".join([*ordered, context]).strip()), turns

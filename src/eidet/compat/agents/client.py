@@ -93,7 +93,10 @@ class AnthropicClient:
         """Posts the body (model, max_tokens, messages, system, tools …) and reads the answer."""
         asked = {name: value for name, value in body.items() if value is not None}
         answer = self._wire.post(asked, self._wire.deadline()).json
-        content = answer.get("content") if isinstance(answer, Mapping) else None
+        if isinstance(answer, Mapping):
+            content = answer.get("content")
+        else:
+            content = None
         if not isinstance(content, list) or not all(isinstance(block, Mapping) for block in content):
             raise Misconfigured(
                 f"{self._wire.endpoint} answered JSON without content; does it speak the Messages API?"

@@ -56,7 +56,9 @@ class ConversationMemory:
         self.summarize_threshold = limit_of(summarize_threshold, "summarize_threshold") or LONGEST
         self.client = client
         self.scope = scope
-        self.session_id = "default" if session_id is None else session_id
+        self.session_id = "default"
+        if session_id is not None:
+            self.session_id = session_id
         self.memory = opened(memory)
         self._owned = not is_shared(memory)
         self._counter = counter_of(token_counter)
@@ -122,7 +124,9 @@ class ConversationMemory:
 
     def get_messages_for_llm(self) -> list[dict[str, Any]]:
         """As chat APIs take them: what was before in a pair of messages, then the messages."""
-        before = [] if self.summary is None else _pair(self.summary)
+        before = []
+        if self.summary is not None:
+            before = _pair(self.summary)
         return before + [{"role": message.role, "content": message.content} for message in self.messages]
 
     def search(self, query: str, limit: int = 5) -> list[Message]:
@@ -182,10 +186,15 @@ class ConversationMemory:
 
     def _before(self, messages: Sequence[Message], keep: int) -> str:
         leaving = messages[: len(messages) - keep]
-        return _beginnings(leaving) if leaving else self.summary or ""
+        if leaving:
+            return _beginnings(leaving)
+        return self.summary or ""
 
     def _cost(self, summary: str, messages: Sequence[Message]) -> int:
-        pair = _pair(summary) if summary else []
+        if summary:
+            pair = _pair(summary)
+        else:
+            pair = []
         said = sum(message.tokens(self._counter) for message in messages)
         return said + sum(self._counter.count(part["content"]) for part in pair)
 
@@ -224,7 +233,9 @@ def _pair(summary: str) -> list[dict[str, Any]]:
 
 def _summarised(client: object, messages: Sequence[Message], before: str | None) -> str:
     said = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
-    earlier = f"What was said before, in short:\n{before}\n\n" if before else ""
+    earlier = ""
+    if before:
+        earlier = f"What was said before, in short:\n{before}\n\n"
     prompt = (
         "Sum up this conversation in a few sentences: who said, decided or did what, with names, dates "
         f"and numbers. Only the summary.\n\n{earlier}{said}"

@@ -54,7 +54,10 @@ class EmbeddingService:
         """One vector per text, in their order."""
         client = self.client
         rows = await asyncio.to_thread(checked, client, list(texts))
-        return [[float(number) for number in row] for row in rows]
+        result = []
+        for row in rows:
+            result.append([float(number) for number in row])
+        return result
 
     def _made(self) -> Embedder:
         if self.provider in LOCAL:

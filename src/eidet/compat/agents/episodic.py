@@ -89,7 +89,10 @@ class EpisodicMemory:
 
 
 def _episode(record: Record) -> Episode:
-    data = record.whole.data if isinstance(record.whole.data, Mapping) else {}
+    if isinstance(record.whole.data, Mapping):
+        data = record.whole.data
+    else:
+        data = {}
     return Episode(
         id=record.id,
         situation=data.get("situation") or record.whole.text,

@@ -67,7 +67,9 @@ class FactStore(MemoryStore):
 
     async def get(self, id: str) -> MemoryItem | None:
         found = await run(self.memory, self._facts.get, id)
-        return None if found is None else item_of(found)
+        if found is None:
+            return None
+        return item_of(found)
 
     async def search(self, query: str, limit: int = 5) -> list[MemoryItem]:
         hits = await run(self.memory, self._facts.search, query, limit)

@@ -74,7 +74,9 @@ class SemanticMemory:
     async def get(self, memory_id: str) -> MemoryItem | None:
         """A fact by its id."""
         record = await run(await self._ready(), lambda: self._facts.get(memory_id))
-        return None if record is None else self._item(record)
+        if record is None:
+            return None
+        return self._item(record)
 
     async def update_importance(self, memory_id: str, importance: float) -> bool:
         """Whether there is such a fact."""
@@ -157,7 +159,10 @@ class SemanticMemory:
         """The memory, open; a coroutine function that embeds is awaited in the loop of the caller."""
         if self._memory is None and self.embedding_fn is not None:
             await widened(self._embedder)
-        memory = self.memory if self._place is None else await asyncio.to_thread(lambda: self.memory)
+        if self._place is None:
+            memory = self.memory
+        else:
+            memory = await asyncio.to_thread(lambda: self.memory)
         if texts and (warm := getattr(embedder_in(memory), "warm", None)) is not None:
             await warm(texts_of([text for text in texts if isinstance(text, str)]))
         return memory
@@ -167,7 +172,9 @@ class SemanticMemory:
         if self.embedding_fn is None:
             return None
         service = getattr(self.embedding_fn, "__self__", self.embedding_fn)
-        return service.client if isinstance(service, EmbeddingService) else embedder_for(self.embedding_fn)
+        if isinstance(service, EmbeddingService):
+            return service.client
+        return embedder_for(self.embedding_fn)
 
     def _open(self, embedder: Embedder | None) -> Memory:
         if embedder is None or not is_shared(self._place):

@@ -49,7 +49,9 @@ class AgentMemorySystem:
             parts.append("## Current Task Context\n" + self.working.get_context_string())
         if known := await self.semantic.search(query, limit=max_semantic_results):
             parts.append(_listed("## Relevant Knowledge", (item.content for item in known)))
-        failed = await self.episodic.search(query, max_episodes, success=False) if max_episodes else []
+        failed = []
+        if max_episodes:
+            failed = await self.episodic.search(query, max_episodes, success=False)
         if failed:
             told = (f"{episode.situation}: {episode.outcome}" for episode in failed)
             parts.append(_listed("## What Failed Before", told))
@@ -107,7 +109,9 @@ def _said_before(memory: AgentMemorySystem, task: str) -> list[str]:
     if messages and messages[-1].role == "user" and messages[-1].content == task:
         messages.pop()
     said = [f"{message.role}: {message.content or ''}" for message in messages]
-    return [summary, *said] if summary else said
+    if summary:
+        return [summary, *said]
+    return said
 
 
 def _listed(title: str, lines: Iterable[str]) -> str:

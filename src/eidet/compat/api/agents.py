@@ -79,10 +79,15 @@ class BaseAgent:
 
 
 def _api_in(config: Any) -> AgentMemoryAPI:
-    given = config.get("memory") if isinstance(config, Mapping) else config
+    if isinstance(config, Mapping):
+        given = config.get("memory")
+    else:
+        given = config
     if isinstance(given, AgentMemoryAPI):
         return given
-    return AgentMemoryAPI(given) if isinstance(given, MemoryConfig) else default_memory_api()
+    if isinstance(given, MemoryConfig):
+        return AgentMemoryAPI(given)
+    return default_memory_api()
 
 
 @overload
@@ -114,7 +119,9 @@ def install_memory_hooks(
         _bind_new(chosen, memory, agent_id, methods)
         return chosen
 
-    return installed if cls is None else installed(cls)
+    if cls is None:
+        return installed
+    return installed(cls)
 
 
 def with_memory(
@@ -149,7 +156,12 @@ def _bind_new(cls: Any, memory: Target, agent_id: str | None, methods: str | Seq
 
 def _bound(agent: A, memory: Target, agent_id: str | None, methods: str | Sequence[str]) -> A:
     own = getattr(agent, "memory_api", None)
-    target = memory if memory is not None else (own if isinstance(own, AgentMemoryAPI) else None)
+    if memory is not None:
+        target = memory
+    elif isinstance(own, AgentMemoryAPI):
+        target = own
+    else:
+        target = None
     name = agent_id or (target.agent_id if isinstance(target, MemorySpace) else None)
     return with_hooks(agent, store=_sink(target, name), agent_id=name, methods=methods)
 
@@ -204,5 +216,8 @@ def _action(
 def _flat(state: Mapping[str, Json]) -> dict[str, Json]:
     """A state as `AgentState.as_dict` tells it."""
     extra = state.get("extra_data")
-    rest = {name: value for name, value in state.items() if name != "extra_data" and value is not None}
+    rest = {}
+    for name, value in state.items():
+        if name != "extra_data" and value is not None:
+            rest[name] = value
     return {**(extra if isinstance(extra, Mapping) else {}), **rest}

@@ -247,7 +247,10 @@ class AgentMemoryAPI:
 
     def save(self, path: str | Path, agent_id: str | None = None) -> int:
         """Writes one agent's memories, or all agents', to a .json or .jsonl file; how many memories."""
-        names = [agent_id] if agent_id is not None else self.agents()
+        if agent_id is not None:
+            names = [agent_id]
+        else:
+            names = self.agents()
         with said_as(MemoryRetrievalException, f"{path} was not written"):
             return save_file(
                 self.memory, {name: self.get_memory_space(name).scope for name in names}, Path(path)

@@ -121,7 +121,9 @@ class QueryBuilder:
         parts: tuple[Strategy, ...] = (*self._parts, *weights)
         if not parts:
             return Attribute(fields={})
-        return parts[0] if len(parts) == 1 else Compound(parts=parts, how="and")
+        if len(parts) == 1:
+            return parts[0]
+        return Compound(parts=parts, how="and")
 
     def build(self) -> MemoryQuery:
         return replace(self._query, strategy=self.strategy())

@@ -37,7 +37,9 @@ class Compound:
         known = tuple(one for one in filters if one is not None)
         if len(known) < len(filters):
             return None
-        return Where(every=known) if self.how == "and" else Where(some=known)
+        if self.how == "and":
+            return Where(every=known)
+        return Where(some=known)
 
     def score(self, look: Look, record: Record) -> float:
         scores = [part.score(look, record) for part in self._holding(look, record)]
@@ -50,30 +52,49 @@ class Compound:
                 yield part
 
     def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        return self._all(look, where, k) if self.how == "and" else self._any(look, where, k)
+        if self.how == "and":
+            return self._all(look, where, k)
+        return self._any(look, where, k)
 
     def _all(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        filters = [(part, own) for part in self.parts if (own := part.where(look)) is not None]
+        filters = []
+        for part in self.parts:
+            if (own := part.where(look)) is not None:
+                filters.append((part, own))
         joined = Where(every=(where, *(own for _, own in filters)))
         ranking = [part for part in self.parts if part.where(look) is None]
-        most = None if len(ranking) > 1 or k is None else max(POOL, 10 * k)
-        enough = most if any(part.graded for part, _ in filters) else k
-        answers = [part.found(look, joined, enough if len(ranking) == 1 else None) for part in ranking]
+        if len(ranking) > 1 or k is None:
+            most = None
+        else:
+            most = max(POOL, 10 * k)
+        if any(part.graded for part, _ in filters):
+            enough = most
+        else:
+            enough = k
+        answers = []
+        for part in ranking:
+            answers.append(part.found(look, joined, enough if len(ranking) == 1 else None))
         if not answers:
-            limit = None if self.graded else k
+            if self.graded:
+                limit = None
+            else:
+                limit = k
             answers = [[Scored(record, 1.0) for record in look.find(joined, order="-occurred", limit=limit)]]
-        told = [{one.record.id: one for one in answer} for answer in answers]
+        told = []
+        for answer in answers:
+            told.append({one.record.id: one for one in answer})
         both = [one.record for one in answers[0] if all(one.record.id in other for other in told)]
-        scored = [
-            Scored(
-                record,
-                _mean(
-                    [part.score(look, record) for part, _ in filters]
-                    + ([one[record.id].score for one in told] if ranking else [])
-                ),
+        scored = []
+        for record in both:
+            scored.append(
+                Scored(
+                    record,
+                    _mean(
+                        [part.score(look, record) for part, _ in filters]
+                        + ([one[record.id].score for one in told] if ranking else [])
+                    ),
+                )
             )
-            for record in both
-        ]
         return sorted(scored, key=lambda one: -one.score)[:k]
 
     def _any(self, look: Look, where: Where, k: int | None) -> list[Scored]:
@@ -107,10 +128,14 @@ class Weighted:
 
     def score(self, look: Look, record: Record) -> float:
         told = self.found(look, Where(ids=(record.id,)), 1)
-        return told[0].score if told else 0.0
+        if told:
+            return told[0].score
+        return 0.0
 
     def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        pool = None if k is None else max(POOL, 10 * k)
+        pool = None
+        if k is not None:
+            pool = max(POOL, 10 * k)
         records: dict[str, Record] = {}
         sums: dict[str, float] = {}
         for part, weight in self.parts:
@@ -152,4 +177,6 @@ def _goes_by_now(strategy: Strategy) -> bool:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 1.0
+    if values:
+        return sum(values) / len(values)
+    return 1.0

@@ -36,7 +36,9 @@ class _Tier:
             value = getattr(self, name)
             whole = name != "ttl"
             if value is not None and not _is_number(value, whole=whole, least=0 if whole else 1e-6):
-                wanted = "a whole number from 0 up" if whole else "a number of seconds above 0"
+                wanted = "a number of seconds above 0"
+                if whole:
+                    wanted = "a whole number from 0 up"
                 raise _wrong(f"{type(self).__name__}.{name}", wanted, value)
 
 
@@ -68,8 +70,13 @@ class _Redis(_Tier):
             return self.url
         if not self.use_redis and self.host in _HERE:
             return None
-        secret = f":{quote(self.password, safe='')}@" if self.password else ""
-        prefix = "" if self.namespace == NAMESPACE else f"?prefix={quote(self.namespace, safe='')}"
+        secret = ""
+        if self.password:
+            secret = f":{quote(self.password, safe='')}@"
+        if self.namespace == NAMESPACE:
+            prefix = ""
+        else:
+            prefix = f"?prefix={quote(self.namespace, safe='')}"
         return f"redis://{secret}{self.host or 'localhost'}:{self.port}/{self.db}{prefix}"
 
 
@@ -272,7 +279,9 @@ def _changed(base: T, changes: Mapping[str, Any], name: str) -> T:
 
 
 def _days(seconds: float | None) -> float | None:
-    return None if seconds is None else seconds / SECONDS_A_DAY
+    if seconds is None:
+        return None
+    return seconds / SECONDS_A_DAY
 
 
 def _is_number(value: object, *, whole: bool = False, least: float = 0.0, most: float = math.inf) -> bool:

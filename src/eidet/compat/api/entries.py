@@ -85,9 +85,14 @@ def _point(value: Json) -> tuple[float, ...] | None:
         value = [value.get(axis) for axis in "xyz"]
     if not isinstance(value, list | tuple):
         return None
-    parts = list(value[:-1]) if len(value) == 3 and value[2] is None else list(value)
+    if len(value) == 3 and value[2] is None:
+        parts = list(value[:-1])
+    else:
+        parts = list(value)
     fits = len(parts) in (2, 3) and all(_is_coordinate(part) for part in parts)
-    return tuple(map(float, parts)) if fits else None
+    if fits:
+        return tuple(map(float, parts))
+    return None
 
 
 def _is_coordinate(value: Json) -> bool:
@@ -118,14 +123,18 @@ def told(record: Record) -> Json:
     """What a memory says; one that is a text (of another door) is told as its content."""
     if isinstance(record.data, dict):
         return copied(record.data)
-    return {"content": record.text} if record.data is None else {"content": record.text, "data": record.data}
+    if record.data is None:
+        return {"content": record.text}
+    return {"content": record.text, "data": record.data}
 
 
 def copied(value: Json) -> Json:
     """JSON of one's own: a fifth of what deepcopy costs."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
-    return [copied(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value
 
 
 class _Unread:
@@ -252,7 +261,9 @@ def _units(full: bytes, record: Record) -> int:
     from ...text.analysis import read_analysis
 
     count = len(read_analysis(record.terms).units)
-    return count if count and len(full) % (4 * count) == 0 else 1
+    if count and len(full) % (4 * count) == 0:
+        return count
+    return 1
 
 
 def _one(vector: bytes, width: int) -> list[float]:

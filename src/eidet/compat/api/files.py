@@ -49,7 +49,9 @@ def save_file(memory: Memory, scopes: Mapping[str, str], path: Path) -> int:
 
 
 def _manifest(parts: Sequence[Path]) -> dict[str, Any]:
-    read = verify_export(parts[0]) if parts else {}
+    read = {}
+    if parts:
+        read = verify_export(parts[0])
     return {name: read[name] for name in _MANIFEST if name in read}
 
 
@@ -97,7 +99,9 @@ def load_file(api: AgentMemoryAPI, path: Path) -> int:
         if '"eidet":"export"' in first.replace(" ", "")[:200]:
             manifest = verify_export(path)
             agents = manifest.get("agents")
-            names = {scope: name for name, scope in agents.items()} if isinstance(agents, dict) else {}
+            names = {}
+            if isinstance(agents, dict):
+                names = {scope: name for name, scope in agents.items()}
             return _put(api, list(read_export(path)), manifest, names)
         document = _read(path)
         if isinstance(document, dict) and document.get("format") == FORMAT:

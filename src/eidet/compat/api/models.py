@@ -76,7 +76,11 @@ class ActionData:
 
 def _said(model: Any) -> dict[str, Json]:
     values = {f.name: getattr(model, f.name) for f in fields(model)}
-    return {name: value for name, value in values.items() if value is not None and value != {}}
+    result = {}
+    for name, value in values.items():
+        if value is not None and value != {}:
+            result[name] = value
+    return result
 
 
 def _parted(model: type[Any], data: Mapping[str, Json], rest: str) -> dict[str, Any]:
@@ -90,5 +94,9 @@ def contents_of(given: object) -> Mapping[str, Json] | None:
     if isinstance(given, Mapping):
         return given
     said = getattr(given, "as_dict", None)
-    told = said() if callable(said) else None
-    return told if isinstance(told, Mapping) else None
+    told = None
+    if callable(said):
+        told = said()
+    if isinstance(told, Mapping):
+        return told
+    return None

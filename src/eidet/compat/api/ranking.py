@@ -38,7 +38,10 @@ class Similarity:
         return self.found(look, Where(ids=(record.id,)), 1)[0].score
 
     def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        vector = look.vector_of(spoken(self.state)) if self.vector is None else self.vector
+        if self.vector is None:
+            vector = look.vector_of(spoken(self.state))
+        else:
+            vector = self.vector
         return [one for one in look.nearest(vector, where, k) if one.score >= self.least]
 
 
@@ -56,7 +59,9 @@ class Content:
 
     def score(self, look: Look, record: Record) -> float:
         hits = look.about(self.text, Where(ids=(record.id,)), 1)
-        return hits[0].score if hits else 0.0
+        if hits:
+            return hits[0].score
+        return 0.0
 
     def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         hits = look.about(self.text, where, k)
@@ -86,7 +91,9 @@ class Importance:
     def where(self, look: Look) -> Where | None:
         low, high, closed = self._range()
         exact = not look.decays and self.top is None and (closed or high is None)
-        return Where(importance_min=low, importance_max=high) if exact else None
+        if exact:
+            return Where(importance_min=low, importance_max=high)
+        return None
 
     def score(self, look: Look, record: Record) -> float:
         return look.importance(record)
@@ -94,9 +101,13 @@ class Importance:
     def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         low, high, closed = self._range()
         limits = [n for n in (k, self.top) if n is not None]
-        most = min(limits) if limits else None
+        most = None
+        if limits:
+            most = min(limits)
         bounds = Where(importance_min=low, importance_max=None if look.decays else high)
-        enough = most if closed and not look.decays else None
+        enough = None
+        if closed and not look.decays:
+            enough = most
         there = look.find(both(where, bounds), order="-importance", limit=enough)
         scored = (Scored(record, look.importance(record)) for record in there)
         kept = [s for s in scored if _within(s.score, low, high, closed)]
@@ -131,7 +142,9 @@ class Narrative:
         beside = [r for r in look.find(both(where, same), order="seq") if r.id != centre.id]
         here = sorted([*beside, centre], key=_moment)
         at = next(i for i, record in enumerate(here) if record.id == centre.id)
-        by = "step" if centre.step is not None else "occurred"
+        by = "occurred"
+        if centre.step is not None:
+            by = "step"
         past = look.find(both(where, earlier), order=f"-{by}", limit=self.before)[::-1] + here[:at]
         future = here[at + 1 :] + look.find(both(where, later), order=by, limit=self.after)
         past, future = past[-self.before :] if self.before else [], future[: self.after]

@@ -88,12 +88,16 @@ class Look:
 
 def _said(where: Where | None) -> Where | None:
     """None for a filter that asks for nothing: the index need not look at any row then."""
-    return None if where == EVERYTHING else where
+    if where == EVERYTHING:
+        return None
+    return where
 
 
 def both(where: Where, own: Where) -> Where:
     """What passes both filters."""
-    return own if where == EVERYTHING else where & own
+    if where == EVERYTHING:
+        return own
+    return where & own
 
 
 def everything(memory: Memory, where: Where | None, scope: str, order: str) -> list[Record]:
@@ -147,16 +151,24 @@ def closeness(wanted: Mapping[str, Json], there: Json) -> float:
 def _close(one: Json, other: Json) -> float:
     kind = type(one)
     if kind is str or kind is bool or one is None:
-        return 1.0 if type(other) is kind and one == other else 0.0
+        if type(other) is kind and one == other:
+            return 1.0
+        return 0.0
     if kind is int or kind is float:
-        return _near(one, other) if type(other) in (int, float) else 0.0
+        if type(other) in (int, float):
+            return _near(one, other)
+        return 0.0
     if isinstance(one, Mapping):
         return closeness(one, other)
     if not isinstance(other, list) or len(one) != len(other):
         return 0.0
-    return sum(map(_close, one, other)) / len(one) if one else 1.0
+    if one:
+        return sum(map(_close, one, other)) / len(one)
+    return 1.0
 
 
 def _near(one: float, other: float) -> float:
     largest = max(abs(one), abs(other))
-    return 1.0 - min(1.0, abs(one - other) / largest) if largest else 1.0
+    if largest:
+        return 1.0 - min(1.0, abs(one - other) / largest)
+    return 1.0

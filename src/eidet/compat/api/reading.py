@@ -72,7 +72,11 @@ class Reading:
         if not getattr(self._store(), "missing", ()):
             return {}
         stores = self._memory.health()["store"]
-        return {NAMES[tier]: why for tier in tiers if (why := stores[STORES[tier]]["error"]) is not None}
+        result = {}
+        for tier in tiers:
+            if (why := stores[STORES[tier]]["error"]) is not None:
+                result[NAMES[tier]] = why
+        return result
 
     def _tell(self, failed: dict[str, str]) -> None:
         self.degraded = failed

@@ -36,7 +36,10 @@ class Retrieval:
     def __init__(self, agent_id: str, *, memory: Memory, config: MemoryConfig, scope: str | None) -> None:
         label = label_of(agent_id)
         self.agent_id = agent_id
-        self.scope = f"{scope}/{label}" if scope else label
+        if scope:
+            self.scope = f"{scope}/{label}"
+        else:
+            self.scope = label
         self.config = config
         self._memory = memory
         self._clock = clock_of(memory)
@@ -50,7 +53,9 @@ class Retrieval:
     def retrieve_state_by_id(self, memory_id: str) -> Entry | None:
         with said_as(MemoryRetrievalException, "the memory was not read", memory_id=memory_id):
             found = self._memory.get(checked_id(memory_id), scope=self.scope)
-        return None if found is None else self._entry(found)
+        if found is None:
+            return None
+        return self._entry(found)
 
     def retrieve_recent_states(
         self, count: int = 10, memory_type: Types = None, *, memory_tiers: Tiers = None
@@ -201,7 +206,10 @@ class Retrieval:
         """The state at each step, the newest if there are several; None where none was stored."""
         with said_as(MemoryRetrievalException, "the snapshots were not read", agent_id=self.agent_id):
             found = {step: state_at(self._look(), step) for step in steps}
-        return {step: None if record is None else self._entry(record) for step, record in found.items()}
+        result = {}
+        for step, record in found.items():
+            result[step] = None if record is None else self._entry(record)
+        return result
 
     def get_attribute_change_history(
         self, attribute_name: str, start_step: int | None = None, end_step: int | None = None

@@ -110,7 +110,10 @@ class Temporal(_Filter):
             newest = self.end_step
             if newest is None:
                 latest = look.find(Where(step_from=self.start_step), order="-step", limit=1)
-                newest = latest[0].step if latest and latest[0].step is not None else record.step or 0
+                if latest and latest[0].step is not None:
+                    newest = latest[0].step
+                else:
+                    newest = record.step or 0
             age = newest - (record.step or 0)
         faded = 1.0 - float(0.5 ** (max(0.0, age) / self.half_life))
         return 1.0 - self.recency_weight * faded
@@ -187,7 +190,9 @@ class Location(_Filter):
         if self.position is None or record.place is None:
             return 1.0
         away = math.dist((*self.position, 0.0)[:3], (*record.place, 0.0)[:3])
-        return 1.0 - away / self.radius / 2 if self.radius else 1.0
+        if self.radius:
+            return 1.0 - away / self.radius / 2
+        return 1.0
 
     def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.position is None:
@@ -225,19 +230,25 @@ class Attribute(_Filter):
             return "=", value
         if self.regex:
             return "regex", value if self.case_sensitive else f"(?i:{value})"
-        return ("=", value) if self.case_sensitive else ("regex", rf"(?is)\A{re.escape(value)}\Z")
+        if self.case_sensitive:
+            return "=", value
+        return "regex", rf"(?is)\A{re.escape(value)}\Z"
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         tests = tuple(self._tests())
         if not tests:
             return Where()
-        return Where(every=tests) if self.mode == "all" else Where(some=tests)
+        if self.mode == "all":
+            return Where(every=tests)
+        return Where(some=tests)
 
     def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
         if self.mode == "all":
             return 1.0
         tests = self._tests()
-        return sum(test.matches(record) for test in tests) / len(tests) if tests else 1.0
+        if tests:
+            return sum(test.matches(record) for test in tests) / len(tests)
+        return 1.0
 
     def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.mode == "all":
@@ -281,7 +292,9 @@ def attribute(name: str, op: str, value: Json) -> Where:
     tests = tuple(Where(conditions=(Condition(path, op, value),)) for path in paths)
     if len(tests) == 1:
         return tests[0]
-    return Where(every=tests) if (op, value) == ("exists", False) else Where(some=tests)
+    if (op, value) == ("exists", False):
+        return Where(every=tests)
+    return Where(some=tests)
 
 
 def _pattern(pattern: Json, path: tuple[Any, ...]) -> Iterator[Condition]:

@@ -50,7 +50,9 @@ def to_long(memory: Memory, scope: str, *, short: bool) -> dict[str, int]:
     blank = Upkeep(
         short_entries=None, short_age_days=None, middle_entries=None, middle_age_days=None, promote_uses=None
     )
-    to_middle = _moved(memory, scope, replace(blank, short_entries=0)) if short else 0
+    to_middle = 0
+    if short:
+        to_middle = _moved(memory, scope, replace(blank, short_entries=0))
     all_of_it = _moved(memory, scope, replace(blank, middle_entries=0))
     return {"stm": to_middle, "im": all_of_it - to_middle}
 
@@ -69,7 +71,9 @@ def _may_stay(
     if not _aged(memory, scope, here, limits.ttl, now):
         return limits.memory_limit
     fresh = memory.count(here & ~resting(now - limits.ttl), scope=scope)
-    return fresh if limits.memory_limit is None else min(limits.memory_limit, fresh)
+    if limits.memory_limit is None:
+        return fresh
+    return min(limits.memory_limit, fresh)
 
 
 def is_due(memory: Memory, scope: str, config: MemoryConfig, now: float, *, early: bool) -> bool:

@@ -83,7 +83,10 @@ class EnhancedAgentMemory(OldCalls):
         log = WorkingStore(self.memory, session_id, scope=scope, agent=agent)
         self.session_id = log.log.session
         self.working: MemoryStore[str] = log if working is None else store_of(working)
-        self.long_term = self._kept(place) if long_term is None else store_of(long_term)
+        if long_term is None:
+            self.long_term = self._kept(place)
+        else:
+            self.long_term = store_of(long_term)
         self.vector = self._vectors(vector, vector_store, ranking)
         self._state = Working(
             self.memory, session=self.session_id, scope=scope, agent=agent, persist=place is not None
@@ -101,7 +104,9 @@ class EnhancedAgentMemory(OldCalls):
     ) -> MemoryStore[str] | None:
         """One given; else the experiences themselves, or copies where those are kept elsewhere."""
         if not wanted or given is not None:
-            return store_of(given) if wanted and given is not None else None
+            if wanted and given is not None:
+                return store_of(given)
+            return None
         if isinstance(self.long_term, InMemoryStore) and self.long_term.memory is self.memory:
             return VectorMemoryStore.over(self.long_term, ranking)
         return VectorMemoryStore(memory=self.memory, scope=self.scope, ranking=ranking)
@@ -136,7 +141,9 @@ class EnhancedAgentMemory(OldCalls):
 
     def _has(self, key: str) -> bool:
         store = self.long_term
-        return key in store if isinstance(store, InMemoryStore) else store.get(key) is not None
+        if isinstance(store, InMemoryStore):
+            return key in store
+        return store.get(key) is not None
 
     @property
     def _shared(self) -> bool:
@@ -147,7 +154,11 @@ class EnhancedAgentMemory(OldCalls):
     ) -> list[tuple[str, str, float]]:
         """(key, text, score) of what matters for a query: by meaning, or by substring without vectors."""
         store = self.long_term if self.vector is None else self.vector
-        return [told for told in store.search(query, k) if min_score is None or told[2] >= min_score]
+        kept = []
+        for told in store.search(query, k):
+            if min_score is None or told[2] >= min_score:
+                kept.append(told)
+        return kept
 
     def search(self, query: str, k: int = 5) -> list[tuple[str, str, float]]:
         return self.recall(query, k)
@@ -177,7 +188,9 @@ class EnhancedAgentMemory(OldCalls):
         """The newest `n` messages, a line `role: content` each, oldest first."""
         if isinstance(self.working, WorkingStore):
             return "\n".join(self.working.recent(n))
-        lines = [self.working.get(key) for key in self._said[-n:]] if n > 0 else []
+        lines = []
+        if n > 0:
+            lines = [self.working.get(key) for key in self._said[-n:]]
         return "\n".join(line for line in lines if line is not None)
 
     def prompt_context(self, query: str, k: int = 5, n: int = 10) -> str:
@@ -199,12 +212,17 @@ class EnhancedAgentMemory(OldCalls):
         With the number of a step, it begins with `Step N summary:` and what there was until then.
         """
         counted = f"{len(self.messages)} messages, {len(self.tool_call_history)} tool calls"
-        stay = self._keep if keep is None else keep
+        if keep is None:
+            stay = self._keep
+        else:
+            stay = keep
         if isinstance(self.working, WorkingStore):
             text = self.working.log.summarise(keep=stay, llm=self._llm) or ""
         else:
             text = self._prune(stay)
-        return text if step is None else f"Step {step} summary: {counted}.\n{text}".rstrip()
+        if step is None:
+            return text
+        return f"Step {step} summary: {counted}.\n{text}".rstrip()
 
     def _prune(self, keep: int) -> str:
         """The same for a store of the caller: its older messages are replaced by their summary."""
@@ -226,7 +244,9 @@ class EnhancedAgentMemory(OldCalls):
         return self._short(([before] if before else []) + lines, tokens)
 
     def _summed_up(self) -> str:
-        return (self.working.log.summary or "") if isinstance(self.working, WorkingStore) else ""
+        if isinstance(self.working, WorkingStore):
+            return self.working.log.summary or ""
+        return ""
 
     def _short(self, lines: list[str], tokens: int = SUMMARY_TOKENS) -> str:
         return summarise([Passage(text=line) for line in lines], embedder_in(self.memory).embed, tokens).text
@@ -246,7 +266,9 @@ class EnhancedAgentMemory(OldCalls):
         """Says whether the last recall, or one experience of it, was useful; the success rate counts it."""
         if key is not None:
             store = self.long_term if isinstance(self.long_term, InMemoryStore) else self.vector
-            found = store.record(key) if isinstance(store, InMemoryStore) else None
+            found = None
+            if isinstance(store, InMemoryStore):
+                found = store.record(key)
             if found is None:
                 raise BadInput(f"there is no experience {key!r}")
             self.memory.feedback(found.id, useful=useful, scope=self.scope)
@@ -280,13 +302,17 @@ class EnhancedAgentMemory(OldCalls):
 
 
 def _opened(place: Place, vector: bool, model_name: str, model: object, **how: Any) -> Memory:
-    return vectors_in(place, model_name, model, **how) if vector else opened(place, **how)
+    if vector:
+        return vectors_in(place, model_name, model, **how)
+    return opened(place, **how)
 
 
 def _class_for(place: Place) -> type[InMemoryStore]:
     if isinstance(place, str) and place.startswith(("redis://", "rediss://")):
         return RedisStore
-    return SqliteStore if isinstance(place, str | Path) and place != "ram://" else InMemoryStore
+    if isinstance(place, str | Path) and place != "ram://":
+        return SqliteStore
+    return InMemoryStore
 
 
 def _check_every(every: int | None, keep: int) -> None:
@@ -297,7 +323,9 @@ def _check_every(every: int | None, keep: int) -> None:
 
 
 def _forgotten(store: MemoryStore[str], key: str, for_good: bool) -> bool:
-    return store.forget(key, for_good=for_good) if isinstance(store, InMemoryStore) else store.forget(key)
+    if isinstance(store, InMemoryStore):
+        return store.forget(key, for_good=for_good)
+    return store.forget(key)
 
 
 def _value(rate: Mapping[str, Any] | None) -> float | None:

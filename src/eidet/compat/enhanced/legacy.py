@@ -44,7 +44,9 @@ class Task:
     _state: Working | None = field(default=None, repr=False, compare=False)
 
     def complete(self, success: bool = True) -> None:
-        self.status = "completed" if success else "failed"
+        self.status = "failed"
+        if success:
+            self.status = "completed"
         if self._state is not None:
             self._state.set(TASK + self.task_id, {"description": self.description, "status": self.status})
 
@@ -75,7 +77,10 @@ class OldCalls:
     def get_messages(self, limit: int | None = None) -> list[dict[str, str | None]]:
         """The newest `limit` messages as dicts of role and content, oldest first."""
         found = self.messages
-        chosen = found if limit is None else found[max(len(found) - limit, 0) :]
+        if limit is None:
+            chosen = found
+        else:
+            chosen = found[max(len(found) - limit, 0) :]
         return [{"role": message.role, "content": message.content} for message in chosen]
 
     def add_tool_call(
@@ -116,11 +121,11 @@ class OldCalls:
     @property
     def tasks(self) -> dict[str, Task]:
         """Tasks by id, as they are now."""
-        return {
-            name.removeprefix(TASK): Task(name.removeprefix(TASK), **told, _state=self._state)
-            for name, told in self._state.variables.items()
-            if name.startswith(TASK)
-        }
+        result = {}
+        for name, told in self._state.variables.items():
+            if name.startswith(TASK):
+                result[name.removeprefix(TASK)] = Task(name.removeprefix(TASK), **told, _state=self._state)
+        return result
 
     def update_state(self, key: str, value: Any) -> None:
         self._state.set(key, plain(value))
@@ -158,5 +163,10 @@ def plain(value: Any) -> Json:
 
 
 def _brief(value: Json) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 2000 else text[:2000] + "…"
+    if isinstance(value, str):
+        text = value
+    else:
+        text = json.dumps(value, ensure_ascii=False)
+    if len(text) <= 2000:
+        return text
+    return text[:2000] + "…"

@@ -65,7 +65,9 @@ class Metas(MutableMapping[str, Mapping[str, Any]]):
         self._shelf = shelf
 
     def __getitem__(self, key: str) -> Mapping[str, Any]:
-        found = self._shelf.record(key) if isinstance(key, str) and key else None
+        found = None
+        if isinstance(key, str) and key:
+            found = self._shelf.record(key)
         return MappingProxyType(self._shelf.told(found) if found else {})
 
     def __setitem__(self, key: str, meta: Mapping[str, Any]) -> None:

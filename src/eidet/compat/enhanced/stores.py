@@ -117,8 +117,16 @@ class InMemoryStore(MemoryStore[str]):
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
         text, old = clean_text(value, "a value"), self.record(key)
-        told = dict(meta) if meta else ({} if old is None else meta_of(old))
-        order = new_id(clock_of(self.memory)()) if old is None else order_of(old)
+        if meta:
+            told = dict(meta)
+        elif old is None:
+            told = {}
+        else:
+            told = meta_of(old)
+        if old is None:
+            order = new_id(clock_of(self.memory)())
+        else:
+            order = order_of(old)
         self.memory.remember(
             text,
             scope=self.scope,
@@ -136,7 +144,9 @@ class InMemoryStore(MemoryStore[str]):
     def get(self, key: str) -> str | None:
         """The value, or None; what is in quarantine is not told, because prompts are made of this."""
         found = self.record(key)
-        return None if found is None or found.trust is Trust.QUARANTINED else self.shown(found)
+        if found is None or found.trust is Trust.QUARANTINED:
+            return None
+        return self.shown(found)
 
     def search(self, query: str, top_k: int = 5) -> list[tuple[str, str, float]]:
         wanted = clean_text(query, "a query").lower()
@@ -273,4 +283,6 @@ def meta_of(record: Record) -> dict[str, Any]:
 
 def _mine(record: Record) -> Mapping[str, Any]:
     mine = record.meta.get(MINE)
-    return mine if isinstance(mine, Mapping) else {}
+    if isinstance(mine, Mapping):
+        return mine
+    return {}

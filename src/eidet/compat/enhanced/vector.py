@@ -125,7 +125,10 @@ def vectors_in(
     """The memory that vectors are kept in, opened with the embedder that is meant."""
     if is_shared(memory) or (model is None and model_name == MODEL and not _is_new(memory)):
         return _same(opened(memory, settings=settings, **how), model)
-    embedder = embedder_of(model) if model is not None else embedder_called(model_name)
+    if model is not None:
+        embedder = embedder_of(model)
+    else:
+        embedder = embedder_called(model_name)
     return opened(memory, embedder=embedder, settings=settings, **how)
 
 

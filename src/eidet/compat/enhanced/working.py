@@ -38,7 +38,9 @@ class WorkingStore(InMemoryStore):
         return key
 
     def recent(self, count: int) -> list[str]:
-        return [self.shown(record) for record in self.log.records(count)] if count > 0 else []
+        if count > 0:
+            return [self.shown(record) for record in self.log.records(count)]
+        return []
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
         """Any text under a key of yours, shown as it is given."""
@@ -61,12 +63,18 @@ class WorkingStore(InMemoryStore):
 
     def key(self, record: Record) -> str:
         """The key it was added with; messages that came by another way go by their record's id."""
-        name = record.data.get("key") if isinstance(record.data, dict) else None
-        return name if isinstance(name, str) else record.id
+        name = None
+        if isinstance(record.data, dict):
+            name = record.data.get("key")
+        if isinstance(name, str):
+            return name
+        return record.id
 
     def shown(self, record: Record) -> str:
         plain = isinstance(record.data, dict) and record.data.get("plain")
-        return record.whole.text if plain else line_of(message_of(record))
+        if plain:
+            return record.whole.text
+        return line_of(message_of(record))
 
     @property
     def _where(self) -> Where:
@@ -83,4 +91,6 @@ def line_of(message: Message) -> str:
 def message_in(line: str) -> Message:
     """What `line_of` wrote; a line without a role is the system's."""
     role, colon, content = line.partition(": ")
-    return Message(role=role, content=content) if colon else Message(role="system", content=line)
+    if colon:
+        return Message(role=role, content=content)
+    return Message(role="system", content=line)

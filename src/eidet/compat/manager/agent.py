@@ -54,7 +54,9 @@ class Agent:
         environment: Mapping[str, str] = os.environ,
     ) -> None:
         self.model, self.system = model, system
-        self._llm = None if llm is None else llm_of(llm, timeout=timeout)
+        self._llm = None
+        if llm is not None:
+            self._llm = llm_of(llm, timeout=timeout)
         self._http = {"key": api_key, "url": base_url, "timeout": timeout, "headers": headers}
         self._environment = environment
         self._limits = {"max_tokens": max_tokens, "temperature": temperature}
@@ -68,7 +70,10 @@ class Agent:
         self, message: Message | str, context: ConversationContext
     ) -> AsyncIterator[str]:
         """Answers a message, piece by piece. It and the whole answer are kept in the conversation."""
-        asked = Message(role="user", content=message) if isinstance(message, str) else message
+        if isinstance(message, str):
+            asked = Message(role="user", content=message)
+        else:
+            asked = message
         if not (asked.content or "").strip():
             raise BadInput("there is nothing to answer: the message is empty")
         await context.add_message(asked)
@@ -119,11 +124,12 @@ class Agent:
     def _build_prompt_context(self, message: Message, memories: Iterable[MemoryEntry]) -> str:
         """The memories by type, a line each, and the message."""
         told = list(memories)
-        parts = [
-            f"{heading}:\n" + "\n".join(_line(entry) for entry in told if entry.memory_type == kind)
-            for kind, heading in HEADINGS.items()
-            if any(entry.memory_type == kind for entry in told)
-        ]
+        parts = []
+        for kind, heading in HEADINGS.items():
+            if any(entry.memory_type == kind for entry in told):
+                parts.append(
+                    f"{heading}:\n" + "\n".join(_line(entry) for entry in told if entry.memory_type == kind)
+                )
         if not parts:
             return message.content or ""
         return "\n\n".join([*parts, f"Message:\n{message.content or ''}"])
@@ -132,9 +138,14 @@ class Agent:
 def _line(entry: MemoryEntry) -> str:
     """What strangers wrote is quoted, so that it is not taken for orders."""
     role = entry.metadata.get("role")
-    who = f", {role}" if isinstance(role, str) else ""
+    who = ""
+    if isinstance(role, str):
+        who = f", {role}"
     strange = entry.trust in UNTRUSTED
-    said = fenced(entry.content, entry.trust) if strange else " ".join(entry.content.split())
+    if strange:
+        said = fenced(entry.content, entry.trust)
+    else:
+        said = " ".join(entry.content.split())
     return f"- [{entry.timestamp:%Y-%m-%d}{who}] {said}"
 
 

@@ -87,7 +87,9 @@ def entry_of(record: Record, memory_type: str, width: int, score: float | None =
 def _trust(record: Record) -> str:
     """By where it comes from; a text that was found to give orders is trusted by nobody."""
     doubtful = is_untrusted(record) and record.trust not in UNTRUSTED
-    return Trust.UNKNOWN if doubtful else record.trust
+    if doubtful:
+        return Trust.UNKNOWN
+    return record.trust
 
 
 def entry_found(hit: Hit, memory_type: str, width: int) -> MemoryEntry:

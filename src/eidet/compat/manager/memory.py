@@ -49,7 +49,10 @@ class MemoryManager:
     """
 
     def __init__(self, config: MemoryConfig | None = None, *, conversation_id: str | None = None) -> None:
-        self.config = MemoryConfig() if config is None else config
+        if config is None:
+            self.config = MemoryConfig()
+        else:
+            self.config = config
         if not isinstance(self.config, MemoryConfig):
             raise Misconfigured(f"a config is a MemoryConfig(memory=…), not {type(config).__name__}")
         self.memory = self.config.open()
@@ -168,7 +171,9 @@ class MemoryManager:
 
     def _keep(self, draft: Draft, source: str) -> Record:
         meta = dict(draft.meta or {})
-        session = self.conversation_id if draft.kind != Kind.FACT else None
+        session = None
+        if draft.kind != Kind.FACT:
+            session = self.conversation_id
         weight = self._calculate_importance(draft.text or "", meta)
         ready = replace(
             draft,
@@ -239,7 +244,10 @@ class MemoryManager:
 
     async def prune(self, below: float | None = None) -> Maintained:
         """Forgets what has faded below a strength on the forgetting curve (`forget_below` if not said)."""
-        least = self.config.forget_below if below is None else below
+        if below is None:
+            least = self.config.forget_below
+        else:
+            least = below
         fading = Upkeep(forget_below=least, archive_above=1.0)
         return await self._run(
             self.memory.maintain, self.config.scope, only=("expire", "forget"), settings=fading

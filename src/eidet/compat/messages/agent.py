@@ -43,7 +43,10 @@ class LLMAgent:
         """The answer. What was asked stays in the memory also when the model fails."""
         await self.memory_store.add_message(message_from(input_message))
         window = await self.memory_store.get_context_window(max_tokens=self.max_context_tokens)
-        prompt = [Message(role="system", content=self.system_prompt)] if self.system_prompt else []
+        if self.system_prompt:
+            prompt = [Message(role="system", content=self.system_prompt)]
+        else:
+            prompt = []
         answer = await _asked(self.llm, [*prompt, *window])
         await self.memory_store.add_message(answer)
         return answer
@@ -117,7 +120,10 @@ def _argument(function: Callable[[Any], Any], messages: Sequence[Message]) -> An
 
 def _request(messages: Sequence[Message]) -> Request:
     system = "\n\n".join(m.content or "" for m in messages if m.role == "system")
-    turns = [Turn(_side(m), m.content or "") for m in messages if m.role != "system" and m.content]
+    turns = []
+    for m in messages:
+        if m.role != "system" and m.content:
+            turns.append(Turn(_side(m), m.content or ""))
     while turns and turns[0].role != "user":  # models want the user to begin
         del turns[0]
     if not turns:
@@ -126,7 +132,9 @@ def _request(messages: Sequence[Message]) -> Request:
 
 
 def _side(message: Message) -> str:
-    return "assistant" if message.role == "assistant" else "user"
+    if message.role == "assistant":
+        return "assistant"
+    return "user"
 
 
 def _answer(given: Any) -> Message:

@@ -47,4 +47,6 @@ class Turns:
 
 async def awaited(answer: Any) -> Any:
     """What a function of the user gave, or what it promised."""
-    return await answer if inspect.isawaitable(answer) else answer
+    if inspect.isawaitable(answer):
+        return await answer
+    return answer

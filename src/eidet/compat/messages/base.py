@@ -56,7 +56,9 @@ class BaseMemoryStore:
     ) -> None:
         self._place = memory
         self.scope = scope
-        self.session_id = "default" if session_id is None else session_id
+        self.session_id = "default"
+        if session_id is not None:
+            self.session_id = session_id
         self.token_counter = token_counter
 
     async def initialize(self) -> None:
@@ -227,5 +229,8 @@ def checked_page(limit: Any, offset: Any, roles: Any) -> tuple[int | None, int, 
     for name, value in (("limit", 0 if limit is None else limit), ("offset", offset)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise BadInput(f"{name} is a whole number from 0 up, not {value!r}")
-    named = [roles] if isinstance(roles, str) else list(roles or ())
+    if isinstance(roles, str):
+        named = [roles]
+    else:
+        named = list(roles or ())
     return limit, offset, named or None

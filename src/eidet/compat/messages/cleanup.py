@@ -64,6 +64,9 @@ class AutoCleanupMemory(BaseMemoryStore):
             return len(old)
 
     def _old(self, now: Moment | None) -> list[Message]:
-        today = clock_of(self.memory)() if now is None else moment(now, "now")
+        if now is None:
+            today = clock_of(self.memory)()
+        else:
+            today = moment(now, "now")
         records = self.conversation.records(until=today - self.max_age.total_seconds())
         return [read(record) for record in records]

@@ -38,8 +38,13 @@ class Log(MutableSequence[Message]):
     def __getitem__(self, index: int | slice) -> Message | list[Message]:
         if isinstance(index, slice):
             return list(self)[index]
-        back = -index - 1 if index < 0 else len(self) - index - 1
-        found = self._store.conversation.records(limit=1, offset=back) if back >= 0 else []
+        if index < 0:
+            back = -index - 1
+        else:
+            back = len(self) - index - 1
+        found = []
+        if back >= 0:
+            found = self._store.conversation.records(limit=1, offset=back)
         if not found:
             raise IndexError("there is no message at this place")
         return read(found[0])
@@ -50,7 +55,10 @@ class Log(MutableSequence[Message]):
         self.become(messages)
 
     def __delitem__(self, index: int | slice) -> None:
-        doomed = [self[index]] if isinstance(index, int) else self[index]
+        if isinstance(index, int):
+            doomed = [self[index]]
+        else:
+            doomed = self[index]
         self._store.drop([message.record_id for message in doomed if message.record_id])
 
     def insert(self, index: int, value: Message) -> None:
@@ -91,7 +99,10 @@ def _kept(there: Sequence[str], wanted: Sequence[Message]) -> list[str]:
     """The ids that stay, where `wanted` is some of what is there, in order, then new ones; else none do."""
     places = {id: place for place, id in enumerate(there)}
     known = [places.get(getattr(message, "record_id", None) or "") for message in wanted]
-    first_new = known.index(None) if None in known else len(known)
+    if None in known:
+        first_new = known.index(None)
+    else:
+        first_new = len(known)
     old = [place for place in known[:first_new] if place is not None]
     if any(place is not None for place in known[first_new:]) or old != sorted(set(old)):
         return []

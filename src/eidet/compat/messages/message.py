@@ -50,7 +50,10 @@ class Message:
 
     def tokens(self, counter: TokenCounter) -> int:
         """What it costs in a prompt; nothing is for free."""
-        calls = dump_json(self.tool_calls) if self.tool_calls else ""
+        if self.tool_calls:
+            calls = dump_json(self.tool_calls)
+        else:
+            calls = ""
         return max(1, counter.count(self.content or "") + counter.count(calls))
 
 
@@ -76,13 +79,17 @@ def told(message: Message) -> dict[str, Json]:
     said = {name: getattr(message, name) for name in _FIELDS}
     said |= {name: clean_json(said[name], name) for name in ("metadata", "tool_calls")}
     offset = message.timestamp.utcoffset()
-    return said if offset is None else said | {ZONE: offset.total_seconds()}
+    if offset is None:
+        return said
+    return said | {ZONE: offset.total_seconds()}
 
 
 def read(record: Record) -> Message:
     """The message that a record was made of."""
     said, data = message_of(record), record.whole.data
-    offset = data.get(ZONE) if isinstance(data, Mapping) else None
+    offset = None
+    if isinstance(data, Mapping):
+        offset = data.get(ZONE)
     message = Message(
         role=said.role,
         content=said.content,
@@ -130,5 +137,8 @@ def _time(value: Moment | None) -> datetime:
 
 
 def _at(seconds: float, offset: object) -> datetime:
-    zone = timezone(timedelta(seconds=offset)) if isinstance(offset, int | float) else None
+    if isinstance(offset, int | float):
+        zone = timezone(timedelta(seconds=offset))
+    else:
+        zone = None
     return datetime.fromtimestamp(seconds, zone)

@@ -133,14 +133,19 @@ async def widened(embedder: Embedder | None) -> None:
 def _having(name: str, value: Any) -> Where:
     equal = Where(conditions=(Condition(("meta", name), "=", value),))
     absent = Where(conditions=(Condition(("meta", name), "exists", False),))
-    return equal | absent if value is None else equal
+    if value is None:
+        return equal | absent
+    return equal
 
 
 def vectors_of(records: Sequence[Record], width: int) -> list[Vectors]:
     """For each record its vectors, one per part of its text; a row of zeros where there is none."""
     raised = all_raised([record.vector for record in records], [record.level for record in records], width)
     none = np.zeros((1, width), np.float32)
-    return [np.frombuffer(found, "<f4").reshape(-1, width) if found else none for found in raised]
+    result = []
+    for found in raised:
+        result.append(np.frombuffer(found, "<f4").reshape(-1, width) if found else none)
+    return result
 
 
 def _cosine(asked: Vectors, rows: Vectors) -> float:

@@ -102,7 +102,10 @@ class RedisMemoryStore(_OnServer):
         now, page = clock_of(memory)(), self.conversation.records(limit=PAGE)
         if now >= self._put_off + SPARE * seconds or (len(page) == PAGE and page[0].expires is None):
             page, self._put_off = self.conversation.records(), now
-        due = [r for r in page if (r.expires or 0.0) < now + seconds and not is_protected(r)]
+        due = []
+        for r in page:
+            if (r.expires or 0.0) < now + seconds and not is_protected(r):
+                due.append(r)
         end = now + (1 + SPARE) * seconds
         store = memory._engine.store  # noqa: SLF001  a verb would make it a new version of what was said
         store.recast([(record, record.but(expires=end)) for record in due], now=now)
@@ -168,7 +171,10 @@ class S3MemoryStore(ArchiveMemoryStore):
         archive: Archive | str | Path | None = None,
         **where: Unpack[Kept],
     ) -> None:
-        url = bucket_name if bucket_name.startswith("s3:") else f"s3://{bucket_name}"
+        if bucket_name.startswith("s3:"):
+            url = bucket_name
+        else:
+            url = f"s3://{bucket_name}"
         super().__init__(archive or (f"{url}?endpoint={endpoint}" if endpoint else url), **where)
         self.bucket_name = bucket_name
 

@@ -88,7 +88,10 @@ class SummaryMemory(BaseMemoryStore):
         """The summaries count as the oldest messages."""
         limit, offset, roles = checked_page(limit, offset, roles)
         recent = await super().get_history(roles=roles)
-        earlier = [] if roles and "system" not in roles else await self._run(lambda: self.summaries)
+        if roles and "system" not in roles:
+            earlier = []
+        else:
+            earlier = await self._run(lambda: self.summaries)
         everything = [*earlier, *recent]
         end = max(len(everything) - offset, 0)
         return everything[0 if limit is None else max(end - limit, 0) : end]
@@ -133,7 +136,9 @@ class SummaryMemory(BaseMemoryStore):
             log = self.conversation
             keep = max(KEPT, len(log) - seen + KEPT)  # what came meanwhile is not in the summary
             if text is None:
-                model = self.summarizer_agent if hasattr(self.summarizer_agent, "ask") else None
+                model = None
+                if hasattr(self.summarizer_agent, "ask"):
+                    model = self.summarizer_agent
                 log.summarise(keep=keep, llm=model)
             else:
                 flat = text.replace(f"\n\n{BEGINNING}", f"\n{BEGINNING}")

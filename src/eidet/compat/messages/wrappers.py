@@ -106,13 +106,22 @@ class EncryptedMemoryStore(Around):
 
     def going_in(self, message: Message) -> Message:
         told(message)
-        calls = [{SEALED: self._sealed(dump_json(message.tool_calls))}] if message.tool_calls else None
-        content = None if message.content is None else self._sealed(message.content)
+        if message.tool_calls:
+            calls = [{SEALED: self._sealed(dump_json(message.tool_calls))}]
+        else:
+            calls = None
+        if message.content is None:
+            content = None
+        else:
+            content = self._sealed(message.content)
         return replace(message, content=content, tool_calls=calls)
 
     def coming_out(self, message: Message) -> Message:
         calls = message.tool_calls
-        content = None if message.content is None else self._opened(message.content)
+        if message.content is None:
+            content = None
+        else:
+            content = self._opened(message.content)
         if calls and isinstance(calls[0], dict) and SEALED in calls[0]:
             calls = json.loads(self._opened(calls[0][SEALED]))
         return replace(message, content=content, tool_calls=calls)
