@@ -34,9 +34,15 @@ class AsyncView(Generic[V]):
 
     async def _say(self, given: Any) -> None:
         """An asynchronous embedder is awaited here, in the loop of the caller: for what will be kept."""
-        things = list(given) if isinstance(given, list | tuple) else [given]
+        if isinstance(given, list | tuple):
+            things = list(given)
+        else:
+            things = [given]
         guarding = _core(self._memory)._guarding  # noqa: SLF001
-        texts = guarding.texts(things, {}) if guarding.guards else texts_of(things)
+        if guarding.guards:
+            texts = guarding.texts(things, {})
+        else:
+            texts = texts_of(things)
         await self._memory._embed(texts)  # noqa: SLF001
 
     async def _ask(self, query: Any, understand: bool) -> None:

@@ -37,7 +37,10 @@ def spoken_by(roles: str | Sequence[str] | None) -> Where | None:
     """By the role of the message, or by who said it where a record tells no role."""
     if roles is None:
         return None
-    names = [roles] if isinstance(roles, str) else list(roles)
+    if isinstance(roles, str):
+        names = [roles]
+    else:
+        names = list(roles)
     unsaid = Condition("data.role", "exists", False)
     told = Where(conditions=(Condition("data.role", "in", names),))
     return Where(some=(told, *(Where(who=name, conditions=(unsaid,)) for name in names)))

@@ -45,7 +45,10 @@ class Conversation:
         self._scope = one(scope)
         self._agent = agent
         self._counter = counter
-        self._session = str(uuid.uuid4()) if session is None else named(session)
+        if session is None:
+            self._session = str(uuid.uuid4())
+        else:
+            self._session = named(session)
 
     @property
     def session(self) -> str:
@@ -67,7 +70,9 @@ class Conversation:
         if id is None:
             return self._store([draft])[0]
         there = self.get(id)
-        return there if there is not None else self._store([keyed(draft, self._session, id)])[0]
+        if there is not None:
+            return there
+        return self._store([keyed(draft, self._session, id)])[0]
 
     def extend(self, messages: Iterable[Said]) -> list[Record]:
         """Adds all messages or, if one cannot be added, none."""
@@ -135,7 +140,9 @@ class Conversation:
 
     def _fitting(self, max_tokens: int, counter: Counter) -> list[Message]:
         count = counter_of(self._counter if counter is None else counter)
-        page = PAGE if checked_tokens(max_tokens) else 1
+        page = 1
+        if checked_tokens(max_tokens):
+            page = PAGE
         while True:
             found = self._log().newest(page)
             fitting = that_fit([message_of(record) for record in found], max_tokens, count)
@@ -161,7 +168,9 @@ class Conversation:
             read = whole.newest(None if most is None else page)
             found = [message for message in map(message_of, read) if has(message, wanted)]
             if most is None or len(found) >= most or len(read) < page:
-                return found if most is None else found[max(len(found) - most, 0) :]
+                if most is None:
+                    return found
+                return found[max(len(found) - most, 0) :]
             page *= 4
 
     def count(self) -> int:
@@ -196,7 +205,10 @@ class Conversation:
         stay = how_many(keep)
         if max_tokens is not None:
             fitting = len(self._fitting(max_tokens, counter))
-            stay = fitting if stay is None else min(stay, fitting)
+            if stay is None:
+                stay = fitting
+            else:
+                stay = min(stay, fitting)
         dropped = self._log().but_newest(stay or 0)
         if dropped:
             put_away(self._memory, [record.id for record in dropped], scope=self._scope)
@@ -206,7 +218,9 @@ class Conversation:
     def summary(self) -> str | None:
         """What `summarise` said last; None while that is in quarantine."""
         made = self._summed()
-        return None if made is None else made.text or None
+        if made is None:
+            return None
+        return made.text or None
 
     def summarise(self, *, keep: int = 10, llm: object = None, text: str | None = None) -> str | None:
         """Sums up all but the newest `keep` messages, together with the summary before; the summary.
@@ -219,7 +233,9 @@ class Conversation:
             made = summed_up(self._memory, older, before, llm, text)
             self._keep_summary(made)
             return made.text
-        return None if before is None else before.text or None
+        if before is None:
+            return None
+        return before.text or None
 
     def _keep_summary(self, made: Summed) -> None:
         self._memory.remember(
@@ -271,11 +287,11 @@ class Conversation:
         ids = [*named, *(log_id(self._session, name) for name in named)]
         found = filter(None, self._memory.get(ids, scope=self._scope))
         there = {record.id for record in found if self._holds(record)}
-        return [
-            draft if id is None else keyed(draft, self._session, id)
-            for draft, id in drafts
-            if id is None or there.isdisjoint((id, log_id(self._session, id)))
-        ]
+        result = []
+        for draft, id in drafts:
+            if id is None or there.isdisjoint((id, log_id(self._session, id))):
+                result.append(draft if id is None else keyed(draft, self._session, id))
+        return result
 
     # What belongs to the log.
 
@@ -290,12 +306,17 @@ class Conversation:
     def _log(self, *parts: Where) -> Log:
         """What is shown: the messages after those that were summed up, as far as they pass the filters."""
         made = self._summed()
-        shown = parts if made is None else (*parts, made.edge.after())
+        if made is None:
+            shown = parts
+        else:
+            shown = (*parts, made.edge.after())
         return Log(memory=self._memory, scope=self._scope, where=replace(self._said, every=tuple(shown)))
 
     def _summed(self) -> Summed | None:
         record = self._memory.get(summary_id(self._session), scope=self._scope)
-        return None if record is None else Summed.read(record)
+        if record is None:
+            return None
+        return Summed.read(record)
 
     def _holds(self, record: Record) -> bool:
         return record.kind is Kind.MESSAGE and record.session == self._session

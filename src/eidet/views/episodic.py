@@ -69,7 +69,9 @@ class Episodic:
 
     def get(self, id: str) -> Record | None:
         found = self._memory.get(id, scope=self._scope)
-        return found if found is not None and found.kind is Kind.EPISODE else None
+        if found is not None and found.kind is Kind.EPISODE:
+            return found
+        return None
 
     def similar(
         self, situation: str, limit: int = 5, *, success: bool | None = None, where: Where | None = None
@@ -78,7 +80,9 @@ class Episodic:
 
         Also where none is near: the scores say how near.
         """
-        wanted = None if success is None else (Condition("data.success", "=", bool(success)),)
+        wanted = None
+        if success is not None:
+            wanted = (Condition("data.success", "=", bool(success)),)
         return self._memory.recall(
             situation,
             scope=self._scope,
@@ -92,7 +96,9 @@ class Episodic:
         """What was learned in situations like this one, nearest first, each once."""
         learned = Where(conditions=(Condition("data.lessons", "exists"),))
         hits = self.similar(situation, max(READ, 4 * checked_limit(limit)), where=learned)
-        found = [lesson for hit in hits for lesson in hit.record.whole.data["lessons"]]
+        found = []
+        for hit in hits:
+            found.extend(hit.record.whole.data["lessons"])
         return list(dict.fromkeys(found))[:limit]
 
     def before(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
@@ -102,14 +108,20 @@ class Episodic:
         """
         there, limit = self._there(id), _reach(count)
         now = [one for one in self._at(there, kinds) if order_of(one) < order_of(there)]
-        earlier = self._until(there, kinds, limit - len(now)) if limit > len(now) else []
-        return (earlier + now)[-limit:] if limit else []
+        earlier = []
+        if limit > len(now):
+            earlier = self._until(there, kinds, limit - len(now))
+        if limit:
+            return (earlier + now)[-limit:]
+        return []
 
     def after(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:
         """The first `count` things that happened after it, oldest first."""
         there, limit = self._there(id), _reach(count)
         now = [one for one in self._at(there, kinds) if order_of(one) > order_of(there)]
-        later = self._since(there, kinds, limit - len(now)) if limit > len(now) else []
+        later = []
+        if limit > len(now):
+            later = self._since(there, kinds, limit - len(now))
         return (now + later)[:limit]
 
     def around(self, id: str, count: int = 5, *, kinds: str | Sequence[str] = Kind.EPISODE) -> list[Record]:

@@ -29,8 +29,12 @@ class Log:
 
     def newest(self, count: int | None = None, offset: int = 0) -> list[Record]:
         """The newest `count` but for the newest `offset`, oldest first. Reads little more than those."""
-        need = MOST if count is None else min(count + offset, MOST)
-        found = self._find(self.where, min(need + 1, MOST)) if need else []
+        need = MOST
+        if count is not None:
+            need = min(count + offset, MOST)
+        found = []
+        if need:
+            found = self._find(self.where, min(need + 1, MOST))
         if len(found) > need:
             found = self._cut(found, need)
         ordered = sorted(found, key=order_of)
@@ -87,7 +91,10 @@ class Edge:
         """After the last of the records, and after the edge that there was before them."""
         last = summed[-1].created
         same = [record for record in summed if record.created == last]
-        places = [place for record in same if (place := noted_place(record)) is not None]
+        places = []
+        for record in same:
+            if (place := noted_place(record)) is not None:
+                places.append(place)
         ids = tuple(record.id for record in same if noted_place(record) is None)
         if before is not None and before.created == last:
             places += [] if before.place is None else [before.place]
@@ -103,7 +110,9 @@ class Edge:
 
     def after(self) -> Where:
         """The filter for what comes after."""
-        parts = [Where(ids=self.ids)] if self.ids else []
+        parts = []
+        if self.ids:
+            parts = [Where(ids=self.ids)]
         if self.place is not None:
             upto = Condition(ORDER, "<=", self.place)
             parts.append(Where(created_until=self.created, conditions=(upto,)))

@@ -37,11 +37,16 @@ def draft_of(said: Said, role: str | None = None) -> Draft:
             raise BadInput(f"a message is a Message, a dict or a text, not {type(said).__name__}")
     _check_content(said)
     [draft], _ = drafts_of(said, {})
-    return _empty(draft) if draft.text is None or draft.text == "" else draft
+    if draft.text is None or draft.text == "":
+        return _empty(draft)
+    return draft
 
 
 def _check_content(said: Message | Mapping[str, Json]) -> None:
-    content = said.content if isinstance(said, Message) else said["content"]
+    if isinstance(said, Message):
+        content = said.content
+    else:
+        content = said["content"]
     allowed: tuple[type, ...] = (str,) if isinstance(said, Message) else (str, list, tuple)
     if content is not None and not isinstance(content, allowed):
         raise BadInput(f"the content of a message is a text or None, not {type(content).__name__}")
@@ -49,7 +54,9 @@ def _check_content(said: Message | Mapping[str, Json]) -> None:
 
 def _empty(draft: Draft) -> Draft:
     """Nothing was said: None and the empty text are told apart when they come back."""
-    said = {"content": ""} if draft.text == "" and "content" not in draft.data else {}
+    said = {}
+    if draft.text == "" and "content" not in draft.data:
+        said = {"content": ""}
     return replace(draft, text="", data={**draft.data, **said})
 
 
@@ -61,7 +68,9 @@ def keyed(draft: Draft, session: str, id: str) -> Draft:
 
 def placed(draft: Draft) -> Draft:
     """The same message with its place among those that are added at the same moment."""
-    return draft if _notes(draft.data) else _noted(draft, {"order": new_id(0.0)})
+    if _notes(draft.data):
+        return draft
+    return _noted(draft, {"order": new_id(0.0)})
 
 
 def _noted(draft: Draft, notes: Mapping[str, str]) -> Draft:
@@ -69,8 +78,12 @@ def _noted(draft: Draft, notes: Mapping[str, str]) -> Draft:
 
 
 def _notes(data: Json) -> Mapping[str, str]:
-    notes = data.get(OURS) if isinstance(data, Mapping) else None
-    return notes if isinstance(notes, Mapping) else {}
+    notes = None
+    if isinstance(data, Mapping):
+        notes = data.get(OURS)
+    if isinstance(notes, Mapping):
+        return notes
+    return {}
 
 
 def log_id(session: str, id: str) -> str:
@@ -111,14 +124,19 @@ def _content(record: Record, data: Mapping[str, Any]) -> str | None:
     if data.get("content") == "":
         return ""
     silent = not record.text or (bool(data.get("tool_calls")) and record.text == told(data))
-    return None if silent else record.text
+    if silent:
+        return None
+    return record.text
 
 
 def as_json(record: Record) -> dict[str, Json]:
     """A message with everything that is kept of it, for an export."""
     whole, message = record.whole, message_of(record)
     data: Mapping[str, Any] = whole.data if isinstance(whole.data, Mapping) else {}
-    further = {name: value for name, value in data.items() if name not in _OWN and name != OURS}
+    further = {}
+    for name, value in data.items():
+        if name not in _OWN and name != OURS:
+            further[name] = value
     told = {
         "id": _notes(data).get("id", record.id),
         "role": message.role,
@@ -132,7 +150,11 @@ def as_json(record: Record) -> dict[str, Json]:
         "importance": record.importance,
         "more": further,
     }
-    return {name: value for name, value in told.items() if value not in (None, [], {}) or name == "content"}
+    result = {}
+    for name, value in told.items():
+        if value not in (None, [], {}) or name == "content":
+            result[name] = value
+    return result
 
 
 def from_json(told: Mapping[str, Json]) -> Draft:
@@ -146,5 +168,8 @@ def from_json(told: Mapping[str, Json]) -> Draft:
 
 def tokens_of(message: Message, counter: TokenCounter) -> int:
     """What a message costs: its content, and its tool calls as JSON."""
-    calls = counter.count(dump_json(list(message.tool_calls))) if message.tool_calls else 0
+    if message.tool_calls:
+        calls = counter.count(dump_json(list(message.tool_calls)))
+    else:
+        calls = 0
     return counter.count(message.content or "") + calls

@@ -74,7 +74,9 @@ class Semantic:
 
     def get(self, id: str) -> Record | None:
         found = self._memory.get(id, scope=self._scope)
-        return found if found is not None and found.kind is Kind.FACT else None
+        if found is not None and found.kind is Kind.FACT:
+            return found
+        return None
 
     def search(
         self,
@@ -168,7 +170,9 @@ class Semantic:
         minor = Where(kinds=(Kind.FACT,), importance_max=ceiling) & _FREE
         found = self._memory.find(minor, scope=self._scope, limit=MOST)
         unused = [record.id for record in found if record.uses < uses]
-        return put_away(self._memory, unused, scope=self._scope) if unused else 0
+        if unused:
+            return put_away(self._memory, unused, scope=self._scope)
+        return 0
 
     def count(self) -> int:
         return self._memory.count(Where(kinds=(Kind.FACT,)), scope=self._scope)

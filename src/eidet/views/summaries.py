@@ -65,9 +65,9 @@ def summed_up(
         if not clean_text(text, "text").strip():
             raise BadInput("the summary is empty")
         return Summed.of(records, text, before, by="caller")
-    known = (
-        [] if before is None else [Passage(text=line) for line in before.text.splitlines() if line.strip()]
-    )
+    known = []
+    if before is not None:
+        known = [Passage(text=line) for line in before.text.splitlines() if line.strip()]
     passages = known + [_passage(record) for record in records]
     outcome = answered(
         None if llm is None else llm_of(llm),

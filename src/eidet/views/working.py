@@ -53,7 +53,9 @@ class State:
 
     def prompt(self) -> str:
         """For a language model; empty where there is nothing to tell."""
-        lines = [f"Task: {self.task}"] if self.task else []
+        lines = []
+        if self.task:
+            lines = [f"Task: {self.task}"]
         lines += [f"Goal: {self.goal}"] if self.goal else []
         lines += [f"Subgoals: {' > '.join(self.subgoals)}"] if self.subgoals else []
         lines += _listed("Results", self.results)
@@ -64,12 +66,19 @@ class State:
 
 def _listed(title: str, values: Mapping[str, Any]) -> list[str]:
     shown = [f"- {name}: {_shown(value)}" for name, value in values.items()]
-    return [f"{title}:", *shown] if shown else []
+    if shown:
+        return [f"{title}:", *shown]
+    return []
 
 
 def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) else str(value)
-    return text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + "…"
+    if isinstance(value, str):
+        text = value
+    else:
+        text = str(value)
+    if len(text) <= SHOWN_CHARS:
+        return text
+    return text[:SHOWN_CHARS] + "…"
 
 
 def _text(value: Any, what: str) -> str:
@@ -211,7 +220,10 @@ class Working:
     def load(self, state: Mapping[str, Any]) -> None:
         """Replaces all of it by what `state` gave."""
         loaded = State.of(state)
-        fresh = loaded if loaded.task_id else replace(loaded, task_id=self._task_id)
+        if loaded.task_id:
+            fresh = loaded
+        else:
+            fresh = replace(loaded, task_id=self._task_id)
         self._change(lambda _: (fresh, None))
 
     # Where the state is.
@@ -262,7 +274,9 @@ class Working:
 
     def _overwritten(self) -> State | None:
         last = self._memory.history(self._id, scope=self._scope)[-1].before
-        return State.of(last["data"]) if last and isinstance(last.get("data"), Mapping) else None
+        if last and isinstance(last.get("data"), Mapping):
+            return State.of(last["data"])
+        return None
 
     def _write(self, state: State, version: int) -> bool:
         """Whether the state was still that version."""
@@ -277,7 +291,9 @@ class Working:
         return self._memory.get(self._id, scope=self._scope)
 
     def _read(self, record: Record | None) -> State:
-        return State(task_id=self._task_id) if record is None else State.of(record.whole.data)
+        if record is None:
+            return State(task_id=self._task_id)
+        return State.of(record.whole.data)
 
 
 def _popped(state: State) -> tuple[State, str | None]:
