@@ -82,7 +82,9 @@ def install_hooks(
         session=session,
         clock=clock,
     )
-    return (lambda chosen: _installed(chosen, plan)) if cls is None else _installed(cls, plan)
+    if cls is None:
+        return lambda chosen: _installed(chosen, plan)
+    return _installed(cls, plan)
 
 
 def with_hooks(

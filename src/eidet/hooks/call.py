@@ -27,8 +27,13 @@ _running: Final[ContextVar[frozenset[Key]]] = ContextVar("eidet_hooks", default=
 def plan_of(agent: Any) -> Plan | None:
     """That of the agent itself, or of its class."""
     known = agents.find(agent)
-    own = None if known is None else known.plan
-    return own if own is not None else getattr(type(agent), PLAN, None)
+    if known is None:
+        own = None
+    else:
+        own = known.plan
+    if own is not None:
+        return own
+    return getattr(type(agent), PLAN, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,10 +200,14 @@ def _name_of(agent: Any, plan: Plan, known: Known, state: Mapping[str, Json] | N
     """What was said when it was hooked, else what its state or itself says, else a name made up for it."""
     own = (getattr(agent, name, None) for name in ("agent_id", "name"))
     said = next(filter(None, (plan.agent_id, part(state or {}, "agent_id"), *own)), None)
-    return str(said) if isinstance(said, str | int | UUID) else known.named(type(agent))
+    if isinstance(said, str | int | UUID):
+        return str(said)
+    return known.named(type(agent))
 
 
 def _told_step(agent: Any, state: Mapping[str, Json] | None) -> int | None:
     """The step that the state tells, or else the agent."""
     told = whole_number(part(state or {}, "step_number"))
-    return told if told is not None else whole_number(getattr(agent, "step_number", None))
+    if told is not None:
+        return told
+    return whole_number(getattr(agent, "step_number", None))

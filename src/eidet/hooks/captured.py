@@ -50,7 +50,9 @@ class Captured:
     def state_change(self) -> float:
         """Which share of the attributes changed."""
         names = {*(self.before or ()), *(self.after or ())}
-        return len(self.changes) / len(names) if names else 0.0
+        if names:
+            return len(self.changes) / len(names)
+        return 0.0
 
     @property
     def action_importance(self) -> float:
@@ -63,7 +65,10 @@ class Captured:
     def drafts(self) -> list[Draft]:
         """The state before (unless it is kept already), the action, the state after: in that order."""
         ended = self.started + max(self.seconds, 0.0)
-        before = self._state(self.before, self.step, self.started) if not self.before_known else None
+        if not self.before_known:
+            before = self._state(self.before, self.step, self.started)
+        else:
+            before = None
         after = self._state(self.after, self.step_after, ended)
         links = {"state_before": before and before.id, "state_after": after and after.id}
         action = self._action(ended, {name: id for name, id in links.items() if id is not None})
@@ -95,7 +100,10 @@ class Captured:
             "seconds": self.seconds,
             **links,
         }
-        shown = {name: data[name] for name in ("arguments", "result", "reward", "error") if data[name]}
+        shown = {}
+        for name in ("arguments", "result", "reward", "error"):
+            if data[name]:
+                shown[name] = data[name]
         return Draft(
             text=_worded(f"{self.agent} at step {self.step}: {self.action or self.method}", shown),
             kind=Kind.ACTION,
@@ -109,4 +117,6 @@ class Captured:
 
 def _worded(head: str, data: Mapping[str, Any]) -> str:
     tail = told(dict(data))
-    return f"{head}; {tail}"[:TEXT_CHARS] if tail else head
+    if tail:
+        return f"{head}; {tail}"[:TEXT_CHARS]
+    return head

@@ -50,7 +50,10 @@ class Plan:
 
     def waits(self, agent: Any) -> bool:
         """Whether keeping a capture may wait for a disk or a server."""
-        memory = None if self.store is not None else self._memory(agent)
+        if self.store is not None:
+            memory = None
+        else:
+            memory = self._memory(agent)
         return memory is not None and not isinstance(memory._engine.store, RamStore)  # noqa: SLF001
 
     def keep(self, agent: Any, captured: Captured) -> None:
@@ -71,7 +74,9 @@ class Plan:
             found = found(agent)
         if isinstance(found, AsyncMemory):
             return found._memory  # noqa: SLF001  the façade is the other half of Memory
-        return found if isinstance(found, Memory) else None
+        if isinstance(found, Memory):
+            return found
+        return None
 
 
 @dataclass(slots=True)
@@ -111,7 +116,9 @@ class Agents:
     def of(self, agent: Any) -> Known:
         with self._lock:
             found = self.find(agent)
-            return found if found is not None else self._begin(agent)
+            if found is not None:
+                return found
+            return self._begin(agent)
 
     def find(self, agent: Any) -> Known | None:
         at = id(agent)
@@ -119,7 +126,9 @@ class Agents:
             if (weak := self._known.get(at)) is not None and weak[0]() is agent:
                 return weak[1]
             strong = self._strong.get(at)
-            return strong[1] if strong is not None and strong[0] is agent else None
+            if strong is not None and strong[0] is agent:
+                return strong[1]
+            return None
 
     def _begin(self, agent: Any) -> Known:
         at, known = id(agent), Known()
