@@ -11,7 +11,9 @@ from .tenants import INVALID, Tenant
 
 
 def _differ(what: str, told: object, own: object) -> tuple[str, ...]:
-    return () if told == own else (f"{what} tells {told}, its own records are {own}",)
+    if told == own:
+        return ()
+    return (f"{what} tells {told}, its own records are {own}",)
 
 
 def count(stage: Stage, me: Tenant) -> Done:
@@ -39,7 +41,10 @@ def metrics(stage: Stage, me: Tenant) -> Done:
 def scopes(stage: Stage, me: Tenant) -> Done:
     """`scopes()` without a scope lists all, to whoever runs the memory; under one, only what is below."""
     told = stage.memory.scopes(me.scope)
-    outside = [path for path in told if path != me.scope and not path.startswith(me.scope + "/")]
+    outside = []
+    for path in told:
+        if path != me.scope and not path.startswith(me.scope + "/"):
+            outside.append(path)
     wrong = _differ("scopes", told.get(me.scope, 0), len(stage.alive(me)))
     return Done(None, wrong=(*wrong, *(f"scopes tells of {path!r}" for path in outside)))
 

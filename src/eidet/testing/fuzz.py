@@ -65,7 +65,9 @@ class Report:
     def __str__(self) -> str:
         played = f"{self.operations:,} moves of {self.tenants} tenants (seed {self.seed})"
         told = "\n".join(map(str, self.leaks))
-        return f"{played}: {len(self.leaks)} leaks\n{told}" if told else f"{played}: no leaks"
+        if told:
+            return f"{played}: {len(self.leaks)} leaks\n{told}"
+        return f"{played}: no leaks"
 
 
 def leaks(
@@ -187,7 +189,9 @@ class _Game:
     def _foreign_ids(self, others: list[Tenant]) -> dict[str, str]:
         """Ids that nobody but others can know: made for them, and never tried by whoever is seen."""
         seen = [one for one in self._stage.tenants if one not in others]
-        told = {id for one in seen for id in self._stage.tried.get(one.scope, ())}
+        told: set[str] = set()
+        for one in seen:
+            told.update(self._stage.tried.get(one.scope, ()))
         made = ((id, one.scope) for one in others for id in self._stage.made.get(one.scope, ()))
         return {id: scope for id, scope in made if id not in told}
 

@@ -70,7 +70,9 @@ class Stage:
 
     def note(self, me: Tenant, records: Record | list[Record], *, made: bool = True) -> Any:
         """Keeps the ids of what a tenant has; names that others may give, too, were not `made` for it."""
-        ids = [one.id for one in (records if isinstance(records, list) else [records])]
+        ids = []
+        for one in records if isinstance(records, list) else [records]:
+            ids.append(one.id)
         self.ids.setdefault(me.scope, []).extend(ids)
         if made:
             self.made.setdefault(me.scope, []).extend(ids)
@@ -296,7 +298,9 @@ def export(stage: Stage, me: Tenant) -> Done:
 
 def load(stage: Stage, me: Tenant) -> Done:
     path = stage.exports.get(me.scope)
-    return Done() if path is None else Done(stage.memory.load(path))
+    if path is None:
+        return Done()
+    return Done(stage.memory.load(path))
 
 
 def rebuild(stage: Stage, me: Tenant) -> Done:
