@@ -159,10 +159,16 @@ class Recall:
         for path in dict.fromkeys(path for path, _ in chosen):
             seqs = [seq for at, seq in chosen if at == path]
             found.update(zip(seqs, self.store.fetch(path, seqs), strict=True))
-        return [record for _, seq in chosen if (record := found[seq]) is not None]
+        result = []
+        for _, seq in chosen:
+            if (record := found[seq]) is not None:
+                result.append(record)
+        return result
 
     def _probe(self, query: Query, asked: Understood, terms: tuple[str, ...], head: Head) -> Probe:
-        wanted = terms if query.recipe.words > 0 else ()
+        wanted: tuple[str, ...] = ()
+        if query.recipe.words > 0:
+            wanted = terms
         return Probe(
             scope=query.scope,
             now=query.now,
@@ -228,11 +234,16 @@ class Recall:
         asked: Understood,
     ) -> list[Hit]:
         """Hits, best first. A record that went away since the search is left out."""
-        hits = [
-            Hit(record=record, score=score, reasons=partial(_reasons, ranked, at, record, query.text, terms))
-            for at, (record, score) in enumerate(zip(records, ranked.scores, strict=True))
-            if record is not None
-        ]
+        hits = []
+        for at, (record, score) in enumerate(zip(records, ranked.scores, strict=True)):
+            if record is not None:
+                hits.append(
+                    Hit(
+                        record=record,
+                        score=score,
+                        reasons=partial(_reasons, ranked, at, record, query.text, terms),
+                    )
+                )
         if asked.phrases:
             hits = with_phrases(hits, asked.phrases, query.recipe)
         if query.recipe.uses > 0:
@@ -282,7 +293,9 @@ class Recall:
         rows = np.flatnonzero(scores > 0)
         rows = rows[np.argsort(-scores[rows], kind="stable")][:depth]
         ranked = Ranked(rows=rows)
-        records = self._fetch(found, ranked) if len(rows) else []
+        records = []
+        if len(rows):
+            records = self._fetch(found, ranked)
         return tuple(
             (record.id, float(scores[row])) for row, record in zip(rows, records, strict=True) if record
         )
@@ -322,4 +335,6 @@ def _losses(found: Found, records: list[Record | None]) -> tuple[str, ...]:
 def _zone(now: float) -> float:
     """How many seconds local time is ahead of UTC."""
     ahead = local(now).utcoffset()
-    return 0.0 if ahead is None else ahead.total_seconds()
+    if ahead is None:
+        return 0.0
+    return ahead.total_seconds()

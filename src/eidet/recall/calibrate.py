@@ -43,11 +43,17 @@ def calibrated(
 
 def _evidence(rows: NDArray[np.intp], found: Found, signals: Signals, recipe: Recipe) -> float | None:
     """The log odds that the best hit is right; None where neither words nor meaning tell of it."""
-    near = max(float(found.dense[rows].max()), 0.0) if "dense" in signals.weights else None
-    here = covered(found, rows) if "words" in signals.weights else None
+    near = None
+    if "dense" in signals.weights:
+        near = max(float(found.dense[rows].max()), 0.0)
+    here = None
+    if "words" in signals.weights:
+        here = covered(found, rows)
     if near is None and here is None:
         looked = recipe.dense > 0 or recipe.words > 0
-        return _LOST if looked and not fits(rows, signals) else None
+        if looked and not fits(rows, signals):
+            return _LOST
+        return None
     one, other = here if here is not None else near, near if near is not None else here
     return BASE + COVERED * float(np.log(one + FLOOR)) + NEAR * float(np.log(other + FLOOR))  # type: ignore[operator]
 

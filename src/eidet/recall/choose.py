@@ -57,7 +57,10 @@ class Piece:
     def __init__(self, record: Record, said: str, counter: TokenCounter, *, fence: bool) -> None:
         self.record, self.section, self.stamp = record, section_of(record), stamp_of(record)
         self.said, self.quoted = said, fence and is_untrusted(record)
-        self.line = quoted_line(record, said) if self.quoted else f"{self.stamp} {said}"
+        if self.quoted:
+            self.line = quoted_line(record, said)
+        else:
+            self.line = f"{self.stamp} {said}"
         self.cost = counter.count(self.line + "\n")
         self.bare = said.casefold().strip(_MARKS)
 
@@ -184,5 +187,6 @@ class Chooser:
         for key, wish in chosen.items():
             if heard.count(self.piece(wish).bare) > 1:
                 others = {other: kept[other] for other in kept if other != key}
-                kept = others if self._repeats(wish, others, heard) else kept
+                if self._repeats(wish, others, heard):
+                    kept = others
         return {key: wish for key, wish in kept.items() if wish.beside is None or wish.beside in kept}

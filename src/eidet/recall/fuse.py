@@ -41,13 +41,17 @@ class Ranked:
             own = parts.pop("context")
             parts |= {name: parts[name] + own / len(arms) for name in arms}
         total = sum(parts.values())
-        scale = score / total if total > 0 else 0.0
+        scale = 0.0
+        if total > 0:
+            scale = score / total
         told = [self._signal(name, row, part * scale) for name, part in parts.items() if part * scale]
         return tuple(sorted(told, key=lambda signal: -signal.share))
 
     def _signal(self, name: str, row: np.intp, share: float) -> Signal:
         values = self.values[name]
-        rank = 1 + int((values > values[row]).sum()) if name in RANKED else None
+        rank = None
+        if name in RANKED:
+            rank = 1 + int((values > values[row]).sum())
         return Signal(name=name, value=float(values[row]), share=share, rank=rank)
 
 
@@ -62,7 +66,10 @@ def fuse(found: Found, signals: Signals, recipe: Recipe, limit: int, unit: str =
     for name, share in shares.items():
         sums += signals.weights[name] * share
     np.maximum(sums, 0.0, out=sums)
-    pooled = sums if unit == "record" else _pooled(sums, found, unit)
+    if unit == "record":
+        pooled = sums
+    else:
+        pooled = _pooled(sums, found, unit)
     last = len(found) - 1  # candidates come by rising seq: turned round, a stable sort puts newer ones first
     order = last - np.argsort(-pooled[::-1], kind="stable")
     if "dense" not in signals.weights and "words" in signals.weights:
@@ -95,7 +102,10 @@ def _pooled(sums: NDArray[Any], found: Found, unit: str) -> NDArray[Any]:
     """The best turn of each group carries what its next best add; the others stay as they are."""
     groups, pooled = _groups(found, unit), sums.copy()
     order = np.lexsort((-sums, groups))
-    starts = np.flatnonzero(np.append(True, np.diff(groups[order]) != 0)) if len(order) else order
+    if len(order):
+        starts = np.flatnonzero(np.append(True, np.diff(groups[order]) != 0))
+    else:
+        starts = order
     for further in (1, 2):
         at = starts + further
         here = at < len(order)

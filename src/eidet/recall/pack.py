@@ -99,13 +99,18 @@ def _fitted(chosen: Chosen, wishes: Sequence[Wish], chooser: Chooser, turns: Tur
     while chosen and page.tokens > chooser.budget:
         chosen = _less(chosen, wishes)
         page = _page(chosen, chooser, turns)
-    return page if chosen else None
+    if chosen:
+        return page
+    return None
 
 
 def _less(chosen: Chosen, wishes: Sequence[Wish]) -> Chosen:
     """Without the one that is wished for least; neighbours are always wished for less than their turns."""
     last = next((wish.key for wish in reversed(wishes) if chosen.get(wish.key) is wish), None)
-    gone = next(reversed(chosen)) if last is None else last
+    if last is None:
+        gone = next(reversed(chosen))
+    else:
+        gone = last
     return {key: wish for key, wish in chosen.items() if key != gone}
 
 
@@ -114,7 +119,10 @@ def _beginning(wishes: Sequence[Wish], chooser: Chooser) -> _Page:
     if not wishes:
         return _Page()
     best = chooser.piece(wishes[0])
-    text = _cut_quotation(best, chooser) if best.quoted else cut(best.line, chooser.budget, chooser.counter)
+    if best.quoted:
+        text = _cut_quotation(best, chooser)
+    else:
+        text = cut(best.line, chooser.budget, chooser.counter)
     if len(text) <= len(best.stamp):
         return _Page()
     tokens = chooser.counter.count(text)
@@ -145,7 +153,10 @@ def _page(chosen: Chosen, chooser: Chooser, turns: Turns) -> _Page:
     sections[CONVERSATION] = lines_of(passages, headings=chooser.headings)
     bodies = {name: "\n".join(lines) for name, lines in sections.items() if lines}
     text = _joined(bodies, chooser.headings)
-    told = [one.record for run in (*lists.values(), *passages) for one in run]
+    told = []
+    for run in (*lists.values(), *passages):
+        for one in run:
+            told.append(one.record)
     return _Page(text=text, tokens=chooser.counter.count(text), records=tuple(told), sections=bodies)
 
 

@@ -70,7 +70,9 @@ def _when(one: Told) -> tuple[float, int]:
 
 def _thread(record: Record) -> Key:
     """Where it was said; what belongs to no session stands by itself."""
-    return (record.scope, record.session) if record.session else (f"{record.scope}/", record.id)
+    if record.session:
+        return record.scope, record.session
+    return f"{record.scope}/", record.id
 
 
 def _runs(thread: Sequence[Told], turns: Turns) -> Iterator[list[Told]]:
@@ -88,5 +90,9 @@ def _runs(thread: Sequence[Told], turns: Turns) -> Iterator[list[Told]]:
 def _opening(before: Record | None, first: Record) -> list[str]:
     """What stands between two passages, or before the first."""
     if before is not None and (before.scope, before.session) == (first.scope, first.session):
-        return [GAP] if first.session else []
-    return [] if before is None and not first.session else [header_of(first)]
+        if first.session:
+            return [GAP]
+        return []
+    if before is None and not first.session:
+        return []
+    return [header_of(first)]

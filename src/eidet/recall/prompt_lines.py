@@ -22,7 +22,10 @@ def one_line(text: str) -> str:
 
 def stamp_of(record: Record) -> str:
     """`[2026-05-08] Ann:`; the day is the local one."""
-    who = one_line(record.who) if record.who else ""
+    if record.who:
+        who = one_line(record.who)
+    else:
+        who = ""
     return f"[{local(record.occurred).date().isoformat()}]" + (f" {who}:" if who else "")
 
 
@@ -33,7 +36,10 @@ def line_of(record: Record) -> str:
 
 def quoted_line(record: Record, said: str) -> str:
     """A line that is not trusted: the day, then who and what as a quotation on lines of its own."""
-    who = one_line(record.who) if record.who else ""
+    if record.who:
+        who = one_line(record.who)
+    else:
+        who = ""
     day = f"[{local(record.occurred).date().isoformat()}]"
     return f"{day} {fenced(f'{who}: {said}' if who else said, trust_in(record))}"
 
@@ -45,7 +51,9 @@ def is_long(record: Record) -> bool:
 
 def likely_chars(record: Record) -> int:
     """About how much of its text is told at least, without looking at it."""
-    return max(UNIT_CHARS, len(record.text) // MOST_UNITS) * 3 // 4 if is_long(record) else len(record.text)
+    if is_long(record):
+        return max(UNIT_CHARS, len(record.text) // MOST_UNITS) * 3 // 4
+    return len(record.text)
 
 
 def excerpt_of(record: Record, terms: AbstractSet[int]) -> str:

@@ -95,7 +95,9 @@ def recipe_of(recipe: Recipe | str) -> Recipe:
     """A recipe by its name, one that an installed package offers included, or itself."""
     if isinstance(recipe, Recipe):
         return recipe
-    return RECIPES[recipe] if recipe in RECIPES else _installed(recipe)
+    if recipe in RECIPES:
+        return RECIPES[recipe]
+    return _installed(recipe)
 
 
 @cache
@@ -105,7 +107,10 @@ def _installed(name: str) -> Recipe:
     if made is None:
         known = ", ".join([*RECIPES, *offered(GROUP)])
         raise BadInput(f"no recipe is called {name!r}; there are {known}, or make a Recipe(…)")
-    recipe = made if isinstance(made, Recipe) else called(GROUP, name, made)
+    if isinstance(made, Recipe):
+        recipe = made
+    else:
+        recipe = called(GROUP, name, made)
     if not isinstance(recipe, Recipe):
         raise Misconfigured(f"{name!r} of {GROUP} is to give a Recipe, not {recipe!r}")
     return recipe

@@ -92,7 +92,9 @@ def _base(dense: Floats, words: Floats, found: Found, recipe: Recipe) -> Floats:
 def scaled(values: Floats, span: Span) -> Floats:
     """0 to 1 over the span that the arm had."""
     if span.high <= span.low:
-        return (values >= span.high).astype(np.float64) if span.high > 0 else np.zeros(len(values))
+        if span.high > 0:
+            return (values >= span.high).astype(np.float64)
+        return np.zeros(len(values))
     scaled: Floats = np.clip((values - span.low) / (span.high - span.low), 0.0, 1.0)
     return scaled
 
@@ -108,7 +110,10 @@ class _Line:
     def __init__(self, found: Found) -> None:
         self.some = bool((found.session >= 0).any())
         key = found.session.astype(np.int64) * (1 << 32) + found.turn
-        order = np.arange(len(found)) if bool((key[1:] > key[:-1]).all()) else np.argsort(key, kind="stable")
+        if bool((key[1:] > key[:-1]).all()):
+            order = np.arange(len(found))
+        else:
+            order = np.argsort(key, kind="stable")
         here = found.session[order] >= 0
         self._order = order[here]
         self._key = key[self._order]
@@ -217,7 +222,13 @@ def dated(found: Found, asked: Understood, zone: float) -> Floats:
 
 def _precision(days: int) -> float:
     """The shorter the time, the more it tells."""
-    return 1.0 if days <= 10 else 0.75 if days <= 31 else 0.5 if days <= 100 else 0.3
+    if days <= 10:
+        return 1.0
+    if days <= 31:
+        return 0.75
+    if days <= 100:
+        return 0.5
+    return 0.3
 
 
 def _years(one: Dated, day: Floats) -> Iterator[tuple[int, int, float]]:
@@ -269,4 +280,6 @@ def covered(found: Found, rows: NDArray[np.intp] | slice = EVERY) -> float:
     """The share of the question's words that the best of the rows covers."""
     if found.aligned is not None:
         return float(found.aligned[rows].max(initial=0.0))
-    return min(1.0, float(found.words[rows].max(initial=0.0)) / found.rarity) if found.rarity > 0 else 0.0
+    if found.rarity > 0:
+        return min(1.0, float(found.words[rows].max(initial=0.0)) / found.rarity)
+    return 0.0

@@ -170,7 +170,9 @@ def _calls(who: str) -> tuple[str, ...]:
     """What somebody is called: the whole name, or its first word if that is one."""
     first = who.split(maxsplit=1)[0]
     short = len(first) < 2 or first.casefold().rstrip(".") in _NO_FIRST
-    return (who,) if short else tuple(dict.fromkeys((who, first)))
+    if short:
+        return (who,)
+    return tuple(dict.fromkeys((who, first)))
 
 
 def without(text: str, names: Sequence[str]) -> str:
@@ -186,12 +188,17 @@ def _left(text: str, names: Sequence[str]) -> str:
     if not names:
         return text
     left = without(text, names)
-    return left if _INK.search(left) else text
+    if _INK.search(left):
+        return left
+    return text
 
 
 def _entities(text: str, names: Sequence[str], dates: Sequence[Dated]) -> tuple[str, ...]:
     """Words inside the question that are written as names and are none of the participants."""
-    taken = {part.casefold() for name in names for part in name.split()}
+    taken = set()
+    for name in names:
+        for part in name.split():
+            taken.add(part.casefold())
     taken |= {part.casefold() for one in dates for part in one.text.split()}
     found = (match[0] for match in _CAPITAL.finditer(text) if match.start())
     return tuple(dict.fromkeys(word for word in found if word.casefold() not in taken))
@@ -204,12 +211,16 @@ def _speaker(text: str, names: Sequence[str], voices: Sequence[str]) -> str | No
     me, you = _ME.search(text) is not None, _YOU.search(text) is not None
     if me == you:
         return None
-    roles = _PEOPLE_ROLES if me else _AGENT_ROLES
+    roles = _AGENT_ROLES
+    if me:
+        roles = _PEOPLE_ROLES
     return next((who for who in voices if who.casefold() in roles), None)
 
 
 def _expected(text: str) -> int:
-    expects = TIMED if _WHEN.search(text) else 0
+    expects = 0
+    if _WHEN.search(text):
+        expects = TIMED
     if _HOW_MANY.search(text) and not expects:
         expects |= NUMBERED
     if _WHICH.search(text) and not expects:
@@ -220,20 +231,28 @@ def _expected(text: str) -> int:
 def _session(text: str) -> str | None:
     """A session named by a label with a number in it: "session 7", "chat s-12"."""
     found = _SESSION.search(text)
-    return found[1].rstrip(".:-") if found else None
+    if found:
+        return found[1].rstrip(".:-")
+    return None
 
 
 def _kind(text: str) -> Kind | None:
     found = _KINDS.search(text)
-    return _KIND_WORDS[found[1].casefold()] if found else None
+    if found:
+        return _KIND_WORDS[found[1].casefold()]
+    return None
 
 
 def _place(text: str) -> Place | None:
     """Coordinates after a word for nearness: "near (3, 4)", "at (12.5, -3, 0)"."""
     found = _PLACE.search(text)
-    return tuple(float(number) for number in found.groups() if number) if found else None
+    if found:
+        return tuple(float(number) for number in found.groups() if number)
+    return None
 
 
 def _days(one: Dated) -> str:
     first, last = (f"{datetime.fromordinal(day):%Y-%m-%d}" for day in (one.first, one.last))
-    return first if first == last else f"{first} to {last}"
+    if first == last:
+        return first
+    return f"{first} to {last}"
