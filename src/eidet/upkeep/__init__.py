@@ -107,7 +107,9 @@ class Maintained:
 
     def __str__(self) -> str:
         done = ", ".join(f"{what} {count:,}" for what, count in self.counts.items())
-        told = f"{'would ' if self.dry_run else ''}{done}" if done else "nothing to do"
+        told = "nothing to do"
+        if done:
+            told = f"{'would ' if self.dry_run else ''}{done}"
         return f"{told} ({self.examined:,} examined)"
 
 
@@ -130,4 +132,6 @@ def is_aside(record: Record) -> bool:
 
 def rested_since(record: Record) -> float:
     """Since when it lies unused: it was made then, or used last."""
-    return record.created if record.last_used is None else max(record.created, record.last_used)
+    if record.last_used is None:
+        return record.created
+    return max(record.created, record.last_used)

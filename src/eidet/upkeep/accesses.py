@@ -45,15 +45,17 @@ def accesses(
     records: Iterable[Record], log: Mapping[tuple[str, str], list[float]] | None, now: float
 ) -> list[Access]:
     """One access per record. Without a log, uses are taken as evenly spread, as `strength` takes them."""
-    return [
-        Access(
-            created=record.created,
-            uses=tuple(_spread(record) if log is None else log.get((record.scope, record.id), ())),
-            until=now,
-            importance=record.importance,
+    result = []
+    for record in records:
+        result.append(
+            Access(
+                created=record.created,
+                uses=tuple(_spread(record) if log is None else log.get((record.scope, record.id), ())),
+                until=now,
+                importance=record.importance,
+            )
         )
-        for record in records
-    ]
+    return result
 
 
 def _spread(record: Record) -> Iterable[float]:

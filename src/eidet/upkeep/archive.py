@@ -209,7 +209,9 @@ def _noted(store: Store) -> list[str]:
 
 def _absolute(place: str | Path) -> str:
     named = str(place)
-    return named if named.startswith("s3:") else str(Path(named).expanduser().absolute())
+    if named.startswith("s3:"):
+        return named
+    return str(Path(named).expanduser().absolute())
 
 
 def _to_disk(path: Path) -> None:

@@ -79,7 +79,9 @@ class S3Archive:
 
     def verify(self) -> list[str]:
         """What is wrong with the archive, in words: every object is fetched and compared."""
-        found = [fault for name in self.names() for fault in self._faults(name)]
+        found = []
+        for name in self.names():
+            found.extend(self._faults(name))
         return found + [f"{key} belongs to no piece: `sweep` removes it" for key in self._strays()]
 
     def sweep(self) -> int:
@@ -154,7 +156,10 @@ class S3Archive:
         if len(kept) == len(records):
             return 0
         if kept:
-            said = {k: v for k, v in told.items() if k not in OF_OBJECTS or k == "archived"}
+            said = {}
+            for k, v in told.items():
+                if k not in OF_OBJECTS or k == "archived":
+                    said[k] = v
             self._write_instead(name, self._write_lines(name, kept, said), etag)
         else:
             self._bucket.delete(f"{name}.json", if_it_is=etag)

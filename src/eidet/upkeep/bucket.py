@@ -83,7 +83,9 @@ class Place:
         options = dict(parse_qsl(parts.query, keep_blank_values=True))
         unknown = sorted(options.keys() - set(_OPTIONS))
         if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc) or unknown:
-            wrong = f"does not know {', '.join(unknown)}" if unknown else "names no bucket"
+            wrong = "names no bucket"
+            if unknown:
+                wrong = f"does not know {', '.join(unknown)}"
             raise Misconfigured(f"the address of an archive, {url!r}, {wrong}: {EXAMPLE}")
         prefix = unquote(parts.path).strip("/")
         return cls(
@@ -95,7 +97,10 @@ class Place:
         )
 
     def __str__(self) -> str:
-        end = f"?endpoint={self.endpoint}" if self.endpoint else ""
+        if self.endpoint:
+            end = f"?endpoint={self.endpoint}"
+        else:
+            end = ""
         return f"s3://{self.bucket}/{self.prefix}{end}"
 
 
@@ -107,7 +112,9 @@ def _endpoint(said: str | None) -> str | None:
 
 def _seconds(said: str | None) -> float | None:
     try:
-        return None if said is None else float(said)
+        if said is None:
+            return None
+        return float(said)
     except ValueError:
         raise Misconfigured(f"a deadline is a number of seconds, not {said!r}: {EXAMPLE}") from None
 

@@ -30,7 +30,9 @@ def candidates(works: Iterable[str], now: float, settings: Upkeep, bounds: Bound
     some = tuple(part for work in works for part in _NARROW[work](now, settings, bounds))
     if EVERYTHING in some:
         return EVERYTHING
-    return Where(some=some) if some else None
+    if some:
+        return Where(some=some)
+    return None
 
 
 def _expire(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
@@ -46,9 +48,14 @@ def _retain(now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Where]:
 
 
 def _older(policy: Retention, now: float) -> Iterator[Where]:
-    until = _ago(now, policy.days) if policy.days is not None else None
+    until = None
+    if policy.days is not None:
+        until = _ago(now, policy.days)
     if until is not None:
-        kinds = None if policy.kinds is None else tuple(map(kind_of, policy.kinds))
+        if policy.kinds is None:
+            kinds = None
+        else:
+            kinds = tuple(map(kind_of, policy.kinds))
         occurred = policy.since == "occurred"
         yield Where(kinds=kinds, until=until) if occurred else Where(kinds=kinds, created_until=until)
 
@@ -104,7 +111,9 @@ def _aged(days: float, now: float) -> Iterator[Where]:
 def _ago(now: float, days: float) -> float | None:
     """So many days ago, a moment later; None if that is before all times."""
     then = now - days * DAY + _ROUNDING
-    return min(then, LATEST) if then >= EARLIEST else None
+    if then >= EARLIEST:
+        return min(then, LATEST)
+    return None
 
 
 def resting(until: float) -> Where:

@@ -188,9 +188,12 @@ def due_for_episode(talk: Talk, told: Record | None, now: float, settings: Upkee
 
 
 def _messages_in(told: Record | None) -> int:
-    data = None if told is None else told.whole.data
-    count = data.get("messages", 0) if isinstance(data, Mapping) else 0
-    return count if isinstance(count, int) else 0
+    if told is None or not isinstance(told.whole.data, Mapping):
+        return 0
+    count = told.whole.data.get("messages")
+    if isinstance(count, int):
+        return count
+    return 0
 
 
 def episode(messages: Sequence[Record], session: str, because: str, now: float) -> Ask:
@@ -255,7 +258,9 @@ def _statements(text: str) -> Iterator[str]:
     """The telling sentences of an episode, each with the name of who said it."""
     for line in text.splitlines():
         found = _PREFIX.match(line)
-        who = found[1] if found else None
+        who = None
+        if found:
+            who = found[1]
         for sentence in sentences(line[found.end() :] if found else line):
             if telling(sentence).value >= TELLING and not sentence.endswith("?"):
                 yield f"{who}: {sentence}" if who else sentence

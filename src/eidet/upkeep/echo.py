@@ -85,7 +85,9 @@ class Echoes:
             return None
         whole = _hash(words)
         same = next((id for id, noted in reversed(self._noted.items()) if noted.whole == whole), None)
-        return same if same or len(words) < FEWEST else self._near(words)
+        if same or len(words) < FEWEST:
+            return same
+        return self._near(words)
 
     def _near(self, words: Sequence[str]) -> str | None:
         runs = _runs(words)
@@ -127,7 +129,12 @@ def _hash(words: Sequence[str]) -> int:
 
 def _covered(runs: Sequence[int], noted: frozenset[int]) -> set[int]:
     """The places of the words that lie in a run of the noted text."""
-    return {at + ahead for at, run in enumerate(runs) if run in noted for ahead in range(RUN)}
+    result = set()
+    for at, run in enumerate(runs):
+        if run in noted:
+            for ahead in range(RUN):
+                result.add(at + ahead)
+    return result
 
 
 def _changes(word: str) -> bool:

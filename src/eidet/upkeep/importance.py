@@ -49,7 +49,9 @@ def move_score(age: float, ttl: float | None, importance: float | None) -> float
     if lasts <= 0 or math.isinf(lasts):
         return 0.0
     spare = 1.0 - _bounded(_known(importance, 0.5))
-    return lived / lasts * spare if spare else 0.0
+    if spare:
+        return lived / lasts * spare
+    return 0.0
 
 
 def surprise(best_cosine: float | None) -> float | None:
@@ -151,23 +153,33 @@ def _of_tags(tags: Iterable[str], weights: Weights) -> float | None:
 
 
 def _scaled(value: float | None, scale: float) -> float | None:
-    return None if value is None or math.isnan(value) else _bounded(abs(value) / scale)
+    if value is None or math.isnan(value):
+        return None
+    return _bounded(abs(value) / scale)
 
 
 def _of_uses(uses: int | None, scale: float) -> float | None:
-    return None if uses is None else 1.0 - scale / (scale + max(uses, 0))
+    if uses is None:
+        return None
+    return 1.0 - scale / (scale + max(uses, 0))
 
 
 def _of_age(days: float | None, half_life: float) -> float | None:
-    return None if days is None or math.isnan(days) else _bounded(2.0 ** -(max(days, 0.0) / half_life))
+    if days is None or math.isnan(days):
+        return None
+    return _bounded(2.0 ** -(max(days, 0.0) / half_life))
 
 
 def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else _bounded(value)
+    if math.isnan(value):
+        return None
+    return _bounded(value)
 
 
 def _known(value: float | None, otherwise: float) -> float:
-    return otherwise if value is None or math.isnan(value) else value
+    if value is None or math.isnan(value):
+        return otherwise
+    return value
 
 
 def _bounded(value: float) -> float:

@@ -116,7 +116,11 @@ def _names(sentence: str) -> list[str]:
     words = _WORD.findall(sentence)
     if len(words) <= 3 or sentence.isupper():
         return []
-    return [word for word in words[1:] if word[0].isupper() and len(word) > 1]
+    kept = []
+    for word in words[1:]:
+        if word[0].isupper() and len(word) > 1:
+            kept.append(word)
+    return kept
 
 
 def _asked(said: Sequence[str]) -> float:
@@ -127,7 +131,9 @@ def _asked(said: Sequence[str]) -> float:
 def _idle(words: Sequence[str]) -> float:
     """The share of small talk among the words that are no function words; of those alone, all."""
     content = [word for word in words if word.partition("'")[0] not in STOP_WORDS["en"]]
-    return sum(word in _SMALL_TALK for word in content) / len(content) if content else 1.0
+    if content:
+        return sum(word in _SMALL_TALK for word in content) / len(content)
+    return 1.0
 
 
 def _much(count: int, half: float) -> float:

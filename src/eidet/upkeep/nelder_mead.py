@@ -23,7 +23,9 @@ def minimum(cost: Cost, start: Sequence[float], *, step: float = 0.5, most: int 
 def _stepped(cost: Cost, corners: list[tuple[float, Point]]) -> list[tuple[float, Point]]:
     """The worst corner thrown over the others: further where that pays, less far where it does not."""
     *others, (worst, point) = corners
-    centre = [sum(axis) / len(others) for axis in zip(*(at for _, at in others), strict=True)]
+    centre = []
+    for axis in zip(*(at for _, at in others), strict=True):
+        centre.append(sum(axis) / len(others))
     over = _tried(cost, centre, point, -1.0)
     if over[0] < others[0][0]:
         return sorted([*others, min(over, _tried(cost, centre, point, -2.0))])

@@ -63,7 +63,9 @@ def crowd_bound(by_created: Iterable[Record], over: int) -> Rested | None:
         heapq.heappush(longest, (-rested_since(record), -record.seq))
         if len(longest) > over:
             heapq.heappop(longest)
-    return (-longest[0][0], -longest[0][1]) if longest else None
+    if longest:
+        return -longest[0][0], -longest[0][1]
+    return None
 
 
 def expire(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
@@ -159,11 +161,15 @@ def _due(record: Record, tier: Tier, now: float, settings: Upkeep, bounds: Bound
 
 def _used_before(record: Record) -> int:
     before = record.meta.get(USED_BEFORE, 0)
-    return max(before, 0) if isinstance(before, int) else 0
+    if isinstance(before, int):
+        return max(before, 0)
+    return 0
 
 
 def _used(record: Record) -> str:
-    return "never used" if not record.uses else f"used {record.uses} times"
+    if not record.uses:
+        return "never used"
+    return f"used {record.uses} times"
 
 
 PLANNERS: Final[Mapping[str, Planner]] = {
@@ -181,7 +187,10 @@ def plan(
     """At most one change per record: the first work that wants one."""
     rest = list(records)
     for work in works:
-        seen = rest if work in _DUTIES else [record for record in rest if not is_aside(record)]
+        if work in _DUTIES:
+            seen = rest
+        else:
+            seen = [record for record in rest if not is_aside(record)]
         changes = list(PLANNERS[work](seen, now, settings, bounds))
         taken = {change.record.id for change in changes}
         rest = [record for record in rest if record.id not in taken]

@@ -47,7 +47,10 @@ def age_days(policy: Retention, record: Record, now: float) -> float:
 
 def is_kept(policies: Sequence[Retention], record: Record, now: float) -> bool:
     """Whether a policy protects it from whatever else would delete it."""
-    policy = policy_for(policies, record) if policies else None
+    if policies:
+        policy = policy_for(policies, record)
+    else:
+        policy = None
     if policy is None or policy.then != "keep":
         return False
     return policy.days is None or age_days(policy, record, now) < policy.days
@@ -58,7 +61,9 @@ def due(policies: Sequence[Retention], record: Record, now: float) -> Retention 
     policy = policy_for(policies, record)
     if policy is None or policy.then == "keep" or policy.days is None:
         return None
-    return policy if age_days(policy, record, now) >= policy.days else None
+    if age_days(policy, record, now) >= policy.days:
+        return policy
+    return None
 
 
 def retain(
@@ -70,7 +75,9 @@ def retain(
             continue
         why = f"{policy}: {age_days(policy, record, now):.0f} days since it {_happened(policy)}"
         if is_protected(record):
-            held = "under a legal hold" if record.meta.get(HOLD) else "pinned"
+            held = "pinned"
+            if record.meta.get(HOLD):
+                held = "under a legal hold"
             yield Stay(what="stays", record=record, because=f"{held}, although due by {why}")
         elif policy.then == "archive" and not archive:
             yield Stay(what="stays", record=record, because=f"there is no archive, although due by {why}")
@@ -79,7 +86,9 @@ def retain(
 
 
 def _happened(policy: Retention) -> str:
-    return "happened" if policy.since == "occurred" else "was stored"
+    if policy.since == "occurred":
+        return "happened"
+    return "was stored"
 
 
 def standings(records: Iterable[Record], now: float, policies: Sequence[Retention]) -> list[Standing]:
@@ -103,6 +112,8 @@ def standings(records: Iterable[Record], now: float, policies: Sequence[Retentio
 def unkept(changes: Iterable[Change], policies: Sequence[Retention], now: float) -> Iterator[Change]:
     """Without those that would make a kept record part of another one."""
     for change in changes:
-        absorbed = change.absorbs if isinstance(change, Put) else ()
+        absorbed: tuple[Record, ...] = ()
+        if isinstance(change, Put):
+            absorbed = change.absorbs
         if not any(is_kept(policies, record, now) for record in absorbed):
             yield change

@@ -50,7 +50,9 @@ def reweigh(records: Iterable[Record], now: float, width: int, weights: Weights 
 
 
 def _put(record: Record, value: float, new: float | None) -> Put:
-    known = "" if new is None else f", surprise {new:.2f}"
+    known = ""
+    if new is not None:
+        known = f", surprise {new:.2f}"
     because = f"importance {record.importance:.2f} becomes {value:.2f}: {record.uses} uses{known}"
     return Put(
         what="weigh", record=record.but(importance=value), because=because, instead=record, recast=True
@@ -83,14 +85,16 @@ def _by_formula(record: Record) -> float | None:
 
 
 def _number(data: Json, name: str) -> float | None:
-    value = data.get(name) if isinstance(data, Mapping) else None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    value = None
+    if isinstance(data, Mapping):
+        value = data.get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    return None
 
 
 def _tags(meta: Mapping[str, Json]) -> list[str]:
     tags = meta.get("tags", meta.get("tag", ()))
-    return (
-        [tag for tag in ([tags] if isinstance(tags, str) else tags) if isinstance(tag, str)]
-        if (isinstance(tags, str | list | tuple))
-        else []
-    )
+    if isinstance(tags, str | list | tuple):
+        return [tag for tag in ([tags] if isinstance(tags, str) else tags) if isinstance(tag, str)]
+    return []

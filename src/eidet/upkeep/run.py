@@ -110,7 +110,10 @@ def maintain(
                 return _maintained(tally, dry_run, began, 0)
     if not dry_run:
         _prune(parts.store, settings, now, stops)
-    freed = 0 if dry_run else _trim(parts.store, stops)
+    if dry_run:
+        freed = 0
+    else:
+        freed = _trim(parts.store, stops)
     return _maintained(tally, dry_run, began, freed)
 
 
@@ -134,7 +137,10 @@ def _planned(
     """The changes of a scope in batches, empty ones included: each is a moment to rest."""
     single = [work for work in works if work in PLANNERS]
     if single:
-        bounds = bounds_of(parts.store, scope, settings) if "move" in single else Bounds()
+        if "move" in single:
+            bounds = bounds_of(parts.store, scope, settings)
+        else:
+            bounds = Bounds()
         bounds = replace(bounds, retention=parts.retention)
         where = candidates(single, now, settings, bounds)
         for page in () if where is None else _pages(parts.store, where.within(Scope(scope)), settings.batch):
@@ -239,7 +245,9 @@ def _write(parts: Parts, change: Change, tally: _Tally, now: float) -> None:
     put = parts.answer(change) if isinstance(change, Ask) else change
     if not isinstance(put, Put):
         return
-    expect = None if put.instead is None else put.instead.version
+    expect = None
+    if put.instead is not None:
+        expect = put.instead.version
     try:
         stored = parts.write([put.record], now=now, unique=True, expect=expect, by=BY)[0]
     except (Conflict, Entombed):  # somebody was first, or what it tells of was forgotten for good

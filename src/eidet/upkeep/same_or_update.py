@@ -54,7 +54,9 @@ def relation(old: str, new: str, cosine: float | None = None, *, language: str =
         return _same("the same text")
     said, says = spelled(old), spelled(new)
     if tokens(said) == tokens(says) and tokens(said) and ("?" in old) == ("?" in new):
-        return _update("a secret in other letters") if _secret_differs(old, new) else _same("the same words")
+        if _secret_differs(old, new):
+            return _update("a secret in other letters")
+        return _same("the same words")
     if cosine is not None and not cosine >= LEAST_COSINE:
         return _different(f"they are too far apart ({cosine:.2f})")
     if _emoji(said) and _emoji(says) and _emoji(said) != _emoji(says):
@@ -73,7 +75,11 @@ def _emoji(text: str) -> set[str]:
 
 
 def _readings(text: str, language: str) -> list[Reading]:
-    return [reading for reading in (read(said, language) for said in sentences(text)) if reading.words]
+    kept = []
+    for reading in (read(said, language) for said in sentences(text)):
+        if reading.words:
+            kept.append(reading)
+    return kept
 
 
 def _judge_texts(before: Sequence[Reading], after: Sequence[Reading]) -> Judged:
@@ -142,24 +148,38 @@ def _judge_equal(old: Reading, new: Reading) -> Judged:
 def _judge_changed(old: Reading, new: Reading, gone: Sequence[Term], come: Sequence[Term]) -> Judged:
     change = f"{_list(gone) or 'nothing'} became {_list(come) or 'nothing'}"
     if old.denied != new.denied:
-        return _update(f"denied now: {change}") if _denies(old, new, gone, come) else _different(change)
+        if _denies(old, new, gone, come):
+            return _update(f"denied now: {change}")
+        return _different(change)
     if not gone or not come:
         return _different(f"one says more: {change}")
     if max(len(gone), len(come)) > MOST_REPLACED or not _frame_holds(old, new, gone, come):
         return _different(f"too much differs: {change}")
-    return _update(change) if _replaces(old, new, gone, come) else _different(change)
+    if _replaces(old, new, gone, come):
+        return _update(change)
+    return _different(change)
 
 
 def _replaced(old: Reading, new: Reading) -> tuple[list[Term], list[Term]]:
     """The terms that only one of the two has; slips of the pen are no difference."""
-    gone = [term for term in old.terms if term.stem not in new.stems and not _idle(term, new)]
-    come = [term for term in new.terms if term.stem not in old.stems and not _idle(term, old)]
+    gone = []
+    for term in old.terms:
+        if term.stem not in new.stems and not _idle(term, new):
+            gone.append(term)
+    come = []
+    for term in new.terms:
+        if term.stem not in old.stems and not _idle(term, old):
+            come.append(term)
     if len(gone) * len(come) > MOST_SLIPS**2:
         return gone, come
-    slips = {stem for one in gone for other in come if slip(one, other) for stem in (one.stem, other.stem)}
-    return [term for term in gone if term.stem not in slips], [
-        term for term in come if term.stem not in slips
-    ]
+    slips: set[str] = set()
+    for one in gone:
+        for other in come:
+            if slip(one, other):
+                slips.update((one.stem, other.stem))
+    left_gone = [term for term in gone if term.stem not in slips]
+    left_come = [term for term in come if term.stem not in slips]
+    return left_gone, left_come
 
 
 def _idle(term: Term, other: Reading) -> bool:

@@ -160,7 +160,10 @@ def _stems(low: str, analyzer: Analyzer) -> list[str]:
         return [lex.NUMBER_WORDS[low]]
     if low[0].isdecimal():
         return [_THOUSANDS.sub("", low)]
-    return [stem.replace("our", "or") if len(stem) > 4 else stem for stem in analyzer.terms(low)]
+    result = []
+    for stem in analyzer.terms(low):
+        result.append(stem.replace("our", "or") if len(stem) > 4 else stem)
+    return result
 
 
 def _sort(written: Sequence[str], at: int) -> Sort:
@@ -173,14 +176,18 @@ def _sort(written: Sequence[str], at: int) -> Sort:
         return _sort_of_number(written, at)
     if low in lex.STATUS:
         return Sort.STATUS
-    return Sort.NAME if word[0].isupper() and at > 0 else Sort.WORD
+    if word[0].isupper() and at > 0:
+        return Sort.NAME
+    return Sort.WORD
 
 
 def _sort_of_number(written: Sequence[str], at: int) -> Sort:
     around = {word.lower() for word in written[max(at - 1, 0) : at + 2]}
     if around & lex.DAYS:
         return Sort.DAY
-    return Sort.CLOCK if around & lex.CLOCKS or (at and written[at - 1].lower() == "at") else Sort.NUMBER
+    if around & lex.CLOCKS or (at and written[at - 1].lower() == "at"):
+        return Sort.CLOCK
+    return Sort.NUMBER
 
 
 def _verb(words: Sequence[str], terms: Sequence[Term]) -> tuple[Verb, int | None]:
@@ -197,13 +204,19 @@ def _verb(words: Sequence[str], terms: Sequence[Term]) -> tuple[Verb, int | None
 
 def _after_be(words: Sequence[str], by_place: Mapping[int, str], at: int) -> Verb:
     """ "is living in", "was promoted to": what is done counts; else it is plain being, or what was once."""
-    following = words[at + 1] if at + 1 < len(words) else ""
-    done = "" if following in lex.STATUS else by_place.get(at + 1, "")
+    following = ""
+    if at + 1 < len(words):
+        following = words[at + 1]
+    done = ""
+    if following not in lex.STATUS:
+        done = by_place.get(at + 1, "")
     if done in lex.CHANGES:
         return Verb.STATE
     if words[at] in {"was", "were"}:
         return Verb.EVENT
-    return Verb.STATE if done in lex.STATES and following.endswith(("ing", "ed")) else Verb.BE
+    if done in lex.STATES and following.endswith(("ing", "ed")):
+        return Verb.STATE
+    return Verb.BE
 
 
 def _kind(word: str, stem: str) -> Verb:
@@ -212,10 +225,16 @@ def _kind(word: str, stem: str) -> Verb:
     if stem in lex.CHANGES:
         return Verb.STATE
     if word in {"has", "have", "had"} or stem in lex.GATHERING:
-        return Verb.EVENT if word.endswith("ed") else Verb.GATHERING
+        if word.endswith("ed"):
+            return Verb.EVENT
+        return Verb.GATHERING
     if stem in lex.STATES:
-        return Verb.EVENT if word.endswith("ed") else Verb.STATE
-    return Verb.EVENT if len(word) > 4 and word.endswith("ed") and stem != word else Verb.NONE
+        if word.endswith("ed"):
+            return Verb.EVENT
+        return Verb.STATE
+    if len(word) > 4 and word.endswith("ed") and stem != word:
+        return Verb.EVENT
+    return Verb.NONE
 
 
 def _cue(words: Sequence[str]) -> int:

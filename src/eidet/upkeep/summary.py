@@ -74,9 +74,14 @@ def summarise(
     A day is written where it changes. What fits as a whole is told as a whole. Where not even one
     sentence fits, the beginning of the best one is told; a budget of 0 gives the empty text.
     """
-    told = [Passage(text=passage) if isinstance(passage, str) else passage for passage in passages]
+    told = []
+    for passage in passages:
+        told.append(Passage(text=passage) if isinstance(passage, str) else passage)
     count = counter_of(counter)
-    said = [_Said(text, source) for source, passage in enumerate(told) for text in _pieces(passage.text)]
+    said = []
+    for source, passage in enumerate(told):
+        for text in _pieces(passage.text):
+            said.append(_Said(text, source))
     if not said or budget <= 0:
         return Summary(text="", tokens=0)
     if count.count(everything := _lines(said, told)) <= budget:
@@ -100,12 +105,12 @@ def gist(
 
 def _pieces(text: str) -> list[str]:
     found = (" ".join(sentence.split()) for sentence in sentences(text))
-    return [
-        piece.strip()
-        for sentence in found
-        for piece in (sentence[at : at + LONGEST] for at in range(0, len(sentence), LONGEST))
-        if piece.strip()
-    ]
+    result = []
+    for sentence in found:
+        for piece in (sentence[at : at + LONGEST] for at in range(0, len(sentence), LONGEST)):
+            if piece.strip():
+                result.append(piece.strip())
+    return result
 
 
 def _by_gain(
@@ -194,7 +199,9 @@ def _lines(chosen: Iterable[_Said], told: Sequence[Passage]) -> str:
 
 
 def _line(text: str, passage: Passage) -> str:
-    return f"{passage.who}: {text}" if passage.who else text
+    if passage.who:
+        return f"{passage.who}: {text}"
+    return text
 
 
 def _unit(rows: Vectors) -> Vectors:

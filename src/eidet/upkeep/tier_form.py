@@ -49,20 +49,18 @@ class Forms:
         return self._raised_where(records, [record.level > 0 for record in records])
 
     def _raised_where(self, records: Sequence[Record], wanted: Sequence[bool]) -> list[Record]:
-        kept = [
-            read_original(record.original) if want else None
-            for record, want in zip(records, wanted, strict=True)
-        ]
-        missing = [
-            record.whole.text
-            for record, part in zip(records, kept, strict=True)
-            if part is not None and self._is_made_again(record, part)
-        ]
+        kept = []
+        for record, want in zip(records, wanted, strict=True):
+            kept.append(read_original(record.original) if want else None)
+        missing = []
+        for record, part in zip(records, kept, strict=True):
+            if part is not None and self._is_made_again(record, part):
+                missing.append(record.whole.text)
         made = iter(self.embed(missing) if missing else [])
-        return [
-            record if part is None else self._raised(record, part, made)
-            for record, part in zip(records, kept, strict=True)
-        ]
+        result = []
+        for record, part in zip(records, kept, strict=True):
+            result.append(record if part is None else self._raised(record, part, made))
+        return result
 
     def _raised(self, record: Record, part: Original, made: object) -> Record:
         vector = record.vector
@@ -83,14 +81,22 @@ class Forms:
 
     def _again(self, records: Sequence[Record]) -> dict[str, bytes]:
         texts = list(dict.fromkeys(record.text for record in records))
-        return dict(zip(texts, self.embed(texts), strict=True)) if texts else {}
+        if texts:
+            return dict(zip(texts, self.embed(texts), strict=True))
+        return {}
 
     def _lowered(self, record: Record, level: int, again: dict[str, bytes]) -> Record:
         if level <= record.level:
             return record
         part = read_original(record.original)
-        text = self.gist(record.text) if level >= GIST else record.text
-        data = rounded(record.data, self.digits) if level >= GIST else record.data
+        if level >= GIST:
+            text = self.gist(record.text)
+        else:
+            text = record.text
+        if level >= GIST:
+            data = rounded(record.data, self.digits)
+        else:
+            data = record.data
         vector, kept = record.vector, part.vector
         if vector is not None:
             if record.level == 0 and again.get(record.text) != vector:

@@ -31,7 +31,9 @@ def _order(reading: Reading, other: Reading) -> list[str]:
 
 
 def _before_verb(reading: Reading) -> int:
-    return sum(term.at < reading.verb_at for term in reading.terms) if reading.verb_at is not None else 0
+    if reading.verb_at is not None:
+        return sum(term.at < reading.verb_at for term in reading.terms)
+    return 0
 
 
 def _phrases(reading: Reading) -> tuple[list[str], set[tuple[str, str]]]:
@@ -43,13 +45,18 @@ def _phrases(reading: Reading) -> tuple[list[str], set[tuple[str, str]]]:
 def _lists(reading: Reading, order: list[str]) -> list[list[str]]:
     """The orders in which two things beside an "and" or "or" have changed places."""
     by_place = {term.at: term.stem for term in reading.terms}
-    pairs = [
-        (by_place.get(at - 1), by_place.get(at + 1))
-        for at, word in enumerate(reading.words)
-        if word in {"and", "or"}
-    ]
-    swapped = [{one: other, other: one} for one, other in pairs if one and other]
-    return [[swap.get(stem, stem) for stem in order] for swap in swapped]
+    pairs = []
+    for at, word in enumerate(reading.words):
+        if word in {"and", "or"}:
+            pairs.append((by_place.get(at - 1), by_place.get(at + 1)))
+    swapped = []
+    for one, other in pairs:
+        if one and other:
+            swapped.append({one: other, other: one})
+    result = []
+    for swap in swapped:
+        result.append([swap.get(stem, stem) for stem in order])
+    return result
 
 
 def _fronted(old: Reading, new: Reading) -> bool:
@@ -58,7 +65,9 @@ def _fronted(old: Reading, new: Reading) -> bool:
 
 def _is_turned(one: list[str], other: list[str]) -> bool:
     """Whether one order is the other with its end brought to the front."""
-    return any(one[at:] + one[:at] == other for at in range(1, len(one))) if len(one) < MOST_TURNED else False
+    if len(one) < MOST_TURNED:
+        return any(one[at:] + one[:at] == other for at in range(1, len(one)))
+    return False
 
 
 def _equated(old: Reading, new: Reading) -> bool:
