@@ -72,25 +72,29 @@ def _outside(text: str, spans: list[tuple[int, int]]) -> Iterator[tuple[str, int
 def _findings(piece: _Piece, policy: Policy, before: str) -> tuple[list[Found], list[Found]]:
     """Those that change the text, and those that leave it as it is."""
     shift = len(before)
-    found = [
-        _moved(one, -shift)
-        for one in find(before + piece.text, policy.patterns, least=policy.least)
-        if one.start >= shift
-    ]
+    found = []
+    for one in find(before + piece.text, policy.patterns, least=policy.least):
+        if one.start >= shift:
+            found.append(_moved(one, -shift))
     stays = [policy.action(one.kind) in STAYING for one in found]
     changing = [one for one, staying in zip(found, stays, strict=True) if not staying]
     return changing, [one for one, staying in zip(found, stays, strict=True) if staying]
 
 
 def _moved(one: Found, by: int) -> Found:
-    return replace(one, start=one.start + by, end=one.end + by) if by else one
+    if by:
+        return replace(one, start=one.start + by, end=one.end + by)
+    return one
 
 
 def _act(one: Found, policy: Policy, keys: Keys | None, path: str) -> Acted:
     action = policy.action(one.kind)
     if action is Action.REFUSE:
         raise Forbidden(one.kind, start=one.start, end=one.end, path=path)
-    token = None if action in STAYING else _token(one, action, keys)
+    if action in STAYING:
+        token = None
+    else:
+        token = _token(one, action, keys)
     return Acted(found=one, action=action, token=token)
 
 

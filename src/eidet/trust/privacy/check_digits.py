@@ -80,13 +80,11 @@ def _brand_lengths(digits: str) -> tuple[int, ...]:
         return (15,)
     if two in (36, 38) or 300 <= int(digits[:3]) <= 305:
         return (14,)
-    return (
-        (16, 19)
-        if two in (35, 60, 62, 64, 65, 81)
-        else (12, 16, 18, 19)
-        if two in (50, 56, 58, 63, 67)
-        else ()
-    )
+    if two in (35, 60, 62, 64, 65, 81):
+        return 16, 19
+    if two in (50, 56, 58, 63, 67):
+        return 12, 16, 18, 19
+    return ()
 
 
 def iban(compact: str) -> bool:
@@ -136,7 +134,9 @@ def italian_fiscal_code(compact: str) -> bool:
     day = compact[9:11].translate(OMOCODES)
     if compact[8] not in FISCAL_MONTHS or not day.isdigit() or not (0 < int(day) < 32 or 40 < int(day) < 72):
         return False
-    places = [int(one, 36) % 10 if one.isdigit() else ord(one) - 65 for one in compact[:15]]
+    places = []
+    for one in compact[:15]:
+        places.append(int(one, 36) % 10 if one.isdigit() else ord(one) - 65)
     total = sum(place if at % 2 else FISCAL_ODD[place] for at, place in enumerate(places))
     return chr(65 + total % 26) == compact[15]
 
@@ -175,7 +175,10 @@ def polish_pesel(digits: str) -> bool:
 def swedish_personnummer(digits: str) -> bool:
     """Luhn over the last ten digits; coordination numbers carry 60 on the day."""
     ten = digits[-10:]
-    year = int(digits[:4]) if len(digits) == 12 else 2000 + int(ten[:2])
+    if len(digits) == 12:
+        year = int(digits[:4])
+    else:
+        year = 2000 + int(ten[:2])
     day = int(ten[4:6])
     sane = len(digits) == 10 or 1880 <= year <= 2099
     return sane and is_date(year, int(ten[2:4]), day - 60 if day > 60 else day) and luhn(ten)

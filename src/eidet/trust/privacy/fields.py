@@ -57,7 +57,10 @@ class Guard:
         if policy is None and settings.vault is None:
             return None
         policy = policy or Policy(default=Action.KEEP)
-        key = None if settings.guard_key is None else key_of(settings.guard_key)
+        if settings.guard_key is None:
+            key = None
+        else:
+            key = key_of(settings.guard_key)
         _check_parts(policy, key, settings)
         vault = None
         if settings.vault is not None and key is not None:
@@ -76,7 +79,9 @@ class Guard:
         return replace(self, policy=replace(self.policy, **hidden, patterns=patterns))
 
     def keys(self, pending: Pending) -> Keys | None:
-        return None if self.key is None else Keys(key=self.key, vault=pending, seal=plain_bytes)
+        if self.key is None:
+            return None
+        return Keys(key=self.key, vault=pending, seal=plain_bytes)
 
     def text(self, text: str, pending: Pending, labels: set[str]) -> str:
         found = guarded(text, self.policy, self.keys(pending))
@@ -156,7 +161,9 @@ def guarded_record(record: Record, guard: Guard, pending: Pending) -> Record:
     if labels:
         kept["meta"] = with_labels(kept["meta"], labels)
     if all(kept[name] == given[name] for name in (*TEXTS, "data")):
-        return record if kept["meta"] == given["meta"] else record.but(meta=kept["meta"])
+        if kept["meta"] == given["meta"]:
+            return record
+        return record.but(meta=kept["meta"])
     return whole.but(**kept, vector=None, terms=b"", level=0, original=None)
 
 
@@ -166,7 +173,9 @@ def with_labels(meta: Mapping[str, Json] | None, labels: set[str]) -> dict[str, 
 
 def _labels(meta: Mapping[str, Json]) -> set[str]:
     there = meta.get(PII)
-    return {str(one) for one in there} if isinstance(there, list | tuple) else set()
+    if isinstance(there, list | tuple):
+        return {str(one) for one in there}
+    return set()
 
 
 def guarded_where(where: Where, guard: Guard) -> Where:
@@ -181,13 +190,18 @@ def guarded_where(where: Where, guard: Guard) -> Where:
 
 
 def _label(value: str | None, guard: Guard) -> str | None:
-    return None if value is None else guard.text(value, Pending(), set())
+    if value is None:
+        return None
+    return guard.text(value, Pending(), set())
 
 
 def _condition(one: Condition, guard: Guard) -> Condition:
     if one.op not in _COMPARED:
         return one
     name = next((step for step in reversed(one.path) if isinstance(step, str)), "")
-    value = list(one.value) if isinstance(one.value, tuple) else one.value
+    if isinstance(one.value, tuple):
+        value = list(one.value)
+    else:
+        value = one.value
     kept = guard.tree({name: value}, "condition value", Pending(), set())
     return Condition(one.path, one.op, next(iter(kept.values())))

@@ -89,10 +89,16 @@ def leaning(text: str, start: int, words: str) -> int:
     """1 where one of the words stands closest before, -1 where a word about other numbers does, else 0."""
     last = 0
     for sign in _signs(words).finditer(text, max(0, start - REACH), start):
-        last = 1 if sign["yes"] else -1
+        last = -1
+        if sign["yes"]:
+            last = 1
     return last
 
 
 def weighed(leaning: int, *, alone: float, said: float) -> float:
     """Confidence with a word that says so, without any, and against one that says otherwise."""
-    return said if leaning > 0 else alone if leaning == 0 else alone / 2
+    if leaning > 0:
+        return said
+    if leaning == 0:
+        return alone
+    return alone / 2

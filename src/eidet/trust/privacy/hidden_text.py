@@ -60,7 +60,9 @@ def _kept(text: str, match: re.Match[str]) -> str:
         and not around.isascii()
         and not _LATIN.search(around)
     )
-    return match[0] if joins else ""
+    if joins:
+        return match[0]
+    return ""
 
 
 def plain(text: str) -> str:
@@ -73,4 +75,6 @@ def plain(text: str) -> str:
 
 def _latin(match: re.Match[str]) -> str:
     word = match[0]
-    return word.translate(_LOOKALIKES) if not word.isascii() and _LATIN.search(word) else word
+    if not word.isascii() and _LATIN.search(word):
+        return word.translate(_LOOKALIKES)
+    return word

@@ -31,7 +31,9 @@ def _number(value: int, guard: Guard, name: str, path: str) -> Json:
     if value < 10_000_000 or value >= 10**40:
         return value
     kept = guard(str(value), name, path)
-    return value if kept == str(value) else kept
+    if kept == str(value):
+        return value
+    return kept
 
 
 def _entries(value: Mapping[str, Json], guard: Guard, name: str, path: str) -> dict[str, Json]:

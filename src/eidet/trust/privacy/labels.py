@@ -65,25 +65,35 @@ def labelled(record: Record, told: Poisoned | None, echo_of: Record | None) -> R
     meta = without(record.meta, POISON)
     if why:
         meta[POISON] = {"score": score, "why": why}
-    return record if trust is record.trust and meta == record.meta else record.but(meta=meta, trust=trust)
+    if trust is record.trust and meta == record.meta:
+        return record
+    return record.but(meta=meta, trust=trust)
 
 
 def scanned(record: Record, scan: str) -> Poisoned | None:
-    return poison(record.text) if is_scanned(record, scan) else None
+    if is_scanned(record, scan):
+        return poison(record.text)
+    return None
 
 
 def set_aside(record: Record, now: float, *, by: str | None = None, because: str | None = None) -> Record:
     """Quarantined: what it was is kept, for whoever approves it."""
     if record.trust is Trust.QUARANTINED and QUARANTINE in record.meta:
         return record
-    was = Trust.UNKNOWN if record.trust is Trust.QUARANTINED else record.trust
+    if record.trust is Trust.QUARANTINED:
+        was = Trust.UNKNOWN
+    else:
+        was = record.trust
     mark: dict[str, Json] = {"at": now, "was": str(was)} | _said(by=by, because=because)
     return record.but(trust=Trust.QUARANTINED, meta={**record.meta, QUARANTINE: mark})
 
 
 def approved(record: Record, trust: str | None, now: float, *, by: str | None = None) -> Record:
     """Back among the others, without its label; as far trusted as is said, or as it was before."""
-    chosen = _trust_before(record) if trust is None else trust_of(trust)
+    if trust is None:
+        chosen = _trust_before(record)
+    else:
+        chosen = trust_of(trust)
     if chosen is Trust.QUARANTINED:
         raise BadInput("approve says how far a memory is trusted: trusted, user, tool, web or unknown")
     mark: dict[str, Json] = {"at": now, "digest": record.digest} | _said(by=by)
@@ -104,9 +114,17 @@ def _trust_before(record: Record) -> Trust:
     if record.trust is not Trust.QUARANTINED:
         return record.trust
     mark = record.meta.get(QUARANTINE)
-    was = mark.get("was") if isinstance(mark, Mapping) else None
-    known = [trust for trust in Trust if trust == was and trust is not Trust.QUARANTINED]
-    return known[0] if known else Trust.UNKNOWN
+    if isinstance(mark, Mapping):
+        was = mark.get("was")
+    else:
+        was = None
+    known = []
+    for trust in Trust:
+        if trust == was and trust is not Trust.QUARANTINED:
+            known.append(trust)
+    if known:
+        return known[0]
+    return Trust.UNKNOWN
 
 
 def _said(**parts: str | None) -> dict[str, Json]:
@@ -126,4 +144,6 @@ def seen(where: Where | None) -> Where:
     """The filter, without what is in quarantine unless it asks for that."""
     if where is None:
         return SEEN
-    return where if asks_aside(where) else Where(every=(where, SEEN))
+    if asks_aside(where):
+        return where
+    return Where(every=(where, SEEN))

@@ -45,7 +45,9 @@ def emails(text: str) -> Iterator[Found]:
 def _certainty(text: str, match: re.Match[str]) -> float:
     """`git@host.org:path` is where code lives, not whom to write to."""
     remote = match[0].startswith("git@") and text[match.end() : match.end() + 1] in (":", "/")
-    return 0.3 if remote else 0.97
+    if remote:
+        return 0.3
+    return 0.97
 
 
 def hosts(text: str) -> Iterator[Found]:

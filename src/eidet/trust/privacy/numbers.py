@@ -227,7 +227,10 @@ def numbers(text: str) -> Iterator[Found]:
     runs = [run.start() for run in _RUN.finditer(text)]
     if "+" in text or "00" in text:
         yield from _abroad(text, runs)
-    starts = [start for start in (_opened(text, run) for run in runs) if _begins(text, start)]
+    starts = []
+    for start in (_opened(text, run) for run in runs):
+        if _begins(text, start):
+            starts.append(start)
     if _MANY.search(text):
         yield from _shaped(text, starts, _PLAIN)
     if len(runs) > 2 or any(len(run) > 5 for run in _RUN.findall(text)):
@@ -236,7 +239,9 @@ def numbers(text: str) -> Iterator[Found]:
 
 
 def _opened(text: str, run: int) -> int:
-    return run - 1 if run and text[run - 1] == "(" else run
+    if run and text[run - 1] == "(":
+        return run - 1
+    return run
 
 
 def _begins(text: str, start: int) -> bool:
@@ -266,7 +271,10 @@ def _abroad(text: str, runs: Iterable[int]) -> Iterator[Found]:
     for run in runs:
         plus = run > 0 and text[run - 1] == "+"
         start = run - plus
-        match = _ABROAD.match(text, start) if _begins(text, start) else None
+        if _begins(text, start):
+            match = _ABROAD.match(text, start)
+        else:
+            match = None
         if match and _e164(_compact(match[0])):
             lean = leaning(text, start, _CALL)
             yield found_in(text, PHONE, match.span(), 0.93 if plus else weighed(lean, alone=0.6, said=0.95))

@@ -99,7 +99,9 @@ def _branches(tokens: list[re.Match[str]], at: int) -> tuple[float, int]:
 
 def _repeated(ways: float, quantifier: str) -> float:
     least, most = _bounds(quantifier)
-    return min(ways, 1e6) ** min(most, 40) if ways > 1 else float(most - least + 1)
+    if ways > 1:
+        return min(ways, 1e6) ** min(most, 40)
+    return float(most - least + 1)
 
 
 def _bounds(quantifier: str) -> tuple[int, int]:

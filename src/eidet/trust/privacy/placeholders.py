@@ -29,9 +29,11 @@ def canonical(found: Found) -> str:
         return _ODD.sub("", text).upper()
     if kind == Pii.PHONE:
         digits = _ODD.sub("", text)
-        return (
-            "+" + digits if text.startswith("+") else "+" + digits[2:] if digits.startswith("00") else digits
-        )
+        if text.startswith("+"):
+            return "+" + digits
+        if digits.startswith("00"):
+            return "+" + digits[2:]
+        return digits
     if kind in (Pii.EMAIL, Pii.ADDRESS, Pii.IP):
         return _SPACES.sub(" ", text).casefold()
     return text
@@ -53,7 +55,9 @@ def mask(found: Found) -> str:
 def _masked_email(email: str) -> str:
     name, _, host = email.rpartition("@")
     last = host.rpartition(".")[2]
-    return f"{name[0]}…@{host[0]}….{last}" if last.isalpha() else DOTS * 3
+    if last.isalpha():
+        return f"{name[0]}…@{host[0]}….{last}"
+    return DOTS * 3
 
 
 def digest(found: Found, key: bytes) -> str:
@@ -98,7 +102,9 @@ def restored(text: str, vault: Vault, unseal: Callable[[bytes], str], names: Ite
 
     def value(match: re.Match[str]) -> str:
         sealed = vault.get(match[0])
-        return match[0] if sealed is None else _opened(match[0], sealed, unseal)
+        if sealed is None:
+            return match[0]
+        return _opened(match[0], sealed, unseal)
 
     return _pseudonyms(tuple(names)).sub(value, text)
 
@@ -111,4 +117,6 @@ def _opened(token: str, sealed: bytes, unseal: Callable[[bytes], str]) -> str:
 
 
 def plain_token(found: Found, action: Action) -> str:
-    return mask(found) if action is Action.MASK else redaction(found.kind)
+    if action is Action.MASK:
+        return mask(found)
+    return redaction(found.kind)

@@ -88,7 +88,9 @@ def _read(blob: str) -> Iterator[str]:
 
 def _padded(whole: str) -> str:
     rest = whole[len(whole) // 4 * 4 :]
-    return rest + "=" * (4 - len(rest)) if len(rest) > 1 else ""
+    if len(rest) > 1:
+        return rest + "=" * (4 - len(rest))
+    return ""
 
 
 def _run_together(text: str) -> Iterator[str]:

@@ -94,9 +94,14 @@ def policy_of(value: object) -> Policy | None:
 
 
 def _told_by_class(said: str) -> dict[str, str]:
-    parts = [part.strip().partition("=") for part in said.split(",") if part.strip()]
-    return {kind.strip() if sign else "default": (action if sign else kind).strip()
-            for kind, sign, action in parts}  # fmt: skip
+    actions: dict[str, str] = {}
+    for part in said.split(","):
+        kind, sign, action = part.strip().partition("=")
+        if sign:
+            actions[kind.strip()] = action.strip()
+        elif kind:
+            actions["default"] = kind
+    return actions
 
 
 def _policy(actions: Mapping[str, object]) -> Policy:

@@ -94,4 +94,6 @@ def addresses(text: str) -> Iterator[Found]:
 
 def _certainty(address: str) -> float:
     """A postcode makes it sure; street and number alone are likely."""
-    return 0.95 if re.search(rf"{_POST}|{_UK_POST}", address) else 0.65
+    if re.search(rf"{_POST}|{_UK_POST}", address):
+        return 0.95
+    return 0.65

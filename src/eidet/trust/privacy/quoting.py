@@ -36,14 +36,21 @@ def fenced(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
 def score_of(record: Record) -> float:
     """How much it looks like orders, by its label; 0 without one."""
     label = record.meta.get(POISON)
-    score = label.get("score") if isinstance(label, Mapping) else None
-    return float(score) if isinstance(score, int | float) else 0.0
+    if isinstance(label, Mapping):
+        score = label.get("score")
+    else:
+        score = None
+    if isinstance(score, int | float):
+        return float(score)
+    return 0.0
 
 
 def trust_in(record: Record) -> Trust:
     """How far it is trusted as it is: a text that looks like orders is of nobody we know, whoever said it."""
     suspicious = record.trust not in UNTRUSTED and POISON in record.meta and score_of(record) >= SUSPICIOUS
-    return Trust.UNKNOWN if suspicious else record.trust
+    if suspicious:
+        return Trust.UNKNOWN
+    return record.trust
 
 
 def is_untrusted(record: Record) -> bool:

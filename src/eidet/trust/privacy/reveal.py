@@ -54,7 +54,9 @@ class Telling:
     guard: Guard | None
 
     def records(self, records: Sequence[Record]) -> Sequence[Record]:
-        return records if self.guard is None else [revealed_record(one, self.guard) for one in records]
+        if self.guard is None:
+            return records
+        return [revealed_record(one, self.guard) for one in records]
 
     def hits(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         if self.guard is None:
@@ -71,13 +73,18 @@ def named_in(about: Told) -> dict[str, Any]:
     """What is revealed, as an audit log may know it: pseudonyms of a text, or ids and scope of records."""
     if isinstance(about, str):
         return {"pseudonyms": tokens_in(about)}
-    records = [about] if isinstance(about, Record) else [hit.record for hit in _hits(about)]
+    if isinstance(about, Record):
+        records = [about]
+    else:
+        records = [hit.record for hit in _hits(about)]
     scopes = {record.scope for record in records}
     return {"ids": [r.id for r in records], "scope": scopes.pop() if len(scopes) == 1 else None}
 
 
 def _hits(about: Hit | Hits) -> Sequence[Hit]:
-    return [about] if isinstance(about, Hit) else about
+    if isinstance(about, Hit):
+        return [about]
+    return about
 
 
 def named_tokens(value: str, guard: Guard) -> list[str]:

@@ -26,7 +26,9 @@ def find(text: str, patterns: Iterable[Pattern] = (), *, least: float = LEAST) -
 
 
 def _candidates(text: str, patterns: Iterable[Pattern]) -> Iterator[Found]:
-    detectors = (*_ALWAYS, *_WITH_DIGITS) if _DIGIT.search(text) else _ALWAYS
+    detectors = _ALWAYS
+    if _DIGIT.search(text):
+        detectors = (*_ALWAYS, *_WITH_DIGITS)
     for detect in detectors:
         yield from detect(text)
     for pattern in patterns:

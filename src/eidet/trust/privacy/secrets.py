@@ -199,5 +199,9 @@ def _likely(value: str, *, word: bool, sign: str | None) -> float:
         value.lower() != value and value[1:] != value[1:].lower()
     )
     if odd and (word or len(value) >= 8):
-        return 0.9 if sign else 0.75
-    return 0.6 if word and sign and len(value) >= 4 else 0.3
+        if sign:
+            return 0.9
+        return 0.75
+    if word and sign and len(value) >= 4:
+        return 0.6
+    return 0.3

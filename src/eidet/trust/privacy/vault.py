@@ -73,7 +73,9 @@ class VaultFile:
         self._path = Path(path)
         self._seal = _cipher(subkey(key, b"seal"))
         self._mark = subkey(key, b"mark")
-        self._sync = "FULL" if lasting else "NORMAL"
+        self._sync = "NORMAL"
+        if lasting:
+            self._sync = "FULL"
         self._lock = threading.RLock()
         self._open: tuple[int, sqlite3.Connection] | None = None
         self._check_key()
@@ -95,7 +97,9 @@ class VaultFile:
     def get(self, token: str) -> bytes | None:
         with self._asked() as file:
             sealed = self._row(file, token)
-        return None if sealed is None else self._opened(token, sealed)
+        if sealed is None:
+            return None
+        return self._opened(token, sealed)
 
     def drop(self, tokens: Iterable[str]) -> int:
         """Forgets values for good: they are overwritten in the file, too. How many there were."""
@@ -132,7 +136,9 @@ class VaultFile:
     @staticmethod
     def _row(file: sqlite3.Connection, token: str) -> bytes | None:
         row = file.execute("SELECT value FROM sealed WHERE token = ?", (token,)).fetchone()
-        return None if row is None else bytes(row[0])
+        if row is None:
+            return None
+        return bytes(row[0])
 
     def _sealed(self, token: str, value: bytes) -> bytes:
         nonce = os.urandom(NONCE)

@@ -18,8 +18,14 @@ def emptied(vault: VaultFile, said: Iterable[Record] | None, living: Living, nam
     None where nobody knows what was said: then every value that no record names. How many values went.
     Somebody may have stored a record with one of them meanwhile: its value is put back.
     """
-    asked = vault.tokens() if said is None else {token for one in said for token in named_in(one, names)}
-    values = {token: value for token in still_unnamed(asked, living(), names) if (value := vault.get(token))}
+    if said is None:
+        asked = vault.tokens()
+    else:
+        asked = {token for one in said for token in named_in(one, names)}
+    values = {}
+    for token in still_unnamed(asked, living(), names):
+        if value := vault.get(token):
+            values[token] = value
     if not values:
         return 0
     vault.drop(values)
