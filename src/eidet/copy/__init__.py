@@ -88,7 +88,9 @@ def copy(
     again, it goes on where it stopped, brings what is new, and takes away what the source has
     forgotten since. `verify` reads both ends once more and compares them record by record.
     """
-    place = None if scope is None else Scope.of(scope)
+    place = None
+    if scope is not None:
+        place = Scope.of(scope)
     with ExitStack() as ends:
         one = opened_source(source, ends)
         other = opened_target(target, one, embedder, language, ends)
@@ -140,7 +142,9 @@ class _Copy:
         self._total = self._source.store.count(self._where) * (1 + verify)
         self._carry(since, upto)
         carry_settings(self._source.store, self._target.store)
-        forgotten = follow(*self._ends, self._where.scope, self._now) if 0 < since < upto else 0
+        forgotten = 0
+        if 0 < since < upto:
+            forgotten = follow(*self._ends, self._where.scope, self._now)
         self._mark.write(upto)
         counts: dict[str, Any] = dict(self._carrier.counts)
         copied = Copied(
@@ -152,7 +156,9 @@ class _Copy:
             embedded=not self._fit.embedded,
             notes=notes_about(self._source.store, self._guarding.guards, self._where),
         )
-        return self._compared(copied) if verify else copied
+        if verify:
+            return self._compared(copied)
+        return copied
 
     def _carry(self, since: int, upto: int) -> None:
         if since:

@@ -39,7 +39,9 @@ class Mark:
         seq, witness = json.loads(told)
         there = self._source.witness(seq)
         other = witness is not None and there is not None and there != witness
-        return 0 if other or seq > self._source.head().seq else int(seq)
+        if other or seq > self._source.head().seq:
+            return 0
+        return int(seq)
 
     def write(self, seq: int) -> None:
         told = dump_json([seq, self._source.witness(seq)])
@@ -76,7 +78,10 @@ class Turn:
 def carry_settings(source: Store, target: Store) -> None:
     """Numbers that were given stay given, and archives that may have to be cleaned stay known."""
     given = source.settings(NUMBERS).items()
-    wanted = {name: value for name, value in given if int(value) > int(target.setting(name) or 0)}
+    wanted = {}
+    for name, value in given:
+        if int(value) > int(target.setting(name) or 0):
+            wanted[name] = value
     ours, theirs = (json.loads(store.setting(ARCHIVES) or "[]") for store in (source, target))
     if unknown := [place for place in ours if place not in theirs]:
         wanted[ARCHIVES] = dump_json([*theirs, *unknown])
@@ -88,7 +93,9 @@ def notes_about(source: Store, guarded: bool, where: Where) -> tuple[str, ...]:
     """What a reader of the result should know."""
     told = []
     if not source.count(where):
-        place = "" if where.scope is None else f" in scope {where.scope}"
+        place = ""
+        if where.scope is not None:
+            place = f" in scope {where.scope}"
         told.append(f"the source holds no memories{place}: is it the one that was meant?")
     if source.setting("secret:marks") is not None:
         told.append(

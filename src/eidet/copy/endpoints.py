@@ -61,7 +61,10 @@ def target_at(
     store = open_store(place, chosen)
     origin = source._engine  # noqa: SLF001  what made its vectors
     new = store.setting("embedder") is None
-    fallback = chosen.key if new and not store.head().seq else _own_key(store, chosen)
+    if new and not store.head().seq:
+        fallback = chosen.key
+    else:
+        fallback = _own_key(store, chosen)
     return _opened(
         store,
         chosen,
@@ -92,7 +95,9 @@ def _check_key(store: Store, key: Key | None, end: str) -> None:
 
 
 def _own_key(store: Store, settings: Settings) -> str | None:
-    return settings.key if store.setting(SEAL) is not None else None
+    if store.setting(SEAL) is not None:
+        return settings.key
+    return None
 
 
 def _check_fits(target: Memory, embedder: object, language: str | None) -> None:

@@ -83,7 +83,10 @@ class Carrier:
         there = there_of(self._target.store, batch)
         work = [record for record in batch if self._differs(record, there.get((record.scope, record.id)))]
         self.counts["same"] += len(batch) - len(work)
-        guarded = list(self._guarding.loaded(work, self._now)) if self._guarding.guards else work
+        if self._guarding.guards:
+            guarded = list(self._guarding.loaded(work, self._now))
+        else:
+            guarded = work
         for record in self._fit.made(guarded):
             old = there.get((record.scope, record.id))
             if old is None and (record.version == 1 or not self._tells):
@@ -152,7 +155,9 @@ def _after(versions: Sequence[Version], old: Record) -> list[Version] | None:
     same = [version.record for version in versions if version.record.version == old.version]
     if same and (same[0].created != old.created or said_before(old, same[0])):
         return None
-    return [version for version in versions if version.record.version > old.version] if same else []
+    if same:
+        return [version for version in versions if version.record.version > old.version]
+    return []
 
 
 def there_of(store: Store, records: Sequence[Record]) -> dict[tuple[str, str], Record]:

@@ -44,7 +44,10 @@ def versions_of(record: Record, story: Sequence[Event]) -> list[Version]:
 
 def before(record: Record, said: Mapping[str, Json]) -> Record:
     """The version before, without vectors: it is only there to be followed by the next."""
-    values = {name: _MAKE.get(name, _as_is)(value) for name, value in said.items() if name != "sealed"}
+    values = {}
+    for name, value in said.items():
+        if name != "sealed":
+            values[name] = _MAKE.get(name, _as_is)(value)
     bare = record.whole.but(original=None, vector=None, terms=b"", version=record.version - 1)
     return bare.but(**values)
 
