@@ -23,7 +23,7 @@ from .models.embed import Embedder, embedder_named, embedder_of
 from .open import audited, is_embedded, open_index, open_store, sealed
 from .quality import DAY, KEPT_DAYS, Quality, Survey, Tally, Windows, day_of, quality_of
 from .quality.drift import Drift, drift, split
-from .quality.health import health_of, health_told
+from .quality.health import format_health, health_of
 from .quality.metrics import metrics_of
 from .recall import Recall
 from .store import Store, Watch
@@ -390,7 +390,7 @@ class Engine:
         return {} if told is None else {"stores": told}
 
     def health(self) -> dict[str, Any]:
-        return health_told(
+        return format_health(
             {
                 "store": health_of(self.store),
                 "index": self._parts[2].stats().get("database") if self._parts else None,

@@ -36,9 +36,9 @@ from .core.validate import Moment, clean_text, moment
 from .core.where import Box, Near, Where
 from .engine import Engine
 from .models.rerank import reranker_of
-from .quality.metrics import told
+from .quality.metrics import quality_as_json
 from .recall import AUTO, Query, Recipe, recipe_of
-from .recall.feedback import counts_of, judge, judged
+from .recall.feedback import counts_of, find_judged, judge
 from .recall.nearby import turns_around, working_state
 from .recall.pack import Context, pack
 from .store import Store
@@ -225,7 +225,7 @@ class Memory:
             now=clock,
             asked=clock if now is None else moment(now, "now"),
         )
-        return self._engine.recall.understood(asked).dense
+        return self._engine.recall.understand(asked).dense
 
     def context(
         self,
@@ -286,7 +286,7 @@ class Memory:
         as used. `by` names who judges, and is counted apart too. An id is looked up in `scope`,
         which all else knows by itself. Counts are written down as those of recalls are.
         """
-        what, who = judged(about, None if scope is None else Scope.of(scope)), judge(by)
+        what, who = find_judged(about, None if scope is None else Scope.of(scope)), judge(by)
         counts, now = counts_of(what, useful), self._clock()
         if not self._engine.store.writable:
             raise Refused("this memory is open for reading only: feedback cannot be kept")
@@ -341,7 +341,7 @@ class Memory:
             since=since,
             until=until,
         )
-        found = self._engine.recall.listed(
+        found = self._engine.recall.list_records(
             self._guarding.seen(chosen),
             Scope.of(scope),
             now=self._clock(),
@@ -523,7 +523,7 @@ class Memory:
         place = None if scope is None else Scope.of(scope)
         now = self._clock()
         quality, drift = self._engine.retrieval(place, now)
-        retrieval = told(quality, drift, self._engine.windows)
+        retrieval = quality_as_json(quality, drift, self._engine.windows)
         return self._engine.stats(place, now) | self._life.stats() | {"retrieval": retrieval}
 
     def health(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.trust.seal.service import LocalKeys
 from eidet.trust.seal.store import SealedStore
-from eidet.upkeep import Change, rested_since
+from eidet.upkeep import Change, resting_time
 from eidet.upkeep.bounds import bounds_of
 from eidet.upkeep.candidates import candidates
 from eidet.upkeep.curve import DAY
@@ -105,7 +105,7 @@ def everything_bounds(found: Sequence[Record], settings: Upkeep) -> Bounds:
     """What the whole scope says, in the plainest words."""
     crowded = {}
     for tier, limit in ((Tier.SHORT, settings.short_entries), (Tier.MIDDLE, settings.middle_entries)):
-        rested = sorted((rested_since(one), one.seq) for one in found if one.tier is tier)
+        rested = sorted((resting_time(one), one.seq) for one in found if one.tier is tier)
         if limit is not None and len(rested) > limit:
             crowded[tier] = rested[len(rested) - limit - 1]
     steps = [one.step for one in found if one.step is not None]

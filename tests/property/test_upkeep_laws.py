@@ -20,7 +20,7 @@ from eidet.upkeep.importance import Weights, action_importance, importance, move
 from eidet.upkeep.informativeness import telling
 from eidet.upkeep.same_or_update import Relation, relation
 from eidet.upkeep.summary import Passage, gist, summarise
-from eidet.upkeep.symbols import spelled
+from eidet.upkeep.symbols import spell_symbols
 
 often = settings(derandomize=True, deadline=None, max_examples=150)
 seldom = settings(derandomize=True, deadline=None, max_examples=60)
@@ -327,4 +327,4 @@ def test_what_was_just_noted_is_an_echo_if_it_has_words(said: list[str]) -> None
     echoes = Echoes()
     for number, text in enumerate(said):
         echoes.note(str(number), text, 0.0)
-    assert (echoes.is_echo(said[-1], 1.0) is None) == (not tokens(spelled(said[-1])))
+    assert (echoes.is_echo(said[-1], 1.0) is None) == (not tokens(spell_symbols(said[-1])))

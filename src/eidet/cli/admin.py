@@ -12,7 +12,7 @@ from ..core.errors import BadInput
 from .json_output import emit
 from .options import Below, Which, command
 from .panels import CARE
-from .show import console, grid, progress_bar, styled
+from .show import console, grid, progress_bar, style_text
 
 _STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red"}
 
@@ -41,7 +41,7 @@ def export(
         scope = None
     else:
         scope = on.reach(below)
-    with on.opened() as memory, progress_bar("exporting") as tell:
+    with on.open_memory() as memory, progress_bar("exporting") as tell:
         count = memory.export(file, scope=scope, plain=plain, progress=tell)
     _tell(on, {"exported": count, "file": str(file)}, f"exported {count:,} records to {file}")
 
@@ -51,7 +51,7 @@ def load(on: Which, file: File) -> None:
 
     A damaged file changes nothing.
     """
-    with on.opened(creates=True) as memory, progress_bar("loading") as tell:
+    with on.open_memory(creates=True) as memory, progress_bar("loading") as tell:
         count = memory.load(file, progress=tell)
     _tell(on, {"loaded": count}, f"loaded {count:,} records from {file}")
 
@@ -61,7 +61,7 @@ def rebuild(on: Which) -> None:
 
     With --language, analyse every text anew first.
     """
-    with on.opened_for_change() as memory, progress_bar("rebuilding") as tell:
+    with on.open_for_change() as memory, progress_bar("rebuilding") as tell:
         count = memory.rebuild(on.reach_or_all(False), language=on.language, progress=tell)
     _tell(on, {"rebuilt": count}, f"rebuilt the index of {count:,} records")
 
@@ -73,7 +73,7 @@ def reembed(on: Which) -> None:
     """
     if on.embedder is None:
         raise BadInput("name the embedder to change to: --embedder wordllama")
-    with on.opened_for_change() as memory, progress_bar("embedding") as tell:
+    with on.open_for_change() as memory, progress_bar("embedding") as tell:
         count = memory.reembed(on.embedder, progress=tell)
         name = memory.stats()["embedder"]
     _tell(on, {"embedded": count, "embedder": name}, f"embedded {count:,} records with {name}")
@@ -89,9 +89,9 @@ def doctor(
 
     Exit code 1 if there are faults.
     """
-    from .doctor import examined
+    from .doctor import examine
 
-    findings = list(examined(on, thorough=thorough))
+    findings = list(examine(on, thorough=thorough))
     if on.json:
         emit([asdict(finding) for finding in findings])
     else:
@@ -99,9 +99,9 @@ def doctor(
         for finding in findings:
             advice = (f"\n→ {finding.todo}", "") if finding.todo else ""
             report.add_row(
-                styled((finding.level, _STYLES[finding.level])),
+                style_text((finding.level, _STYLES[finding.level])),
                 finding.check,
-                styled(finding.message, advice),
+                style_text(finding.message, advice),
             )
         console().print(report)
     raise typer.Exit(int(any(finding.level == "fault" for finding in findings)))

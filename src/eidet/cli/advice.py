@@ -40,11 +40,11 @@ def of_retrieval(told: Mapping[str, Any], settings: Settings) -> Iterator[Findin
     elif drift["verdict"] == "steady":
         yield ok("drift", f"none: {windows}")
     for shift in drift["changed"]:
-        message = f"{windows}: {_moved(shift)}"
+        message = f"{windows}: {_describe_shift(shift)}"
         yield warning("drift", message, _CURES[shift["name"]]) if shift["worse"] else ok("drift", message)
 
 
-def _moved(shift: Mapping[str, Any]) -> str:
+def _describe_shift(shift: Mapping[str, Any]) -> str:
     if shift["worse"]:
         better = "worse"
     else:

@@ -13,7 +13,7 @@ from ..core.errors import BadInput
 from ..core.validate import moment
 from .json_output import emit, emit_each
 from .panels import ACCOUNT
-from .show import console, local_time, styled, table
+from .show import console, local_time, style_text, table
 
 if TYPE_CHECKING:
     from ..trust.audit import Entry, Head
@@ -67,14 +67,14 @@ def verify(
 def _tell(found: Verified) -> None:
     out = console()
     for fault in found.faults:
-        out.print(styled(("fault ", "bold red"), str(fault)), soft_wrap=True)
+        out.print(style_text(("fault ", "bold red"), str(fault)), soft_wrap=True)
     for note in found.notes:
-        out.print(styled(("note ", "yellow"), str(note)), soft_wrap=True)
+        out.print(style_text(("note ", "yellow"), str(note)), soft_wrap=True)
     if found.ok:
         sound = "all as they were written"
     else:
         sound = "the log cannot be trusted where it says fault"
-    out.print(styled(f"{found.entries:,} entries, {sound}"))
+    out.print(style_text(f"{found.entries:,} entries, {sound}"))
 
 
 def show(
@@ -91,7 +91,7 @@ def show(
     """List entries, oldest first, with what became of them."""
     from ..trust.audit.verify import entries
 
-    chosen = _chosen(
+    chosen = _choose_entries(
         entries(path),
         scope=scope,
         by=by,
@@ -112,7 +112,7 @@ def show(
         console(stderr=True).print("nothing found")
 
 
-def _chosen(entries: Iterable[Entry], **asked: Any) -> Iterator[Entry]:
+def _choose_entries(entries: Iterable[Entry], **asked: Any) -> Iterator[Entry]:
     """Those that pass, and what is said of them later on."""
     shown: set[int] = set()
     for entry in entries:
@@ -170,7 +170,7 @@ def _table(found: Iterable[Entry]) -> Any:
     for entry in found:
         when = local_time(_at(entry)) or entry.at
         cells = (when, entry.verb, entry.scope or "", _what(entry), entry.by, entry.source, entry.why)
-        made.add_row(str(entry.n), *(styled(str(cell or "")) for cell in cells))
+        made.add_row(str(entry.n), *(style_text(str(cell or "")) for cell in cells))
     return made
 
 

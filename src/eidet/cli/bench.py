@@ -66,14 +66,14 @@ def bench(
     """Measure this machine: remember and recall, each beside the least it could cost. Leaves nothing."""
     if not 100 <= size <= 1_000_000:
         raise BadInput(f"--size is from 100 to 1,000,000, not {size:,}")
-    measures = list(measured(size, embedder))
+    measures = list(measure(size, embedder))
     if json:
         emit({"size": size, "measures": [asdict(m) | {"ratio": m.ratio} for m in measures]})
     else:
         tell(measures, size)
 
 
-def measured(size: int, spec: str | None) -> Iterator[Measure]:
+def measure(size: int, spec: str | None) -> Iterator[Measure]:
     from ..memory import Memory
     from ..models.embed import embedder_of
 
@@ -93,9 +93,9 @@ def writing(
     memory: Memory, bare: sqlite3.Connection, one_by_one: list[str], bulk: list[str]
 ) -> Iterator[Measure]:
     memory.remember("The first write also makes the tables known.")
-    ours = [spent(lambda text=text: memory.remember(text)) for text in one_by_one]  # type: ignore[misc]
-    rows = stored_bytes(memory, len(one_by_one))
-    floor = [spent(lambda row=row: insert(bare, [row])) for row in rows]  # type: ignore[misc]
+    ours = [milliseconds_of(lambda text=text: memory.remember(text)) for text in one_by_one]  # type: ignore[misc]
+    rows = read_stored_bytes(memory, len(one_by_one))
+    floor = [milliseconds_of(lambda row=row: insert(bare, [row])) for row in rows]  # type: ignore[misc]
     for name, at in (("p50", 49), ("p95", 94)):
         yield Measure(
             what=f"remember one, {name}",
@@ -103,12 +103,12 @@ def writing(
             floor=quantiles(floor, n=100)[at],
             floor_is="SQLite insert, commit",
         )
-    whole = spent(lambda: memory.remember(bulk))
-    rows = stored_bytes(memory, len(bulk))
+    whole = milliseconds_of(lambda: memory.remember(bulk))
+    rows = read_stored_bytes(memory, len(bulk))
     yield Measure(
         what=f"remember {len(bulk):,} at once, each",
         ours=whole / len(bulk),
-        floor=spent(lambda: insert(bare, rows)) / len(bulk),
+        floor=milliseconds_of(lambda: insert(bare, rows)) / len(bulk),
         floor_is="SQLite insert, one commit",
     )
 
@@ -118,8 +118,8 @@ def reading(
 ) -> Iterator[Measure]:
     matrix, asked = embedder.embed(kept), embedder.embed(questions)
     memory.recall(questions[0])  # loads the scope
-    ours = [spent(lambda text=text: memory.recall(text)) for text in questions]  # type: ignore[misc]
-    floor = [spent(lambda row=row: nearest(matrix, row)) for row in asked]  # type: ignore[misc]
+    ours = [milliseconds_of(lambda text=text: memory.recall(text)) for text in questions]  # type: ignore[misc]
+    floor = [milliseconds_of(lambda row=row: nearest(matrix, row)) for row in asked]  # type: ignore[misc]
     for name, at in (("p50", 49), ("p95", 94)):
         yield Measure(
             what=f"recall 10 of {len(kept):,}, {name}",
@@ -129,13 +129,13 @@ def reading(
         )
 
 
-def spent(job: Callable[[], object]) -> float:
+def milliseconds_of(job: Callable[[], object]) -> float:
     start = time.perf_counter()
     job()
     return (time.perf_counter() - start) * 1000
 
 
-def stored_bytes(memory: Memory, count: int) -> list[tuple[str, bytes]]:
+def read_stored_bytes(memory: Memory, count: int) -> list[tuple[str, bytes]]:
     """What the last records came to, as a row of two columns."""
     records = memory.find(order="-seq", limit=count)
     return [(record.text, (record.vector or b"") + record.terms) for record in records]

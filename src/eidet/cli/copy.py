@@ -14,8 +14,8 @@ import typer
 from ..core.errors import BadInput, Unavailable
 from ..core.scope import Scope
 from .json_output import emit
-from .keys import _named as named_key
-from .show import console, progress_bar, styled, table
+from .keys import _resolve_key as named_key
+from .show import console, progress_bar, style_text, table
 
 if TYPE_CHECKING:
     from ..copy import Copied
@@ -70,7 +70,7 @@ def copy(
     if scope is not None:
         place = Scope(scope, below=below)
     try:
-        copied = _copied(
+        copied = _copy_memories(
             source, target, (from_key, to_key), embedder, language, config, how | {"scope": place}
         )
     except KeyboardInterrupt:
@@ -83,7 +83,7 @@ def copy(
     raise typer.Exit(int(not copied.ok))
 
 
-def _copied(
+def _copy_memories(
     source: str,
     target: str,
     keys: tuple[str | None, str | None],
@@ -132,19 +132,19 @@ def _tell(copied: Copied) -> None:
             else:
                 verdict = ("differs", "bold red")
             made.add_row(
-                styled(one.scope), f"{one.source:,}", f"{one.target:,}", " ≠ ".join(digests),
-                f"{one.left_out or ''}", f"{one.more or ''}", styled(verdict),
+                style_text(one.scope), f"{one.source:,}", f"{one.target:,}", " ≠ ".join(digests),
+                f"{one.left_out or ''}", f"{one.more or ''}", style_text(verdict),
             )  # fmt: skip
         out.print(made)
-    out.print(styled(_sentence(copied)))
+    out.print(style_text(_sentence(copied)))
     for scope, id, why in copied.differences[:SHOWN]:
-        err.print(styled(("differs ", "bold red"), f"{scope}/{id} {why}"), soft_wrap=True)
+        err.print(style_text(("differs ", "bold red"), f"{scope}/{id} {why}"), soft_wrap=True)
     if copied.differences:
         err.print(
-            styled("`--overwrite` makes the target as the source is, but for legal holds"), soft_wrap=True
+            style_text("`--overwrite` makes the target as the source is, but for legal holds"), soft_wrap=True
         )
     for note in copied.notes:
-        err.print(styled(("note ", "yellow"), note), soft_wrap=True)
+        err.print(style_text(("note ", "yellow"), note), soft_wrap=True)
 
 
 def _sentence(copied: Copied) -> str:

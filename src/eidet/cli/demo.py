@@ -18,7 +18,7 @@ from ..core.errors import BadInput
 from . import demo_data as story
 from .json_output import context_json, emit, hits_json
 from .panels import START
-from .show import console, grid, styled
+from .show import console, grid, style_text
 
 if TYPE_CHECKING:
     from ..core.hit import Hits
@@ -105,11 +105,11 @@ def answer(file: Path, *, json: bool) -> None:
     for question, hits in answers.items():
         tell_answer(question, hits)
     heading(f"A block for a prompt: {packed.tokens} of at most {packed.budget} tokens")
-    console().print(styled((f"\n{story.PROMPT}", "bold cyan")))
+    console().print(style_text((f"\n{story.PROMPT}", "bold cyan")))
     block = grid("dim", "")
     for line in packed.text.splitlines():
         date, _, said = line.partition(" ")
-        block.add_row(styled(date), styled(said))
+        block.add_row(style_text(date), style_text(said))
     console().print(block)
 
 
@@ -120,18 +120,18 @@ def tell_remembered(first: Remembered) -> None:
     out.print(f"\n{kept} in {first.millis:.0f} ms. Two of them:")
     some = grid("dim", "")
     for turn in story.messages("walk")[4:7:2]:
-        some.add_row(f"{turn.timestamp:%Y-%m-%d}", styled((f"{turn.name}: ", "bold"), turn.content or ""))
+        some.add_row(f"{turn.timestamp:%Y-%m-%d}", style_text((f"{turn.name}: ", "bold"), turn.content or ""))
     out.print(some)
     out.print(f"The file: {first.file}", soft_wrap=True)
 
 
 def tell_answer(question: str, hits: Hits) -> None:
-    console().print(styled((f"\n{question}", "bold cyan")))
+    console().print(style_text((f"\n{question}", "bold cyan")))
     rows = grid("", "dim", "")
     for hit in hits:
         who = (f"{hit.record.who}: ", "bold") if hit.record.who else ""
         why = (f"\n{hit.why()}", "green")
-        rows.add_row(f"{hit.score:.2f}", f"{hit.record.when:%Y-%m-%d}", styled(who, hit.text, why))
+        rows.add_row(f"{hit.score:.2f}", f"{hit.record.when:%Y-%m-%d}", style_text(who, hit.text, why))
     console().print(rows)
 
 
@@ -139,4 +139,4 @@ def heading(text: str) -> None:
     from rich.rule import Rule
 
     console().print()
-    console().print(Rule(styled((text, "bold")), align="left", style="dim"))
+    console().print(Rule(style_text((text, "bold")), align="left", style="dim"))

@@ -30,12 +30,12 @@ LITTLE_SPACE: Final = 100_000_000  # bytes
 RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"
 
 
-def examined(on: Which, *, thorough: bool) -> Iterator[Finding]:
+def examine(on: Which, *, thorough: bool) -> Iterator[Finding]:
     """The findings, from the outside in; what lies behind a fault is not looked at."""
     file = file_of(on.at)
     checks = (_memory,) if file is None else (_file, _surroundings, _integrity, _schema, _memory)
     for check in checks:
-        found = list(_checked(check, Case(on, file, thorough)))
+        found = list(_run_check(check, Case(on, file, thorough)))
         yield from found
         if any(finding.level == "fault" for finding in found):
             return
@@ -55,7 +55,7 @@ class Case:
         return self.file
 
 
-def _checked(check: Callable[[Case], Iterator[Finding]], case: Case) -> Iterator[Finding]:
+def _run_check(check: Callable[[Case], Iterator[Finding]], case: Case) -> Iterator[Finding]:
     try:
         yield from check(case)
     except Corrupt as error:

@@ -16,7 +16,7 @@ from .json_output import emit
 from .options import Below, Which, command
 from .panels import FORGET
 from .parse import json_of
-from .show import console, said, size_text, styled, table
+from .show import console, show_record, size_text, style_text, table
 
 if TYPE_CHECKING:
     from ..memory import Memory
@@ -66,7 +66,7 @@ def forget(
     what: dict[str, Any] = {
         "ids": ids or None, "where": where, "everything": everything, "scope": on.scope, "for_good": for_good
     }  # fmt: skip
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         if dry_run:
             _tell_preview(memory.forgettable(**what), on.json)
             return
@@ -147,7 +147,7 @@ def _tell_preview(found: Preview, json: bool) -> None:
     made = table("what", "which")
     for name, group in groups.items():
         for record in group[:SHOWN]:
-            made.add_row(_TOLD[name], said(record))
+            made.add_row(_TOLD[name], show_record(record))
     console().print(made)
     further = len(found.copies) + len(found.dropped)
     typer.echo(f"would forget {found.count:,}, {further:,} more with them, and tell {len(found.anew):,} anew")
@@ -179,7 +179,7 @@ def verify_forgotten(
     sought: Json = json_of(data, "--data")
     if (what is not None) + (receipt is not None) + (data is not None) != 1:
         raise BadInput("say what was forgotten: WHAT, or --receipt, or --data: one of them")
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         if receipt is not None:
             sought = Receipt.load(receipt)
             if not memory.verify_receipt(sought):
@@ -198,7 +198,7 @@ def _tell_absence(absence: Absence, json: bool) -> None:
     made.add_column("found", justify="right")
     made.add_column("which", ratio=1)
     for place in absence.places:
-        told = styled(", ".join(place.told))
+        told = style_text(", ".join(place.told))
         made.add_row(place.name, f"{place.looked_at:,}", f"{place.found:,}" if place.found else "-", told)
     console().print(made)
     typer.echo(
@@ -213,7 +213,7 @@ def verify_receipt(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE
     """
     from ..trust.erase.receipt import Receipt
 
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         receipt = Receipt.load(file)
         holds = memory.verify_receipt(receipt)
     if on.json:

@@ -12,7 +12,7 @@ import typer
 from ..core.errors import BadInput
 from ..core.validate import dump_json
 from .panels import MEASURE
-from .show import console, plain, progress_bar, styled, table
+from .show import console, plain, progress_bar, style_text, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -78,12 +78,12 @@ def evaluate(
 
     gates = [measuring.least_of(text) for text in least or ()]
     base = measuring.Variant(embedder=embedder, recipe=recipe, place=place, language=language)
-    others = [changed(base, text) for text in against or ()]
+    others = [change_variant(base, text) for text in against or ()]
     for path in (html, None if json in (None, "-") else Path(str(json))):
         check_writable(path)
     cases = measuring.read_cases(file, format=format, roles=roles.split(","), sessions=sessions, seed=seed)
     if limit_questions is not None:
-        cases = measuring.limited(cases, limit_questions, seed)
+        cases = measuring.limit_questions(cases, limit_questions, seed)
     measuring.check_least(gates, cases, depth)
     ks = {*measuring.KS, *(gate.k for gate in gates if gate.k is not None)}
     with progress_bar("measuring") as tell:
@@ -93,13 +93,13 @@ def evaluate(
     if json != "-":
         tell_report(report)
     write(report, json, html, file.name)
-    missed = list(measuring.missed(report.base, gates))
+    missed = list(measuring.find_missed(report.base, gates))
     for miss in missed:
         typer.echo(f"below: {plain(str(miss))}", err=True)
     raise typer.Exit(int(bool(missed) or any(run.leaks for run in report.runs)))
 
 
-def changed(base: Variant, text: str) -> Variant:
+def change_variant(base: Variant, text: str) -> Variant:
     """The variant with some parts changed: `embedder=hashing:256,recipe=facts`."""
     known = [field.name for field in fields(base)]
     parts = dict(part.partition("=")[::2] for part in text.split(","))
@@ -129,13 +129,13 @@ def write(report: Report, json: str | None, html: Path | None, title: str) -> No
 def tell_report(report: Report) -> None:
     out = console()
     for run in report.runs:
-        out.print(styled((run.name, "bold")))
+        out.print(style_text((run.name, "bold")))
         out.print(figures_table(run, report))
         for line in tell_rest(run, report):
             out.print(line)
         out.print()
     for comparison in report.comparisons:
-        out.print(styled((comparison.name, "bold"), " against ", (comparison.base, "bold")))
+        out.print(style_text((comparison.name, "bold"), " against ", (comparison.base, "bold")))
         out.print(differences_table(comparison, report))
         out.print()
     out.print(data_line(report.cases, report), style="dim")
@@ -143,7 +143,7 @@ def tell_report(report: Report) -> None:
 
 def figures_table(run: Run, report: Report) -> Table:
     made, main = table(""), f"R@{report.k}"
-    names = shown_names(report)
+    names = names_to_show(report)
     for name in ("n", *names):
         made.add_column(name, justify="right")
         if name == main:
@@ -155,7 +155,7 @@ def figures_table(run: Run, report: Report) -> Table:
     return made
 
 
-def shown_names(report: Report) -> list[str]:
+def names_to_show(report: Report) -> list[str]:
     by_rank = []
     for k in (1, 5):
         if k in report.ks and k != report.k:
@@ -173,13 +173,15 @@ def cells_of(figure: Figure, *, spread: bool) -> list[str]:
 def tell_rest(run: Run, report: Report) -> Iterator[Text]:
     """What is one number for the whole run."""
     names = (f"hit@{report.k}", f"all@{report.k}", "session-hit@5", "session-all@5")
-    yield styled(", ".join(f"{name} {run.overall[name].value:.3f}" for name in names if name in run.overall))
+    yield style_text(
+        ", ".join(f"{name} {run.overall[name].value:.3f}" for name in names if name in run.overall)
+    )
     p50, p95, p99 = (run.latency[name] for name in ("p50", "p95", "p99"))
     leaks = (f"{run.leaks:,} leaks between scopes", "bold red") if run.leaks else "no leaks between scopes"
-    yield styled(f"recall p50 {p50:.2f} ms, p95 {p95:.2f}, p99 {p99:.2f}; empty {run.empty:.1%}; ", leaks)
+    yield style_text(f"recall p50 {p50:.2f} ms, p95 {p95:.2f}, p99 {p99:.2f}; empty {run.empty:.1%}; ", leaks)
     if run.tokens is not None and run.context_gold is not None:
         held = f"{run.tokens:,.0f} tokens, {run.context_gold:.0%} of the gold"
-        yield styled(f"a context of {report.budget:,} holds {held}")
+        yield style_text(f"a context of {report.budget:,} holds {held}")
 
 
 def differences_table(comparison: Comparison, report: Report) -> Table:
@@ -187,13 +189,13 @@ def differences_table(comparison: Comparison, report: Report) -> Table:
     for name in ("difference", "95 % interval", "won", "lost"):
         made.add_column(name, justify="right")
     metric = f"R@{report.k}"
-    names = [*shown_names(report), f"all@{report.k}"]
+    names = [*names_to_show(report), f"all@{report.k}"]
     rows = {name: comparison.overall[name] for name in names}
     rows |= {f"{metric}, {name}": figures[metric] for name, figures in comparison.categories.items()}
     for label, row in rows.items():
         made.add_row(
             plain(label),
-            styled((f"{row.value:+.3f}", style_of(row))),
+            style_text((f"{row.value:+.3f}", style_of(row))),
             f"{row.low:+.3f} to {row.high:+.3f}",
             f"{row.won:,}",
             f"{row.lost:,}",

@@ -66,8 +66,8 @@ def rotate(
     """
     if to is not None and on.scope is not None:
         raise BadInput("--to changes the master key of the whole memory: leave --scope out")
-    with on.opened() as memory, progress_bar("sealing anew") as tell:
-        count = memory.rotate_keys(on.scope, key=_named(to), progress=tell)
+    with on.open_memory() as memory, progress_bar("sealing anew") as tell:
+        count = memory.rotate_keys(on.scope, key=_resolve_key(to), progress=tell)
     if on.json:
         emit({"rewrapped" if to else "resealed": count})
     else:
@@ -82,7 +82,7 @@ def check(on: Which) -> None:
     from ..trust.seal.exports import sealed_in
     from ..trust.seal.key_rotation import checked
 
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         sealed = sealed_in(memory._engine.store)  # noqa: SLF001  keys are below the verbs
         if sealed is None:
             raise Misconfigured(f"{on.at} is not sealed: `eidet seal {on.at}` seals it")
@@ -96,11 +96,16 @@ def check(on: Which) -> None:
         if not found:
             typer.echo("the master key fits; there are no scopes yet")
     raise typer.Exit(
-        int(any(one.state not in ("ok", "shredded") or _left(one.state, one.records) for one in found))
+        int(
+            any(
+                one.state not in ("ok", "shredded") or _outlives_its_key(one.state, one.records)
+                for one in found
+            )
+        )
     )
 
 
-def _left(state: str, records: int) -> bool:
+def _outlives_its_key(state: str, records: int) -> bool:
     return state == "shredded" and records > 0
 
 
@@ -110,7 +115,7 @@ def shred(on: Which, which: Scope, yes: Yes = False) -> None:
         if not sys.stdin.isatty():
             raise Refused("shredding is for good: confirm it with --yes where nobody can be asked")
         typer.confirm(f"Destroy the key of scope {which} for good?", abort=True, err=True)
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         lost = memory.shred(which)
     if on.json:
         emit({"shredded": lost})
@@ -136,7 +141,7 @@ def seal(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> No
         typer.echo(f"sealed {count:,} records of {file}")
 
 
-def _named(key: str | None) -> Key | None:
+def _resolve_key(key: str | None) -> Key | None:
     if key is None or key.startswith(("env:", "file:")):
         return key
     if Path(key).is_file():

@@ -91,7 +91,7 @@ class Which:
             return found
         return replace(found, key=f"file:{self.key_file}")
 
-    def opened(self, *, creates: bool = False) -> Memory:
+    def open_memory(self, *, creates: bool = False) -> Memory:
         """The memory, ready to embed; it must exist unless the command `creates` it."""
         from ..memory import Memory
 
@@ -99,7 +99,7 @@ class Which:
             self.check_exists()
         return Memory(self.at, embedder=self.embedder, language=self.language, settings=self.settings())
 
-    def opened_for_change(self) -> Memory:
+    def open_for_change(self) -> Memory:
         """The same for commands that change embedder or language: what is asked for does not hinder them."""
         from ..memory import Memory
 

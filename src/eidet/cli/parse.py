@@ -66,15 +66,15 @@ def _pair(pair: str) -> tuple[str, Json]:
 
 def lines_of(file: str) -> list[str]:
     """The lines of a file that say something; `-` is standard input."""
-    return [line for _, line in _numbered(file)]
+    return [line for _, line in _number_lines(file)]
 
 
 def messages_of(file: str) -> list[Message]:
     """One message a line; what a message does not have a field for is kept as its metadata."""
-    return [_message(line, f"{file}, line {number}") for number, line in _numbered(file)]
+    return [_message(line, f"{file}, line {number}") for number, line in _number_lines(file)]
 
 
-def _numbered(file: str) -> Iterator[tuple[int, str]]:
+def _number_lines(file: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(_content(file).splitlines(), 1):
         if line.strip():
             yield number, line

@@ -54,7 +54,7 @@ def recall(
     vectors: Vectors = False,
 ) -> None:
     """What matters for a query, best first, each hit with its reasons."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         hits = memory.recall(
             query,
             scope=on.reach(below),
@@ -91,7 +91,7 @@ def context(
     below: Below = False,
 ) -> None:
     """A prompt-ready block of what matters for a query, never over its budget."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         packed = memory.context(
             query,
             budget=budget,
@@ -130,7 +130,7 @@ def find(
 
     With --json one a line.
     """
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         records = memory.find(
             scope=on.reach(below),
             kinds=kind or None,
@@ -160,7 +160,7 @@ def show(
 
     Exit code 1 if there is none.
     """
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         record = memory.get(id, scope=on.one_scope)
         events = []
         if with_history:
@@ -182,7 +182,7 @@ def history(on: Which, id: Id) -> None:
 
     Exit code 1 if nothing is known of it.
     """
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         events = memory.history(id, scope=on.one_scope)
     if not events:
         _nothing(f"nothing is known of {id!r} in scope {on.one_scope}")
@@ -197,7 +197,7 @@ def scopes(on: Which) -> None:
 
     With --scope, that one and those below it.
     """
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         counts = memory.scopes(on.scope)
     if on.json:
         emit(counts)
@@ -214,7 +214,7 @@ def stats(
 ) -> None:
     """Counts and sizes, and how recalls went, of the scope named or of all."""
     scope = on.reach_or_all(below)
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         if metrics:
             answer = memory.metrics(scope)
         else:

@@ -11,7 +11,7 @@ import typer
 from .json_output import emit
 from .options import Below, Which, command
 from .panels import ACCOUNT, INSIDE
-from .show import console, styled, table
+from .show import console, style_text, table
 
 if TYPE_CHECKING:
     from ..upkeep.retain import Standing
@@ -30,7 +30,7 @@ def _group() -> None:
 
 def show(on: Which, below: Below = False) -> None:
     """List the policies of the settings with how many records each covers, and how many are due now."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         found = memory.retention(on.reach_or_all(below))
     if on.json:
         emit([asdict(standing) | {"says": str(standing.policy)} for standing in found])
@@ -44,5 +44,5 @@ def _policies(found: Iterable[Standing]) -> Any:
     made = table("policy", "covers", "due", "due but held", "kept")
     for standing in found:
         counts = (standing.covered, standing.due, standing.held, standing.kept)
-        made.add_row(styled(str(standing.policy)), *(f"{count:,}" for count in counts))
+        made.add_row(style_text(str(standing.policy)), *(f"{count:,}" for count in counts))
     return made

@@ -11,7 +11,7 @@ from ..core.record import Record
 from .json_output import emit, emit_each, record_json
 from .options import Below, Which, command
 from .panels import TRUST
-from .show import console, local_time, said, styled, table, tell_record
+from .show import console, local_time, show_record, style_text, table, tell_record
 from .upkeep import By, Id
 
 
@@ -29,7 +29,7 @@ def review(
 
     With --json one a line.
     """
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         found = memory.review(scope=on.reach(below), limit=limit)
     if on.json:
         emit_each(record_json(record) for record in found)
@@ -52,8 +52,8 @@ def _tell_found(found: Sequence[Record]) -> None:
             f"{score_of(record):.2f}",
             record.trust,
             local_time(record.occurred),
-            said(record),
-            styled("\n".join(_reasons(record))),
+            show_record(record),
+            style_text("\n".join(_reasons(record))),
         )
     console().print(made)
 
@@ -78,7 +78,7 @@ def quarantine(
     by: By = None,
 ) -> None:
     """Keep a memory from every answer until it is approved."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         _tell(on, memory.quarantine(id, scope=on.one_scope, because=because, by=by))
 
 
@@ -91,7 +91,7 @@ def approve(
     by: By = None,
 ) -> None:
     """End a quarantine and take the label off."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         _tell(on, memory.approve(id, scope=on.one_scope, trust=trust, by=by))
 
 
@@ -99,12 +99,12 @@ def _tell(on: Which, record: Record) -> None:
     if on.json:
         emit(record_json(record))
     else:
-        console().print(styled((f"{record.trust}: ", "bold")) + said(record))
+        console().print(style_text((f"{record.trust}: ", "bold")) + show_record(record))
 
 
 def reveal(on: Which, id: Id) -> None:
     """Show a memory with its pseudonyms turned back (settings vault and guard_key)."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         record = memory.reveal(memory.detail(id, scope=on.one_scope))
     if on.json:
         emit(record_json(record))
@@ -117,6 +117,6 @@ def forget_value(
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The value, or its pseudonym.")],
 ) -> None:
     """Forget a value in the vault: its pseudonyms cannot be turned back any more."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         gone = memory.forget_value(value)
     emit({"forgotten": gone}) if on.json else typer.echo(f"forgot {gone:,} in the vault")

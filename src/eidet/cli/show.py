@@ -34,7 +34,7 @@ def plain(text: str) -> str:
     return text.translate(_CONTROLS)
 
 
-def styled(*parts: str | tuple[str, str]) -> Text:
+def style_text(*parts: str | tuple[str, str]) -> Text:
     from rich.text import Text
 
     return Text.assemble(
@@ -55,13 +55,13 @@ def table(*columns: str) -> Table:
     return Table(*columns, box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
 
 
-def said(record: Record) -> Text:
+def show_record(record: Record) -> Text:
     """What a record says, by whom, and under it how to name it."""
     if record.who:
         who = f"{record.who}: "
     else:
         who = ""
-    return styled((who, "bold"), record.text, (f"\n{record.id}", "dim"))
+    return style_text((who, "bold"), record.text, (f"\n{record.id}", "dim"))
 
 
 def tell_hits(hits: Hits) -> None:
@@ -82,8 +82,8 @@ def hits_table(hits: Iterable[Hit]) -> Table:
     made.add_column("why", ratio=3, style="cyan")
     for hit in hits:
         made.add_row(
-            styled((f"{hit.score:.2f}", "bold")),
-            said(hit.record),
+            style_text((f"{hit.score:.2f}", "bold")),
+            show_record(hit.record),
             local_time(hit.record.occurred),
             hit.why().replace(" + ", "\n"),
         )
@@ -124,7 +124,7 @@ def tell_records(records: Sequence[Record]) -> None:
     made.add_column("kind")
     made.add_column("what", ratio=1)
     for record in records:
-        made.add_row(local_time(record.occurred), record.kind, said(record))
+        made.add_row(local_time(record.occurred), record.kind, show_record(record))
     console().print(made)
 
 

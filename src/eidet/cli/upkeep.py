@@ -16,7 +16,7 @@ from ..upkeep.archive import archive_of
 from .json_output import emit, record_json
 from .options import Below, Which, command
 from .panels import LIFE
-from .show import console, local_time, said, styled, table
+from .show import console, local_time, show_record, style_text, table
 
 if TYPE_CHECKING:
     from ..upkeep import Maintained
@@ -65,7 +65,7 @@ def maintain(
     settings = on.settings().upkeep
     if forget_below is not None:
         settings = replace(settings, forget_below=forget_below)
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         done = memory.maintain(
             on.reach_or_all(below), dry_run=dry_run, only=only, settings=settings, archive=archive, llm=llm
         )
@@ -80,46 +80,46 @@ def _tell_maintained(done: Maintained) -> None:
     if done.changes and (done.dry_run or len(done.changes) <= SHOWN):
         made = table("what", "which", "why")
         for change in done.changes:
-            made.add_row(change.what, styled(f"{change.scope}/{change.id}"), styled(change.because))
+            made.add_row(change.what, style_text(f"{change.scope}/{change.id}"), style_text(change.because))
         out.print(made)
-    out.print(styled(str(done)))
+    out.print(style_text(str(done)))
     for failure in done.failed:
-        console(stderr=True).print(styled(f"failed: {failure}"))
+        console(stderr=True).print(style_text(f"failed: {failure}"))
 
 
 def detail(on: Which, id: Id) -> None:
     """Show a memory as it was before its tier showed less of it."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         _tell_record(on, memory.detail(id, scope=on.one_scope))
 
 
 def restore(on: Which, id: Id) -> None:
     """Bring a memory back to the middle tier with all its detail."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         _tell_record(on, memory.restore(id, scope=on.one_scope))
 
 
 def pin(on: Which, id: Id, by: By = None) -> None:
     """Keep a memory from upkeep and from its expiry."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         _tell_record(on, memory.pin(id, scope=on.one_scope, by=by))
 
 
 def unpin(on: Which, id: Id, by: By = None) -> None:
     """Let a pinned memory age again."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         _tell_record(on, memory.unpin(id, scope=on.one_scope, by=by))
 
 
 def hold(on: Which, id: Id, by: By = None) -> None:
     """Put a memory under a legal hold: nobody can change or delete it."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         _tell_record(on, memory.hold(id, scope=on.one_scope, by=by))
 
 
 def release(on: Which, id: Id, by: By = None) -> None:
     """End a legal hold."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         _tell_record(on, memory.release(id, scope=on.one_scope, by=by))
 
 
@@ -127,7 +127,7 @@ def end_session(
     on: Which, session: Annotated[str, typer.Argument(metavar="SESSION")], llm: Model = None
 ) -> None:
     """Sum the messages of a session up in an episode."""
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         _tell_record(on, memory.end_session(session, scope=on.one_scope, llm=llm))
 
 
@@ -147,7 +147,7 @@ def unarchive(
         scope = None
     else:
         scope = Scope(on.scope)
-    with on.opened(creates=True) as memory:
+    with on.open_memory(creates=True) as memory:
         count = memory.unarchive(folder, ids=ids, scope=scope, since=since, until=until)
     emit({"unarchived": count}) if on.json else typer.echo(f"brought back {count:,} records from {folder}")
 
@@ -165,7 +165,7 @@ def _tell_pieces(on: Which, folder: str) -> None:
         first, last = (local_time(at) for at in piece.get("created") or (None, None))
         scopes = ", ".join(f"{scope} {count:,}" for scope, count in (piece.get("scopes") or {}).items())
         row = (piece["name"], local_time(piece.get("archived")), f"{piece['count']:,}", scopes)
-        made.add_row(*map(styled, row), f"{first} to {last}")
+        made.add_row(*map(style_text, row), f"{first} to {last}")
     console().print(made)
 
 
@@ -173,7 +173,7 @@ def _tell_record(on: Which, record: Record) -> None:
     if on.json:
         emit(record_json(record))
     else:
-        console().print(said(record))
+        console().print(show_record(record))
 
 
 def fit(
@@ -189,7 +189,7 @@ def fit(
     from ..upkeep.plan import curve_of
 
     start, path = curve_of(on.settings().upkeep), log or on.settings().access_log
-    with on.opened() as memory:
+    with on.open_memory() as memory:
         found = memory.fit(path, scope=on.reach_or_all(False), window_days=window_days)
     if plot is not None:
         draw(plot, {"as set": start, "fitted": found.curve})
@@ -205,12 +205,12 @@ def _tell_fit(on: Which, found: Fitted, start: Curve, source: str) -> None:
         emit(asdict(found) | {"from": source})
         return
     out = console()
-    out.print(styled(f"from {found.windows:,} windows ({found.used:,} with a use), {source}"))
-    out.print(styled(f"loss {found.loss_before:.4f} as set, {found.loss_after:.4f} fitted"))
-    out.print(styled(f"as set  {sparkline(start)}\nfitted  {sparkline(found.curve)}   {_axis()}"))
-    out.print(styled("\n[eidet.upkeep]"))
+    out.print(style_text(f"from {found.windows:,} windows ({found.used:,} with a use), {source}"))
+    out.print(style_text(f"loss {found.loss_before:.4f} as set, {found.loss_after:.4f} fitted"))
+    out.print(style_text(f"as set  {sparkline(start)}\nfitted  {sparkline(found.curve)}   {_axis()}"))
+    out.print(style_text("\n[eidet.upkeep]"))
     for name in ("half_life_days", "spacing_gain", "importance_gain", "shape"):
-        out.print(styled(f"{name} = {getattr(found.curve, name):.4g}"))
+        out.print(style_text(f"{name} = {getattr(found.curve, name):.4g}"))
 
 
 def sparkline(curve: Curve, days: Sequence[float] = DAYS) -> str:

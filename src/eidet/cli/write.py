@@ -82,8 +82,8 @@ def remember(
     }
     said = {name: value for name, value in details.items() if value is not None}
     things = _things(texts or [], file, messages, data)
-    with on.opened(creates=True) as memory:
-        for stored in _remembered(memory, things, said):
+    with on.open_memory(creates=True) as memory:
+        for stored in _remember_all(memory, things, said):
             _tell_stored(stored, on.json)
 
 
@@ -101,7 +101,7 @@ def _things(
     return texts or [None]
 
 
-def _remembered(memory: Memory, things: list[Any], details: dict[str, Any]) -> Iterator[list[Record]]:
+def _remember_all(memory: Memory, things: list[Any], details: dict[str, Any]) -> Iterator[list[Record]]:
     if len(things) == 1:
         yield [memory.remember(things[0], **details)]
         return

@@ -22,14 +22,14 @@ def next_number(memory: Memory, series: str, *, least: int = 0) -> int:
     """The next number of a series, `least` or more, and never the same again on this store."""
     store = memory._engine.store  # noqa: SLF001  no verb gives numbers, and a record would be found
     setting = f"number of {series}"
-    with _here, _leased(store, setting):
+    with _here, _hold_lease(store, setting):
         number = max(int(store.setting(setting) or 0), least)
         store.configure({setting: str(number + 1)})
     return number
 
 
 @contextmanager
-def _leased(store: Store, name: str) -> Iterator[None]:
+def _hold_lease(store: Store, name: str) -> Iterator[None]:
     owner, deadline = uuid.uuid4().hex, time.monotonic() + 2 * HELD_SECONDS
     while not store.lease(name, owner, now=time.time(), until=time.time() + HELD_SECONDS):
         if time.monotonic() > deadline:

@@ -18,7 +18,7 @@ T = TypeVar("T")
 Place = Memory | AsyncMemory | str | Path | None
 
 
-def opened(memory: Place = None, **how: Any) -> Memory:
+def open_memory(memory: Place = None, **how: Any) -> Memory:
     """A memory given is itself; a path or URL is opened; None is a new one in RAM.
 
     `how` are keywords of `Memory` (embedder, settings, clock …) for one that is opened here; None

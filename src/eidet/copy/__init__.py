@@ -26,7 +26,7 @@ from ..memory import Memory
 from ..write.reembed import batches
 from .checkpoint import Mark, Turn, carry_settings, notes_about
 from .deletions import follow
-from .endpoints import Place, opened_source, opened_target
+from .endpoints import Place, open_source, open_target
 from .transfer import Carrier, Fit
 from .verify import Compared, Comparison, Difference
 
@@ -92,11 +92,11 @@ def copy(
     if scope is not None:
         place = Scope.of(scope)
     with ExitStack() as ends:
-        one = opened_source(source, ends)
-        other = opened_target(target, one, embedder, language, ends)
+        one = open_source(source, ends)
+        other = open_target(target, one, embedder, language, ends)
         _check_ends(one, other)
         with Turn(one._engine.store, other._engine.store, other._clock) as turn:  # noqa: SLF001
-            return _Copy(one, other, turn, place, history, overwrite, progress).done(verify)
+            return _Copy(one, other, turn, place, history, overwrite, progress).run(verify)
 
 
 def _check_ends(source: Memory, target: Memory) -> None:
@@ -135,7 +135,7 @@ class _Copy:
         self._progress = progress
         self._done = self._total = 0
 
-    def done(self, verify: bool) -> Copied:
+    def run(self, verify: bool) -> Copied:
         self._ends[0].flush()
         self._ends[1].flush()
         since, upto = 0 if self._anew else self._mark.since(), self._source.store.head().seq
@@ -157,7 +157,7 @@ class _Copy:
             notes=notes_about(self._source.store, self._guarding.guards, self._where),
         )
         if verify:
-            return self._compared(copied)
+            return self._compare(copied)
         return copied
 
     def _carry(self, since: int, upto: int) -> None:
@@ -171,7 +171,7 @@ class _Copy:
             self._turn.renew()
             self._tell(len(batch))
 
-    def _compared(self, copied: Copied) -> Copied:
+    def _compare(self, copied: Copied) -> Copied:
         comparison = Comparison(self._target, self._fit, ids_only=self._guarding.guards)
         walk = self._source.store.scan(self._where, batch=BATCH)
         for batch in batches(takewhile(lambda record: record.seq <= copied.upto, walk), BATCH):

@@ -30,9 +30,9 @@ class Mark:
 
     def since(self) -> int:
         """0 where it begins anew, also because the source is not the one it was (a copy brought back)."""
-        return max(self._known(name) for name in {self._name, self._all})
+        return max(self._read_seq(name) for name in {self._name, self._all})
 
-    def _known(self, name: str) -> int:
+    def _read_seq(self, name: str) -> int:
         told = self._target.setting(name)
         if told is None:
             return 0

@@ -22,7 +22,7 @@ def follow(source: Memory, target: Memory, scope: Scope | None, now: float) -> i
     """How many went. What is under a legal hold in the target stays; so does what only the target knew."""
     ours, theirs = source._engine, target._engine  # noqa: SLF001
     walk = batches(theirs.store.scan(Where(scope=scope), batch=BATCH), BATCH)
-    return sum(_followed(ours, target, list(_dead(ours, batch)), now) for batch in walk)
+    return sum(_delete_dead(ours, target, list(_dead(ours, batch)), now) for batch in walk)
 
 
 def _dead(source: Engine, records: Sequence[Record]) -> Iterator[Record]:
@@ -35,7 +35,7 @@ def _dead(source: Engine, records: Sequence[Record]) -> Iterator[Record]:
                 yield record
 
 
-def _followed(source: Engine, target: Memory, dead: Sequence[Record], now: float) -> int:
+def _delete_dead(source: Engine, target: Memory, dead: Sequence[Record], now: float) -> int:
     for_good = [record for record in dead if _is_for_good(source, record)]
     gone = target._engine.store.bury(  # noqa: SLF001
         [record for record in dead if record not in for_good], now=now, by=BY

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 Place = Memory | str | Path
 
 
-def opened_source(place: Place, ends: ExitStack) -> Memory:
+def open_source(place: Place, ends: ExitStack) -> Memory:
     if isinstance(place, Memory):
         return place
     return ends.enter_context(source_at(place))
 
 
-def opened_target(
+def open_target(
     place: Place, source: Memory, embedder: object, language: str | None, ends: ExitStack
 ) -> Memory:
     if not isinstance(place, Memory):
@@ -44,7 +44,7 @@ def source_at(place: str | Path, *, key: Key | None = None, settings: Settings |
         raise NotFound(f"there is no memory {file} to copy from")
     chosen = settings or Settings()
     store = open_store(place, chosen)
-    return _opened(store, chosen, key or _own_key(store, chosen), "from")
+    return _open_end(store, chosen, key or _own_key(store, chosen), "from")
 
 
 def target_at(
@@ -65,7 +65,7 @@ def target_at(
         fallback = chosen.key
     else:
         fallback = _own_key(store, chosen)
-    return _opened(
+    return _open_end(
         store,
         chosen,
         key or fallback,
@@ -75,7 +75,7 @@ def target_at(
     )
 
 
-def _opened(store: Store, settings: Settings, key: Key | None, end: str, **how: Any) -> Memory:
+def _open_end(store: Store, settings: Settings, key: Key | None, end: str, **how: Any) -> Memory:
     try:
         _check_key(store, key, end)
         return Memory(store, settings=replace(settings, key=None), key=key, **how)

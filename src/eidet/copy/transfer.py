@@ -15,7 +15,7 @@ from ..store.rules import said_before
 from ..trust.privacy.service import Guarding
 from ..upkeep import HOLD
 from .verify import is_entombed, print_of
-from .versions import Version, revised_at, versions_of
+from .versions import Version, time_of_version, versions_of
 
 BY: Final = "eidet copy"
 
@@ -44,7 +44,7 @@ class Fit:
         made = {"vector": self.embedded, "terms": self.embedded and self.analysed}
         return frozenset(name for name, carried in made.items() if not carried)
 
-    def made(self, records: Sequence[Record]) -> list[Record]:
+    def fit_records(self, records: Sequence[Record]) -> list[Record]:
         """As the target keeps them. What has no vector gets none."""
         if self.embedded and self.analysed:
             return list(records)
@@ -87,13 +87,13 @@ class Carrier:
             guarded = list(self._guarding.loaded(work, self._now))
         else:
             guarded = work
-        for record in self._fit.made(guarded):
+        for record in self._fit.fit_records(guarded):
             old = there.get((record.scope, record.id))
             if old is None and (record.version == 1 or not self._tells):
                 self._waiting.append(record)
             else:
                 self._put_waiting()
-                self.counts[self._settled(record, old)] += 1
+                self.counts[self._write_record(record, old)] += 1
         self._put_waiting()
 
     def _differs(self, record: Record, old: Record | None) -> bool:
@@ -105,7 +105,7 @@ class Carrier:
         self.counts["entombed"] += len(self._waiting) - len(stored)
         self._waiting.clear()
 
-    def _settled(self, record: Record, old: Record | None) -> str:
+    def _write_record(self, record: Record, old: Record | None) -> str:
         """Writes what is to be written of one record; as what it counts."""
         if old is not None and old.meta.get(HOLD):
             return "held"
@@ -113,7 +113,7 @@ class Carrier:
             return "entombed"
         versions = self._versions(record)
         if old is None:
-            return self._told(versions, "created")
+            return self._write_versions(versions, "created")
         if self._is_form_of(record, old):
             self._target.store.recast([(old, record)], now=self._now, by=BY)
             return "changed"
@@ -123,7 +123,7 @@ class Carrier:
         if not rest:
             self._target.store.bury([old], now=self._now, by=BY)
             rest = versions
-        return self._told(rest, "changed")
+        return self._write_versions(rest, "changed")
 
     def _versions(self, record: Record) -> list[Version]:
         if not self._tells or record.version == 1:
@@ -131,7 +131,7 @@ class Carrier:
         told = versions_of(record, self._source.store.history(record.scope, record.id))
         return list(takewhile(lambda one: not is_entombed(self._target, one.record), reversed(told)))[::-1]
 
-    def _told(self, versions: Sequence[Version], done: str) -> str:
+    def _write_versions(self, versions: Sequence[Version], done: str) -> str:
         """Writes versions one after the other; `done` unless somebody forgets them at this moment."""
         for record, at, by in versions:
             if not self._target.put_back([record], now=at, by=by, unique=False):
@@ -144,7 +144,7 @@ class Carrier:
         if (old.version, old.created, old.digest) != (record.version, record.created, record.digest):
             return False
         ends = (self._source.store, self._target.store) if old.version > 1 else ()
-        made = {revised_at(end.history(old.scope, old.id), old.version) for end in ends}
+        made = {time_of_version(end.history(old.scope, old.id), old.version) for end in ends}
         return len(made - {None}) <= 1
 
 

@@ -80,7 +80,7 @@ class Comparison:
         for record in batch:
             self._look(record, there.get((record.scope, record.id)), now)
         pairs = [(record, there[key]) for record in batch if (key := (record.scope, record.id)) in there]
-        uses = {(one.scope, one.id): _missed(one, other) for one, other in pairs}
+        uses = {(one.scope, one.id): _missing_uses(one, other) for one, other in pairs}
         if missed := {key: use for key, use in uses.items() if use is not None}:
             self._target.note(missed)
 
@@ -149,7 +149,7 @@ def is_over(record: Record, now: float) -> bool:
     return record.expires is not None and record.expires <= now
 
 
-def _missed(one: Record, other: Record) -> tuple[int, float] | None:
+def _missing_uses(one: Record, other: Record) -> tuple[int, float] | None:
     """Uses that the target has not heard of."""
     if one.last_used is None or (one.uses <= other.uses and one.last_used <= (other.last_used or 0.0)):
         return None

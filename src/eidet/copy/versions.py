@@ -56,7 +56,7 @@ def _as_is(value: Any) -> Any:
     return value
 
 
-def revised_at(story: Sequence[Event], version: int) -> float | None:
+def time_of_version(story: Sequence[Event], version: int) -> float | None:
     """When a version was made, if the history still tells."""
     times = (event.at for event in story if event.what == "revised" and event.version == version)
     return next(times, None)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 from .. import BadInput
 from ..recall import recipe_of
-from .cases import Case, Question, check_cases, limited
-from .figures import Comparison, Difference, Figure, Run, compared, measured
-from .gate import Least, Missed, check_least, least_of, missed
+from .cases import Case, Question, check_cases, limit_questions
+from .figures import Comparison, Difference, Figure, Run, compare_runs, measure_run
+from .gate import Least, Missed, check_least, find_missed, least_of
 from .metrics import KS
 from .page import html_of
 from .read import FORMATS, read_cases
@@ -37,10 +37,10 @@ __all__ = [
     "Variant",
     "check_least",
     "evaluate",
+    "find_missed",
     "html_of",
     "least_of",
-    "limited",
-    "missed",
+    "limit_questions",
     "read_cases",
 ]
 
@@ -62,16 +62,16 @@ def evaluate(
     `budget` tokens (0: not at all). `seed` decides the draws of the intervals and the contexts.
     """
     variants = [variant or Variant(), *against]
-    names, kept = names_of(variants), _checked(cases, variants, depth, ks, budget)
-    tell = _told(cases, len(variants), progress)
+    names, kept = names_of(variants), _check_request(cases, variants, depth, ks, budget)
+    tell = _count_progress(cases, len(variants), progress)
     runs: list[Run] = []
     for name, one in zip(names, variants, strict=True):
         asked = ask(cases, one, depth=depth, budget=budget, seed=seed, tell=tell)
-        runs.append(measured(asked, name, one, depth=depth, ks=kept, seed=seed))
+        runs.append(measure_run(asked, name, one, depth=depth, ks=kept, seed=seed))
     return Report(
         cases=tuple(cases),
         runs=tuple(runs),
-        comparisons=tuple(compared(run, runs[0], seed) for run in runs[1:]),
+        comparisons=tuple(compare_runs(run, runs[0], seed) for run in runs[1:]),
         depth=depth,
         budget=budget,
         seed=seed,
@@ -79,7 +79,7 @@ def evaluate(
     )
 
 
-def _checked(
+def _check_request(
     cases: Sequence[Case], variants: Sequence[Variant], depth: int, ks: Sequence[int], budget: int
 ) -> tuple[int, ...]:
     """The ranks at which figures are taken; what cannot be measured is told before anything runs."""
@@ -93,7 +93,7 @@ def _checked(
     return kept
 
 
-def _told(cases: Sequence[Case], runs: int, progress: Progress | None) -> Callable[[int], None]:
+def _count_progress(cases: Sequence[Case], runs: int, progress: Progress | None) -> Callable[[int], None]:
     """Counts records and questions of all runs, and tells the sum."""
     done, total = 0, runs * sum(len(case.records) + len(case.questions) for case in cases)
 

@@ -13,7 +13,7 @@ DRAWS: Final = 2000
 _AT_ONCE: Final = 2_000_000  # numbers
 
 
-def drawn_means(values: Values, *, seed: int, draws: int = DRAWS) -> Values:
+def draw_means(values: Values, *, seed: int, draws: int = DRAWS) -> Values:
     """The mean of each column in each draw of as many rows, shape (draws, columns).
 
     Rows are drawn together, so columns of one draw are of the same questions.
@@ -34,5 +34,5 @@ def _times(count: int, draws: int, chance: np.random.Generator) -> Values:
 def intervals(values: Values, *, seed: int, level: float = 0.95) -> Values:
     """Low and high of the mean of each column, shape (columns, 2)."""
     edge = (1 - level) / 2
-    found: Values = np.quantile(drawn_means(values, seed=seed), [edge, 1 - edge], axis=0).T
+    found: Values = np.quantile(draw_means(values, seed=seed), [edge, 1 - edge], axis=0).T
     return found

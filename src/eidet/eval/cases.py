@@ -37,7 +37,7 @@ def sessions_of(gold: Sequence[str], records: Mapping[str, Draft]) -> tuple[str,
     return tuple(dict.fromkeys(session for session in named if session is not None))
 
 
-def limited(cases: Sequence[Case], count: int, seed: int = 0) -> list[Case]:
+def limit_questions(cases: Sequence[Case], count: int, seed: int = 0) -> list[Case]:
     """The same records with at most `count` of the questions, drawn at random; the same for a seed."""
     if count < 1:
         raise BadInput(f"the number of questions is at least 1, not {count}")

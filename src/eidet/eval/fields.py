@@ -22,7 +22,7 @@ def table_in(value: Any, where: str) -> Mapping[str, Any]:
 
 
 def text_in(thing: Mapping[str, Any], name: str, where: str, *, blank: bool = False) -> str:
-    value = _given(thing, name, where)
+    value = _field_of(thing, name, where)
     if not isinstance(value, str):
         raise BadInput(f"{where}: {name} is a text, not {_kind(value)}")
     if not blank and not value.strip():
@@ -31,7 +31,7 @@ def text_in(thing: Mapping[str, Any], name: str, where: str, *, blank: bool = Fa
 
 
 def list_in(thing: Mapping[str, Any], name: str, where: str) -> list[Any]:
-    value = _given(thing, name, where)
+    value = _field_of(thing, name, where)
     if not isinstance(value, list):
         raise BadInput(f"{where}: {name} is a list, not {_kind(value)}")
     return value
@@ -78,7 +78,7 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no number of JSON")
 
 
-def _given(thing: Mapping[str, Any], name: str, where: str) -> Any:
+def _field_of(thing: Mapping[str, Any], name: str, where: str) -> Any:
     if name not in thing:
         raise BadInput(f"{where}: the field {name} is missing")
     return thing[name]

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from .bootstrap import Values, intervals
-from .metrics import Bin, Ranks, calibration, collapsed, marks
+from .metrics import Bin, Ranks, calibration, collapse_sessions, marks
 from .run import Answer, Asked, Found, Variant
 
 Columns = Mapping[str, Values]
@@ -74,7 +74,9 @@ class Comparison:
     categories: Mapping[str, Mapping[str, Difference]]
 
 
-def measured(asked: Asked, name: str, variant: Variant, *, depth: int, ks: Sequence[int], seed: int) -> Run:
+def measure_run(
+    asked: Asked, name: str, variant: Variant, *, depth: int, ks: Sequence[int], seed: int
+) -> Run:
     answers = asked.answers
     ranks = ranks_of(answers, depth)
     columns = ranks.columns(ks)
@@ -107,7 +109,7 @@ def ranks_of(answers: Sequence[Answer], depth: int) -> Ranks:
     found = []
     for a in answers:
         found.append(marks((hit.id if hit.gold else None for hit in a.found), a.question.gold, depth))
-    sessions = [marks(collapsed(a.sessions), a.question.sessions, depth) for a in answers]
+    sessions = [marks(collapse_sessions(a.sessions), a.question.sessions, depth) for a in answers]
     return Ranks(
         found=np.array(found),
         gold=np.array([len(set(a.question.gold)) for a in answers]),
@@ -168,7 +170,7 @@ def _alike(columns: Columns) -> Iterator[Columns]:
     yield from groups.values()
 
 
-def compared(run: Run, base: Run, seed: int) -> Comparison:
+def compare_runs(run: Run, base: Run, seed: int) -> Comparison:
     rows = categories(base.answers)
     return Comparison(
         name=run.name,

@@ -77,7 +77,7 @@ def check_least(gates: Sequence[Least], cases: Sequence[Case], depth: int) -> No
             raise BadInput(f"{gate}: no gold record has a session")
 
 
-def missed(run: Run, gates: Sequence[Least]) -> Iterator[Missed]:
+def find_missed(run: Run, gates: Sequence[Least]) -> Iterator[Missed]:
     for gate in gates:
         if gate.category is None:
             figures = run.overall

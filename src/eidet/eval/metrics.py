@@ -72,7 +72,7 @@ def marks(ranked: Iterable[str | None], gold: Sequence[str], depth: int) -> Foun
     return row
 
 
-def collapsed(sessions: Iterable[str | None]) -> list[str]:
+def collapse_sessions(sessions: Iterable[str | None]) -> list[str]:
     """Ranked turns as ranked sessions: each where its best turn stands."""
     return list(dict.fromkeys(session for session in sessions if session is not None))
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from .. import Draft
 from .figures import Comparison, Difference, Figure, Run
-from .plot import COLOURS, bars, calibrated, curves, forest, shares_within
+from .plot import COLOURS, bars, curves, forest, plot_calibration, shares_within
 from .report import Report
 from .run import Answer, Found
 
@@ -27,7 +27,7 @@ def html_of(report: Report, title: str = "Retrieval") -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        f"<title>{_said(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{_escape_text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -37,7 +37,7 @@ def _parts(report: Report, title: str) -> Iterator[str]:
     yield "<h2>Figures</h2>" + _table(report)
     yield "<h2>Plots</h2>" + _legend(report.runs) + "<div class=plots>" + "".join(_plots(report)) + "</div>"
     if report.comparisons:
-        yield f"<h2>Against {_said(report.base.name)}</h2><div class=plots>"
+        yield f"<h2>Against {_escape_text(report.base.name)}</h2><div class=plots>"
         yield "".join(_against(one, at, report.k) for at, one in enumerate(report.comparisons, 1)) + "</div>"
     yield _worst(report)
     yield _foot(report)
@@ -46,9 +46,9 @@ def _parts(report: Report, title: str) -> Iterator[str]:
 def _head(report: Report, title: str) -> str:
     left_out = ", ".join(f"{count:,} {why}" for why, count in sorted(report.left_out().items()))
     return (
-        f"<h1>{_said(title)}</h1><p class=dim>{len(report.base.answers):,} questions about "
+        f"<h1>{_escape_text(title)}</h1><p class=dim>{len(report.base.answers):,} questions about "
         f"{report.base.records:,} records in {len(report.cases):,} scopes"
-        + (f"; left out: {_said(left_out)}" if left_out else "")
+        + (f"; left out: {_escape_text(left_out)}" if left_out else "")
         + "</p>"
     )
 
@@ -72,7 +72,7 @@ def _cards(report: Report) -> str:
     if run.leaks:
         mark = "bad"
     shown.append(_plain_card("leaks", f'<span class="{mark}">{run.leaks:,}</span>', f"empty {run.empty:.1%}"))
-    whose = f"<p class=note>The figures of <b>{_said(run.name)}</b>, each with its 95 % interval.</p>"
+    whose = f"<p class=note>The figures of <b>{_escape_text(run.name)}</b>, each with its 95 % interval.</p>"
     return f"<div class=cards>{''.join(shown)}</div>{whose}"
 
 
@@ -87,7 +87,7 @@ def _plain_card(name: str, value: str, below: str) -> str:
 
 
 def _legend(runs: Sequence[Run]) -> str:
-    items = (f"<li>{_dot(at)}{_said(run.name)}</li>" for at, run in enumerate(runs))
+    items = (f"<li>{_dot(at)}{_escape_text(run.name)}</li>" for at, run in enumerate(runs))
     return f"<ul class=legend>{''.join(items)}</ul>"
 
 
@@ -105,9 +105,9 @@ def _table(report: Report) -> str:
 
 
 def _rows(run: Run, series: int, names: Sequence[str]) -> Iterator[str]:
-    yield _row(f"{_dot(series)}<b>{_said(run.name)}</b>", run.overall, names)
+    yield _row(f"{_dot(series)}<b>{_escape_text(run.name)}</b>", run.overall, names)
     for category, figures in run.categories.items():
-        yield _row(f"{_dot(series)}{_said(category)}", figures, names)
+        yield _row(f"{_dot(series)}{_escape_text(category)}", figures, names)
 
 
 def _row(head: str, figures: Mapping[str, Figure], names: Sequence[str]) -> str:
@@ -122,25 +122,25 @@ def _plots(report: Report) -> Iterator[str]:
     for category in report.base.categories:
         groups[category] = [run.categories[category].get(metric) for run in runs]
     note = "Bars are means over questions; whiskers are 95 % intervals."
-    yield _drawn(f"Recall@{report.k} by category", note, bars(groups, names, metric))
-    yield _drawn(
+    yield _card_with_plot(f"Recall@{report.k} by category", note, bars(groups, names, metric))
+    yield _card_with_plot(
         "Recall at k",
         "The share of the gold among the first k hits; the band is its 95 % interval.",
         curves({run.name: run.curve for run in runs}),
     )
-    yield _drawn(
+    yield _card_with_plot(
         "Latency",
         f"The share of recalls of {report.depth} hits that were answered within a time.",
         shares_within({run.name: [answer.millis for answer in run.answers] for run in runs}),
     )
-    yield _drawn(
+    yield _card_with_plot(
         "What a score means",
         "How often hits of a score are gold; larger points are more hits. A rising line ranks well.",
-        calibrated({run.name: run.calibration for run in runs}),
+        plot_calibration({run.name: run.calibration for run in runs}),
     )
 
 
-def _drawn(title: str, note: str, plot: str) -> str:
+def _card_with_plot(title: str, note: str, plot: str) -> str:
     return f"<div class=card><h3>{title}</h3><p class=note>{note}</p>{plot}</div>"
 
 
@@ -150,8 +150,8 @@ def _against(comparison: Comparison, series: int, k: int) -> str:
     rows |= {name: figures[metric] for name, figures in comparison.categories.items()}
     main = comparison.overall[metric]
     note = f"Recall@{k}, paired over {main.questions:,} questions: won {main.won:,}, lost {main.lost:,}. "
-    return _drawn(
-        f"{_dot(series)}{_said(comparison.name)}",
+    return _card_with_plot(
+        f"{_dot(series)}{_escape_text(comparison.name)}",
         note + _verdict(main),
         forest(rows, series, f"difference in {metric}"),
     )
@@ -192,7 +192,7 @@ def worst(report: Report, count: int) -> list[Answer]:
 def _question(answer: Answer, texts: Mapping[tuple[str, str | None], Draft], depth: int) -> str:
     question, ranks = answer.question, {hit.id: at for at, hit in enumerate(answer.found, 1) if hit.gold}
     if question.category:
-        chip = f" <span class=chip>{_said(question.category)}</span>"
+        chip = f" <span class=chip>{_escape_text(question.category)}</span>"
     else:
         chip = ""
     if ranks:
@@ -206,8 +206,8 @@ def _question(answer: Answer, texts: Mapping[tuple[str, str | None], Draft], dep
     )
     hits = "".join(_hit(hit, at, texts) for at, hit in enumerate(answer.found[:5], 1))
     return (
-        f"<details><summary>{_said(question.text)}{chip} <span class=chip>{best}</span></summary><div>"
-        f"<p class=note>{_said(answer.scope)}, question {_said(question.id)}</p>"
+        f"<details><summary>{_escape_text(question.text)}{chip} <span class=chip>{best}</span></summary><div>"
+        f"<p class=note>{_escape_text(answer.scope)}, question {_escape_text(question.id)}</p>"
         f"<h3>Gold</h3><ul class=gold>{gold}</ul>"
         f"<h3>Returned</h3><ol class=hits>{hits or '<li>nothing</li>'}</ol></div></details>"
     )
@@ -224,35 +224,35 @@ def _hit(hit: Found, rank: int, texts: Mapping[tuple[str, str | None], Draft]) -
     return (
         f"<li{mark}><span class=place>#{rank}<br>{hit.score:.2f}</span>"
         f"<div>{leak}{_record(texts.get((hit.scope, hit.id)), hit.id)}"
-        f"<div class=why>{_said(hit.why)}</div></div></li>"
+        f"<div class=why>{_escape_text(hit.why)}</div></div></li>"
     )
 
 
 def _record(draft: Draft | None, id: str) -> str:
     if draft is None:
-        return _said(id)
+        return _escape_text(id)
     text = draft.text or ""
     if len(text) <= LONGEST:
         shown = text
     else:
         shown = text[:LONGEST] + " …"
     if draft.who:
-        who = f"<b>{_said(draft.who)}:</b> "
+        who = f"<b>{_escape_text(draft.who)}:</b> "
     else:
         who = ""
-    return f"{who}{_said(shown)} <span class=chip>{_said(id)}</span>"
+    return f"{who}{_escape_text(shown)} <span class=chip>{_escape_text(id)}</span>"
 
 
 def _foot(report: Report) -> str:
     told = "; ".join(
-        ", ".join(f"{name} {value}" for name, value in run.variant.told().items()) for run in report.runs
+        ", ".join(f"{name} {value}" for name, value in run.variant.describe().items()) for run in report.runs
     )
     return (
-        f"<footer><p>{_said(told)}.</p><p>{report.depth} hits asked for; seed {report.seed}; intervals by "
-        f"drawing the questions 2,000 times; eidet {report.to_json()['eidet']}.</p></footer>"
+        f"<footer><p>{_escape_text(told)}.</p><p>{report.depth} hits asked for; seed {report.seed}; "
+        f"intervals by drawing the questions 2,000 times; eidet {report.to_json()['eidet']}.</p></footer>"
     )
 
 
-def _said(text: str | None) -> str:
+def _escape_text(text: str | None) -> str:
     """A text of somebody's, harmless in a page."""
     return escape((text or "").translate(_CONTROLS))

@@ -107,7 +107,7 @@ def shares_within(runs: Mapping[str, Sequence[float]]) -> str:
     return _plot("share of recalls answered in time", "milliseconds", x, y, ticks, drawn)
 
 
-def calibrated(runs: Mapping[str, Sequence[Bin]]) -> str:
+def plot_calibration(runs: Mapping[str, Sequence[Bin]]) -> str:
     """How often hits of a score are gold; a larger point stands for more hits."""
     most = max((one.gold for bins in runs.values() for one in bins), default=1.0)
     x, y = _across(0, 1), _upward(max(1, ceil(most * 5 - 1e-9)) / 5)

@@ -40,9 +40,9 @@ def read_cases(
         whole = json_of(text, name)
     match format or _format_of(whole, name):
         case "locomo":
-            cases = list(locomo_cases(_listed(whole, name), name))
+            cases = list(locomo_cases(_as_list(whole, name), name))
         case "longmemeval":
-            listed = _listed(whole, name)
+            listed = _as_list(whole, name)
             cases = list(longmemeval_cases(listed, name, roles=roles, sessions=sessions, seed=seed))
         case _:
             cases = list(line_cases(text, name))
@@ -89,7 +89,7 @@ def _format_of(whole: Any, name: str) -> str:
     )
 
 
-def _listed(whole: Any, name: str) -> list[Any]:
+def _as_list(whole: Any, name: str) -> list[Any]:
     """The list that a file is, or the one object as a list."""
     if isinstance(whole, dict):
         return [whole]

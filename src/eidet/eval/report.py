@@ -53,7 +53,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """The documented keys; numbers rounded to six places."""
-        told: dict[str, Any] = _rounded(
+        told: dict[str, Any] = _round_floats(
             {
                 "format": FORMAT,
                 "eidet": __version__,
@@ -73,7 +73,7 @@ class Report:
 
 def names_of(variants: Sequence[Variant]) -> list[str]:
     """Each by the parts in which they differ; one alone by embedder and recipe."""
-    told = [variant.told() for variant in variants]
+    told = [variant.describe() for variant in variants]
     parts = dict.fromkeys(name for parts in told for name in parts)
     differing = []
     for name in parts:
@@ -93,7 +93,7 @@ def _name(told: Mapping[str, str], parts: Sequence[str]) -> str:
 def _run(run: Run) -> dict[str, Any]:
     return {
         "name": run.name,
-        "variant": run.variant.told(),
+        "variant": run.variant.describe(),
         "overall": _figures(run.overall),
         "categories": {name: _figures(figures) for name, figures in run.categories.items()},
         "latency_ms": dict(run.latency),
@@ -131,11 +131,11 @@ def _figures(figures: Mapping[str, Figure] | Mapping[str, Difference]) -> dict[s
     return {name: asdict(figure) for name, figure in figures.items()}
 
 
-def _rounded(value: Any) -> Any:
+def _round_floats(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, 6)
     if isinstance(value, dict):
-        return {name: _rounded(item) for name, item in value.items()}
+        return {name: _round_floats(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(item) for item in value]
+        return [_round_floats(item) for item in value]
     return value

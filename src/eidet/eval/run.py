@@ -29,7 +29,7 @@ class Variant:
     place: str | Path = IN_RAM
     language: str | None = None
 
-    def told(self) -> dict[str, str]:
+    def describe(self) -> dict[str, str]:
         """Its parts in words."""
         parts = {"embedder": getattr(self.embedder, "name", self.embedder), "recipe": self._recipe()}
         parts |= {"place": self.place} | ({"language": self.language} if self.language else {})
@@ -43,7 +43,7 @@ class Variant:
         changed = (f.name for f in fields(usual) if getattr(usual, f.name) != getattr(self.recipe, f.name))
         return "Recipe(" + ", ".join(f"{name}={getattr(self.recipe, name)!r}" for name in changed) + ")"
 
-    def opened(self) -> Memory:
+    def open_memory(self) -> Memory:
         if self.place == IN_RAM:
             place = None
         else:
@@ -104,7 +104,7 @@ def ask(
 ) -> Asked:
     """Remembers every case in one memory, asks every question; a place is left as empty as it was."""
     recipe = recipe_of(variant.recipe)
-    with variant.opened() as memory:
+    with variant.open_memory() as memory:
         if memory.scopes():
             raise Refused(
                 f"{variant.place} has records already, which would be among the answers: name a new file"
@@ -122,7 +122,7 @@ def ask(
                 packed = tuple(_contexts(memory, answers, recipe, budget, seed))
         finally:
             if variant.place != IN_RAM:
-                _emptied(memory, cases)
+                _empty_scopes(memory, cases)
     count = sum(len(case.records) for case in cases)
     return Asked(answers=answers, packed=packed, records=count, load_seconds=loaded)
 
@@ -143,7 +143,7 @@ def _answer(memory: Memory, scope: str, question: Question, recipe: Recipe, dept
     hits = memory.recall(question.text, scope=scope, limit=depth, recipe=recipe, now=question.asked)
     millis = (time.perf_counter() - began) * 1000
     gold = frozenset(question.gold)
-    found = tuple(found_of(hit, scope, gold, told=at < TOLD) for at, hit in enumerate(hits))
+    found = tuple(ranked_hit_of(hit, scope, gold, told=at < TOLD) for at, hit in enumerate(hits))
     if question.sessions:
         sessions = _sessions(memory, scope, question, recipe, depth)
     else:
@@ -160,7 +160,7 @@ def _sessions(
     return tuple(hit.record.session if hit.record.scope == scope else None for hit in hits)
 
 
-def found_of(hit: Hit, scope: str, gold: frozenset[str], *, told: bool) -> Found:
+def ranked_hit_of(hit: Hit, scope: str, gold: frozenset[str], *, told: bool) -> Found:
     leaked = hit.record.scope != scope
     return Found(
         id=hit.id,
@@ -187,6 +187,6 @@ def _contexts(
         yield Packed(tokens=context.tokens, gold=len(held.intersection(gold)) / len(gold))
 
 
-def _emptied(memory: Memory, cases: Sequence[Case]) -> None:
+def _empty_scopes(memory: Memory, cases: Sequence[Case]) -> None:
     for case in cases:
         memory.forget(scope=case.scope, everything=True, for_good=False)

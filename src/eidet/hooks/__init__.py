@@ -22,7 +22,7 @@ from ..memory import Memory
 from .call import PLAN
 from .captured import Captured
 from .keep import Plan, Source, Store, agents
-from .watch import MARK, hookable, hooked
+from .watch import MARK, hook_method, hookable
 
 __all__ = ["Captured", "install_hooks", "with_hooks"]
 
@@ -83,8 +83,8 @@ def install_hooks(
         clock=clock,
     )
     if cls is None:
-        return lambda chosen: _installed(chosen, plan)
-    return _installed(cls, plan)
+        return lambda chosen: _install(chosen, plan)
+    return _install(cls, plan)
 
 
 def with_hooks(
@@ -117,7 +117,7 @@ def with_hooks(
     if not names and not any(_is_hooked(type(agent), name) for name in plan.methods):
         raise BadInput(f"{type(agent).__name__} has no method {' or '.join(plan.methods)} to capture")
     if names:
-        _become(agent, _hooked_class(cast("Hashable", type(agent)), names))
+        _become(agent, _make_hooked_class(cast("Hashable", type(agent)), names))
     agents.of(agent).plan = plan
     return agent
 
@@ -133,7 +133,7 @@ def _is_hooked(cls: type, name: str) -> bool:
     return bool(getattr(inspect.getattr_static(cls, name, None), MARK, False))
 
 
-def _installed(cls: C, plan: Plan) -> C:
+def _install(cls: C, plan: Plan) -> C:
     """What is captured already, of the class itself or of one it inherits from, stays so."""
     if not isinstance(cls, type):
         raise BadInput(f"install_hooks is for a class, not {type(cls).__name__}; with_hooks is for an agent")
@@ -144,7 +144,7 @@ def _installed(cls: C, plan: Plan) -> C:
     for name in found:
         method = inspect.getattr_static(cls, name)
         if hookable(method):
-            setattr(cls, name, hooked(method))
+            setattr(cls, name, hook_method(method))
     if PLAN not in cls.__dict__:
         _hook_subclasses(cls)
     names = (*(before.methods if before else ()), *plan.methods)
@@ -173,7 +173,7 @@ def _hook_own(sub: type) -> None:
     for name in plan.methods:
         method = sub.__dict__.get(name)
         if hookable(method):
-            setattr(sub, name, hooked(method))
+            setattr(sub, name, hook_method(method))
 
 
 class _Silent:
@@ -192,7 +192,7 @@ def _silent(metaclass: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _hooked_class(cls: Any, names: tuple[str, ...]) -> type:
+def _make_hooked_class(cls: Any, names: tuple[str, ...]) -> type:
     def reduced(self: Any, protocol: Any) -> Any:
         return _as_of(super(made_class, self).__reduce_ex__(protocol), made_class, cls)
 
@@ -204,7 +204,9 @@ def _hooked_class(cls: Any, names: tuple[str, ...]) -> type:
         "__reduce_ex__": reduced,
     }
     methods = {name: inspect.getattr_static(cls, name) for name in names}
-    body |= {name: hooked(method) for name, method in methods.items() if isinstance(method, FunctionType)}
+    body |= {
+        name: hook_method(method) for name, method in methods.items() if isinstance(method, FunctionType)
+    }
     made_class: Any = _silent(type(cls))(cls.__name__, (cls,), body)
     return cast("type", made_class)
 

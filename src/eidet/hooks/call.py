@@ -61,13 +61,13 @@ class Call:
             with suppress(ValueError):  # ended by somebody else, in whose context nothing was set
                 _running.reset(token)
 
-    def done(self, result: Any) -> None:
-        if (captured := self._captured(result, None)) is not None:
+    def finish(self, result: Any) -> None:
+        if (captured := self._capture(result, None)) is not None:
             self._keep(captured)
 
-    async def done_without_blocking(self, result: Any) -> None:
+    async def finish_without_blocking(self, result: Any) -> None:
         """The same; where a disk or a server is waited for, the loop goes on."""
-        captured = self._captured(result, None)
+        captured = self._capture(result, None)
         if captured is None:
             return
         if _in_asyncio() and _safely(self._place("memory"), lambda: self.plan.waits(self.agent)):
@@ -75,19 +75,19 @@ class Call:
         else:
             self._keep(captured)
 
-    def failed(self, error: BaseException) -> None:
-        if (captured := self._captured(None, error)) is not None:
+    def fail(self, error: BaseException) -> None:
+        if (captured := self._capture(None, error)) is not None:
             self._keep(captured)
 
-    def _captured(self, result: Any, error: BaseException | None) -> Captured | None:
+    def _capture(self, result: Any, error: BaseException | None) -> Captured | None:
         seconds = time.perf_counter() - self.clock
-        return _safely(self._place("result"), lambda: self._told(result, error, seconds))
+        return _safely(self._place("result"), lambda: self._make_captured(result, error, seconds))
 
-    def _told(self, result: Any, error: BaseException | None, seconds: float) -> Captured:
+    def _make_captured(self, result: Any, error: BaseException | None, seconds: float) -> Captured:
         after = _safely(self._place("state after"), lambda: state_of(self.agent))
         with self.known.lock:
             known, self.known.last = _same(self.known.last, self.before), after
-        step = _told_step(self.agent, after)
+        step = _step_of(self.agent, after)
         action = part(result, "action_type", "action")
         return Captured(
             agent=_name_of(self.agent, self.plan, self.known, after or self.before),
@@ -113,15 +113,15 @@ class Call:
         return f"{what} of {type(self.agent).__name__}.{self.method}"
 
 
-def begun(
+def begin_call(
     agent: Any, method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Call | None:
     """None where nothing is captured: there is no plan, or the call is part of one that is captured."""
     name = method.__name__
-    return _safely(f"begin of {type(agent).__name__}.{name}", lambda: _begun(agent, method, args, kwargs))
+    return _safely(f"begin of {type(agent).__name__}.{name}", lambda: _begin(agent, method, args, kwargs))
 
 
-def _begun(
+def _begin(
     agent: Any, method: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Call | None:
     plan, name = plan_of(agent), method.__name__
@@ -129,7 +129,7 @@ def _begun(
         return None
     known = agents.of(agent)
     before = _safely(f"state before of {type(agent).__name__}.{name}", lambda: state_of(agent))
-    counted, told = known.call(), _told_step(agent, before)
+    counted, told = known.call(), _step_of(agent, before)
     return Call(
         agent=agent,
         plan=plan,
@@ -202,10 +202,10 @@ def _name_of(agent: Any, plan: Plan, known: Known, state: Mapping[str, Json] | N
     said = next(filter(None, (plan.agent_id, part(state or {}, "agent_id"), *own)), None)
     if isinstance(said, str | int | UUID):
         return str(said)
-    return known.named(type(agent))
+    return known.name_agent(type(agent))
 
 
-def _told_step(agent: Any, state: Mapping[str, Json] | None) -> int | None:
+def _step_of(agent: Any, state: Mapping[str, Json] | None) -> int | None:
     """The step that the state tells, or else the agent."""
     told = whole_number(part(state or {}, "step_number"))
     if told is not None:

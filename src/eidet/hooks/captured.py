@@ -79,7 +79,7 @@ class Captured:
             return None
         return Draft(
             id=new_id(at),
-            text=_worded(f"State of {self.agent} at step {step}", state),
+            text=_head_with_data(f"State of {self.agent} at step {step}", state),
             kind=Kind.STATE,
             data=dict(state),
             agent=self.agent,
@@ -105,7 +105,7 @@ class Captured:
             if data[name]:
                 shown[name] = data[name]
         return Draft(
-            text=_worded(f"{self.agent} at step {self.step}: {self.action or self.method}", shown),
+            text=_head_with_data(f"{self.agent} at step {self.step}: {self.action or self.method}", shown),
             kind=Kind.ACTION,
             data={name: value for name, value in data.items() if value is not None},
             agent=self.agent,
@@ -115,7 +115,7 @@ class Captured:
         )
 
 
-def _worded(head: str, data: Mapping[str, Any]) -> str:
+def _head_with_data(head: str, data: Mapping[str, Any]) -> str:
     tail = told(dict(data))
     if tail:
         return f"{head}; {tail}"[:TEXT_CHARS]

@@ -95,7 +95,7 @@ class Known:
             self.calls += 1
             return self.calls - 1
 
-    def named(self, kind: type) -> str:
+    def name_agent(self, kind: type) -> str:
         """A name for an agent that has none, the same each time."""
         with self.lock:
             self.name = self.name or f"{kind.__name__}-{uuid.uuid4().hex[:8]}"

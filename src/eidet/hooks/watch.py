@@ -9,7 +9,7 @@ from functools import partial, wraps
 from types import FunctionType
 from typing import Any, Final, TypeGuard
 
-from .call import Call, begun
+from .call import Call, begin_call
 
 Method = Callable[..., Any]
 MARK: Final = "__eidet_hooked__"
@@ -20,7 +20,7 @@ def hookable(method: object) -> TypeGuard[FunctionType]:
     return isinstance(method, FunctionType) and not getattr(method, MARK, False)
 
 
-def hooked(method: FunctionType) -> Method:
+def hook_method(method: FunctionType) -> Method:
     """The method with a capture around it, of the same kind: plain, coroutine or generator of either sort."""
     if inspect.isasyncgenfunction(method):
         wrapper: Method = _async_generator(method)
@@ -37,13 +37,13 @@ def hooked(method: FunctionType) -> Method:
 def _plain(method: Method) -> Method:
     @wraps(method)
     def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if (call := begun(self, method, args, kwargs)) is None:
+        if (call := begin_call(self, method, args, kwargs)) is None:
             return method(self, *args, **kwargs)
         try:
             with call.inside():
                 result = method(self, *args, **kwargs)
         except BaseException as error:
-            call.failed(error)
+            call.fail(error)
             raise
         return _later(call, result)
 
@@ -53,53 +53,53 @@ def _plain(method: Method) -> Method:
 def _later(call: Call, result: Any) -> Any:
     """What a plain method gives may itself have to run first: then the capture ends with that."""
     if inspect.iscoroutine(result):
-        return _awaited(call, result)
+        return _await_call(call, result)
     if inspect.isgenerator(result):
-        return _relayed(call, result)
+        return _relay(call, result)
     if inspect.isasyncgen(result):
         return _async_generator(lambda _: result, begin=lambda *_: call)(call.agent)
-    call.done(result)
+    call.finish(result)
     return result
 
 
 def _coroutine(method: Method) -> Method:
     @wraps(method)
     async def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if (call := begun(self, method, args, kwargs)) is None:
+        if (call := begin_call(self, method, args, kwargs)) is None:
             return await method(self, *args, **kwargs)
-        return await _awaited(call, method(self, *args, **kwargs))
+        return await _await_call(call, method(self, *args, **kwargs))
 
     return wrapper
 
 
-async def _awaited(call: Call, running: Any) -> Any:
+async def _await_call(call: Call, running: Any) -> Any:
     try:
         with call.inside():
             result = await running
     except BaseException as error:
-        call.failed(error)
+        call.fail(error)
         raise
-    await call.done_without_blocking(result)
+    await call.finish_without_blocking(result)
     return result
 
 
 def _generator(method: Method) -> Method:
     @wraps(method)
     def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        if (call := begun(self, method, args, kwargs)) is None:
+        if (call := begin_call(self, method, args, kwargs)) is None:
             return (yield from method(self, *args, **kwargs))
-        return (yield from _relayed(call, method(self, *args, **kwargs)))
+        return (yield from _relay(call, method(self, *args, **kwargs)))
 
     return wrapper
 
 
-def _relayed(call: Call, inner: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+def _relay(call: Call, inner: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
     try:
         result = yield from _steps(call, inner)
     except BaseException as error:
-        _ended(call, error)
+        _end_call(call, error)
         raise
-    call.done(result)
+    call.finish(result)
     return result
 
 
@@ -124,7 +124,7 @@ def _steps(call: Call, inner: Generator[Any, Any, Any]) -> Generator[Any, Any, A
             step = partial(inner.send, sent)
 
 
-def _async_generator(method: Method, begin: Callable[..., Call | None] = begun) -> Method:
+def _async_generator(method: Method, begin: Callable[..., Call | None] = begin_call) -> Method:
     @wraps(method)
     async def wrapper(self: Any, /, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
         call, inner = begin(self, method, args, kwargs), method(self, *args, **kwargs)
@@ -145,19 +145,19 @@ def _async_generator(method: Method, begin: Callable[..., Call | None] = begun) 
                 else:
                     step = partial(inner.asend, sent)
         except StopAsyncIteration:
-            _ended(call, None)
+            _end_call(call, None)
         except BaseException as error:
-            _ended(call, error)
+            _end_call(call, error)
             raise
 
     return wrapper
 
 
-def _ended(call: Call | None, error: BaseException | None) -> None:
+def _end_call(call: Call | None, error: BaseException | None) -> None:
     """A generator that was closed has done what was wanted of it."""
     if call is None:
         return
     if error is None or isinstance(error, GeneratorExit):
-        call.done(None)
+        call.finish(None)
     else:
-        call.failed(error)
+        call.fail(error)

@@ -123,7 +123,7 @@ def time_name(seconds: float) -> str:
 
 def quality_of(rows: Iterable[Tally]) -> Quality:
     """What rows of any scopes and days say together."""
-    counts, judges = _summed(rows)
+    counts, judges = _sum_counts(rows)
     asked, context = counts["recall"], counts["context"]
     recalls, judged = asked["recalls"], sum(judges.values(), Counter[str]())
     times = [asked[name] for name in TIMES]
@@ -178,7 +178,7 @@ def quantile(counts: list[int], share: float) -> float | None:
     return None
 
 
-def _summed(
+def _sum_counts(
     rows: Iterable[Tally],
 ) -> tuple[defaultdict[str, Counter[str]], defaultdict[str, Counter[str]]]:
     """Counts by what they are of, and those of feedback by who gave it ("" where nobody was named)."""

@@ -90,7 +90,7 @@ def drift(reference: Iterable[Tally], recent: Iterable[Tally], windows: Windows 
     thousand. Under `fewest_recalls` in either window the verdict is unknown; success is compared
     from `fewest_judged` judgements in each.
     """
-    before, after = _counted(reference), _counted(recent)
+    before, after = _count_rows(reference), _count_rows(recent)
     unknown = Drift(verdict="unknown", reference=before["recalls"], recent=after["recalls"])
     if min(unknown.reference, unknown.recent) < windows.fewest_recalls:
         return unknown
@@ -155,7 +155,7 @@ def _shifts(before: Counter[str], after: Counter[str], windows: Windows) -> Iter
             p_value=ks_p_value(far, sum(one), sum(other)),
         )
     yield _rates("empty rate", (before["empty"], before["recalls"]), (after["empty"], after["recalls"]))
-    said, says = _judged(before), _judged(after)
+    said, says = _count_judgements(before), _count_judgements(after)
     if min(said[1], says[1]) >= windows.fewest_judged:
         yield _rates("success rate", said, says)
 
@@ -168,7 +168,7 @@ def _rates(
     return Shift(name=name, before=was, after=is_, statistic=z, effect=abs(is_ - was), p_value=p_value)
 
 
-def _judged(counts: Mapping[str, int]) -> tuple[int, int]:
+def _count_judgements(counts: Mapping[str, int]) -> tuple[int, int]:
     found = judgements(counts, "answers", "hits")
     if found:
         return round(found.value * found.of), found.of
@@ -179,7 +179,7 @@ def _mean(counts: Sequence[int]) -> float:
     return sum((at + 0.5) * count for at, count in enumerate(counts)) / sum(counts) / SCORE_BINS
 
 
-def _counted(rows: Iterable[Tally]) -> Counter[str]:
+def _count_rows(rows: Iterable[Tally]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for row in rows:
         if row.what == "recall" or row.what.partition("/")[0] == "feedback":

@@ -14,7 +14,7 @@ def health_of(thing: object) -> Mapping[str, Any] | None:
     return tell() or None
 
 
-def health_told(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
+def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
     """Those parts that have something to tell, and what it comes to: up, degraded or down.
 
     It is down where no store answers: what is missing otherwise is done without, or waits.

@@ -64,7 +64,7 @@ def metrics_of(
     return result
 
 
-def told(quality: Quality, drift: Drift, windows: Windows) -> dict[str, Any]:
+def quality_as_json(quality: Quality, drift: Drift, windows: Windows) -> dict[str, Any]:
     """Rates with their intervals, and the verdict with its reasons, as plain values."""
     changed = [asdict(shift) | {"worse": shift.worse} for shift in drift.changed]
     found = {"statistic": drift.statistic, "p_value": drift.p_value, "changed": changed}
@@ -75,7 +75,7 @@ def exposition(metrics: Mapping[str, float], scope: str | None = None) -> str:
     """The text format of Prometheus, every metric a gauge; `scope` becomes a label."""
     label = ""
     if scope is not None:
-        label = f'{{scope="{_escaped(scope)}"}}'
+        label = f'{{scope="{_escape_label(scope)}"}}'
     lines = (
         f"# HELP {name} {MEANINGS[name]}.\n# TYPE {name} gauge\n{name}{label} {value!r}\n"
         for name, value in metrics.items()
@@ -147,5 +147,5 @@ def _value(rate: Rate | None) -> float | None:
     return rate.value
 
 
-def _escaped(label: str) -> str:
+def _escape_label(label: str) -> str:
     return label.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

@@ -22,10 +22,10 @@ from ..models.rerank import Reranker
 from ..store import Head, Store
 from ..text import Analyzer, term_id
 from ..text.analysis import terms_in
-from .fuse import Ranked, fuse, reranked, with_phrases, with_uses
+from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .signals import signals_of
-from .understand import Understood, understood
+from .understand import Understood, understand_query
 
 LATE = 3  # so many times the limit are read where a signal needs the records themselves
 RERANKED = 50  # hits that a reranker reads
@@ -89,9 +89,9 @@ class Recall:
     def answer(self, query: Query) -> Hits:
         clock = _Clock()
         if not query.text.strip() and query.vector is None:
-            return self._listed(query, clock)
+            return self._list_hits(query, clock)
         head = self.store.head()
-        asked = self.understood(query, head)
+        asked = self.understand(query, head)
         terms = self._terms(asked)
         probe = self._probe(query, asked, terms, head)
         clock.lap("understand")
@@ -100,7 +100,7 @@ class Recall:
             clock.lap("search")
             zone = _zone(query.asked)
             told = signals_of(found, asked, query.recipe, query.asked, zone, query.unit)
-            ranked = fuse(found, told, query.recipe, _wanted(query, asked), query.unit)
+            ranked = fuse(found, told, query.recipe, _count_to_read(query, asked), query.unit)
             clock.lap("fuse")
             records = self._fetch(found, ranked)
             if None not in records:
@@ -108,7 +108,7 @@ class Recall:
             probe = replace(probe, head=None)  # somebody wrote between the search and the fetch: look again
         hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
-        hits, notes = reranked(hits, query.text, query.reranker)
+        hits, notes = rerank_hits(hits, query.text, query.reranker)
         best = [hit for hit in hits[: query.limit] if hit.score >= query.least]
         clock.lap("rerank")
         trace = None
@@ -128,12 +128,12 @@ class Recall:
         missing: tuple[str, ...] = getattr(self.store, "missing", ())
         return missing
 
-    def understood(self, query: Query, head: Head | None = None) -> Understood:
+    def understand(self, query: Query, head: Head | None = None) -> Understood:
         """What the query means; what the caller said stands in place of what its words say."""
         if not query.understand or not query.text.strip():
             return Understood(text=query.text, dense=query.text)
         voices = self.index.voices(query.scope, head)
-        asked = understood(query.text, local(query.asked), voices, self.analyzer.language)
+        asked = understand_query(query.text, local(query.asked), voices, self.analyzer.language)
         return replace(asked, **{name: _NOTHING[name] for name in query.given if name in _NOTHING})
 
     def _terms(self, asked: Understood) -> tuple[str, ...]:
@@ -141,19 +141,19 @@ class Recall:
         terms = dict.fromkeys(self.analyzer.terms(asked.dense))
         return tuple(terms or dict.fromkeys(self.analyzer.terms(asked.text)))
 
-    def listed(
+    def list_records(
         self, where: Where | None, scope: Scope, *, now: float, order: str, limit: int, offset: int = 0
     ) -> list[Record]:
         """Living records that pass a filter, by a column of the index, or by one that only the store has."""
         if order.removeprefix("-") != "uses":
             chosen = self.index.select(scope, where, now=now, order=order, limit=limit + offset)[offset:]
-            records = self._chosen(chosen)
+            records = self._fetch_chosen(chosen)
             if len(records) == len(chosen):  # else somebody wrote meanwhile; the store tells of one moment
                 return records
         living = Where(scope=scope, alive_at=now, every=() if where is None else (where,))
         return self.store.find(living, order=order, limit=limit, offset=offset)
 
-    def _chosen(self, chosen: list[tuple[str, int]]) -> list[Record]:
+    def _fetch_chosen(self, chosen: list[tuple[str, int]]) -> list[Record]:
         """The records that still are where the index says, one round trip per scope."""
         found: dict[int, Record | None] = {}
         for path in dict.fromkeys(path for path, _ in chosen):
@@ -250,9 +250,11 @@ class Recall:
             hits = with_uses(hits, query.recipe)
         return hits
 
-    def _listed(self, query: Query, clock: _Clock) -> Hits:
+    def _list_hits(self, query: Query, clock: _Clock) -> Hits:
         """Without words or a vector, the filter alone says what is meant; a column gives the order."""
-        records = self.listed(query.where, query.scope, now=query.now, order=query.order, limit=query.limit)
+        records = self.list_records(
+            query.where, query.scope, now=query.now, order=query.order, limit=query.limit
+        )
         hits = [Hit(record=record, score=1.0) for record in records]
         clock.lap("search")
         trace = Trace(
@@ -304,16 +306,16 @@ class Recall:
 def _reasons(ranked: Ranked, at: int, record: Record, text: str, terms: tuple[str, ...]) -> Reasons:
     held = terms_in(record.terms)
     matched = (term for term in terms if term_id(term) in held)
-    return Reasons(signals=ranked.signals(at), matched=tuple(_spoken(text, term) for term in matched))
+    return Reasons(signals=ranked.signals(at), matched=tuple(_word_as_typed(text, term) for term in matched))
 
 
-def _spoken(text: str, term: str) -> str:
+def _word_as_typed(text: str, term: str) -> str:
     """The word of the query that a term stands for, as it was typed."""
     words = (word.strip(_MARKS) for word in text.casefold().split())
     return next((word for word in words if word.startswith(term[: max(3, len(term) - 1)])), term)
 
 
-def _wanted(query: Query, asked: Understood) -> int:
+def _count_to_read(query: Query, asked: Understood) -> int:
     """How many records to read: more where a signal needs the records themselves."""
     if query.reranker is not None:
         return max(query.limit, RERANKED)

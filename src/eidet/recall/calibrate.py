@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..index import Found
 from .recipes import Recipe
-from .signals import Signals, covered
+from .signals import Signals, share_covered
 
 BASE: Final = 1.0
 GAP: Final = 15.0
@@ -28,7 +28,7 @@ NAMED: Final = ("date", "asked")
 _LOST: Final = BASE + (COVERED + NEAR) * math.log(FLOOR)
 
 
-def calibrated(
+def calibrate_scores(
     sums: NDArray[Any], rows: NDArray[np.intp], found: Found, signals: Signals, recipe: Recipe
 ) -> NDArray[Any]:
     """Scores for sums that fall, of the rows given; the order stays."""
@@ -48,7 +48,7 @@ def _evidence(rows: NDArray[np.intp], found: Found, signals: Signals, recipe: Re
         near = max(float(found.dense[rows].max()), 0.0)
     here = None
     if "words" in signals.weights:
-        here = covered(found, rows)
+        here = share_covered(found, rows)
     if near is None and here is None:
         looked = recipe.dense > 0 or recipe.words > 0
         if looked and not fits(rows, signals):

@@ -14,7 +14,7 @@ from ..core.record import Kind, Record
 from ..text.tokens import TokenCounter
 from ..trust.privacy.quoting import is_untrusted
 from .passages import Key, Turns, header_of, key_of
-from .prompt_lines import excerpt_of, is_long, likely_chars, one_line, quoted_line, stamp_of
+from .prompt_lines import excerpt_of, is_long, likely_chars, one_line, quote_line, stamp_of
 
 WORKING, FACTS, CONVERSATION = "working", "facts", "conversation"
 HEADINGS: Final = {WORKING: "# Working state", FACTS: "# Facts", CONVERSATION: "# Conversation"}
@@ -58,7 +58,7 @@ class Piece:
         self.record, self.section, self.stamp = record, section_of(record), stamp_of(record)
         self.said, self.quoted = said, fence and is_untrusted(record)
         if self.quoted:
-            self.line = quoted_line(record, said)
+            self.line = quote_line(record, said)
         else:
             self.line = f"{self.stamp} {said}"
         self.cost = counter.count(self.line + "\n")
@@ -108,15 +108,15 @@ class Chooser:
 
     def piece(self, wish: Wish) -> Piece:
         if wish.key not in self._pieces:
-            said = self._said(wish.record)
+            said = self._shorten(wish.record)
             self._pieces[wish.key] = Piece(wish.record, said, self.counter, fence=self.fence)
         return self._pieces[wish.key]
 
-    def filled(self, chosen: Chosen, wishes: Sequence[Wish], room: int) -> Chosen:
+    def fill(self, chosen: Chosen, wishes: Sequence[Wish], room: int) -> Chosen:
         """What was chosen and as much of what else is wished for as there is room for, the first first."""
         chosen = dict(chosen)
         opened = {place for wish in chosen.values() for place, _ in self._openings(wish)}
-        heard = self._heard(chosen)
+        heard = self._text_of(chosen)
         for wish in wishes:
             if room <= 0:
                 break
@@ -145,7 +145,7 @@ class Chooser:
         if _is_slow(record):
             self._refused = min(self._refused, likely_chars(record))
 
-    def _said(self, record: Record) -> str:
+    def _shorten(self, record: Record) -> str:
         """All of a text, or of a long one that would take too much of the budget its best unit."""
         share = self.budget * SHARE
         if not is_long(record):
@@ -171,7 +171,7 @@ class Chooser:
             self._costs[line] = self.counter.count(line + "\n")
         return self._costs[line]
 
-    def _heard(self, chosen: Chosen) -> str:
+    def _text_of(self, chosen: Chosen) -> str:
         return "\n".join([self.piece(wish).bare for wish in chosen.values()])
 
     def _repeats(self, wish: Wish, chosen: Chosen, heard: str) -> bool:
@@ -183,7 +183,7 @@ class Chooser:
 
     def _without_repeats(self, chosen: Chosen) -> Chosen:
         """Without what a longer text that was chosen later says too."""
-        heard, kept = self._heard(chosen), chosen
+        heard, kept = self._text_of(chosen), chosen
         for key, wish in chosen.items():
             if heard.count(self.piece(wish).bare) > 1:
                 others = {other: kept[other] for other in kept if other != key}

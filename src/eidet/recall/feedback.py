@@ -23,7 +23,7 @@ class Judged:
     record: Record | None = None
 
 
-def judged(about: object, scope: Scope | None) -> Judged:
+def find_judged(about: object, scope: Scope | None) -> Judged:
     """What is meant, and that it belongs to the scope, if one was named."""
     if isinstance(about, Hit):
         return _hit(about.record, scope)

@@ -13,7 +13,7 @@ from ..core.errors import Unavailable
 from ..core.hit import Hit, Reasons, Signal
 from ..index import Found
 from ..models.rerank import Reranker, checked
-from .calibrate import calibrated, fits
+from .calibrate import calibrate_scores, fits
 from .recipes import Recipe
 from .signals import Signals
 
@@ -69,7 +69,7 @@ def fuse(found: Found, signals: Signals, recipe: Recipe, limit: int, unit: str =
     if unit == "record":
         pooled = sums
     else:
-        pooled = _pooled(sums, found, unit)
+        pooled = _pool_sums(sums, found, unit)
     last = len(found) - 1  # candidates come by rising seq: turned round, a stable sort puts newer ones first
     order = last - np.argsort(-pooled[::-1], kind="stable")
     if "dense" not in signals.weights and "words" in signals.weights:
@@ -77,7 +77,7 @@ def fuse(found: Found, signals: Signals, recipe: Recipe, limit: int, unit: str =
     if unit != "record":
         order = _best_of_each(order, _groups(found, unit))
     rows = order[:limit]
-    scores = calibrated(pooled[rows], rows, found, signals, recipe)
+    scores = calibrate_scores(pooled[rows], rows, found, signals, recipe)
     if len(rows) and scores[0] < recipe.nothing and not fits(rows, signals):
         rows, scores = rows[:0], scores[:0]
     return Ranked(
@@ -98,7 +98,7 @@ def _groups(found: Found, unit: str) -> NDArray[np.int64]:
     return np.where(found.session >= 0, found.session.astype(np.int64), alone)
 
 
-def _pooled(sums: NDArray[Any], found: Found, unit: str) -> NDArray[Any]:
+def _pool_sums(sums: NDArray[Any], found: Found, unit: str) -> NDArray[Any]:
     """The best turn of each group carries what its next best add; the others stay as they are."""
     groups, pooled = _groups(found, unit), sums.copy()
     order = np.lexsort((-sums, groups))
@@ -126,13 +126,13 @@ def with_phrases(hits: list[Hit], phrases: tuple[str, ...], recipe: Recipe) -> l
     if not weight or not any(said):
         return hits
     again = [
-        _raised(hit, "asked", float(has), weight * has / len(phrases))
+        _raise_score(hit, "asked", float(has), weight * has / len(phrases))
         for hit, has in zip(hits, said, strict=True)
     ]
     return sorted(again, key=lambda hit: -hit.score)
 
 
-def reranked(hits: list[Hit], query: str, reranker: Reranker | None) -> tuple[list[Hit], tuple[str, ...]]:
+def rerank_hits(hits: list[Hit], query: str, reranker: Reranker | None) -> tuple[list[Hit], tuple[str, ...]]:
     """The hits in the order of a reranker's scores; as they were, with a note, when it cannot be had."""
     if reranker is None or not hits:
         return hits, ()
@@ -140,11 +140,11 @@ def reranked(hits: list[Hit], query: str, reranker: Reranker | None) -> tuple[li
         scores = checked(reranker, query, [hit.text for hit in hits])
     except Unavailable as error:
         return hits, (f"not reranked: {error}",)
-    again = [_scored(hit, reranker.name, score) for hit, score in zip(hits, scores, strict=True)]
+    again = [_replace_score(hit, reranker.name, score) for hit, score in zip(hits, scores, strict=True)]
     return sorted(again, key=lambda hit: -hit.score), (f"reranked by {reranker.name}",)
 
 
-def _scored(hit: Hit, name: str, score: float) -> Hit:
+def _replace_score(hit: Hit, name: str, score: float) -> Hit:
     told = Reasons(
         signals=(Signal(name=name, value=score, share=score), *(replace(s, share=0.0) for s in hit.signals)),
         matched=hit.matched,
@@ -159,13 +159,15 @@ def with_uses(hits: list[Hit], recipe: Recipe) -> list[Hit]:
         return hits
     weight = recipe.uses / (1 + recipe.uses)
     again = [
-        _raised(hit, "uses", float(hit.record.uses), weight * math.log1p(hit.record.uses) / math.log1p(most))
+        _raise_score(
+            hit, "uses", float(hit.record.uses), weight * math.log1p(hit.record.uses) / math.log1p(most)
+        )
         for hit in hits
     ]
     return sorted(again, key=lambda hit: -hit.score)
 
 
-def _raised(hit: Hit, name: str, value: float, share: float) -> Hit:
+def _raise_score(hit: Hit, name: str, value: float, share: float) -> Hit:
     """The score moved towards 1 by a share of what it lacks."""
     gain = share * (1 - hit.score)
     if not gain:

@@ -19,7 +19,7 @@ WORKING_MOST: Final = 50  # records of working state that are looked at
 def working_state(recall: Recall, scope: Scope, where: Where | None, now: float) -> list[Record]:
     """Living working state that passes the filter, newest first."""
     wanted = _within(where, kinds=(Kind.WORKING,))
-    return recall.listed(wanted, scope, now=now, order="-occurred", limit=WORKING_MOST)
+    return recall.list_records(wanted, scope, now=now, order="-occurred", limit=WORKING_MOST)
 
 
 def turns_around(
@@ -35,7 +35,7 @@ def turns_around(
     beside: dict[Key, list[Record]] = {}
     for path, found in _by_scope(records).items() if reach else ():
         near = recall.index.around(path, [record.seq for record in found], reach, chosen, now=now)
-        known = _fetched(recall, path, found, near)
+        known = _fetch_nearby(recall, path, found, near)
         for record in found:
             if place := near.get(record.seq):
                 there = [(known[seq], at) for seq, at in place.beside if seq in known]
@@ -57,7 +57,7 @@ def _within(where: Where | None, *, kinds: tuple[Kind, ...]) -> Where:
     return Where(kinds=kinds, every=() if where is None else (where,))
 
 
-def _fetched(
+def _fetch_nearby(
     recall: Recall, path: str, found: Sequence[Record], near: Mapping[int, Neighbours]
 ) -> dict[int, Record]:
     """Records by seq: those at hand, and the others from the store."""

@@ -12,7 +12,7 @@ from ..core.record import Record
 from ..text.tokens import TokenCounter, cut
 from .choose import CONVERSATION, HEADINGS, SHARE, Chooser, Chosen, Piece, Wish, wishes_of
 from .passages import Told, Turns, key_of, lines_of, passages_of
-from .prompt_lines import line_of, quoted_line
+from .prompt_lines import line_of, quote_line
 
 __all__ = ["Context", "line_of", "pack"]
 
@@ -74,8 +74,8 @@ def pack(
     chooser = Chooser(budget=budget, counter=counter, terms=terms, headings=headings, fence=fence)
     wishes = wishes_of(hits, beside)
     state = [Wish(key_of(record), record) for record in working]
-    chosen = chooser.filled({}, state, int(budget * SHARE))
-    page = _fitted(chosen, wishes, chooser, beside) or _beginning([*wishes, *state], chooser)
+    chosen = chooser.fill({}, state, int(budget * SHARE))
+    page = _fit_page(chosen, wishes, chooser, beside) or _beginning([*wishes, *state], chooser)
     told = {key_of(record) for record in page.records}
     return Context(
         text=page.text,
@@ -88,11 +88,11 @@ def pack(
     )
 
 
-def _fitted(chosen: Chosen, wishes: Sequence[Wish], chooser: Chooser, turns: Turns) -> _Page | None:
+def _fit_page(chosen: Chosen, wishes: Sequence[Wish], chooser: Chooser, turns: Turns) -> _Page | None:
     """What was chosen and what else there is room for by its true cost; less where counts do not add up."""
     page = _page(chosen, chooser, turns)
     for _ in range(_ROUNDS):
-        more = chooser.filled(chosen, wishes, chooser.budget - page.tokens)
+        more = chooser.fill(chosen, wishes, chooser.budget - page.tokens)
         if more.keys() == chosen.keys():
             break
         chosen, page = more, _page(more, chooser, turns)
@@ -135,7 +135,7 @@ def _cut_quotation(best: Piece, chooser: Chooser) -> str:
     while (room := room - _SMALLER) > 0:
         if not (said := cut(best.said, room, chooser.counter)):
             break
-        text = quoted_line(best.record, said)
+        text = quote_line(best.record, said)
         if (over := chooser.counter.count(text) - chooser.budget) <= 0:
             return text
         room -= over
@@ -152,7 +152,7 @@ def _page(chosen: Chosen, chooser: Chooser, turns: Turns) -> _Page:
     sections = {name: [one.line for one in told] for name, told in lists.items()}
     sections[CONVERSATION] = lines_of(passages, headings=chooser.headings)
     bodies = {name: "\n".join(lines) for name, lines in sections.items() if lines}
-    text = _joined(bodies, chooser.headings)
+    text = _join_sections(bodies, chooser.headings)
     told = []
     for run in (*lists.values(), *passages):
         for one in run:
@@ -164,7 +164,7 @@ def _age(one: Told) -> tuple[float, str]:
     return one.record.created, one.record.id
 
 
-def _joined(bodies: Mapping[str, str], headings: bool) -> str:
+def _join_sections(bodies: Mapping[str, str], headings: bool) -> str:
     if not headings:
         return "\n".join(bodies.values())
     return "\n\n".join(f"{HEADINGS[name]}\n{body}" for name, body in bodies.items())

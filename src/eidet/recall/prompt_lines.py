@@ -34,7 +34,7 @@ def line_of(record: Record) -> str:
     return f"{stamp_of(record)} {one_line(record.text)}"
 
 
-def quoted_line(record: Record, said: str) -> str:
+def quote_line(record: Record, said: str) -> str:
     """A line that is not trusted: the day, then who and what as a quotation on lines of its own."""
     if record.who:
         who = one_line(record.who)

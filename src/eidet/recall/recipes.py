@@ -97,11 +97,11 @@ def recipe_of(recipe: Recipe | str) -> Recipe:
         return recipe
     if recipe in RECIPES:
         return RECIPES[recipe]
-    return _installed(recipe)
+    return _load_recipe(recipe)
 
 
 @cache
-def _installed(name: str) -> Recipe:
+def _load_recipe(name: str) -> Recipe:
     """What a package offers under a name: a recipe, or a function that makes one."""
     made = loaded(GROUP, name)
     if made is None:

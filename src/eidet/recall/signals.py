@@ -48,7 +48,7 @@ def signals_of(
 ) -> Signals:
     """`now` is when the question is asked, `zone` how many seconds local time is ahead of UTC."""
     talk = _talk(found, recipe)
-    dense, words = scaled(found.dense, found.spans["dense"]), _words(found)
+    dense, words = scale_to_span(found.dense, found.spans["dense"]), _words(found)
     base = _base(dense, words, found, recipe)
     line = _Line(found)
     values: dict[str, Floats] = {
@@ -57,7 +57,7 @@ def signals_of(
     }
     shares: dict[str, Floats] = {"dense": dense, "words": words}
     if recipe.context > 0 and line.some:
-        shares["dense"] = _stretched(line.smoothed(dense, talk))
+        shares["dense"] = _stretch(line.smooth(dense, talk))
         shares["context"] = line.best(base * talk, base) * talk + base * (1 - talk)
     if recipe.reply > 0 and line.some:
         shares["reply"] = line.replies(base, found) * talk
@@ -76,8 +76,8 @@ def _talk(found: Found, recipe: Recipe) -> Floats:
 
 def _words(found: Found) -> Floats:
     if found.aligned is None:
-        return scaled(found.words, found.spans["words"])
-    return scaled(found.aligned, found.spans["aligned"])
+        return scale_to_span(found.words, found.spans["words"])
+    return scale_to_span(found.aligned, found.spans["aligned"])
 
 
 def _base(dense: Floats, words: Floats, found: Found, recipe: Recipe) -> Floats:
@@ -89,7 +89,7 @@ def _base(dense: Floats, words: Floats, found: Found, recipe: Recipe) -> Floats:
     return 0.5 * dense + 0.5 * words
 
 
-def scaled(values: Floats, span: Span) -> Floats:
+def scale_to_span(values: Floats, span: Span) -> Floats:
     """0 to 1 over the span that the arm had."""
     if span.high <= span.low:
         if span.high > 0:
@@ -99,7 +99,7 @@ def scaled(values: Floats, span: Span) -> Floats:
     return scaled
 
 
-def _stretched(values: Floats) -> Floats:
+def _stretch(values: Floats) -> Floats:
     high, low = values.max(initial=0.0), values.min(initial=1.0)
     return (values - low) / (high - low) if high > low else values
 
@@ -132,7 +132,7 @@ class _Line:
             best[earlier] = np.maximum(best[earlier], base[later])
         return best
 
-    def smoothed(self, values: Floats, talk: Floats) -> Floats:
+    def smooth(self, values: Floats, talk: Floats) -> Floats:
         """The mean with the turns right before and after."""
         total, weight = values.copy(), np.ones(len(values))
         if len(self._order) > 1:
@@ -162,9 +162,9 @@ def _about(found: Found, asked: Understood, recipe: Recipe, now: float, zone: fl
     if recipe.entity > 0 and asked.entities and found.mentions:
         shares["entity"] = np.mean(found.mentions[-len(asked.entities) :], axis=0)
     if recipe.date > 0 and asked.dates:
-        shares["date"] = dated(found, asked, zone)
+        shares["date"] = score_dates(found, asked, zone)
     if recipe.form > 0 and asked.expects:
-        shares["form"] = _formed(found, asked.expects)
+        shares["form"] = _score_form(found, asked.expects)
     if recipe.asked > 0 and (matching := _matching(found, asked)):
         shares["asked"] = np.mean(matching, axis=0)
     if recipe.importance > 0:
@@ -197,14 +197,14 @@ def _matching(found: Found, asked: Understood) -> list[Floats]:
     return fits
 
 
-def _formed(found: Found, expects: int) -> Floats:
+def _score_form(found: Found, expects: int) -> Floats:
     has = (found.flags & expects & (TIMED | NAMED)) > 0
     number = (found.flags & expects & NUMBERED) > 0
     formed: Floats = np.maximum(has * 1.0, number * NUMBER_SHARE)
     return formed
 
 
-def dated(found: Found, asked: Understood, zone: float) -> Floats:
+def score_dates(found: Found, asked: Understood, zone: float) -> Floats:
     """How well the time of each fits the times asked about, by when it happened or what it speaks of."""
     day = np.floor((found.occurred + zone) / DAY) + UNIX
     fits = np.zeros(len(found))
@@ -264,7 +264,7 @@ def _by_strength(wanted: dict[str, float], found: Found) -> dict[str, float]:
 
     Brought to 0-1, the best of an arm is 1 even where it is noise.
     """
-    near, here = max(float(found.dense.max(initial=0.0)), 0.0), ALIKE * covered(found)
+    near, here = max(float(found.dense.max(initial=0.0)), 0.0), ALIKE * share_covered(found)
     dense, words = wanted["dense"], wanted["words"]
     total = dense * near + words * here
     if dense and words and total > 0:
@@ -276,7 +276,7 @@ def _by_strength(wanted: dict[str, float], found: Found) -> dict[str, float]:
     return {**wanted, **weaker, "dense": dense * trust, "words": words * trust}
 
 
-def covered(found: Found, rows: NDArray[np.intp] | slice = EVERY) -> float:
+def share_covered(found: Found, rows: NDArray[np.intp] | slice = EVERY) -> float:
     """The share of the question's words that the best of the rows covers."""
     if found.aligned is not None:
         return float(found.aligned[rows].max(initial=0.0))

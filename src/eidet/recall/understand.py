@@ -110,19 +110,19 @@ class Understood:
 _ASKED: Final = {TIMED: "a time", NUMBERED: "a number", NAMED: "a name"}
 
 
-def understood(text: str, now: datetime, voices: Sequence[str], language: str) -> Understood:
+def understand_query(text: str, now: datetime, voices: Sequence[str], language: str) -> Understood:
     """Reads a question asked at `now` in a scope where `voices` speak."""
     said = text[:LONGEST]
-    names = named(said, voices)
+    names = find_names(said, voices)
     dates = tuple(one for one in dates_in(said, now, language=language) if one.confidence >= SURE)
     return Understood(
         text=text,
-        dense=_left(text, names),
+        dense=_without_names(text, names),
         names=names,
         entities=_entities(said, names, dates),
         speaker=_speaker(said, names, voices),
         dates=dates,
-        expects=_expected(said),
+        expects=_expect_flags(said),
         several=_SEVERAL.search(said) is not None,
         phrases=tuple(phrase.strip() for phrase in _QUOTED.findall(said) if phrase.strip()),
         session=_session(said),
@@ -131,13 +131,13 @@ def understood(text: str, now: datetime, voices: Sequence[str], language: str) -
     )
 
 
-def named(text: str, voices: Sequence[str]) -> tuple[str, ...]:
+def find_names(text: str, voices: Sequence[str]) -> tuple[str, ...]:
     """The participants that a text names, by their whole name or its first word, in order.
 
     Of two who share a first name, a whole name means only one.
     """
     low = text.casefold()
-    found = {who: at for who in voices if _is_name(who) and (at := _found_at(text, low, who))}
+    found = {who: at for who in voices if _is_name(who) and (at := _find_name(text, low, who))}
     order = sorted(found, key=lambda who: (found[who][0], -found[who][1], len(who)))
     return tuple(who for who in order if not any(_within(found[who], found[other]) for other in order))
 
@@ -150,7 +150,7 @@ def _is_name(who: str) -> bool:
     return bool(who.strip()) and who.casefold() not in _ROLES
 
 
-def _found_at(text: str, low: str, who: str) -> tuple[int, int] | None:
+def _find_name(text: str, low: str, who: str) -> tuple[int, int] | None:
     """From where to where a text names somebody first."""
     for part in _calls(who):
         if part.casefold() in low and (found := _pattern(part).search(text)):
@@ -183,7 +183,7 @@ def without(text: str, names: Sequence[str]) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
-def _left(text: str, names: Sequence[str]) -> str:
+def _without_names(text: str, names: Sequence[str]) -> str:
     """What there is to search by beside the names; all of it where there is nothing else."""
     if not names:
         return text
@@ -217,7 +217,7 @@ def _speaker(text: str, names: Sequence[str], voices: Sequence[str]) -> str | No
     return next((who for who in voices if who.casefold() in roles), None)
 
 
-def _expected(text: str) -> int:
+def _expect_flags(text: str) -> int:
     expects = 0
     if _WHEN.search(text):
         expects = TIMED

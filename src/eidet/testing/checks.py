@@ -49,7 +49,7 @@ def scopes(stage: Stage, me: Tenant) -> Done:
     return Done(None, wrong=(*wrong, *(f"scopes tells of {path!r}" for path in outside)))
 
 
-def phrased(stage: Stage, me: Tenant) -> Done:
+def check_phrased(stage: Stage, me: Tenant) -> Done:
     """Names are left out of a query if they are of somebody who speaks in the scope: nobody else's are."""
     other = stage.other(me)
     told = stage.memory.phrased(f"what did {other.name} say about tea?", scope=me.scope)
@@ -57,7 +57,7 @@ def phrased(stage: Stage, me: Tenant) -> Done:
     return Done(told, wrong=wrong)
 
 
-def refused(stage: Stage, me: Tenant) -> Done:
+def check_refusals(stage: Stage, me: Tenant) -> Done:
     """A scope that cannot be one must be refused by every verb, before anything happens."""
     memory, id, taken = stage.memory, stage.any_id(me), []
     scope = stage.random.choice(INVALID)

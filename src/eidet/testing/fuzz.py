@@ -22,7 +22,7 @@ MOST: Final = 20  # leaks that are told before the game is given up
 READS: Final[tuple[Move, ...]] = (
     *(moves.recall, moves.recall, moves.context, moves.find, moves.get, moves.history, moves.detail),
     *(moves.review, moves.export, moves.forgettable, moves.verify_forgotten),
-    *(checks.count, checks.stats, checks.metrics, checks.scopes, checks.phrased, checks.refused),
+    *(checks.count, checks.stats, checks.metrics, checks.scopes, checks.check_phrased, checks.check_refusals),
 )
 WRITES: Final[tuple[Move, ...]] = (
     *(moves.remember, moves.remember, moves.remember_messages, moves.remember_named, moves.remember_drafts),
@@ -92,7 +92,7 @@ def leaks(
         if memory.scopes():
             raise BadInput("the memory has records already: the game needs one of its own, which is empty")
         stage = Stage(memory, random, players, Path(folder))
-        return _Game(stage, most).played(operations, seed)
+        return _Game(stage, most).play(operations, seed)
 
 
 def assert_no_leaks(make: Callable[[], Memory], **how: Any) -> None:
@@ -111,7 +111,7 @@ class _Game:
         self._records: dict[str, object] = {}  # of each tenant, as they were when last looked at
         self._lines = Lines()
 
-    def played(self, operations: int, seed: int) -> Report:
+    def play(self, operations: int, seed: int) -> Report:
         log = logging.getLogger("eidet")
         level = log.level
         log.addHandler(self._lines)
@@ -136,7 +136,7 @@ class _Game:
                 moves.remember_messages(self._stage, me)
                 moves.remember(self._stage, me)
         self._stage.memory.flush()
-        self._records = {one.scope: self._kept(one) for one in self._stage.tenants}
+        self._records = {one.scope: self._living_records(one) for one in self._stage.tenants}
         for number in range(operations):
             self._move(number)
             if len(self._found) >= self._most:
@@ -149,12 +149,12 @@ class _Game:
         writes = stage.random.random() < 0.5
         move = stage.random.choice(WRITES if writes else READS)
         watched = stage.other(me)
-        before = self._counted(watched)
-        done = self._made(move, me)
+        before = self._count_tenant(watched)
+        done = self._make_move(move, me)
         stage.memory.flush()
         others = [one for one in stage.tenants if not me.may_see(one, below=done.below)]
         looked_at = [one for one in others if writes or one is watched]
-        told = [*self._told(done, others), *self._changed(looked_at, before, watched)]
+        told = [*self._find_told(done, others), *self._find_changes(looked_at, before, watched)]
         verb = move.__name__
         self._found += [
             Leak(verb=verb, seen_by=me.scope, owner=owner, what=what, move=number) for owner, what in told
@@ -164,9 +164,9 @@ class _Game:
         ]
         for one in stage.tenants:
             if one not in others or told:
-                self._records[one.scope] = self._kept(one)
+                self._records[one.scope] = self._living_records(one)
 
-    def _made(self, move: Move, me: Tenant) -> Done:
+    def _make_move(self, move: Move, me: Tenant) -> Done:
         """The move; one that is refused answers with its error."""
         self._verbs[move.__name__] += 1
         try:
@@ -175,7 +175,7 @@ class _Game:
             self._refusals += 1
             return Done(error)
 
-    def _told(self, done: Done, others: list[Tenant]) -> Iterator[tuple[str, str]]:
+    def _find_told(self, done: Done, others: list[Tenant]) -> Iterator[tuple[str, str]]:
         """What of others is in the answer and in the log."""
         said = list(strings(done.answer))
         for where, lines in (("the answer", said), ("the log", self._lines.take())):
@@ -195,19 +195,19 @@ class _Game:
         made = ((id, one.scope) for one in others for id in self._stage.made.get(one.scope, ()))
         return {id: scope for id, scope in made if id not in told}
 
-    def _changed(
+    def _find_changes(
         self, looked_at: list[Tenant], counted: object, watched: Tenant
     ) -> Iterator[tuple[str, str]]:
         for one in looked_at:
-            if self._kept(one) != self._records[one.scope]:
+            if self._living_records(one) != self._records[one.scope]:
                 yield one.scope, "its records were changed"
-        if watched in looked_at and self._counted(watched) != counted:
+        if watched in looked_at and self._count_tenant(watched) != counted:
             yield watched.scope, "its counts or its history were changed"
 
-    def _kept(self, one: Tenant) -> object:
+    def _living_records(self, one: Tenant) -> object:
         return sorted(self._stage.alive(one), key=lambda record: record.id)
 
-    def _counted(self, one: Tenant) -> object:
+    def _count_tenant(self, one: Tenant) -> object:
         """What is counted of a tenant, and the history of one of its records."""
         memory, stage = self._stage.memory, self._stage
         retrieval = memory.stats(one.scope)["retrieval"]

@@ -39,7 +39,7 @@ def _cut(whole: list[str], size: int) -> list[str]:
         else:
             units.append([piece])
             length = len(piece)
-    return _joined_tail([" ".join(unit) for unit in units], size)
+    return _join_short_tail([" ".join(unit) for unit in units], size)
 
 
 def _pieces(sentence: str, size: int) -> list[str]:
@@ -56,7 +56,7 @@ def _pieces(sentence: str, size: int) -> list[str]:
     return pieces
 
 
-def _joined_tail(units: list[str], size: int) -> list[str]:
+def _join_short_tail(units: list[str], size: int) -> list[str]:
     """A short last unit belongs to the one before."""
     if len(units) > 1 and len(units[-1]) < size // 4:
         units[-2:] = [f"{units[-2]} {units[-1]}"]

@@ -82,7 +82,7 @@ def counter_of(spec: TokenCounter | Callable[[str], int] | str | None = None) ->
     if spec is None:
         return Estimate()
     if isinstance(spec, str):
-        return _named(spec)
+        return _counter_named(spec)
     if isinstance(spec, TokenCounter):
         return spec
     if callable(spec):
@@ -90,7 +90,7 @@ def counter_of(spec: TokenCounter | Callable[[str], int] | str | None = None) ->
     raise BadInput(f"a token counter has a count method or is a function, {type(spec).__name__} is neither")
 
 
-def _named(spec: str) -> TokenCounter:
+def _counter_named(spec: str) -> TokenCounter:
     if spec in ("estimate", "words"):
         if spec == "estimate":
             return Estimate()

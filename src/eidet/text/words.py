@@ -130,7 +130,7 @@ class WordAnalyzer:
         self._stop = STOP_WORDS.get(code, frozenset())
         self._plain_first = code == "en"
         self._snowball = _Snowball(LANGUAGES[code])
-        self._kept = Memo(self._kept_of)
+        self._kept = Memo(self._terms_of)
         self._ids = Memo(self._ids_of)
         self.name = f"words/{RULES} {code}{self._snowball.version}"
 
@@ -144,7 +144,7 @@ class WordAnalyzer:
         ids = list(chain.from_iterable(map(self._ids.__getitem__, words)))
         return pack_ids(ids or [term_id(term) for term in self._all_of(words)])
 
-    def _kept_of(self, word: str) -> tuple[str, ...]:
+    def _terms_of(self, word: str) -> tuple[str, ...]:
         """The terms of a word as the text has it, stop words left out."""
         if word in self._stop:
             return ()
@@ -152,7 +152,7 @@ class WordAnalyzer:
         return tuple(self._stem(part) for part in _parts(word) if part not in self._stop or part not in word)
 
     def _ids_of(self, word: str) -> tuple[int, ...]:
-        return tuple(map(term_id, self._kept_of(word)))
+        return tuple(map(term_id, self._terms_of(word)))
 
     def _all_of(self, words: list[str]) -> list[str]:
         return [self._stem(part) for word in words for part in _parts(word)]
@@ -172,11 +172,11 @@ def tokens(text: str) -> list[str]:
     folded = _DROPPED.sub("", _APOSTROPHE.sub("'", folded))
     found = _TOKEN.findall(folded)
     if _SPACELESS.search(folded):
-        return list(_paired(found))
+        return list(_pair_letters(found))
     return found
 
 
-def _paired(found: list[str]) -> Iterator[str]:
+def _pair_letters(found: list[str]) -> Iterator[str]:
     for token in found:
         if len(token) > 2 and _SPACELESS.match(token):
             yield from map("".join, pairwise(token))

@@ -130,7 +130,7 @@ def is_aside(record: Record) -> bool:
     return record.trust is Trust.QUARANTINED
 
 
-def rested_since(record: Record) -> float:
+def resting_time(record: Record) -> float:
     """Since when it lies unused: it was made then, or used last."""
     if record.last_used is None:
         return record.created

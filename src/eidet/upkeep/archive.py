@@ -187,9 +187,9 @@ def _in_bucket(url: str, _process: int) -> Archive:
     return S3Archive(url)
 
 
-def known_archives(store: Store, chosen: str | None) -> list[Archive]:
+def list_archives(store: Store, chosen: str | None) -> list[Archive]:
     """Where records of this store were archived, and where the settings say they are to be."""
-    places = dict.fromkeys([*_noted(store), *([_absolute(chosen)] if chosen else [])])
+    places = dict.fromkeys([*_read_places(store), *([_absolute(chosen)] if chosen else [])])
     return list(filter(None, (archive_for(store, archive_of(place)) for place in places)))
 
 
@@ -197,12 +197,12 @@ def note_archive(store: Store, archive: Archive | None) -> None:
     """Before anything is archived there: what is forgotten later must be found."""
     place = getattr(archive, "folder", None) or getattr(archive, "url", None)
     if place is not None and store.writable:
-        named, noted = _absolute(place), _noted(store)
+        named, noted = _absolute(place), _read_places(store)
         if named not in noted:
             store.configure({SETTING: dump_json([*noted, named])})
 
 
-def _noted(store: Store) -> list[str]:
+def _read_places(store: Store) -> list[str]:
     told = json.loads(store.setting(SETTING) or "[]")
     return [place for place in told if isinstance(place, str)]
 

@@ -120,9 +120,9 @@ class S3Archive:
             told = json.loads(found.body)
         except ValueError as error:
             raise Corrupt(f"the manifest of {name} in {self.url} is no JSON ({error})") from error
-        return self._checked(told, name), found.etag
+        return self._check_manifest(told, name), found.etag
 
-    def _checked(self, told: Any, name: str) -> dict[str, Any]:
+    def _check_manifest(self, told: Any, name: str) -> dict[str, Any]:
         if not isinstance(told, dict) or told.get("eidet") != "archive" or "object" not in told:
             raise Corrupt(f"{name} in {self.url} is no manifest of Eidet; nothing was loaded")
         if told.get("format") != FORMAT:
@@ -170,7 +170,7 @@ class S3Archive:
         try:
             self._write_manifest(name, told, etag)
         except Taken:
-            if name not in self.names() or self._named(name) != told["object"]:
+            if name not in self.names() or self._object_of(name) != told["object"]:
                 self._bucket.delete(told["object"])  # it may say what somebody else took out
             raise
 
@@ -183,12 +183,12 @@ class S3Archive:
 
     def _strays(self) -> Iterator[str]:
         """Objects with lines that no manifest names."""
-        named = {self._named(name) for name in self.names()}
+        named = {self._object_of(name) for name in self.names()}
         for key in self._bucket.keys("archive-"):
             if _LINES.fullmatch(key) and key not in named:
                 yield key
 
-    def _named(self, name: str) -> str:
+    def _object_of(self, name: str) -> str:
         """A manifest that cannot be read may name any object of its piece: none of them is a stray."""
         try:
             return str(self.manifest(name)["object"])

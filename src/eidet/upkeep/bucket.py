@@ -140,7 +140,7 @@ class Bucket:
         try:
             written: str = self._ask("put_object", key, _etag, **told)
         except Taken:
-            if (there := self._told(key)) is None or there[1] != sha256:
+            if (there := self._read_head(key)) is None or there[1] != sha256:
                 raise
             return there[0]  # the answer to an earlier try was lost
         return written
@@ -155,7 +155,7 @@ class Bucket:
         found: Object = self._ask("get_object", key, read)
         return found
 
-    def _told(self, key: str) -> tuple[str, str] | None:
+    def _read_head(self, key: str) -> tuple[str, str] | None:
         try:
             found: tuple[str, str] = self._ask(
                 "head_object", key, lambda told: (told["ETag"], told["Metadata"].get("sha256", ""))
@@ -175,15 +175,15 @@ class Bucket:
             self._ask("delete_object", key, VersionId=version)
 
     def _versions(self, key: str) -> list[str]:
-        found = self._listed("list_object_versions", key, ("Versions", "DeleteMarkers"))
+        found = self._list_pages("list_object_versions", key, ("Versions", "DeleteMarkers"))
         return [one["VersionId"] for one in found if one["Key"] == self.place.prefix + key]
 
     def keys(self, start: str = "") -> Iterator[str]:
         """By name, those that begin so."""
-        for one in self._listed("list_objects_v2", start, ("Contents",)):
+        for one in self._list_pages("list_objects_v2", start, ("Contents",)):
             yield one["Key"].removeprefix(self.place.prefix)
 
-    def _listed(self, verb: str, start: str, parts: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
+    def _list_pages(self, verb: str, start: str, parts: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
         following: dict[str, Any] = {}
         while True:
             page = self._ask(verb, None, _page, Prefix=self.place.prefix + start, **following)

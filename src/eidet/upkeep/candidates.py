@@ -88,12 +88,12 @@ def _leaving(tier: Tier, now: float, settings: Upkeep, bounds: Bounds) -> Iterat
     if tier in bounds.crowded:
         yield resting(bounds.crowded[tier][0])
     if days is not None:
-        yield from _aged(days, now)
+        yield from _filter_by_age(days, now)
     if steps is not None and bounds.newest_step is not None:
         yield Where(step_to=bounds.newest_step - steps)
 
 
-def _aged(days: float, now: float) -> Iterator[Where]:
+def _filter_by_age(days: float, now: float) -> Iterator[Where]:
     """`plan` moves at `age / days * (1 - importance) >= DUE`: what matters more may rest longer.
 
     In each band of importance, those are meant that are old enough for its lower end.

@@ -53,14 +53,14 @@ def merge(
         if window[-1].created > since:
             by_id = {record.id: record for record in window}
             for group in clusters(list(by_id), _matrix(window, width), settings.alike):
-                yield from _settled([by_id[id] for id in group], width, language, settings.alike)
+                yield from _compare_group([by_id[id] for id in group], width, language, settings.alike)
 
 
 def _matrix(records: Sequence[Record], width: int) -> Vectors:
     return first_rows([record.vector for record in records], [record.level for record in records], width)
 
 
-def _settled(group: Sequence[Record], width: int, language: str, alike: float) -> Iterator[Change]:
+def _compare_group(group: Sequence[Record], width: int, language: str, alike: float) -> Iterator[Change]:
     """Each record of a group against those before it, newest first."""
     unit = _matrix(group, width)
     unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-12)
@@ -72,7 +72,7 @@ def _settled(group: Sequence[Record], width: int, language: str, alike: float) -
             absorbed.setdefault(found[0].id, []).append((new, found[1].because))
             continue
         if found is not None and found[1].relation is Relation.UPDATE:
-            yield from _linked(found[0], new, found[1].because)
+            yield from _link(found[0], new, found[1].because)
         kept.append((at, new))
     for _, old in kept:
         if old.id in absorbed:
@@ -113,7 +113,7 @@ def _can_merge(old: Record, new: Record) -> bool:
 
 def _absorbing(old: Record, others: Sequence[tuple[Record, str]]) -> Put:
     known = old.meta.get("merged", [])
-    told = [*(known if isinstance(known, list) else []), *(_told(new) for new, _ in others)]
+    told = [*(known if isinstance(known, list) else []), *(_summarise_merged(new) for new, _ in others)]
     record = old.but(
         derived_from=tuple(dict.fromkeys((*old.derived_from, *(new.id for new, _ in others)))),
         importance=max(old.importance, *(new.importance for new, _ in others)),
@@ -126,14 +126,14 @@ def _absorbing(old: Record, others: Sequence[tuple[Record, str]]) -> Put:
     )
 
 
-def _told(new: Record) -> dict[str, Json]:
+def _summarise_merged(new: Record) -> dict[str, Json]:
     """What is kept of a record that became part of another: all that the other does not say."""
     said: dict[str, Any] = {"id": new.id, "text": new.whole.text, "occurred": new.occurred}
     further = {"source": new.source, "session": new.session, "meta": dict(new.meta)}
     return said | {name: value for name, value in further.items() if value}
 
 
-def _linked(old: Record, new: Record, because: str) -> Iterator[Change]:
+def _link(old: Record, new: Record, because: str) -> Iterator[Change]:
     """Both stay: the newer one says what it is derived from, the older one what it was updated by."""
     if new.meta.get("updates") != old.id and not is_protected(new):
         record = new.but(

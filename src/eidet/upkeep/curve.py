@@ -86,7 +86,7 @@ def strength(
         last = last_used
     span, gaps = _days(created, last), min(max(uses, 0), MOST_GAPS)
     stability = half_life(repeat(span / gaps, gaps) if gaps else (), importance, curve)
-    return _left(_days(max(created, last), now), stability, curve)
+    return _retention_after(_days(max(created, last), now), stability, curve)
 
 
 def strength_of_uses(
@@ -95,14 +95,14 @@ def strength_of_uses(
     """The exact strength from the times of all uses, in any order; uses after `now` are yet to come."""
     moments = [created, *sorted(time for time in times if created <= time <= now)]
     gaps = [_days(earlier, later) for earlier, later in pairwise(moments)]
-    return _left(_days(moments[-1], now), half_life(gaps, importance, curve), curve)
+    return _retention_after(_days(moments[-1], now), half_life(gaps, importance, curve), curve)
 
 
 def half_life(gaps_days: Iterable[float], importance: float, curve: Curve = GENTLE) -> float:
     """The half-life in days after uses that had these gaps between them, the first from the creation."""
     stability: float = curve.half_life_days * curve.importance_gain ** (2.0 * _share(importance) - 1.0)
     for gap in gaps_days:
-        stability *= 1.0 + curve.spacing_gain * (1.0 - _left(gap, stability, curve))
+        stability *= 1.0 + curve.spacing_gain * (1.0 - _retention_after(gap, stability, curve))
     return stability
 
 
@@ -111,7 +111,7 @@ def points(curve: Curve, days: Sequence[float], importance: float = 0.5) -> list
     return [(day, strength(0, 0.0, None, importance, day * DAY, curve)) for day in days]
 
 
-def _left(days: float, stability: float, curve: Curve) -> float:
+def _retention_after(days: float, stability: float, curve: Curve) -> float:
     steepness: float = 2.0 ** (1.0 / curve.shape) - 1.0
     faded: float = (1.0 + steepness * days / stability) ** -curve.shape
     return faded

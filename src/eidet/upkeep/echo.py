@@ -15,7 +15,7 @@ from typing import Final
 from ..core.errors import BadInput
 from ..text.stopwords import STOP_WORDS
 from ..text.words import code_of, tokens
-from .symbols import spelled
+from .symbols import spell_symbols
 from .word_lists import CUES, ENDINGS, FILLERS, KEPT, NEGATIONS, PERSONS, PLANS
 
 RUN: Final = 3  # words
@@ -71,7 +71,7 @@ class Echoes:
 
     def note(self, id: str, text: str, now: float) -> None:
         """Keeps a recalled text in mind; noted again, it counts from now on. Without words it is not kept."""
-        words = tokens(spelled(text))[:LONGEST]
+        words = tokens(spell_symbols(text))[:LONGEST]
         self._noted.pop(id, None)
         if words:
             self._noted[id] = _Noted(now, _hash(words), frozenset(_runs(words)), _DENIALS.intersection(words))
@@ -80,7 +80,7 @@ class Echoes:
     def is_echo(self, text: str, now: float) -> str | None:
         """The id that the text repeats, the one that most of it comes from; None if it says something new."""
         self._forget(now)
-        words = tokens(spelled(text))
+        words = tokens(spell_symbols(text))
         if not words or not self._noted or len(words) > LONGEST:
             return None
         whole = _hash(words)
@@ -92,7 +92,7 @@ class Echoes:
     def _near(self, words: Sequence[str]) -> str | None:
         runs = _runs(words)
         repeated = {
-            id: _covered(runs, noted.runs)
+            id: _places_covered(runs, noted.runs)
             for id, noted in reversed(self._noted.items())
             if noted.denials.issubset(words)  # "I live in Lisbon" is no echo of "I do not live in Lisbon"
         }
@@ -127,7 +127,7 @@ def _hash(words: Sequence[str]) -> int:
     return hash(tuple(words))
 
 
-def _covered(runs: Sequence[int], noted: frozenset[int]) -> set[int]:
+def _places_covered(runs: Sequence[int], noted: frozenset[int]) -> set[int]:
     """The places of the words that lie in a run of the noted text."""
     result = set()
     for at, run in enumerate(runs):

@@ -91,10 +91,10 @@ def fit(log: Sequence[Access], *, window_days: float = 7.0, start: Curve = GENTL
             f"too little to fit a forgetting curve: {used} windows of {window_days:g} days with a use and "
             f"{unused} without; {FEWEST_OF_EACH} of each are needed: watch longer or choose another window"
         )
-    return _fitted(seen, start)
+    return _fit_windows(seen, start)
 
 
-def _fitted(seen: _Windows, start: Curve) -> Fitted:
+def _fit_windows(seen: _Windows, start: Curve) -> Fitted:
     known = _logs(start)
     first = minimum(lambda at: _loss(seen, start, np.r_[known, at]), [_logit(seen.used.mean())], step=0.5)
     begin = np.r_[known, first]
@@ -123,7 +123,7 @@ def _cost_from(seen: _Windows, start: Curve, begin: Floats) -> Callable[[Sequenc
 
 
 def _windows(log: Sequence[Access], window_days: float) -> _Windows:
-    watched = [_watched(access, window_days) for access in log]
+    watched = [_watch_access(access, window_days) for access in log]
     gaps = np.zeros((len(log), max((len(one.gaps) for one in watched), default=0)))
     for row, one in enumerate(watched):
         gaps[row, : len(one.gaps)] = one.gaps
@@ -136,10 +136,10 @@ def _windows(log: Sequence[Access], window_days: float) -> _Windows:
         elapsed=np.concatenate([one.elapsed for one in watched] or [np.zeros(0)]),
         used=np.concatenate([one.used for one in watched] or [np.zeros(0, np.bool_)]),
     )
-    return _thinned(seen)
+    return _thin_windows(seen)
 
 
-def _watched(access: Access, window_days: float) -> _Watched:
+def _watch_access(access: Access, window_days: float) -> _Watched:
     uses = sorted(time for time in access.uses if access.created <= time <= access.until)[:MOST_USES]
     days = (np.array(uses) - access.created) / DAY
     begins = _begins((access.until - access.created) / DAY, window_days)
@@ -155,7 +155,7 @@ def _begins(watch_days: float, window_days: float) -> Floats:
     return np.arange(min(int(whole), MOST_WINDOWS) if whole > 0 else 0, dtype=np.float64) * window_days
 
 
-def _thinned(seen: _Windows) -> _Windows:
+def _thin_windows(seen: _Windows) -> _Windows:
     if len(seen.used) <= MOST_WINDOWS:
         return seen
     kept = np.linspace(0, len(seen.used) - 1, MOST_WINDOWS).astype(np.intp)

@@ -32,12 +32,12 @@ TAGS: Final[Mapping[str, float]] = MappingProxyType(
 
 def action_importance(reward: float | None, state_change: float | None) -> float:
     """`min(1, 0.5 * |reward| + 0.5 * state change)`; what is unknown or a change below 0 counts as 0."""
-    return min(1.0, 0.5 * abs(_known(reward, 0.0)) + 0.5 * max(_known(state_change, 0.0), 0.0))
+    return min(1.0, 0.5 * abs(_value_or(reward, 0.0)) + 0.5 * max(_value_or(state_change, 0.0), 0.0))
 
 
 def state_importance(health: float | None, reward: float | None) -> float:
     """`max(0.5, 1 - health, min(1, |reward| / 5))`, at most 1; unknown health is full, unknown reward 0."""
-    return min(1.0, max(0.5, 1.0 - _known(health, 1.0), min(1.0, abs(_known(reward, 0.0)) / 5.0)))
+    return min(1.0, max(0.5, 1.0 - _value_or(health, 1.0), min(1.0, abs(_value_or(reward, 0.0)) / 5.0)))
 
 
 def move_score(age: float, ttl: float | None, importance: float | None) -> float:
@@ -45,10 +45,10 @@ def move_score(age: float, ttl: float | None, importance: float | None) -> float
 
     Without a ttl (None, 0, infinite or no number) nothing is due: 0. Unknown importance is 0.5.
     """
-    lasts, lived = _known(ttl, 0.0), max(_known(age, 0.0), 0.0)
+    lasts, lived = _value_or(ttl, 0.0), max(_value_or(age, 0.0), 0.0)
     if lasts <= 0 or math.isinf(lasts):
         return 0.0
-    spare = 1.0 - _bounded(_known(importance, 0.5))
+    spare = 1.0 - _clamp(_value_or(importance, 0.5))
     if spare:
         return lived / lasts * spare
     return 0.0
@@ -58,7 +58,7 @@ def surprise(best_cosine: float | None) -> float | None:
     """How new something is: one minus the cosine with the nearest thing known; None where none is known."""
     if best_cosine is None or math.isnan(best_cosine):
         return None
-    return _bounded(1.0 - best_cosine)
+    return _clamp(1.0 - best_cosine)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,13 +120,13 @@ def importance(
     if pinned:
         return Weighed(value=1.0, parts={"pinned": 1.0})
     if stated is not None and not math.isnan(stated):
-        return Weighed(value=_bounded(stated), parts={"stated": _bounded(stated)})
+        return Weighed(value=_clamp(stated), parts={"stated": _clamp(stated)})
     told = telling(text)
-    parts = _known_parts(
+    parts = _drop_unknown(
         {
             "content": told.value,
             "tagged": _of_tags(tags, weights),
-            "reward": _scaled(reward, weights.reward_scale),
+            "reward": _scale(reward, weights.reward_scale),
             "surprise": None if surprise is None else _or_none(surprise),
             "uses": _of_uses(uses, weights.uses_scale),
             "age": _of_age(age_days, weights.age_half_life_days),
@@ -135,7 +135,7 @@ def importance(
     return Weighed(value=_mean(parts, weights), parts=parts, notes=told.notes)
 
 
-def _known_parts(parts: Mapping[str, float | None]) -> dict[str, float]:
+def _drop_unknown(parts: Mapping[str, float | None]) -> dict[str, float]:
     return {name: value for name, value in parts.items() if value is not None}
 
 
@@ -144,18 +144,18 @@ def _mean(parts: Mapping[str, float], weights: Weights) -> float:
     total = sum(getattr(weights, name) for name in parts)
     if not total:
         return 0.5
-    return _bounded(sum(value * (getattr(weights, name) / total) for name, value in parts.items()))
+    return _clamp(sum(value * (getattr(weights, name) / total) for name, value in parts.items()))
 
 
 def _of_tags(tags: Iterable[str], weights: Weights) -> float | None:
     known = [weights.tags[tag.casefold()] for tag in tags if tag.casefold() in weights.tags]
-    return max(map(_bounded, known), default=None)
+    return max(map(_clamp, known), default=None)
 
 
-def _scaled(value: float | None, scale: float) -> float | None:
+def _scale(value: float | None, scale: float) -> float | None:
     if value is None or math.isnan(value):
         return None
-    return _bounded(abs(value) / scale)
+    return _clamp(abs(value) / scale)
 
 
 def _of_uses(uses: int | None, scale: float) -> float | None:
@@ -167,20 +167,20 @@ def _of_uses(uses: int | None, scale: float) -> float | None:
 def _of_age(days: float | None, half_life: float) -> float | None:
     if days is None or math.isnan(days):
         return None
-    return _bounded(2.0 ** -(max(days, 0.0) / half_life))
+    return _clamp(2.0 ** -(max(days, 0.0) / half_life))
 
 
 def _or_none(value: float) -> float | None:
     if math.isnan(value):
         return None
-    return _bounded(value)
+    return _clamp(value)
 
 
-def _known(value: float | None, otherwise: float) -> float:
+def _value_or(value: float | None, otherwise: float) -> float:
     if value is None or math.isnan(value):
         return otherwise
     return value
 
 
-def _bounded(value: float) -> float:
+def _clamp(value: float) -> float:
     return min(max(value, 0.0), 1.0)

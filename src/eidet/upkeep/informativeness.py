@@ -89,7 +89,7 @@ def telling(text: str) -> Telling:
         return Telling(value=0.0, notes=("says nothing",))
     low = text.lower().replace("’", "'")
     cues = [name for name, pattern in _CUES.items() if pattern.search(low)]
-    details, asked, idle = _details(low, said), _asked(said), _idle(words)
+    details, asked, idle = _details(low, said), _share_of_questions(said), _idle(words)
     told = 0.1 + 0.45 * _much(len(words), 12) + 0.3 * _much(details, 1.5) + 0.3 * _much(len(cues), 1)
     value = min(max(told - 0.2 * asked - (0.2 if cues else 0.4) * idle, 0.05), 1.0)
     return Telling(value=value, notes=tuple(_notes(details, cues, asked, idle)))
@@ -123,7 +123,7 @@ def _names(sentence: str) -> list[str]:
     return kept
 
 
-def _asked(said: Sequence[str]) -> float:
+def _share_of_questions(said: Sequence[str]) -> float:
     """The share of the sentences that ask."""
     return sum(map(bool, map(_QUESTION.search, said))) / len(said)
 

@@ -202,10 +202,10 @@ class Life:
     def weighed(self, drafts: Sequence[Draft], records: list[Record]) -> list[Record]:
         if not self._engine.settings.weigh:
             return records
-        from .reweigh import weighed
+        from .reweigh import weigh_record
 
         pairs = zip(drafts, records, strict=True)
-        return [weighed(record) if draft.importance is None else record for draft, record in pairs]
+        return [weigh_record(record) if draft.importance is None else record for draft, record in pairs]
 
     def recalled(self, hits: Hits, now: float) -> None:
         if not self._engine.settings.echo_guard:

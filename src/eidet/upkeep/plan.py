@@ -9,7 +9,7 @@ from typing import Final
 
 from ..core.record import Record, Tier
 from ..core.settings import Retention, Upkeep
-from . import USED_BEFORE, Change, Drop, Put, is_aside, is_protected, rested_since
+from . import USED_BEFORE, Change, Drop, Put, is_aside, is_protected, resting_time
 from .curve import DAY, Curve, strength
 from .importance import move_score
 from .retain import is_kept
@@ -60,7 +60,7 @@ def crowd_bound(by_created: Iterable[Record], over: int) -> Rested | None:
     for record in by_created if over > 0 else ():
         if len(longest) == over and (-record.created, -record.seq) < longest[0]:
             break
-        heapq.heappush(longest, (-rested_since(record), -record.seq))
+        heapq.heappush(longest, (-resting_time(record), -record.seq))
         if len(longest) > over:
             heapq.heappop(longest)
     if longest:
@@ -94,10 +94,9 @@ def forget(records: Sequence[Record], now: float, settings: Upkeep, bounds: Boun
             continue
         if is_kept(bounds.retention, record, now):
             continue
-        idle = (now - rested_since(record)) / DAY
-        because = (
-            f"strength {left:.3f} is below {settings.forget_below:g}: {_used(record)}, idle {idle:.0f} days"
-        )
+        idle = (now - resting_time(record)) / DAY
+        used = f"{_describe_uses(record)}, idle {idle:.0f} days"
+        because = f"strength {left:.3f} is below {settings.forget_below:g}: {used}"
         yield Drop(what="forget", record=record, because=because, archive=important)
 
 
@@ -106,11 +105,11 @@ def promote(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bou
     if settings.promote_uses is None:
         return
     for record in records:
-        uses = record.uses - _used_before(record)
+        uses = record.uses - _count_uses_before(record)
         recent = record.last_used is not None and now - record.last_used <= settings.promote_days * DAY
         if record.tier in _ABOVE and uses >= settings.promote_uses and recent and not is_protected(record):
             because = f"used {uses} times since it came to the {record.tier} tier"
-            yield moved(record, _ABOVE[record.tier], 0, because, what="promote")
+            yield move_record(record, _ABOVE[record.tier], 0, because, what="promote")
 
 
 def move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds) -> Iterator[Change]:
@@ -120,17 +119,17 @@ def move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds
             continue
         if record.tier is Tier.LONG:
             if record.level < LEVELS[Tier.LONG]:
-                yield moved(record, Tier.LONG, LEVELS[Tier.LONG], "it was put into the long tier")
+                yield move_record(record, Tier.LONG, LEVELS[Tier.LONG], "it was put into the long tier")
         elif because := _due(record, record.tier, now, settings, bounds):
             below = _BELOW[record.tier]
             if below is Tier.MIDDLE and (
                 further := _due(record, below, now, settings, replace(bounds, crowded={}))
             ):
                 below, because = Tier.LONG, further
-            yield moved(record, below, LEVELS[below], because)
+            yield move_record(record, below, LEVELS[below], because)
 
 
-def moved(record: Record, tier: Tier, level: int, because: str, *, what: str = "move") -> Put:
+def move_record(record: Record, tier: Tier, level: int, because: str, *, what: str = "move") -> Put:
     """The same record in another tier; how often it was used before is kept, for promotions."""
     meta = dict(record.meta)
     if tier is not record.tier:
@@ -143,7 +142,7 @@ def moved(record: Record, tier: Tier, level: int, because: str, *, what: str = "
 
 def _due(record: Record, tier: Tier, now: float, settings: Upkeep, bounds: Bounds) -> str | None:
     """Why a record should leave a tier; None if it should not."""
-    since = rested_since(record)
+    since = resting_time(record)
     age_limit = getattr(settings, f"{tier}_age_days")
     steps, entries = getattr(settings, f"{tier}_steps"), getattr(settings, f"{tier}_entries")
     bound = bounds.crowded.get(tier)
@@ -159,14 +158,14 @@ def _due(record: Record, tier: Tier, now: float, settings: Upkeep, bounds: Bound
     return None
 
 
-def _used_before(record: Record) -> int:
+def _count_uses_before(record: Record) -> int:
     before = record.meta.get(USED_BEFORE, 0)
     if isinstance(before, int):
         return max(before, 0)
     return 0
 
 
-def _used(record: Record) -> str:
+def _describe_uses(record: Record) -> str:
     if not record.uses:
         return "never used"
     return f"used {record.uses} times"

@@ -73,7 +73,7 @@ def retain(
     for record in records if policies else ():
         if (policy := due(policies, record, now)) is None:
             continue
-        why = f"{policy}: {age_days(policy, record, now):.0f} days since it {_happened(policy)}"
+        why = f"{policy}: {age_days(policy, record, now):.0f} days since it {_describe_since(policy)}"
         if is_protected(record):
             held = "pinned"
             if record.meta.get(HOLD):
@@ -85,7 +85,7 @@ def retain(
             yield Drop(what="retain", record=record, because=why, archive=policy.then == "archive")
 
 
-def _happened(policy: Retention) -> str:
+def _describe_since(policy: Retention) -> str:
     if policy.since == "occurred":
         return "happened"
     return "was stored"

@@ -20,7 +20,7 @@ STEP: Final = 0.05  # smaller changes are not written
 WINDOW: Final = 4_096
 
 
-def weighed(record: Record, weights: Weights = EVEN) -> Record:
+def weigh_record(record: Record, weights: Weights = EVEN) -> Record:
     """The record with the importance its content and metadata tell."""
     value = _by_formula(record)
     if value is None:

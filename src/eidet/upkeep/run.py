@@ -99,7 +99,7 @@ def maintain(
     tally = _Tally(told)
     for path, held in parts.store.scopes(scope).items():
         tally.examined += held if any(work in PLANNERS for work in works) else 0
-        for changes in _planned(parts, settings, path, now, works, tally):
+        for changes in _plan_scope(parts, settings, path, now, works, tally):
             if dry_run:
                 _tell(changes, tally)
             elif changes:
@@ -107,17 +107,17 @@ def maintain(
                     _make(parts, changes, tally, now)
                 parts.follow(path)
             if stops():
-                return _maintained(tally, dry_run, began, 0)
+                return _report(tally, dry_run, began, 0)
     if not dry_run:
         _prune(parts.store, settings, now, stops)
     if dry_run:
         freed = 0
     else:
         freed = _trim(parts.store, stops)
-    return _maintained(tally, dry_run, began, freed)
+    return _report(tally, dry_run, began, freed)
 
 
-def _maintained(tally: _Tally, dry_run: bool, began: float, freed: int) -> Maintained:
+def _report(tally: _Tally, dry_run: bool, began: float, freed: int) -> Maintained:
     return Maintained(
         dry_run=dry_run,
         examined=tally.examined,
@@ -131,7 +131,7 @@ def _maintained(tally: _Tally, dry_run: bool, began: float, freed: int) -> Maint
     )
 
 
-def _planned(
+def _plan_scope(
     parts: Parts, settings: Upkeep, scope: str, now: float, works: Sequence[str], tally: _Tally
 ) -> Iterator[list[Change]]:
     """The changes of a scope in batches, empty ones included: each is a moment to rest."""

@@ -21,7 +21,7 @@ from ..text.sentences import sentences
 from ..text.words import tokens
 from . import word_lists as lex
 from .sentence_features import WHOLE, Reading, Sort, Term, Verb, read
-from .symbols import spelled
+from .symbols import spell_symbols
 from .typos import slip
 from .word_order import same_roles
 
@@ -52,7 +52,7 @@ def relation(old: str, new: str, cosine: float | None = None, *, language: str =
     """SAME: the new text says nothing else. UPDATE: it replaces the old one. DIFFERENT: keep both."""
     if old.split() == new.split():
         return _same("the same text")
-    said, says = spelled(old), spelled(new)
+    said, says = spell_symbols(old), spell_symbols(new)
     if tokens(said) == tokens(says) and tokens(said) and ("?" in old) == ("?" in new):
         if _secret_differs(old, new):
             return _update("a secret in other letters")
@@ -116,7 +116,7 @@ def _judge(old: Reading, new: Reading) -> Judged:
         return _different("one asks, the other tells")
     if old.persons != new.persons:
         return _different("about other persons")
-    gone, come = _replaced(old, new)
+    gone, come = _find_replaced(old, new)
     if not gone and not come:
         return _judge_equal(old, new)
     if old.asks:
@@ -160,7 +160,7 @@ def _judge_changed(old: Reading, new: Reading, gone: Sequence[Term], come: Seque
     return _different(change)
 
 
-def _replaced(old: Reading, new: Reading) -> tuple[list[Term], list[Term]]:
+def _find_replaced(old: Reading, new: Reading) -> tuple[list[Term], list[Term]]:
     """The terms that only one of the two has; slips of the pen are no difference."""
     gone = []
     for term in old.terms:
@@ -225,7 +225,7 @@ def _in_subject(reading: Reading, changed: Sequence[Term]) -> bool:
 
 def _replaces(old: Reading, new: Reading, gone: Sequence[Term], come: Sequence[Term]) -> bool:
     """Whether what came cannot hold beside what is gone."""
-    if _opposed(gone, come) or _opposed(come, gone):
+    if _are_opposites(gone, come) or _are_opposites(come, gone):
         return True
     if not _same_place(gone, come):
         return False
@@ -237,7 +237,7 @@ def _replaces(old: Reading, new: Reading, gone: Sequence[Term], come: Sequence[T
     return _verb_replaces(new, values, gone, come)
 
 
-def _opposed(gone: Sequence[Term], come: Sequence[Term]) -> bool:
+def _are_opposites(gone: Sequence[Term], come: Sequence[Term]) -> bool:
     return all(term.stem in lex.LIKING for term in gone) and all(term.stem in lex.DISLIKING for term in come)
 
 

@@ -25,7 +25,7 @@ from ..trust.seal.exports import archive_for
 from ..write import embedded
 from . import Ask, Change, Maintained, Put, works_of
 from .accesses import accesses, read_log
-from .archive import Archive, FolderArchive, archive_of, known_archives, note_archive
+from .archive import Archive, FolderArchive, archive_of, list_archives, note_archive
 from .bounds import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .fit import Fitted, fit
@@ -102,7 +102,7 @@ class Keeping:
     def archives(self) -> list[Archive]:
         """All archives that may hold records of this memory, as far as it can know."""
         chosen = self._engine.settings.upkeep.archive
-        known = [*known_archives(self._engine.store, chosen), *self._given]
+        known = [*list_archives(self._engine.store, chosen), *self._given]
         return list(filter(None, (archive_for(self._engine.store, source) for source in known)))
 
     def _parts(

@@ -19,6 +19,6 @@ _SIGN = re.compile(
 )
 
 
-def spelled(text: str) -> str:
+def spell_symbols(text: str) -> str:
     """The text with its telling signs as words; brackets, dashes and marks of layout stay as they are."""
     return _SIGN.sub(lambda sign: f" {_WORDS[sign[0]]} ", text)

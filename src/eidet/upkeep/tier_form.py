@@ -36,19 +36,19 @@ class Forms:
 
     def at_levels(self, records: Sequence[Record], levels: Sequence[int]) -> list[Record]:
         """Each record at its level, from whatever level it has."""
-        whole = self._raised_where(
+        whole = self._raise_where(
             records, [new < old.level for old, new in zip(records, levels, strict=True)]
         )
         again = self._again(
             [record for record, level in zip(whole, levels, strict=True) if self._goes(record, level)]
         )
-        return [self._lowered(record, level, again) for record, level in zip(whole, levels, strict=True)]
+        return [self._lower_form(record, level, again) for record, level in zip(whole, levels, strict=True)]
 
     def whole(self, records: Sequence[Record]) -> list[Record]:
         """As they were before anything was lowered."""
-        return self._raised_where(records, [record.level > 0 for record in records])
+        return self._raise_where(records, [record.level > 0 for record in records])
 
-    def _raised_where(self, records: Sequence[Record], wanted: Sequence[bool]) -> list[Record]:
+    def _raise_where(self, records: Sequence[Record], wanted: Sequence[bool]) -> list[Record]:
         kept = []
         for record, want in zip(records, wanted, strict=True):
             kept.append(read_original(record.original) if want else None)
@@ -59,10 +59,10 @@ class Forms:
         made = iter(self.embed(missing) if missing else [])
         result = []
         for record, part in zip(records, kept, strict=True):
-            result.append(record if part is None else self._raised(record, part, made))
+            result.append(record if part is None else self._raise_form(record, part, made))
         return result
 
-    def _raised(self, record: Record, part: Original, made: object) -> Record:
+    def _raise_form(self, record: Record, part: Original, made: object) -> Record:
         vector = record.vector
         if self._is_made_again(record, part):
             vector = next(made)  # type: ignore[call-overload]
@@ -85,7 +85,7 @@ class Forms:
             return dict(zip(texts, self.embed(texts), strict=True))
         return {}
 
-    def _lowered(self, record: Record, level: int, again: dict[str, bytes]) -> Record:
+    def _lower_form(self, record: Record, level: int, again: dict[str, bytes]) -> Record:
         if level <= record.level:
             return record
         part = read_original(record.original)
@@ -94,7 +94,7 @@ class Forms:
         else:
             text = record.text
         if level >= GIST:
-            data = rounded(record.data, self.digits)
+            data = round_floats(record.data, self.digits)
         else:
             data = record.data
         vector, kept = record.vector, part.vector
@@ -111,13 +111,13 @@ class Forms:
         return record.but(text=text, data=data, vector=vector, level=level, original=pack_original(original))
 
 
-def rounded(data: Json, digits: int) -> Json:
+def round_floats(data: Json, digits: int) -> Json:
     """Data with floats of so many significant digits; whole numbers are often names, and stay."""
     match data:
         case dict():
-            return {key: rounded(value, digits) for key, value in data.items()}
+            return {key: round_floats(value, digits) for key, value in data.items()}
         case list():
-            return [rounded(value, digits) for value in data]
+            return [round_floats(value, digits) for value in data]
         case float():
             return float(f"{data:.{digits}g}")
     return data

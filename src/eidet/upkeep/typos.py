@@ -14,11 +14,11 @@ def slip(one: Term, other: Term) -> bool:
         return False
     short, long = sorted((one.word, other.word), key=len)
     if len(short) == len(long):
-        return len(short) >= 6 and _exchanged(short, long)
-    return len(short) >= 5 and _doubled(short, long)
+        return len(short) >= 6 and _is_exchange(short, long)
+    return len(short) >= 5 and _is_doubling(short, long)
 
 
-def _exchanged(one: str, other: str) -> bool:
+def _is_exchange(one: str, other: str) -> bool:
     off = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
     return (
         len(off) == 2
@@ -28,7 +28,7 @@ def _exchanged(one: str, other: str) -> bool:
     )
 
 
-def _doubled(short: str, long: str) -> bool:
+def _is_doubling(short: str, long: str) -> bool:
     return len(long) == len(short) + 1 and any(
         long[at] == long[at - 1] and long[:at] + long[at + 1 :] == short for at in range(1, len(long))
     )

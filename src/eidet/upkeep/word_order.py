@@ -20,8 +20,8 @@ def same_roles(old: Reading, new: Reading) -> bool:
     return (
         _phrases(old) == _phrases(new)
         or other in _lists(old, one)
-        or (_fronted(old, new) and _is_turned(one, other))
-        or _equated(old, new)
+        or (_is_fronted(old, new) and _is_turned(one, other))
+        or _is_equation(old, new)
     )
 
 
@@ -59,7 +59,7 @@ def _lists(reading: Reading, order: list[str]) -> list[list[str]]:
     return result
 
 
-def _fronted(old: Reading, new: Reading) -> bool:
+def _is_fronted(old: Reading, new: Reading) -> bool:
     return not FRONTED.isdisjoint((old.words[0], new.words[0]))
 
 
@@ -70,7 +70,7 @@ def _is_turned(one: list[str], other: list[str]) -> bool:
     return False
 
 
-def _equated(old: Reading, new: Reading) -> bool:
+def _is_equation(old: Reading, new: Reading) -> bool:
     """ "Blue is my favourite colour": both sides of an "is" have changed places."""
     if not old.verb is new.verb is Verb.BE or "than" in old.words:
         return False

@@ -129,9 +129,9 @@ class Worker:
         try:
             done = self._job(_Rests(self._stop, self._busy))
         except EidetError as error:
-            self._failed(error)
+            self._note_failure(error)
         except Exception as error:
-            self._failed(error)
+            self._note_failure(error)
             log.exception("upkeep ended by an error of the program")
             raise
         else:
@@ -140,7 +140,7 @@ class Worker:
             if done is not None and done.failed:
                 self.last_error = done.failed[0]
 
-    def _failed(self, error: Exception) -> None:
+    def _note_failure(self, error: Exception) -> None:
         self.errors += 1
         self.last_error = str(error)
         log.warning("upkeep failed and is tried again later: %s", error)

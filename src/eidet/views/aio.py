@@ -54,20 +54,20 @@ class AsyncView(Generic[V]):
 Ready = Callable[[AsyncView[Any], Any], Coroutine[Any, Any, None]]
 
 
-async def _said(view: AsyncView[Any], given: Any) -> None:
+async def _embed_given(view: AsyncView[Any], given: Any) -> None:
     await view._say(given)  # noqa: SLF001
 
 
-async def _asked(view: AsyncView[Any], query: Any) -> None:
+async def _embed_query(view: AsyncView[Any], query: Any) -> None:
     await view._ask(query, understand=True)  # noqa: SLF001
 
 
-async def _measured(view: AsyncView[Any], query: Any) -> None:
+async def _embed_whole_query(view: AsyncView[Any], query: Any) -> None:
     """Every word of it counts."""
     await view._ask(query, understand=False)  # noqa: SLF001
 
 
-def _hopped(
+def _hop(
     method: Callable[Concatenate[V, P], T], ready: Ready | None = None
 ) -> Callable[Concatenate[AsyncView[V], P], Coroutine[Any, Any, T]]:
     """A method of a view as a coroutine; `ready` embeds its first argument before the core is entered."""
@@ -137,21 +137,21 @@ class AsyncConversation(AsyncView[Conversation]):
     scope = _Plain(Conversation.scope)
     agent = _Plain(Conversation.agent)
     summary = _Awaited(Conversation.summary)
-    add = _hopped(Conversation.add, _said)
-    extend = _hopped(Conversation.extend, _said)
-    messages = _hopped(Conversation.messages)
-    records = _hopped(Conversation.records)
-    get = _hopped(Conversation.get)
-    window = _hopped(Conversation.window)
-    search = _hopped(Conversation.search, _asked)
-    containing = _hopped(Conversation.containing)
-    count = _hopped(Conversation.count)
-    pop = _hopped(Conversation.pop)
-    trim = _hopped(Conversation.trim)
-    summarise = _hopped(Conversation.summarise)
-    clear = _hopped(Conversation.clear)
-    export = _hopped(Conversation.export)
-    load = _hopped(Conversation.load)
+    add = _hop(Conversation.add, _embed_given)
+    extend = _hop(Conversation.extend, _embed_given)
+    messages = _hop(Conversation.messages)
+    records = _hop(Conversation.records)
+    get = _hop(Conversation.get)
+    window = _hop(Conversation.window)
+    search = _hop(Conversation.search, _embed_query)
+    containing = _hop(Conversation.containing)
+    count = _hop(Conversation.count)
+    pop = _hop(Conversation.pop)
+    trim = _hop(Conversation.trim)
+    summarise = _hop(Conversation.summarise)
+    clear = _hop(Conversation.clear)
+    export = _hop(Conversation.export)
+    load = _hop(Conversation.load)
 
 
 class AsyncWorking(AsyncView[Working]):
@@ -176,20 +176,20 @@ class AsyncWorking(AsyncView[Working]):
     results = _Awaited(Working.results)
     scratchpad = _Awaited(Working.scratchpad)
     variables = _Awaited(Working.variables)
-    set_task = _hopped(Working.set_task)
-    set_goal = _hopped(Working.set_goal)
-    add_result = _hopped(Working.add_result)
-    result = _hopped(Working.result)
-    think = _hopped(Working.think)
-    set = _hopped(Working.set)
-    get = _hopped(Working.get)
-    push_goal = _hopped(Working.push_goal)
-    pop_goal = _hopped(Working.pop_goal)
-    update = _hopped(Working.update)
-    prompt = _hopped(Working.prompt)
-    clear = _hopped(Working.clear)
-    state = _hopped(Working.state)
-    load = _hopped(Working.load)
+    set_task = _hop(Working.set_task)
+    set_goal = _hop(Working.set_goal)
+    add_result = _hop(Working.add_result)
+    result = _hop(Working.result)
+    think = _hop(Working.think)
+    set = _hop(Working.set)
+    get = _hop(Working.get)
+    push_goal = _hop(Working.push_goal)
+    pop_goal = _hop(Working.pop_goal)
+    update = _hop(Working.update)
+    prompt = _hop(Working.prompt)
+    clear = _hop(Working.clear)
+    state = _hop(Working.state)
+    load = _hop(Working.load)
 
 
 class AsyncSemantic(AsyncView[Semantic]):
@@ -198,15 +198,15 @@ class AsyncSemantic(AsyncView[Semantic]):
     def __init__(self, memory: AsyncMemory, *, scope: str = "default", agent: str | None = None) -> None:
         super().__init__(memory, Semantic(_core(memory), scope=scope, agent=agent))
 
-    add = _hopped(Semantic.add, _said)
-    get = _hopped(Semantic.get)
-    search = _hopped(Semantic.search, _asked)
-    similar = _hopped(Semantic.similar, _measured)
-    all = _hopped(Semantic.all)
-    set_importance = _hopped(Semantic.set_importance)
-    forget = _hopped(Semantic.forget)
-    consolidate = _hopped(Semantic.consolidate)
-    count = _hopped(Semantic.count)
+    add = _hop(Semantic.add, _embed_given)
+    get = _hop(Semantic.get)
+    search = _hop(Semantic.search, _embed_query)
+    similar = _hop(Semantic.similar, _embed_whole_query)
+    all = _hop(Semantic.all)
+    set_importance = _hop(Semantic.set_importance)
+    forget = _hop(Semantic.forget)
+    consolidate = _hop(Semantic.consolidate)
+    count = _hop(Semantic.count)
 
 
 class AsyncEpisodic(AsyncView[Episodic]):
@@ -215,16 +215,16 @@ class AsyncEpisodic(AsyncView[Episodic]):
     def __init__(self, memory: AsyncMemory, *, scope: str = "default", agent: str | None = None) -> None:
         super().__init__(memory, Episodic(_core(memory), scope=scope, agent=agent))
 
-    record = _hopped(Episodic.record)
-    get = _hopped(Episodic.get)
-    similar = _hopped(Episodic.similar, _asked)
-    lessons = _hopped(Episodic.lessons, _asked)
-    before = _hopped(Episodic.before)
-    after = _hopped(Episodic.after)
-    around = _hopped(Episodic.around)
-    of_session = _hopped(Episodic.of_session)
-    forget = _hopped(Episodic.forget)
-    count = _hopped(Episodic.count)
+    record = _hop(Episodic.record)
+    get = _hop(Episodic.get)
+    similar = _hop(Episodic.similar, _embed_query)
+    lessons = _hop(Episodic.lessons, _embed_query)
+    before = _hop(Episodic.before)
+    after = _hop(Episodic.after)
+    around = _hop(Episodic.around)
+    of_session = _hop(Episodic.of_session)
+    forget = _hop(Episodic.forget)
+    count = _hop(Episodic.count)
 
 
 TWINS: Final = {

@@ -13,7 +13,7 @@ from .log import MOST
 from .messages import tokens_of
 
 
-def named(session: str) -> str:
+def check_session(session: str) -> str:
     if not clean_text(session, "session").strip():
         raise BadInput("a session has a name of at least one character; None begins a new one")
     return session
@@ -27,13 +27,13 @@ def how_many(limit: int | None) -> int | None:
     return limit
 
 
-def checked_tokens(most: int) -> int:
+def check_tokens(most: int) -> int:
     if isinstance(most, bool) or not isinstance(most, int) or most < 0:
         raise BadInput(f"max_tokens is a whole number from 0 up, not {most!r}")
     return most
 
 
-def spoken_by(roles: str | Sequence[str] | None) -> Where | None:
+def filter_by_roles(roles: str | Sequence[str] | None) -> Where | None:
     """By the role of the message, or by who said it where a record tells no role."""
     if roles is None:
         return None

@@ -15,11 +15,11 @@ from ..core.validate import Json, Moment, clean_text
 from ..core.where import Where
 from ..memory import Memory
 from ..text.tokens import TokenCounter, counter_of
-from .arguments import checked_tokens, has, how_many, named, spoken_by, that_fit
+from .arguments import check_session, check_tokens, filter_by_roles, has, how_many, that_fit
 from .housekeeping import put_away
 from .log import Log
-from .messages import Said, as_json, draft_of, from_json, keyed, log_id, message_of, placed
-from .summaries import Summed, summary_id, summed_up
+from .messages import Said, add_key, add_place, as_json, draft_of, from_json, log_id, message_of
+from .summaries import Summed, make_summary, summary_id
 
 Counter = TokenCounter | Callable[[str], int] | str | None
 PAGE: Final = 64
@@ -48,7 +48,7 @@ class Conversation:
         if session is None:
             self._session = str(uuid.uuid4())
         else:
-            self._session = named(session)
+            self._session = check_session(session)
 
     @property
     def session(self) -> str:
@@ -72,7 +72,7 @@ class Conversation:
         there = self.get(id)
         if there is not None:
             return there
-        return self._store([keyed(draft, self._session, id)])[0]
+        return self._store([add_key(draft, self._session, id)])[0]
 
     def extend(self, messages: Iterable[Said]) -> list[Record]:
         """Adds all messages or, if one cannot be added, none."""
@@ -82,7 +82,7 @@ class Conversation:
 
     def _store(self, drafts: Sequence[Draft]) -> list[Record]:
         if len(drafts) > 1:  # they share a moment, so each is given its place
-            drafts = [placed(draft) for draft in drafts]
+            drafts = [add_place(draft) for draft in drafts]
         if not drafts:
             return []
         how: Details = {"scope": self._scope, "session": self._session, "agent": self._agent}
@@ -119,7 +119,7 @@ class Conversation:
     ) -> list[Record]:
         """The same as records of the memory."""
         asked = narrowed(where, since=since, until=until)
-        parts = [part for part in (asked, spoken_by(roles)) if part is not None]
+        parts = [part for part in (asked, filter_by_roles(roles)) if part is not None]
         return self._log(*parts).newest(how_many(limit), checked_offset(offset))
 
     def get(self, id: str) -> Record | None:
@@ -141,7 +141,7 @@ class Conversation:
     def _fitting(self, max_tokens: int, counter: Counter) -> list[Message]:
         count = counter_of(self._counter if counter is None else counter)
         page = 1
-        if checked_tokens(max_tokens):
+        if check_tokens(max_tokens):
             page = PAGE
         while True:
             found = self._log().newest(page)
@@ -217,7 +217,7 @@ class Conversation:
     @property
     def summary(self) -> str | None:
         """What `summarise` said last; None while that is in quarantine."""
-        made = self._summed()
+        made = self._read_summary()
         if made is None:
             return None
         return made.text or None
@@ -228,9 +228,9 @@ class Conversation:
         By an `llm` if given (where it fails, by the sentences that say most), or as `text` has it.
         The messages leave the log but not the memory: one record of kind summary names them.
         """
-        older, before = self._log().but_newest(how_many(keep) or 0), self._summed()
+        older, before = self._log().but_newest(how_many(keep) or 0), self._read_summary()
         if older:
-            made = summed_up(self._memory, older, before, llm, text)
+            made = make_summary(self._memory, older, before, llm, text)
             self._keep_summary(made)
             return made.text
         if before is None:
@@ -259,7 +259,7 @@ class Conversation:
     def export(self) -> dict[str, Json]:
         """The whole log as JSON, with what was summed up (the first `summarised` messages)."""
         whole = Log(memory=self._memory, scope=self._scope, where=self._said).newest()
-        made = self._summed()
+        made = self._read_summary()
         return {
             "session": self._session,
             "messages": [as_json(record) for record in whole],
@@ -290,7 +290,7 @@ class Conversation:
         result = []
         for draft, id in drafts:
             if id is None or there.isdisjoint((id, log_id(self._session, id))):
-                result.append(draft if id is None else keyed(draft, self._session, id))
+                result.append(draft if id is None else add_key(draft, self._session, id))
         return result
 
     # What belongs to the log.
@@ -305,14 +305,14 @@ class Conversation:
 
     def _log(self, *parts: Where) -> Log:
         """What is shown: the messages after those that were summed up, as far as they pass the filters."""
-        made = self._summed()
+        made = self._read_summary()
         if made is None:
             shown = parts
         else:
             shown = (*parts, made.edge.after())
         return Log(memory=self._memory, scope=self._scope, where=replace(self._said, every=tuple(shown)))
 
-    def _summed(self) -> Summed | None:
+    def _read_summary(self) -> Summed | None:
         record = self._memory.get(summary_id(self._session), scope=self._scope)
         if record is None:
             return None

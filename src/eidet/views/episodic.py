@@ -50,9 +50,9 @@ class Episodic:
         derived_from: Sequence[str] = (),
     ) -> Record:
         """Keeps an experience; its parts are in the data of the record, all of it in the text."""
-        data = _checked(situation, action, outcome, success, lessons)
+        data = _check_experience(situation, action, outcome, success, lessons)
         return self._memory.remember(
-            _told(data),
+            _experience_as_text(data),
             scope=self._scope,
             kind=Kind.EPISODE,
             agent=self._agent,
@@ -187,7 +187,7 @@ class Episodic:
         )
 
 
-def _checked(
+def _check_experience(
     situation: str, action: Json, outcome: str | None, success: bool | None, lessons: Sequence[str]
 ) -> dict[str, Json]:
     if not clean_text(situation, "situation").strip():
@@ -206,7 +206,7 @@ def _checked(
     return {name: value for name, value in data.items() if value not in (None, [])}
 
 
-def _told(data: Mapping[str, Json]) -> str:
+def _experience_as_text(data: Mapping[str, Json]) -> str:
     """An experience in words, for search and for people."""
     lines = [data["situation"]]
     if (action := data.get("action")) is not None:

@@ -14,7 +14,7 @@ from ..core.record import Record
 from ..core.validate import Json
 from ..core.where import Condition, Where
 from ..memory import Memory
-from .messages import ORDER, noted_place, order_of, place_of
+from .messages import ORDER, order_of, place_of, read_place
 
 MOST: Final = 1_000_000  # records that `find` gives at once
 
@@ -93,9 +93,9 @@ class Edge:
         same = [record for record in summed if record.created == last]
         places = []
         for record in same:
-            if (place := noted_place(record)) is not None:
+            if (place := read_place(record)) is not None:
                 places.append(place)
-        ids = tuple(record.id for record in same if noted_place(record) is None)
+        ids = tuple(record.id for record in same if read_place(record) is None)
         if before is not None and before.created == last:
             places += [] if before.place is None else [before.place]
             ids = (*before.ids, *ids)

@@ -60,20 +60,20 @@ def _empty(draft: Draft) -> Draft:
     return replace(draft, text="", data={**draft.data, **said})
 
 
-def keyed(draft: Draft, session: str, id: str) -> Draft:
+def add_key(draft: Draft, session: str, id: str) -> Draft:
     """The same message under a key of the caller, which means one message in this log."""
     name = clean_text(id, "id")
-    return _noted(replace(draft, id=log_id(session, name)), {"id": name, "order": new_id(0.0)})
+    return _add_notes(replace(draft, id=log_id(session, name)), {"id": name, "order": new_id(0.0)})
 
 
-def placed(draft: Draft) -> Draft:
+def add_place(draft: Draft) -> Draft:
     """The same message with its place among those that are added at the same moment."""
     if _notes(draft.data):
         return draft
-    return _noted(draft, {"order": new_id(0.0)})
+    return _add_notes(draft, {"order": new_id(0.0)})
 
 
-def _noted(draft: Draft, notes: Mapping[str, str]) -> Draft:
+def _add_notes(draft: Draft, notes: Mapping[str, str]) -> Draft:
     return replace(draft, data={**draft.data, OURS: notes})
 
 
@@ -98,10 +98,10 @@ def order_of(record: Record) -> tuple[float, str, int, str]:
 
 def place_of(record: Record) -> str:
     """Among messages of one moment: the order noted, else the id if it tells a time, else nothing."""
-    return noted_place(record) or (record.id if _TIMED.fullmatch(record.id) else "")
+    return read_place(record) or (record.id if _TIMED.fullmatch(record.id) else "")
 
 
-def noted_place(record: Record) -> str | None:
+def read_place(record: Record) -> str | None:
     return _notes(record.data).get("order")
 
 

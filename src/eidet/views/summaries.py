@@ -57,7 +57,7 @@ def summary_id(session: str) -> str:
     return key_id(f"conversation summary\0{session}")
 
 
-def summed_up(
+def make_summary(
     memory: Memory, records: Sequence[Record], before: Summed | None, llm: object, text: str | None
 ) -> Summed:
     """Worded by the caller, by a model, or out of what was said."""

@@ -58,20 +58,20 @@ class State:
             lines = [f"Task: {self.task}"]
         lines += [f"Goal: {self.goal}"] if self.goal else []
         lines += [f"Subgoals: {' > '.join(self.subgoals)}"] if self.subgoals else []
-        lines += _listed("Results", self.results)
-        lines += _listed("Variables", self.variables)
+        lines += _list_values("Results", self.results)
+        lines += _list_values("Variables", self.variables)
         lines += ["Thoughts:"] if self.scratchpad else []
         return "\n".join(lines + [f"- {thought}" for thought in self.scratchpad[-SHOWN_THOUGHTS:]])
 
 
-def _listed(title: str, values: Mapping[str, Any]) -> list[str]:
-    shown = [f"- {name}: {_shown(value)}" for name, value in values.items()]
+def _list_values(title: str, values: Mapping[str, Any]) -> list[str]:
+    shown = [f"- {name}: {_shorten(value)}" for name, value in values.items()]
     if shown:
         return [f"{title}:", *shown]
     return []
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     if isinstance(value, str):
         text = value
     else:
@@ -197,7 +197,7 @@ class Working:
 
     def pop_goal(self) -> str | None:
         """Takes the top subgoal away; None if there is none."""
-        return self._change(_popped)
+        return self._change(_pop_subgoal)
 
     def update(self, /, **changes: Any) -> None:
         """Replaces whole parts of the state at once: `update(goal=…, subgoals=[…])`."""
@@ -296,7 +296,7 @@ class Working:
         return State.of(record.whole.data)
 
 
-def _popped(state: State) -> tuple[State, str | None]:
+def _pop_subgoal(state: State) -> tuple[State, str | None]:
     if not state.subgoals:
         return state, None
     return replace(state, subgoals=state.subgoals[:-1]), state.subgoals[-1]

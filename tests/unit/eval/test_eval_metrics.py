@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eidet.eval.bootstrap import drawn_means, intervals
+from eidet.eval.bootstrap import draw_means, intervals
 from eidet.eval.figures import differences, figures
 from eidet.eval.metrics import (
     Found,
     Ranks,
     all_at,
     calibration,
-    collapsed,
+    collapse_sessions,
     hit_at,
     marks,
     mrr,
@@ -60,7 +60,7 @@ def test_what_comes_again_counts_once() -> None:
 
 
 def test_sessions_stand_where_their_best_turn_stands() -> None:
-    assert collapsed(["s2", None, "s1", "s2", "s3", "s1"]) == ["s2", "s1", "s3"]
+    assert collapse_sessions(["s2", None, "s1", "s2", "s3", "s1"]) == ["s2", "s1", "s3"]
 
 
 def test_questions_without_sessions_have_no_session_figures() -> None:
@@ -127,14 +127,14 @@ def test_an_interval_is_as_wide_as_theory_says() -> None:
 
 def test_the_same_seed_draws_the_same() -> None:
     values = np.random.default_rng(0).random((50, 3))
-    assert (drawn_means(values, seed=7) == drawn_means(values, seed=7)).all()
-    assert (drawn_means(values, seed=7) != drawn_means(values, seed=8)).any()
-    assert drawn_means(values, seed=7, draws=5).shape == (5, 3)
+    assert (draw_means(values, seed=7) == draw_means(values, seed=7)).all()
+    assert (draw_means(values, seed=7) != draw_means(values, seed=8)).any()
+    assert draw_means(values, seed=7, draws=5).shape == (5, 3)
 
 
 def test_many_questions_are_drawn_in_parts() -> None:
     values = np.ones((3_000, 1))
-    assert drawn_means(values, seed=0, draws=1500) == pytest.approx(np.ones((1500, 1)))
+    assert draw_means(values, seed=0, draws=1500) == pytest.approx(np.ones((1500, 1)))
 
 
 def test_a_constant_has_no_spread() -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.eval.made import lines, locomo, longmemeval, written
 
 from eidet import BadInput, Draft
-from eidet.eval import Case, Question, limited, read_cases
+from eidet.eval import Case, Question, limit_questions, read_cases
 from eidet.eval.cases import check_cases
 from eidet.eval.fields import time_of
 
@@ -245,14 +245,14 @@ def test_times_are_local(text: str, when: tuple[int, int, int, int, int]) -> Non
 
 def test_some_questions_are_drawn_the_same_for_a_seed(tmp_path: Path) -> None:
     cases = read_cases(written(tmp_path / "chats.json", longmemeval(9)), sessions=4)
-    drawn = limited(cases, 3, seed=1)
+    drawn = limit_questions(cases, 3, seed=1)
     assert sum(len(case.questions) for case in drawn) == 3
     assert [case.records for case in drawn] == [case.records for case in cases]
-    assert drawn == limited(cases, 3, seed=1)
+    assert drawn == limit_questions(cases, 3, seed=1)
     assert sum(case.left_out.get("not drawn", 0) for case in drawn) == 5
-    assert limited(cases, 99) == cases
+    assert limit_questions(cases, 99) == cases
     with pytest.raises(BadInput):
-        limited(cases, 0)
+        limit_questions(cases, 0)
 
 
 def test_cases_made_by_hand_are_checked() -> None:

@@ -17,12 +17,12 @@ from eidet.eval import (
     Variant,
     check_least,
     evaluate,
+    find_missed,
     least_of,
-    missed,
     read_cases,
 )
-from eidet.eval.figures import measured
-from eidet.eval.run import Asked, found_of
+from eidet.eval.figures import measure_run
+from eidet.eval.run import Asked, ranked_hit_of
 
 HASHING = Variant(embedder="hashing")
 
@@ -165,9 +165,9 @@ def _without_times(report: Report) -> dict[str, object]:
 
 def test_a_hit_of_another_scope_is_a_leak_and_no_gold() -> None:
     hit = Hit(record=Record(id="a", scope="theirs", text="x", session="s1"), score=0.9)
-    seen = found_of(hit, "ours", frozenset({"a"}), told=True)
+    seen = ranked_hit_of(hit, "ours", frozenset({"a"}), told=True)
     assert (seen.leaked, seen.gold, seen.session) == (True, False, None)
-    own = found_of(hit, "theirs", frozenset({"a"}), told=True)
+    own = ranked_hit_of(hit, "theirs", frozenset({"a"}), told=True)
     assert (own.leaked, own.gold, own.session) == (False, True, "s1")
 
 
@@ -184,13 +184,13 @@ def _answers(*found: tuple[Found, ...]) -> Asked:
 def test_leaks_and_empty_answers_are_counted() -> None:
     leaked = _found("a", leaked=True)
     asked = _answers((leaked, _found("b")), (), (_found("a", gold=True),), ())
-    run = measured(asked, "made", HASHING, depth=3, ks=(1,), seed=0)
+    run = measure_run(asked, "made", HASHING, depth=3, ks=(1,), seed=0)
     assert (run.leaks, run.empty) == (1, 0.5)
     assert run.overall["R@1"].value == 0.25, "the same id of another scope is no gold"
 
 
 def test_a_memory_that_finds_nothing_scores_nothing() -> None:
-    run = measured(_answers((), ()), "made", HASHING, depth=3, ks=(1, 3), seed=0)
+    run = measure_run(_answers((), ()), "made", HASHING, depth=3, ks=(1, 3), seed=0)
     assert {figure.value for figure in run.overall.values()} == {0}
     assert run.calibration == ()
 
@@ -199,7 +199,7 @@ def test_gates_name_what_is_below(own: list[Case]) -> None:
     gates = [least_of(text) for text in ("R@1=0.9", "craft.R@1=1", "MRR=1.0", "nDCG@7=0", "place.hit@3=.5")]
     check_least(gates, own, 20)
     run = evaluate(own, HASHING, ks=(1, 3, 7)).base
-    (below,) = missed(run, gates)
+    (below,) = find_missed(run, gates)
     assert str(below) == "R@1 is 0.8333, below 0.9"
 
 

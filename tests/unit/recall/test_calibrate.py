@@ -12,7 +12,7 @@ from tests.candidates import Turn, found_of
 
 from eidet import Memory, Recipe
 from eidet.index import Found, Span
-from eidet.recall.calibrate import calibrated
+from eidet.recall.calibrate import calibrate_scores
 from eidet.recall.signals import Signals
 
 often = settings(derandomize=True, deadline=None, max_examples=100)
@@ -24,7 +24,7 @@ def scores(found: Found, sums: list[float], *arms: str, recipe: Recipe = ANY, **
     weights = dict.fromkeys((*arms, *fits), 0.5)
     values = {name: np.full(len(found), value) for name, value in fits.items()}
     told = Signals({}, values, weights)
-    made: list[float] = calibrated(np.array(sums), np.arange(len(sums)), found, told, recipe).tolist()
+    made: list[float] = calibrate_scores(np.array(sums), np.arange(len(sums)), found, told, recipe).tolist()
     return made
 
 

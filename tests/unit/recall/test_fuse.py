@@ -14,7 +14,7 @@ from tests.candidates import Turn, asked, found_of
 from eidet import Memory, Scope, Unavailable
 from eidet.core.hit import Hit, Reasons, Signal
 from eidet.core.record import Kind, Record
-from eidet.recall.fuse import POOL, Ranked, fuse, reranked, with_phrases, with_uses
+from eidet.recall.fuse import POOL, Ranked, fuse, rerank_hits, with_phrases, with_uses
 from eidet.recall.recipes import AUTO, RECIPES, Recipe
 from eidet.recall.signals import signals_of
 from eidet.text.analysis import NAMED, QUESTION
@@ -191,7 +191,7 @@ class Away:
 
 
 def test_a_reranker_gives_order_and_scores() -> None:
-    made, notes = reranked([hit("a", 0.9), hit("abc", 0.5)], "q", Lengths())
+    made, notes = rerank_hits([hit("a", 0.9), hit("abc", 0.5)], "q", Lengths())
     assert [(one.text, one.score) for one in made] == [("abc", 0.3), ("a", 0.1)]
     assert notes == ("reranked by by length",)
     assert [(signal.name, signal.share) for signal in made[0].signals] == [("by length", 0.3), ("dense", 0.0)]
@@ -199,11 +199,11 @@ def test_a_reranker_gives_order_and_scores() -> None:
 
 def test_a_reranker_that_is_away_keeps_the_order_and_is_noted() -> None:
     hits = [hit("a", 0.9), hit("abc", 0.5)]
-    made, notes = reranked(hits, "q", Away())
+    made, notes = rerank_hits(hits, "q", Away())
     assert made == hits
     assert notes == ("not reranked: the service is away",)
-    assert reranked([], "q", Away()) == ([], ())
-    assert reranked(hits, "q", None) == (hits, ())
+    assert rerank_hits([], "q", Away()) == ([], ())
+    assert rerank_hits(hits, "q", None) == (hits, ())
 
 
 # In a memory.

@@ -14,7 +14,16 @@ from tests.candidates import DAY, Turn, asked, found_of
 from eidet.core.record import Kind
 from eidet.index import Found, Span
 from eidet.recall.recipes import RECIPES, Recipe
-from eidet.recall.signals import BESIDE, NUMBER_SHARE, OTHER_YEAR, SPOKEN, WINDOW, Signals, scaled, signals_of
+from eidet.recall.signals import (
+    BESIDE,
+    NUMBER_SHARE,
+    OTHER_YEAR,
+    SPOKEN,
+    WINDOW,
+    Signals,
+    scale_to_span,
+    signals_of,
+)
 from eidet.recall.understand import Understood
 from eidet.text.analysis import NAMED, NUMBERED, QUESTION, TIMED
 from eidet.text.dates import Dated
@@ -46,11 +55,11 @@ def line(*dense: float, session: int = 0, **fields: Any) -> list[Turn]:
 
 def test_an_arm_is_scaled_over_all_that_was_searched() -> None:
     values = np.array([0.2, 0.5, 1.0])
-    assert scaled(values, Span(0.0, 1.0)).tolist() == [0.2, 0.5, 1.0]
-    assert np.allclose(scaled(values, Span(0.2, 1.0)), [0.0, 0.375, 1.0])
-    assert scaled(values, Span(0.5, 0.5)).tolist() == [0.0, 1.0, 1.0]
-    assert scaled(values, Span()).tolist() == [0.0, 0.0, 0.0]
-    assert scaled(values, Span(0.6, 0.7)).tolist() == [0.0, 0.0, 1.0]
+    assert scale_to_span(values, Span(0.0, 1.0)).tolist() == [0.2, 0.5, 1.0]
+    assert np.allclose(scale_to_span(values, Span(0.2, 1.0)), [0.0, 0.375, 1.0])
+    assert scale_to_span(values, Span(0.5, 0.5)).tolist() == [0.0, 1.0, 1.0]
+    assert scale_to_span(values, Span()).tolist() == [0.0, 0.0, 0.0]
+    assert scale_to_span(values, Span(0.6, 0.7)).tolist() == [0.0, 0.0, 1.0]
 
 
 def test_words_are_aligned_where_the_index_can_tell() -> None:

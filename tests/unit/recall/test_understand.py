@@ -10,7 +10,7 @@ import pytest
 
 from eidet import Box, Memory, Near
 from eidet.core.record import Kind
-from eidet.recall.understand import Understood, named, understood, without
+from eidet.recall.understand import Understood, find_names, understand_query, without
 from eidet.text.analysis import NAMED, NUMBERED, TIMED
 
 NOW = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
@@ -18,7 +18,7 @@ VOICES = ("Ann Lee", "Bob", "", "user", "assistant", "Ann Smith", "Will")
 
 
 def read(text: str, voices: tuple[str, ...] = VOICES) -> Understood:
-    return understood(text, NOW, voices, "en")
+    return understand_query(text, NOW, voices, "en")
 
 
 # Names.
@@ -79,12 +79,12 @@ def test_a_name_that_is_a_common_word_needs_a_capital_inside_a_sentence(
     ],
 )
 def test_a_title_or_an_article_names_nobody_and_marks_are_plain(who: str, text: str, is_named: bool) -> None:
-    assert named(text, (who,)) == ((who,) if is_named else ())
+    assert find_names(text, (who,)) == ((who,) if is_named else ())
 
 
 def test_a_name_that_is_another_ones_first_name_comes_first() -> None:
-    assert named("what does Ann like?", ("Ann Lee", "Ann")) == ("Ann", "Ann Lee")
-    assert named("what does Ann Lee like?", ("Ann Lee", "Ann")) == ("Ann Lee",)
+    assert find_names("what does Ann like?", ("Ann Lee", "Ann")) == ("Ann", "Ann Lee")
+    assert find_names("what does Ann Lee like?", ("Ann Lee", "Ann")) == ("Ann Lee",)
 
 
 def test_what_is_left_has_neither_names_nor_their_endings() -> None:

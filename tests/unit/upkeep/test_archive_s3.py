@@ -16,7 +16,7 @@ from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.settings import Upkeep
 from eidet.store.contract import NOW, fact
-from eidet.upkeep.archive import FolderArchive, archive_of, known_archives, note_archive, select
+from eidet.upkeep.archive import FolderArchive, archive_of, list_archives, note_archive, select
 from eidet.upkeep.archive_s3 import S3Archive
 from eidet.upkeep.bucket import Bucket, Place, Taken
 
@@ -200,7 +200,7 @@ def test_a_memory_archives_restores_and_forgets_in_a_bucket(s3: S3, bucket: str,
         assert memory.unarchive(url, scope="ann") == 1
         assert [r.text for r in memory.find(scope="ann")] == ["Ann lives in Lisbon"]
     with Memory(tmp_path / "m.db", embedder="hashing", clock=lambda: now[0]) as memory:
-        assert isinstance(known_archives(memory._engine.store, None)[0], S3Archive), "it was noted"
+        assert isinstance(list_archives(memory._engine.store, None)[0], S3Archive), "it was noted"
         memory.forget("ann", scope="ann")
     assert [record.id for record in select(S3Archive(url))] == ["bob"]
 

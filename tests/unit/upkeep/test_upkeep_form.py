@@ -11,7 +11,7 @@ from eidet.core.errors import Corrupt
 from eidet.core.lossless import read_original
 from eidet.core.record import Record
 from eidet.models.embed.quantise import how_many, lowered, raised
-from eidet.upkeep.tier_form import Forms, rounded
+from eidet.upkeep.tier_form import Forms, round_floats
 
 WIDTH = 8
 
@@ -105,10 +105,10 @@ def test_a_record_without_a_vector_has_none_afterwards() -> None:
 
 
 def test_numbers_keep_their_first_digits_and_whole_numbers_everything() -> None:
-    assert rounded({"a": [1.23456, 123456, True, None, "1.23456"]}, 3) == {
+    assert round_floats({"a": [1.23456, 123456, True, None, "1.23456"]}, 3) == {
         "a": [1.23, 123456, True, None, "1.23456"]
     }
-    assert rounded(9.99999e-9, 2) == 1e-08
+    assert round_floats(9.99999e-9, 2) == 1e-08
 
 
 def test_bytes_that_are_no_vectors_are_left_alone() -> None:

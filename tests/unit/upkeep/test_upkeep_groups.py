@@ -11,7 +11,7 @@ from eidet.models.embed import Vectors
 from eidet.models.embed.hashing import Hashing
 from eidet.upkeep import Ask, Change, Put
 from eidet.upkeep.consolidate import Talk, consolidate, due_for_episode, episode, merge, talks_of
-from eidet.upkeep.reweigh import reweigh, surprises, weighed
+from eidet.upkeep.reweigh import reweigh, surprises, weigh_record
 
 NOW = 1_700_000_000.0
 WIDTH = 64
@@ -115,7 +115,7 @@ def test_what_one_episode_says_twice_is_no_fact() -> None:
 
 
 def test_only_what_was_weighed_is_weighed_again() -> None:
-    ours = weighed(fact("I was born in Lisbon in 1987"))
+    ours = weigh_record(fact("I was born in Lisbon in 1987"))
     assert ours.meta == {"weighed": True}
     stated = fact("I was born in Porto in 1988", importance=0.9)
     used = ours.but(uses=100)

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from ...core.errors import BadInput, EidetError, Misconfigured, Refused
 from ...models.llm import BadAnswer, Declined
-from ..messages.async_tools import Turns, awaited
+from ..messages.async_tools import Turns, await_if_needed
 from ..opening import Place
 from .client import MODEL, AnthropicClient
 from .system import AgentMemorySystem
-from .tools import as_text, checked_tools, result_of, storable
+from .tools import as_text, result_of, storable, tools_by_name
 
 SYSTEM: Final = """You are a helpful assistant with access to memory.
 
@@ -61,7 +61,7 @@ class AgentWithMemory:
         if isinstance(max_turns, bool) or not isinstance(max_turns, int) or max_turns < 1:
             raise BadInput(f"max_turns is a whole number from 1 up, not {max_turns!r}")
         self.tools = list(tools)
-        checked_tools(self.tools)
+        tools_by_name(self.tools)
         self.client = client or AnthropicClient(api_key, base_url)
         self.model = model
         self.max_turns = max_turns
@@ -80,11 +80,11 @@ class AgentWithMemory:
                 raise Refused("a tool of an agent cannot run that agent: it is at work on the task")
             await asyncio.to_thread(self.memory.start_task, task)
             try:
-                answer = await self._worked(task)
+                answer = await self._work_on(task)
             except (Exception, asyncio.CancelledError) as error:
                 await self.memory.end_task(False, storable(f"{type(error).__name__}: {error}"))
                 raise
-            await asyncio.to_thread(self._said, answer)
+            await asyncio.to_thread(self._add_answer, answer)
             await self.memory.end_task(True, answer)
             return answer
 
@@ -93,26 +93,26 @@ class AgentWithMemory:
         if self._owned:
             self.memory.close()
 
-    def _said(self, answer: str) -> None:
+    def _add_answer(self, answer: str) -> None:
         if answer:
             self.memory.conversation.add_message("assistant", answer)
 
-    async def _worked(self, task: str) -> str:
+    async def _work_on(self, task: str) -> str:
         context = await self.memory.get_relevant_context(task, max_episodes=FAILURES)
         system, messages = _prompt(context, await asyncio.to_thread(self._history))
-        said, tools = "", checked_tools(self.tools)
+        said, tools = "", tools_by_name(self.tools)
         for _ in range(self.max_turns):
-            response = await self._asked(system, messages)
+            response = await self._ask_model(system, messages)
             text = _text(response)
             match _stop(response):
                 case "tool_use":
                     said = ""
-                    messages += [_spoken(response), await self._tools_used(tools, response, text)]
+                    messages += [_answer_as_message(response), await self._tools_used(tools, response, text)]
                 case "max_tokens":
                     said += text
-                    messages += [_spoken(response), {"role": "user", "content": CONTINUE}]
+                    messages += [_answer_as_message(response), {"role": "user", "content": CONTINUE}]
                 case "pause_turn":
-                    messages.append(_spoken(response))
+                    messages.append(_answer_as_message(response))
                 case _:
                     return said + text
         raise OutOfTurns(self.max_turns)
@@ -120,11 +120,11 @@ class AgentWithMemory:
     def _history(self) -> list[dict[str, Any]]:
         return self.memory.conversation.get_messages_for_llm()
 
-    async def _asked(self, system: str, messages: Sequence[Mapping[str, Any]]) -> Any:
+    async def _ask_model(self, system: str, messages: Sequence[Mapping[str, Any]]) -> Any:
         body = {"model": self.model, "max_tokens": self.max_tokens, "system": system, "messages": messages}
         if self.tools:
             body["tools"] = [tool.to_api_schema() for tool in self.tools]
-        return await awaited(await asyncio.to_thread(lambda: self.client.messages.create(**body)))
+        return await await_if_needed(await asyncio.to_thread(lambda: self.client.messages.create(**body)))
 
     async def _tools_used(self, tools: Mapping[str, Any], response: Any, thought: str) -> dict[str, Any]:
         """The message with the result of every tool that was called, and each step in the memory."""
@@ -188,7 +188,7 @@ def _stop(response: Any) -> str:
     return stop or "end_turn"
 
 
-def _spoken(response: Any) -> dict[str, Any]:
+def _answer_as_message(response: Any) -> dict[str, Any]:
     """What the model said, to be sent back as it was; blocks without text are not taken back."""
     blocks = [block.model_dump() for block in response.content]
     return {

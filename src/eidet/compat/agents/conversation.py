@@ -17,8 +17,8 @@ from ...views.log import Edge
 from ...views.summaries import Summed, summary_id
 from ..messages.limits import limit_of
 from ..messages.log import Log
-from ..messages.message import Message, message_from, read, told
-from ..opening import Place, is_shared, opened
+from ..messages.message import Message, message_as_json, message_from, read
+from ..opening import Place, is_shared, open_memory
 from .client import asking
 
 KEPT: Final = 10
@@ -59,7 +59,7 @@ class ConversationMemory:
         self.session_id = "default"
         if session_id is not None:
             self.session_id = session_id
-        self.memory = opened(memory)
+        self.memory = open_memory(memory)
         self._owned = not is_shared(memory)
         self._counter = counter_of(token_counter)
         self._turn = threading.RLock()
@@ -105,7 +105,7 @@ class ConversationMemory:
 
     def append(self, messages: Sequence[Message]) -> None:
         """Adds messages, all or none, and keeps to the limits."""
-        drafts = [told(message) for message in messages]
+        drafts = [message_as_json(message) for message in messages]
         with self._turn:
             self.conversation.extend(drafts)
             self._shorten()
@@ -116,7 +116,7 @@ class ConversationMemory:
 
     def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
         """Adds messages and then deletes others, so that nothing is lost where the new cannot be kept."""
-        drafts = [told(message) for message in messages]
+        drafts = [message_as_json(message) for message in messages]
         with self._turn:
             self.conversation.extend(drafts)
             self.drop(ids)
@@ -143,7 +143,7 @@ class ConversationMemory:
 
     def export(self) -> dict[str, Any]:
         """The messages and the summary as JSON; nothing of them is left out."""
-        return {"messages": [_exported(message) for message in self.messages], "summary": self.summary}
+        return {"messages": [_message_as_json(message) for message in self.messages], "summary": self.summary}
 
     def import_from(self, data: Mapping[str, Any]) -> None:
         """Makes what `export` gave the conversation; if it cannot be, nothing is changed."""
@@ -151,7 +151,7 @@ class ConversationMemory:
             raise BadInput("import_from takes what `export` gave: a dict with 'messages' and 'summary'")
         if not isinstance(summary := data.get("summary"), str | None):
             raise BadInput(f"a summary is a text or None, not {type(summary).__name__}")
-        drafts = [told(message_from(given)) for given in data.get("messages", [])]
+        drafts = [message_as_json(message_from(given)) for given in data.get("messages", [])]
         with self._turn:
             before = self.memory.find(
                 kinds=Kind.MESSAGE, session=self.session_id, scope=self.scope, limit=LONGEST
@@ -172,7 +172,7 @@ class ConversationMemory:
         keep = self._keep(messages)
         if keep < len(messages):
             left = self.max_tokens - self._cost(" ", messages[-keep:])
-            text = self._worded(messages[: len(messages) - keep])
+            text = self._summarise(messages[: len(messages) - keep])
             self.conversation.summarise(keep=keep, text=cut(text, left, self._counter) or HEADING)
 
     def _keep(self, messages: Sequence[Message]) -> int:
@@ -198,11 +198,11 @@ class ConversationMemory:
         said = sum(message.tokens(self._counter) for message in messages)
         return said + sum(self._counter.count(part["content"]) for part in pair)
 
-    def _worded(self, messages: Sequence[Message]) -> str:
+    def _summarise(self, messages: Sequence[Message]) -> str:
         """The summary of messages that leave; together with the one before, if a client words it."""
         if self.client is not None:
             try:
-                return f"{HEADING}\n{_summarised(self.client, messages, self.summary)}"
+                return f"{HEADING}\n{_ask_for_summary(self.client, messages, self.summary)}"
             except EidetError as error:
                 _log.warning("the client did not sum the conversation up (%s); its beginnings do", error)
         return _beginnings(messages)
@@ -231,7 +231,7 @@ def _pair(summary: str) -> list[dict[str, Any]]:
     ]
 
 
-def _summarised(client: object, messages: Sequence[Message], before: str | None) -> str:
+def _ask_for_summary(client: object, messages: Sequence[Message], before: str | None) -> str:
     said = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
     earlier = ""
     if before:
@@ -246,7 +246,7 @@ def _summarised(client: object, messages: Sequence[Message], before: str | None)
     return text
 
 
-def _exported(message: Message) -> dict[str, Any]:
+def _message_as_json(message: Message) -> dict[str, Any]:
     """What there is of a message; the three of the first line always."""
     always = {"role": message.role, "content": message.content, "timestamp": message.timestamp.isoformat()}
     more = {

@@ -44,7 +44,7 @@ class EmbeddingService:
     def client(self) -> Embedder:
         """What makes the vectors."""
         if self._client is None:
-            self._client = self._made()
+            self._client = self._make_embedder()
         return self._client
 
     async def embed(self, text: str) -> list[float]:
@@ -59,7 +59,7 @@ class EmbeddingService:
             result.append([float(number) for number in row])
         return result
 
-    def _made(self) -> Embedder:
+    def _make_embedder(self) -> Embedder:
         if self.provider in LOCAL:
             return embedder_of("wordllama")
         if self.provider not in _SERVICES:

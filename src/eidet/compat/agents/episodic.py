@@ -9,7 +9,7 @@ from typing import Any
 
 from ...core.record import Record
 from ...views import Episodic
-from ..opening import Place, is_shared, opened, run
+from ..opening import Place, is_shared, open_memory, run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class EpisodicMemory:
     def __init__(
         self, *, memory: Place = None, scope: str = "default", session_id: str | None = None
     ) -> None:
-        self.memory = opened(memory)
+        self.memory = open_memory(memory)
         self.session_id = session_id
         self._owned = not is_shared(memory)
         self._view = Episodic(self.memory, scope=scope)

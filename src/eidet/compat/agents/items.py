@@ -12,7 +12,7 @@ from typing import Any
 from ...core.record import Kind, Record
 from ...memory import Memory
 from ...views import Semantic
-from ..opening import Place, is_shared, opened, run
+from ..opening import Place, is_shared, open_memory, run
 
 
 @dataclass
@@ -57,7 +57,7 @@ class FactStore(MemoryStore):
     """Memories as facts of a `Memory`, found by meaning and by words. An id that exists is replaced."""
 
     def __init__(self, *, memory: Place = None, scope: str = "default") -> None:
-        self.memory = opened(memory)
+        self.memory = open_memory(memory)
         self.scope = scope
         self._facts = Semantic(self.memory, scope=scope)
         self._owned = not is_shared(memory)

@@ -14,8 +14,8 @@ from ...memory import Memory
 from ...models.embed import Embedder, Vectors
 from ...views import Semantic
 from ...write import texts_of
-from ..messages.search import embedder_for, vectors_of, widened
-from ..opening import Place, embedder_in, is_shared, opened, run
+from ..messages.search import embedder_for, find_width, vectors_of
+from ..opening import Place, embedder_in, is_shared, open_memory, run
 from .embedding import EmbeddingService
 from .items import MemoryItem, item_of, short_id
 
@@ -60,7 +60,7 @@ class SemanticMemory:
         """Learns a fact; its id, of eight characters. Without `keep_duplicates`, that of the same fact
         if it is known already."""
         memory = await self._ready(content)
-        return await run(memory, self._added, content, importance, metadata, keep_duplicates)
+        return await run(memory, self._add_fact, content, importance, metadata, keep_duplicates)
 
     async def search(self, query: str, limit: int = 5, min_importance: float = 0.0) -> list[MemoryItem]:
         """The nearest facts, nearest first; each counts as accessed and tells its `last_similarity`."""
@@ -69,7 +69,7 @@ class SemanticMemory:
         if not limit or (self.embedding_fn is None and not self.fallback):
             return []
         memory = await self._ready(query)
-        return await run(memory, self._found, query, limit, min_importance)
+        return await run(memory, self._find_facts, query, limit, min_importance)
 
     async def get(self, memory_id: str) -> MemoryItem | None:
         """A fact by its id."""
@@ -126,7 +126,7 @@ class SemanticMemory:
         near = self._last.get(record.id)
         return item_of(record, None if near is None else {"last_similarity": near})
 
-    def _added(
+    def _add_fact(
         self, content: str, importance: float, metadata: Mapping[str, Any] | None, keep_duplicates: bool
     ) -> str:
         stored = self.memory.remember(
@@ -140,7 +140,7 @@ class SemanticMemory:
         )
         return stored.id
 
-    def _found(self, query: str, limit: int, min_importance: float) -> list[MemoryItem]:
+    def _find_facts(self, query: str, limit: int, min_importance: float) -> list[MemoryItem]:
         facts = self._facts
         if self.embedding_fn is None:
             hits = facts.search(query, limit, min_importance=min_importance)
@@ -158,7 +158,7 @@ class SemanticMemory:
     async def _ready(self, *texts: str) -> Memory:
         """The memory, open; a coroutine function that embeds is awaited in the loop of the caller."""
         if self._memory is None and self.embedding_fn is not None:
-            await widened(self._embedder)
+            await find_width(self._embedder)
         if self._place is None:
             memory = self.memory
         else:
@@ -178,8 +178,8 @@ class SemanticMemory:
 
     def _open(self, embedder: Embedder | None) -> Memory:
         if embedder is None or not is_shared(self._place):
-            return opened(self._place, embedder=embedder)
-        memory = opened(self._place)
+            return open_memory(self._place, embedder=embedder)
+        memory = open_memory(self._place)
         if embedder_in(memory).name != embedder.name:
             raise Misconfigured(
                 f"the memory given has the embedder {embedder_in(memory).name!r}, not {embedder.name!r}: "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...core.errors import BadInput
-from ..opening import Place, is_shared, opened
+from ..opening import Place, is_shared, open_memory
 from .conversation import ConversationMemory
 from .episodic import EpisodicMemory
 from .semantic import SemanticMemory
@@ -30,7 +30,7 @@ class AgentMemorySystem:
         scope: str = "default",
         session_id: str | None = None,
     ) -> None:
-        self.memory = opened(memory)
+        self.memory = open_memory(memory)
         self._owned = not is_shared(memory)
         kept, ours = None if memory is None else self.memory, self.memory
         self.working = working or WorkingMemory(memory=kept, scope=scope, session_id=session_id)
@@ -48,13 +48,13 @@ class AgentMemorySystem:
         if self.working.task:
             parts.append("## Current Task Context\n" + self.working.get_context_string())
         if known := await self.semantic.search(query, limit=max_semantic_results):
-            parts.append(_listed("## Relevant Knowledge", (item.content for item in known)))
+            parts.append(_format_list("## Relevant Knowledge", (item.content for item in known)))
         failed = []
         if max_episodes:
             failed = await self.episodic.search(query, max_episodes, success=False)
         if failed:
             told = (f"{episode.situation}: {episode.outcome}" for episode in failed)
-            parts.append(_listed("## What Failed Before", told))
+            parts.append(_format_list("## What Failed Before", told))
         return "\n\n".join(parts)
 
     async def learn(self, content: str, importance: float = 0.5, source: str = "conversation") -> None:
@@ -93,16 +93,16 @@ def create_memory_aware_prompt(memory: AgentMemorySystem, task: str, include_his
     parts, working = [f"Current task: {task}"], memory.working
     if working.results:
         parts.append(
-            _listed("\nWhat you've already done:", (f"{k}: {v}" for k, v in working.results.items()))
+            _format_list("\nWhat you've already done:", (f"{k}: {v}" for k, v in working.results.items()))
         )
     if working.task:
         parts.append(f"\nCurrent goal: {working.current_goal}")
-    if include_history and (said := _said_before(memory, task)):
-        parts.append(_listed("\nWhat was said before:", said))
+    if include_history and (said := _list_messages(memory, task)):
+        parts.append(_format_list("\nWhat was said before:", said))
     return "\n".join(parts)
 
 
-def _said_before(memory: AgentMemorySystem, task: str) -> list[str]:
+def _list_messages(memory: AgentMemorySystem, task: str) -> list[str]:
     """The conversation so far, but for the task itself, with which it ends."""
     summary = memory.conversation.summary
     messages = list(memory.conversation.messages)
@@ -114,5 +114,5 @@ def _said_before(memory: AgentMemorySystem, task: str) -> list[str]:
     return said
 
 
-def _listed(title: str, lines: Iterable[str]) -> str:
+def _format_list(title: str, lines: Iterable[str]) -> str:
     return "\n".join([title, *(f"- {line}" for line in lines)])

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...core.errors import Misconfigured
 from ...core.validate import dump_json
-from ..messages.async_tools import awaited
+from ..messages.async_tools import await_if_needed
 
 ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 
@@ -35,7 +35,7 @@ class Tool:
         return self.function(**arguments)
 
 
-def checked_tools(tools: Sequence[Any]) -> dict[str, Any]:
+def tools_by_name(tools: Sequence[Any]) -> dict[str, Any]:
     """Tools by their names, or a clear error where one is none."""
     named: dict[str, Any] = {}
     for tool in tools:
@@ -63,7 +63,7 @@ async def result_of(tool: Any, name: str, arguments: Mapping[str, Any]) -> tuple
         if inspect.iscoroutinefunction(function):
             answer = await function(**arguments)
         else:
-            answer = await awaited(await asyncio.to_thread(lambda: function(**arguments)))
+            answer = await await_if_needed(await asyncio.to_thread(lambda: function(**arguments)))
         return storable(as_text(answer)), False
     except Exception as error:  # noqa: BLE001  whatever a tool raises
         return storable(f"{type(error).__name__}: {error}"), True

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...views import Working
-from ..opening import Place, is_shared, opened
+from ..opening import Place, is_shared, open_memory
 from .live import LiveDict, LiveList
 
 
@@ -32,7 +32,7 @@ class WorkingMemory:
         session_id: str | None = None,
         agent: str | None = None,
     ) -> None:
-        self.memory = opened(memory)
+        self.memory = open_memory(memory)
         self._owned = not is_shared(memory)
         self._view = Working(
             self.memory, session=session_id, scope=scope, agent=agent, persist=memory is not None

@@ -130,7 +130,7 @@ def with_memory(
     """Remembers what one agent does; the same agent."""
     _check(memory)
     try:
-        return _bound(agent, memory, agent_id, methods)
+        return _bind_agent(agent, memory, agent_id, methods)
     except EidetError as error:
         raise MemoryConfigException(f"this agent cannot be given a memory: {error}") from error
 
@@ -149,12 +149,12 @@ def _bind_new(cls: Any, memory: Target, agent_id: str | None, methods: str | Seq
     @wraps(begin)
     def made(self: Any, *args: Any, **kwargs: Any) -> None:
         begin(self, *args, **kwargs)
-        _bound(self, memory, agent_id, methods)
+        _bind_agent(self, memory, agent_id, methods)
 
     cls.__init__ = made
 
 
-def _bound(agent: A, memory: Target, agent_id: str | None, methods: str | Sequence[str]) -> A:
+def _bind_agent(agent: A, memory: Target, agent_id: str | None, methods: str | Sequence[str]) -> A:
     own = getattr(agent, "memory_api", None)
     if memory is not None:
         target = memory

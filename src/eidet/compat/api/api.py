@@ -13,10 +13,15 @@ from ...core.scope import check_scope
 from ...core.validate import Json
 from ...memory import Memory
 from ...upkeep import Maintained
-from ..opening import Place, is_shared, opened
+from ..opening import Place, is_shared, open_memory
 from .config import MemoryConfig, config_of
 from .entries import Entry, label_of
-from .errors import MemoryConfigException, MemoryMaintenanceException, MemoryRetrievalException, said_as
+from .errors import (
+    MemoryConfigException,
+    MemoryMaintenanceException,
+    MemoryRetrievalException,
+    translate_errors,
+)
 from .events import Events, Hook
 from .files import load_file, save_file
 from .retrieval import Tiers, Types
@@ -41,10 +46,10 @@ class AgentMemoryAPI:
         **how: Any,
     ) -> None:
         self.config = config_of(config)
-        with said_as(MemoryConfigException, "the memory cannot be opened"):
+        with translate_errors(MemoryConfigException, "the memory cannot be opened"):
             if scope is not None:
                 check_scope(scope)
-            self.memory: Memory = self.config.open(**how) if memory is None else opened(memory, **how)
+            self.memory: Memory = self.config.open(**how) if memory is None else open_memory(memory, **how)
         self._owned = not is_shared(memory)
         self._scope = scope
         self._events = Events()
@@ -160,7 +165,7 @@ class AgentMemoryAPI:
     def agents(self) -> list[str]:
         """The agents that have memories, of this process or not."""
         known = {space.scope: agent_id for agent_id, space in self._spaces.items()}
-        with said_as(MemoryRetrievalException, "the agents were not listed"):
+        with translate_errors(MemoryRetrievalException, "the agents were not listed"):
             paths = agents_in(self.memory, self._scope, set(known))
         return [known.get(path) or unquote(path.rpartition("/")[2]) for path in paths]
 
@@ -251,7 +256,7 @@ class AgentMemoryAPI:
             names = [agent_id]
         else:
             names = self.agents()
-        with said_as(MemoryRetrievalException, f"{path} was not written"):
+        with translate_errors(MemoryRetrievalException, f"{path} was not written"):
             return save_file(
                 self.memory, {name: self.get_memory_space(name).scope for name in names}, Path(path)
             )

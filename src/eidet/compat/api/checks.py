@@ -10,7 +10,7 @@ from .errors import MemoryRetrievalException
 from .ranking import Content
 
 
-def asked_for(query: object) -> Any:
+def strategy_of(query: object) -> Any:
     """A query or a strategy; a plain text asks for what is about it."""
     if isinstance(query, QueryBuilder):
         return query.build()
@@ -21,13 +21,13 @@ def asked_for(query: object) -> Any:
     return query
 
 
-def checked_id(memory_id: str) -> str:
+def check_id(memory_id: str) -> str:
     if not isinstance(memory_id, str):
         raise MemoryRetrievalException(f"a memory_id is a text, not {memory_id!r}")
     return memory_id
 
 
-def checked_count(count: int, name: str) -> int:
+def check_count(count: int, name: str) -> int:
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise MemoryRetrievalException(f"{name} is a whole number from 1 up, not {count!r}")
     return count

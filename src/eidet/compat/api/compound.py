@@ -155,7 +155,7 @@ class MemoryQuery:
     tiers: tuple[Tier, ...] | None = None
     k: int | None = 10
 
-    def answered(self, look: Look) -> list[Scored]:
+    def answer(self, look: Look) -> list[Scored]:
         """Best first."""
         return self.strategy.found(look, Where(kinds=self.kinds, tiers=self.tiers), self.k)
 

@@ -14,7 +14,7 @@ from ...core.settings import Settings, Upkeep
 from ...memory import Memory
 from ...open import open_store
 from ...store.redis.address import address_of
-from ..opening import opened
+from ..opening import open_memory
 from .errors import MemoryConfigException, Severity, log
 
 SECONDS_A_DAY: Final = 86_400.0
@@ -135,8 +135,8 @@ class MemoryConfig:
         short, middle = self.stm.server, self.im.server
         if short is not None and middle is not None and _place(short) != _place(middle):
             raise MemoryConfigException(
-                f"stm_config is on {_shown(short)}, im_config on {_shown(middle)}: the short and the middle "
-                "tier live on one server, in one database and namespace; name the same for both, or leave it "
+                f"stm_config is on {_hide_password(short)}, im_config on {_hide_password(middle)}: "
+                "the short and the middle tier live on one server, in one database and namespace; name the same for both, or leave it "
                 "out of im_config",
                 severity=Severity.POTENTIALLY_RECOVERABLE,
             )
@@ -176,7 +176,7 @@ class MemoryConfig:
         """The memory. With a server and a `db_path`, short and middle are on the one, long in the other."""
         server, path = self.server, self.ltm.db_path
         if server is None or path is None:
-            return opened(self.place, **how)
+            return open_memory(self.place, **how)
         from ...store.tiered import TieredStore
 
         settings = how.get("settings") or Settings()
@@ -198,7 +198,7 @@ class MemoryConfig:
             promote_days=self.promote_days,
         )
 
-    def left_of_priority(self, age: float) -> float:
+    def priority_after(self, age: float) -> float:
         """The share of its priority that a memory of an age in seconds still has."""
         return float(self.memory_priority_decay ** max(0, int(age // (self.stm.ttl or SECONDS_A_DAY))))
 
@@ -221,7 +221,7 @@ class MemoryConfig:
             )
         for head, parts in deep.items():
             base = _tier_of(_TIERS[head], flat.get(head, getattr(self, head)), head)
-            flat[head] = _changed(base, parts, head)
+            flat[head] = _change_fields(base, parts, head)
         return replace(self, **flat)
 
 
@@ -243,7 +243,7 @@ def _place(url: str) -> object:
     return address.hosts, address.database, address.service, address.prefix
 
 
-def _shown(url: str) -> str:
+def _hide_password(url: str) -> str:
     """Without a password."""
     try:
         address = address_of(url)
@@ -266,11 +266,11 @@ def _tier_of(kind: type[T], given: object, name: str) -> T:
     if isinstance(given, kind):
         return given
     if isinstance(given, Mapping):
-        return _changed(kind(), given, name)
+        return _change_fields(kind(), given, name)
     raise _wrong(name, f"a {kind.__name__} or a dict", given)
 
 
-def _changed(base: T, changes: Mapping[str, Any], name: str) -> T:
+def _change_fields(base: T, changes: Mapping[str, Any], name: str) -> T:
     known = {f.name for f in fields(base)}
     if unknown := changes.keys() - known:
         listed = ", ".join(sorted(known))

@@ -24,14 +24,14 @@ def label_of(agent_id: str) -> str:
     """The scope label of an agent: its id, with what a label cannot have percent-encoded."""
     if not isinstance(agent_id, str) or not agent_id:
         raise InvalidAgentId(f"agent_id is a text that is not empty, not {agent_id!r}")
-    label = "".join(_coded(agent_id))
+    label = "".join(_encode_id(agent_id))
     if len(label) > 200:
         raise InvalidAgentId(f"agent_id is too long: {len(label):,} characters of at most 200")
     check_scope(label)
     return label
 
 
-def _coded(agent_id: str) -> Iterator[str]:
+def _encode_id(agent_id: str) -> Iterator[str]:
     last = len(agent_id) - 1
     for at, char in enumerate(agent_id):
         edge = char.isspace() and at in (0, last)
@@ -45,14 +45,14 @@ def tiers_of(memory_tiers: str | Iterable[str] | None) -> tuple[Tier, ...] | Non
     """Tiers by this door's names (stm, im, ltm) or the memory's own (short, middle, long)."""
     if memory_tiers is None:
         return None
-    named = _named(memory_tiers, "memory_tiers")
+    named = _as_tuple(memory_tiers, "memory_tiers")
     known = {**TIERS, **{str(tier): tier for tier in Tier}}
     if unknown := [name for name in named if str(name).lower() not in known]:
         raise MemoryRetrievalException(f"there is no tier {unknown[0]!r}; there are stm, im and ltm")
     return tuple(dict.fromkeys(known[str(name).lower()] for name in named))
 
 
-def _named(given: object, what: str) -> tuple[Any, ...]:
+def _as_tuple(given: object, what: str) -> tuple[Any, ...]:
     if isinstance(given, str):
         return (given,)
     if not isinstance(given, Iterable):
@@ -63,7 +63,7 @@ def _named(given: object, what: str) -> tuple[Any, ...]:
 def kinds_of(memory_type: str | Iterable[str] | None) -> tuple[Kind, ...] | None:
     if memory_type is None:
         return None
-    named = _named(memory_type, "memory_type")
+    named = _as_tuple(memory_type, "memory_type")
     if unknown := [name for name in named if name not in list(Kind)]:
         raise MemoryRetrievalException(
             f"there is no memory_type {unknown[0]!r}; there are state, action, interaction, "
@@ -106,7 +106,7 @@ def entry_of(record: Record, agent_id: str, *, importance: float, whole: Callabl
         "agent_id": agent_id,
         "step_number": record.step,
         "timestamp": record.occurred,
-        "contents": told(record),
+        "contents": contents_as_json(record),
         "metadata": {
             "creation_time": record.created,
             "last_access_time": record.created if record.last_used is None else record.last_used,
@@ -119,21 +119,21 @@ def entry_of(record: Record, agent_id: str, *, importance: float, whole: Callabl
     }
 
 
-def told(record: Record) -> Json:
+def contents_as_json(record: Record) -> Json:
     """What a memory says; one that is a text (of another door) is told as its content."""
     if isinstance(record.data, dict):
-        return copied(record.data)
+        return copy_json(record.data)
     if record.data is None:
         return {"content": record.text}
     return {"content": record.text, "data": record.data}
 
 
-def copied(value: Json) -> Json:
+def copy_json(value: Json) -> Json:
     """JSON of one's own: a fifth of what deepcopy costs."""
     if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
+        return {key: copy_json(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [copied(item) for item in value]
+        return [copy_json(item) for item in value]
     return value
 
 
@@ -157,22 +157,22 @@ class Embeddings(dict[str, list[float]]):
         self._record: Record | None = record
         self._whole = whole
 
-    def _filled(self) -> dict[str, list[float]]:
+    def _fill(self) -> dict[str, list[float]]:
         record, self._record = self._record, None
         if record is not None:
             super().update(vectors_of(record, self._whole))  # in place: the keys are there already
         return self
 
     def __getitem__(self, key: str) -> list[float]:
-        self._filled()
+        self._fill()
         return super().__getitem__(key)
 
     def __iter__(self) -> Iterator[str]:
-        self._filled()
+        self._fill()
         return super().__iter__()
 
     def __eq__(self, other: object) -> bool:
-        self._filled()
+        self._fill()
         return dict(self) == (dict(other) if isinstance(other, Embeddings) else other)
 
     def __ne__(self, other: object) -> bool:
@@ -181,7 +181,7 @@ class Embeddings(dict[str, list[float]]):
     __hash__ = None
 
     def __repr__(self) -> str:
-        self._filled()
+        self._fill()
         return super().__repr__()
 
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, list[float]]]]:
@@ -189,42 +189,42 @@ class Embeddings(dict[str, list[float]]):
         return dict, (dict(self.items()),)
 
     def get(self, key: str, default: Any = None) -> Any:
-        self._filled()
+        self._fill()
         return super().get(key, default)
 
     def keys(self) -> Any:
-        self._filled()
+        self._fill()
         return super().keys()
 
     def values(self) -> Any:
-        self._filled()
+        self._fill()
         return super().values()
 
     def items(self) -> Any:
-        self._filled()
+        self._fill()
         return super().items()
 
     def copy(self) -> dict[str, list[float]]:
         return dict(self.items())
 
     def pop(self, *args: Any) -> Any:
-        self._filled()
+        self._fill()
         return super().pop(*args)
 
     def __setitem__(self, key: str, value: list[float]) -> None:
-        self._filled()
+        self._fill()
         super().__setitem__(key, value)
 
     def __delitem__(self, key: str) -> None:
-        self._filled()
+        self._fill()
         super().__delitem__(key)
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        self._filled()
+        self._fill()
         super().update(*args, **kwargs)
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        self._filled()
+        self._fill()
         return super().setdefault(key, default)
 
     def clear(self) -> None:
@@ -232,7 +232,7 @@ class Embeddings(dict[str, list[float]]):
         super().clear()
 
     def popitem(self) -> tuple[str, list[float]]:
-        self._filled()
+        self._fill()
         return super().popitem()
 
     def __or__(self, other: Any) -> Any:

@@ -99,7 +99,7 @@ def severity_of(error: BaseException) -> Severity:
 
 
 @contextmanager
-def said_as(kind: type[MemoryAPIException], what: str, **context: Any) -> Iterator[None]:
+def translate_errors(kind: type[MemoryAPIException], what: str, **context: Any) -> Iterator[None]:
     """Errors of the memory as errors of this door, with what was being done; logged once."""
     try:
         yield

@@ -58,11 +58,11 @@ class Events:
             return []
         self._depth.now = depth + 1
         try:
-            return [self._called(one, event, dict(data), space) for one in hooks]
+            return [self._call_hook(one, event, dict(data), space) for one in hooks]
         finally:
             self._depth.now = depth
 
-    def _called(self, one: _Registered, event: str, data: dict[str, Any], space: MemorySpace) -> Any:
+    def _call_hook(self, one: _Registered, event: str, data: dict[str, Any], space: MemorySpace) -> Any:
         try:
             if one.takes_space:
                 answer = one.hook(data, space)

@@ -21,8 +21,8 @@ from ...core.record import Kind, Record, Tier
 from ...core.validate import dump_json
 from ...memory import Memory
 from ...store.export_file import as_json, read_export, record_from, verify_export, write_export
-from .entries import TIERS, place_of, told
-from .errors import MemoryStoreException, said_as
+from .entries import TIERS, contents_as_json, place_of
+from .errors import MemoryStoreException, translate_errors
 
 if TYPE_CHECKING:
     from .api import AgentMemoryAPI
@@ -83,7 +83,7 @@ def _memory(record: Record, agent_id: str) -> dict[str, Any]:
         "agent_id": agent_id,
         "step_number": record.step,
         "timestamp": record.occurred,
-        "contents": told(record.whole),
+        "contents": contents_as_json(record.whole),
         "record": as_json(record),
     }
 
@@ -94,7 +94,7 @@ def _checksum(body: Mapping[str, Any]) -> str:
 
 def load_file(api: AgentMemoryAPI, path: Path) -> int:
     """How many memories were read; nothing is stored before all of the file is known to be sound."""
-    with said_as(MemoryStoreException, f"{path.name} was not loaded"):
+    with translate_errors(MemoryStoreException, f"{path.name} was not loaded"):
         first = _first_line(path)
         if '"eidet":"export"' in first.replace(" ", "")[:200]:
             manifest = verify_export(path)
@@ -105,7 +105,7 @@ def load_file(api: AgentMemoryAPI, path: Path) -> int:
             return _put(api, list(read_export(path)), manifest, names)
         document = _read(path)
         if isinstance(document, dict) and document.get("format") == FORMAT:
-            return _put(api, *_checked(document, path))
+            return _put(api, *_check_document(document, path))
         return _entries(api, _plain(document, path), path)
 
 
@@ -133,7 +133,9 @@ def _read(path: Path) -> Any:
         raise Corrupt(f"{path} is no JSON ({error}); nothing was loaded") from error
 
 
-def _checked(document: dict[str, Any], path: Path) -> tuple[list[Record], dict[str, Any], dict[str, str]]:
+def _check_document(
+    document: dict[str, Any], path: Path
+) -> tuple[list[Record], dict[str, Any], dict[str, str]]:
     if document.get("version") != VERSION:
         raise BadInput(f"{path} has version {document.get('version')!r}, this release reads {VERSION}")
     if missing := [name for name in _FIELDS if name not in document]:

@@ -32,7 +32,7 @@ class AgentState:
     @classmethod
     def from_dict(cls, data: Mapping[str, Json]) -> Self:
         """The same state again: what is not a field of its own is extra data."""
-        return cls(**_parted(cls, data, "extra_data"))
+        return cls(**_split_fields(cls, data, "extra_data"))
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class ActionResult:
     details: dict[str, Json] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Json]:
-        return _said(self)
+        return _as_json(self)
 
 
 @dataclass(slots=True)
@@ -67,14 +67,14 @@ class ActionData:
     error: str | None = None
 
     def as_dict(self) -> dict[str, Json]:
-        return _said(self)
+        return _as_json(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Json]) -> Self:
         return cls(**{name: value for name, value in data.items() if name in {f.name for f in fields(cls)}})
 
 
-def _said(model: Any) -> dict[str, Json]:
+def _as_json(model: Any) -> dict[str, Json]:
     values = {f.name: getattr(model, f.name) for f in fields(model)}
     result = {}
     for name, value in values.items():
@@ -83,7 +83,7 @@ def _said(model: Any) -> dict[str, Json]:
     return result
 
 
-def _parted(model: type[Any], data: Mapping[str, Json], rest: str) -> dict[str, Any]:
+def _split_fields(model: type[Any], data: Mapping[str, Json], rest: str) -> dict[str, Any]:
     names = {f.name for f in fields(model)} - {rest}
     own = {name: value for name, value in data.items() if name in names}
     return {**own, rest: {name: value for name, value in data.items() if name not in names}}

@@ -10,7 +10,7 @@ from ...core.record import Record
 from ...core.validate import Json
 from ...core.where import Where
 from .errors import MemoryRetrievalException
-from .reader import Look, Scored, both, spoken
+from .reader import Look, Scored, both, state_as_text
 
 LEVELS: Final = {"low": (None, 0.4), "medium": (0.4, 0.7), "high": (0.7, None)}
 
@@ -39,7 +39,7 @@ class Similarity:
 
     def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.vector is None:
-            vector = look.vector_of(spoken(self.state))
+            vector = look.vector_of(state_as_text(self.state))
         else:
             vector = self.vector
         return [one for one in look.nearest(vector, where, k) if one.score >= self.least]

@@ -59,7 +59,7 @@ class Look:
         hits = self.memory.recall(
             scope=self.scope,
             vector=vector,
-            where=_said(where),
+            where=_drop_empty(where),
             limit=limit or ALL,
             recipe=NEAREST,
             understand=False,
@@ -75,7 +75,7 @@ class Look:
             self.memory.recall(
                 text,
                 scope=self.scope,
-                where=_said(where),
+                where=_drop_empty(where),
                 limit=limit or ALL,
                 recipe=WORDS,
                 understand=False,
@@ -86,7 +86,7 @@ class Look:
         return embedder_in(self.memory).embed([text])[0]
 
 
-def _said(where: Where | None) -> Where | None:
+def _drop_empty(where: Where | None) -> Where | None:
     """None for a filter that asks for nothing: the index need not look at any row then."""
     if where == EVERYTHING:
         return None
@@ -129,7 +129,7 @@ def _best_unit(hit: Hit, first: float, width: int) -> float:
     return max([first, *(signal.value for signal in hit.signals if signal.name == "dense")])
 
 
-def spoken(state: object) -> str:
+def state_as_text(state: object) -> str:
     """A state (or a text) as the line of text by which it is compared: the same as when it is stored."""
     if isinstance(state, str):
         return state

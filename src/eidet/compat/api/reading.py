@@ -36,18 +36,20 @@ class Reading:
         if kept is not None:
             return list(kept)
         stamp = self._head()
-        found = self._asked(ask, tiers, order, limit)
+        found = self._ask_all(ask, tiers, order, limit)
         if not self.degraded:
             self.cache.put(key, tuple(found), stamp, 1 + len(found))
         return found
 
-    def _asked(self, ask: Ask, tiers: tuple[Tier, ...] | None, order: str, limit: int | None) -> list[Scored]:
+    def _ask_all(
+        self, ask: Ask, tiers: tuple[Tier, ...] | None, order: str, limit: int | None
+    ) -> list[Scored]:
         self.degraded = {}
         try:
             found = ask(tiers)
         except (Corrupt, Unavailable) as error:
             return self._from_those_that_answer(ask, tiers or EVERY, order, limit, error)
-        self._tell(self._done_without(tiers or EVERY))
+        self._tell(self._missing_tiers(tiers or EVERY))
         return found
 
     def _from_those_that_answer(
@@ -67,7 +69,7 @@ class Reading:
         self._tell(failed)
         return merge_sorted(parts, KEYS[order], limit)
 
-    def _done_without(self, tiers: tuple[Tier, ...]) -> dict[str, str]:
+    def _missing_tiers(self, tiers: tuple[Tier, ...]) -> dict[str, str]:
         """The tiers whose store is down, where a memory is made of several and answers from the rest."""
         if not getattr(self._store(), "missing", ()):
             return {}

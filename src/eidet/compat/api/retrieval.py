@@ -13,15 +13,15 @@ from ...memory import Memory
 from ..opening import clock_of
 from .builder import QueryBuilder
 from .cache import ResultCache, key_of
-from .checks import asked_for, checked_count, checked_id
+from .checks import check_count, check_id, strategy_of
 from .compound import MemoryQuery
 from .config import MemoryConfig
 from .entries import Entry, entry_of, kinds_of, label_of, tiers_of, unknown_agent
-from .errors import MemoryRetrievalException, said_as
+from .errors import MemoryRetrievalException, translate_errors
 from .history import changes_of, state_at
 from .models import contents_of
 from .ranking import Content, Similarity
-from .reader import Look, Scored, closeness, spoken
+from .reader import Look, Scored, closeness, state_as_text
 from .reading import Ask, Reading
 from .strategies import Attribute, Strategy
 
@@ -51,8 +51,8 @@ class Retrieval:
     # Retrieving.
 
     def retrieve_state_by_id(self, memory_id: str) -> Entry | None:
-        with said_as(MemoryRetrievalException, "the memory was not read", memory_id=memory_id):
-            found = self._memory.get(checked_id(memory_id), scope=self.scope)
+        with translate_errors(MemoryRetrievalException, "the memory was not read", memory_id=memory_id):
+            found = self._memory.get(check_id(memory_id), scope=self.scope)
         if found is None:
             return None
         return self._entry(found)
@@ -62,7 +62,9 @@ class Retrieval:
     ) -> list[Entry]:
         """The newest by step, newest first."""
         where = Where(kinds=kinds_of(memory_type))
-        return self._listed("recent", where, memory_tiers, order="-step", limit=checked_count(count, "count"))
+        return self._list_entries(
+            "recent", where, memory_tiers, order="-step", limit=check_count(count, "count")
+        )
 
     def retrieve_by_time_range(
         self,
@@ -81,7 +83,7 @@ class Retrieval:
         if start_step is not None and end_step is not None and start_step > end_step:
             raise MemoryRetrievalException(f"start_step {start_step} is after end_step {end_step}")
         where = Where(step_from=start_step, step_to=end_step, kinds=kinds_of(memory_type))
-        return self._listed("range", where, memory_tiers, order="step", limit=None)
+        return self._list_entries("range", where, memory_tiers, order="step", limit=None)
 
     def retrieve_by_attributes(
         self,
@@ -120,7 +122,7 @@ class Retrieval:
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
         """Nearest by their vectors and by their attributes, weighed: numbers by how near they are."""
-        most, text = checked_count(k, "k"), self._spoken(query_state)
+        most, text = check_count(k, "k"), self._state_as_text(query_state)
         wanted = clean_json(contents_of(query_state) or {}, "query_state")
         weights = (vector_weight, attribute_weight)
         if any(not isinstance(weight, int | float) or weight < 0 for weight in weights) or not sum(weights):
@@ -132,10 +134,10 @@ class Retrieval:
             return Scored(one.record, (vector_weight * one.score + shared) / sum(weights))
 
         def ask(look: Look, query: MemoryQuery) -> list[Scored]:
-            return sorted(map(fit, query.answered(look)), key=lambda one: -one.score)[:most]
+            return sorted(map(fit, query.answer(look)), key=lambda one: -one.score)[:most]
 
         key = ("hybrid", text, key_of(wanted), weights, most, base.kinds)
-        return self._entries(self._answered(key, ask, replace(base, tiers=tiers_of(memory_tiers)), most))
+        return self._entries(self._answer(key, ask, replace(base, tiers=tiers_of(memory_tiers)), most))
 
     def search_by_embedding(
         self,
@@ -145,9 +147,7 @@ class Retrieval:
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
         """Nearest to a vector of the memory's own embedder."""
-        return self.search(
-            Similarity(vector=query_embedding), checked_count(k, "k"), memory_type, memory_tiers
-        )
+        return self.search(Similarity(vector=query_embedding), check_count(k, "k"), memory_type, memory_tiers)
 
     def search_by_content(
         self,
@@ -157,10 +157,10 @@ class Retrieval:
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
         """About a text (or what a dict tells): by meaning and by words."""
-        text = self._spoken(content_query)
+        text = self._state_as_text(content_query)
         if not text.strip():
             raise MemoryRetrievalException("content_query is empty: say what to look for")
-        return self.search(Content(text=text), checked_count(k, "k"), memory_type, memory_tiers)
+        return self.search(Content(text=text), check_count(k, "k"), memory_type, memory_tiers)
 
     def search(
         self,
@@ -180,20 +180,20 @@ class Retrieval:
         memory_tiers: Tiers = None,
     ) -> list[tuple[Entry, float]]:
         """The same, each with its score."""
-        asked = asked_for(query)
+        asked = strategy_of(query)
         if not isinstance(asked, MemoryQuery):
             asked = MemoryQuery(
                 strategy=asked,
                 kinds=kinds_of(memory_type),
                 tiers=tiers_of(memory_tiers),
-                k=k and checked_count(k, "k"),
+                k=k and check_count(k, "k"),
             )
         key = (
             "search",
             key_of(replace(asked, tiers=None)),
             int(self._clock()) if asked.goes_by_now else None,
         )
-        found = self._answered(key, lambda look, narrowed: narrowed.answered(look), asked, asked.k)
+        found = self._answer(key, lambda look, narrowed: narrowed.answer(look), asked, asked.k)
         return [(self._entry(one.record), one.score) for one in found]
 
     def query(self) -> QueryBuilder:
@@ -204,7 +204,9 @@ class Retrieval:
 
     def get_memory_snapshots(self, steps: Sequence[int]) -> dict[int, Entry | None]:
         """The state at each step, the newest if there are several; None where none was stored."""
-        with said_as(MemoryRetrievalException, "the snapshots were not read", agent_id=self.agent_id):
+        with translate_errors(
+            MemoryRetrievalException, "the snapshots were not read", agent_id=self.agent_id
+        ):
             found = {step: state_at(self._look(), step) for step in steps}
         result = {}
         for step, record in found.items():
@@ -215,7 +217,7 @@ class Retrieval:
         self, attribute_name: str, start_step: int | None = None, end_step: int | None = None
     ) -> list[dict[str, Any]]:
         """One entry for each change of an attribute (a dotted path) between states, in order of steps."""
-        with said_as(MemoryRetrievalException, "the changes were not read", agent_id=self.agent_id):
+        with translate_errors(MemoryRetrievalException, "the changes were not read", agent_id=self.agent_id):
             return changes_of(self._look(), attribute_name, start_step, end_step)
 
     # Answers that are kept.
@@ -246,21 +248,23 @@ class Retrieval:
 
     def importance_of(self, record: Record) -> float:
         """What is left of a memory's priority."""
-        return record.importance * self.config.left_of_priority(self._clock() - record.created)
+        return record.importance * self.config.priority_after(self._clock() - record.created)
 
     def _check(self, agent_id: str | None) -> None:
         if agent_id is not None and agent_id != self.agent_id:
             unknown_agent(agent_id, self.agent_id)
 
-    def _spoken(self, state: Any) -> str:
-        with said_as(MemoryRetrievalException, "the query cannot be compared", agent_id=self.agent_id):
-            return spoken(state)
+    def _state_as_text(self, state: Any) -> str:
+        with translate_errors(
+            MemoryRetrievalException, "the query cannot be compared", agent_id=self.agent_id
+        ):
+            return state_as_text(state)
 
     def _look(self) -> Look:
         decays = self.config.memory_priority_decay < 1
         return Look(self._memory, self.scope, self._clock(), self.importance_of, decays)
 
-    def _listed(
+    def _list_entries(
         self, what: str, where: Where, memory_tiers: Tiers, *, order: str, limit: int | None
     ) -> list[Entry]:
         def ask(tiers: Any) -> list[Scored]:
@@ -270,7 +274,7 @@ class Retrieval:
 
         return self._entries(self._read((what, where, limit), ask, memory_tiers, order, limit))
 
-    def _answered(
+    def _answer(
         self,
         key: Hashable,
         ask: Callable[[Look, MemoryQuery], list[Scored]],
@@ -284,7 +288,7 @@ class Retrieval:
 
     def _read(self, key: Hashable, ask: Ask, tiers: Any, order: str, limit: int | None) -> list[Scored]:
         chosen = tiers_of(tiers)
-        with said_as(MemoryRetrievalException, "the memories were not read", agent_id=self.agent_id):
+        with translate_errors(MemoryRetrievalException, "the memories were not read", agent_id=self.agent_id):
             return self._reading.answer((key, chosen), ask, tiers=chosen, order=order, limit=limit)
 
     def _entries(self, found: Sequence[Scored]) -> list[Entry]:

@@ -11,7 +11,7 @@ from ...core.where import Where
 from ...memory import Memory
 from ...upkeep import Maintained
 from . import tiers as keeping
-from .checks import checked_id
+from .checks import check_id
 from .config import MemoryConfig
 from .entries import Entry, place_of, tiers_of
 from .errors import (
@@ -20,7 +20,7 @@ from .errors import (
     MemoryStoreException,
     Severity,
     log,
-    said_as,
+    translate_errors,
 )
 from .events import Events, Hook
 from .models import contents_of
@@ -59,9 +59,9 @@ class MemorySpace(Retrieval):
         """Stores contents (a dict, or a model with `as_dict`); the id of the memory."""
         draft = self._draft(contents, step_number, priority, memory_type)
         about = {"agent_id": self.agent_id, "step_number": step_number}
-        with said_as(MemoryStoreException, f"the {memory_type} was not stored", **about):
+        with translate_errors(MemoryStoreException, f"the {memory_type} was not stored", **about):
             record = self._memory.remember(draft, scope=self.scope)
-        self._stored([record])
+        self._announce_stored([record])
         return record.id
 
     def store_batch(self, memories: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -71,11 +71,11 @@ class MemorySpace(Retrieval):
         drafts = [self._draft_of(at, one) for at, one in enumerate(memories)]
         if not drafts:
             return []
-        with said_as(
+        with translate_errors(
             MemoryStoreException, "the batch was not stored", agent_id=self.agent_id, count=len(drafts)
         ):
             records = self._memory.remember(drafts, scope=self.scope)
-        self._stored(records)
+        self._announce_stored(records)
         return [record.id for record in records]
 
     def _draft_of(self, at: int, one: Mapping[str, Any]) -> Draft:
@@ -108,7 +108,7 @@ class MemorySpace(Retrieval):
             place=place_of(data),
         )
 
-    def _stored(self, records: Sequence[Record]) -> None:
+    def _announce_stored(self, records: Sequence[Record]) -> None:
         for record in records:
             told = {"memory_id": record.id, "agent_id": self.agent_id, "step_number": record.step,
                     "memory_type": str(record.kind), "contents": record.data}  # fmt: skip
@@ -122,8 +122,8 @@ class MemorySpace(Retrieval):
 
     def focus(self, memory_id: str) -> Entry:
         """Looks at one memory closely: counts as a retrieval, and brings back what its tier left out."""
-        with said_as(MemoryRetrievalException, "the memory was not read", memory_id=memory_id):
-            found = self._memory.get(checked_id(memory_id), scope=self.scope)
+        with translate_errors(MemoryRetrievalException, "the memory was not read", memory_id=memory_id):
+            found = self._memory.get(check_id(memory_id), scope=self.scope)
             if found is None:
                 raise MemoryRetrievalException(f"there is no memory {memory_id!r} of agent {self.agent_id!r}")
             if found.level:
@@ -139,7 +139,7 @@ class MemorySpace(Retrieval):
         """Sets the priority of a memory; whether there is such a memory."""
         if self.retrieve_state_by_id(memory_id) is None:
             return False
-        with said_as(MemoryStoreException, "the importance was not set", memory_id=memory_id):
+        with translate_errors(MemoryStoreException, "the importance was not set", memory_id=memory_id):
             self._memory.revise(memory_id, scope=self.scope, importance=importance_score)
         return True
 
@@ -147,7 +147,9 @@ class MemorySpace(Retrieval):
 
     def maintain(self) -> Maintained:
         """Brings every tier within its limits now."""
-        with said_as(MemoryMaintenanceException, "the tiers were not kept in order", agent_id=self.agent_id):
+        with translate_errors(
+            MemoryMaintenanceException, "the tiers were not kept in order", agent_id=self.agent_id
+        ):
             done = keeping.maintain(self._memory, self.scope, self.config, self._clock())
         self._events.fire("maintenance", {"agent_id": self.agent_id, "counts": dict(done.counts)}, self)
         if done.failed:
@@ -163,7 +165,9 @@ class MemorySpace(Retrieval):
         now = self._clock()
         patient = now - self._aged_out < (self.config.stm.ttl or 0.0) / 20
         try:
-            with said_as(MemoryMaintenanceException, "the tiers were not looked at", agent_id=self.agent_id):
+            with translate_errors(
+                MemoryMaintenanceException, "the tiers were not looked at", agent_id=self.agent_id
+            ):
                 due = keeping.is_due(self._memory, self.scope, self.config, now, early=not patient)
             if due:
                 self._aged_out = now
@@ -175,20 +179,24 @@ class MemorySpace(Retrieval):
 
     def flush_to_ltm(self, include_stm: bool = True) -> dict[str, int]:
         """Moves everything into long-term memory; how many came out of stm and of im."""
-        with said_as(MemoryMaintenanceException, "the memories were not moved", agent_id=self.agent_id):
+        with translate_errors(
+            MemoryMaintenanceException, "the memories were not moved", agent_id=self.agent_id
+        ):
             return keeping.to_long(self._memory, self.scope, short=include_stm)
 
     def clear(self, memory_tiers: Tiers = None) -> int:
         """Deletes the agent's memories, or those of some tiers; how many there were."""
         chosen = tiers_of(memory_tiers)
-        with said_as(MemoryStoreException, "the memories were not deleted", agent_id=self.agent_id):
+        with translate_errors(MemoryStoreException, "the memories were not deleted", agent_id=self.agent_id):
             if chosen is None:
                 return self._memory.forget(everything=True, scope=self.scope, for_good=False)
             return self._memory.forget(where=Where(tiers=chosen), scope=self.scope, for_good=False)
 
     def get_statistics(self) -> dict[str, Any]:
         """Counts in all and by tier, types, importance, and what the cache holds."""
-        with said_as(MemoryRetrievalException, "the statistics were not read", agent_id=self.agent_id):
+        with translate_errors(
+            MemoryRetrievalException, "the statistics were not read", agent_id=self.agent_id
+        ):
             told = statistics(self._memory, self.scope, self.importance_of)
         return {"agent_id": self.agent_id, **told, "cache": self.cache_info()}
 

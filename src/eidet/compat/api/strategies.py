@@ -223,9 +223,9 @@ class Attribute(_Filter):
         return self.mode == "any"
 
     def _tests(self) -> list[Where]:
-        return [attribute(name, *self._asked(value)) for name, value in self.fields.items()]
+        return [attribute(name, *self._test_for(value)) for name, value in self.fields.items()]
 
-    def _asked(self, value: Json) -> tuple[str, Json]:
+    def _test_for(self, value: Json) -> tuple[str, Json]:
         if not isinstance(value, str):
             return "=", value
         if self.regex:

@@ -52,12 +52,12 @@ def to_long(memory: Memory, scope: str, *, short: bool) -> dict[str, int]:
     )
     to_middle = 0
     if short:
-        to_middle = _moved(memory, scope, replace(blank, short_entries=0))
-    all_of_it = _moved(memory, scope, replace(blank, middle_entries=0))
+        to_middle = _move_records(memory, scope, replace(blank, short_entries=0))
+    all_of_it = _move_records(memory, scope, replace(blank, middle_entries=0))
     return {"stm": to_middle, "im": all_of_it - to_middle}
 
 
-def _moved(memory: Memory, scope: str, settings: Upkeep) -> int:
+def _move_records(memory: Memory, scope: str, settings: Upkeep) -> int:
     return memory.maintain(scope, only="move", settings=settings).counts.get("move", 0)
 
 
@@ -68,7 +68,7 @@ def _may_stay(
     if limits.ttl is None:
         return limits.memory_limit
     here = _in(tier)
-    if not _aged(memory, scope, here, limits.ttl, now):
+    if not _is_any_old(memory, scope, here, limits.ttl, now):
         return limits.memory_limit
     fresh = memory.count(here & ~resting(now - limits.ttl), scope=scope)
     if limits.memory_limit is None:
@@ -98,7 +98,7 @@ def _over(
     most = limits.memory_limit
     if most is not None and memory.find(here, scope=scope, order="-created", limit=1, offset=most):
         return True
-    if limits.ttl is not None and _aged(memory, scope, here, limits.ttl, now, early=early):
+    if limits.ttl is not None and _is_any_old(memory, scope, here, limits.ttl, now, early=early):
         return True
     return limits.retention_steps is not None and _behind(memory, scope, here) > limits.retention_steps
 
@@ -108,7 +108,9 @@ def _in(tier: Tier) -> Where:
     return Where(tiers=(tier,), trust=tuple(Trust))
 
 
-def _aged(memory: Memory, scope: str, here: Where, ttl: float, now: float, *, early: bool = False) -> bool:
+def _is_any_old(
+    memory: Memory, scope: str, here: Where, ttl: float, now: float, *, early: bool = False
+) -> bool:
     """Nothing rests longer than since it was made: while the oldest is young, uses need not be looked at."""
     oldest = memory.find(here, scope=scope, order="created", limit=1)
     if not oldest or now - oldest[0].created < (ttl / 2 if early else ttl):

@@ -16,10 +16,10 @@ from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
 from ..numbers import next_number
-from ..opening import Place, embedder_in, is_shared, opened
+from ..opening import Place, embedder_in, is_shared, open_memory
 from .legacy import OldCalls
 from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of, store_of
-from .vector import MODEL, VectorMemoryStore, indexed, vectors_in
+from .vector import MODEL, VectorMemoryStore, settings_with_index, vectors_in
 from .working import WorkingStore
 
 EXPERIENCES: Final = "experiences"
@@ -65,12 +65,12 @@ class EnhancedAgentMemory(OldCalls):
     ) -> None:
         _check_every(summary_every, summary_keep)
         place = path if persistent and memory is None else memory
-        self.memory = _opened(
+        self.memory = _open_memory(
             place,
             vector and vector_store is None,
             model_name,
             model,
-            settings=indexed(settings, index),
+            settings=settings_with_index(settings, index),
             guard=privacy,
             key=key,
         )
@@ -84,7 +84,7 @@ class EnhancedAgentMemory(OldCalls):
         self.session_id = log.log.session
         self.working: MemoryStore[str] = log if working is None else store_of(working)
         if long_term is None:
-            self.long_term = self._kept(place)
+            self.long_term = self._open_experiences(place)
         else:
             self.long_term = store_of(long_term)
         self.vector = self._vectors(vector, vector_store, ranking)
@@ -92,7 +92,7 @@ class EnhancedAgentMemory(OldCalls):
             self.memory, session=self.session_id, scope=scope, agent=agent, persist=place is not None
         )
 
-    def _kept(self, place: Place) -> MemoryStore[str]:
+    def _open_experiences(self, place: Place) -> MemoryStore[str]:
         kind = _class_for(place)
         return kind(
             memory=self.memory, scope=self.scope, name=EXPERIENCES, kind="episode", agent=self._agent,
@@ -171,7 +171,7 @@ class EnhancedAgentMemory(OldCalls):
         stores = [self.long_term, self.working]
         if self.vector is not None and not self._shared:
             stores.append(self.vector)
-        return sum(_forgotten(store, key, for_good) for store in stores) > 0
+        return sum(_forget_in(store, key, for_good) for store in stores) > 0
 
     def add_message(self, role: str, content: str) -> None:
         if isinstance(self.working, WorkingStore):
@@ -196,7 +196,7 @@ class EnhancedAgentMemory(OldCalls):
     def prompt_context(self, query: str, k: int = 5, n: int = 10) -> str:
         """What an LLM should know before it answers or uses a tool: experiences, summary, messages."""
         known = "\n".join(f"- {' '.join(text.split())}" for _, text, _ in self.recall(query, k))
-        before = self._summed_up()
+        before = self._read_summary()
         parts = {
             "Relevant experience": known,
             "Earlier": before,
@@ -239,11 +239,11 @@ class EnhancedAgentMemory(OldCalls):
 
     def summary(self, tokens: int = SUMMARY_TOKENS) -> str:
         """The working memory in a few sentences; changes nothing."""
-        before = self._summed_up()
+        before = self._read_summary()
         lines = [f"{message.role}: {message.content or ''}" for message in self.messages]
         return self._short(([before] if before else []) + lines, tokens)
 
-    def _summed_up(self) -> str:
+    def _read_summary(self) -> str:
         if isinstance(self.working, WorkingStore):
             return self.working.log.summary or ""
         return ""
@@ -301,10 +301,10 @@ class EnhancedAgentMemory(OldCalls):
         self.close()
 
 
-def _opened(place: Place, vector: bool, model_name: str, model: object, **how: Any) -> Memory:
+def _open_memory(place: Place, vector: bool, model_name: str, model: object, **how: Any) -> Memory:
     if vector:
         return vectors_in(place, model_name, model, **how)
-    return opened(place, **how)
+    return open_memory(place, **how)
 
 
 def _class_for(place: Place) -> type[InMemoryStore]:
@@ -322,7 +322,7 @@ def _check_every(every: int | None, keep: int) -> None:
         raise Misconfigured(f"summary_keep is a number of messages from 0 up, not {keep!r}")
 
 
-def _forgotten(store: MemoryStore[str], key: str, for_good: bool) -> bool:
+def _forget_in(store: MemoryStore[str], key: str, for_good: bool) -> bool:
     if isinstance(store, InMemoryStore):
         return store.forget(key, for_good=for_good)
     return store.forget(key)

@@ -17,7 +17,7 @@ from ...core.validate import clean_text
 from ...core.where import Where
 from ...memory import Memory
 from ...trust.seal.service import Key
-from ..opening import Place, clock_of, is_shared, opened
+from ..opening import Place, clock_of, is_shared, open_memory
 from .mappings import Metas, Texts
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ class InMemoryStore(MemoryStore[str]):
         settings: Settings | None = None,
     ) -> None:
         self._open(
-            opened(memory, settings=settings, guard=privacy, key=key),
+            open_memory(memory, settings=settings, guard=privacy, key=key),
             owned=not is_shared(memory),
             scope=scope,
             name=name,
@@ -151,7 +151,7 @@ class InMemoryStore(MemoryStore[str]):
     def search(self, query: str, top_k: int = 5) -> list[tuple[str, str, float]]:
         wanted = clean_text(query, "a query").lower()
         found = ((self.key(record), self.shown(record)) for record in self.records())
-        return [(key, text, 1.0) for key, text in found if wanted in text.lower()][: checked_count(top_k)]
+        return [(key, text, 1.0) for key, text in found if wanted in text.lower()][: check_count(top_k)]
 
     def forget(self, key: str, *, for_good: bool = False) -> bool:
         """Whether there was something to forget. `for_good`: with all copies, and never to be said again."""
@@ -250,7 +250,7 @@ def store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
     )
 
 
-def checked_count(top_k: int) -> int:
+def check_count(top_k: int) -> int:
     """How many are wanted; none for a number below 1."""
     if isinstance(top_k, bool) or not isinstance(top_k, int):
         raise BadInput(f"how many to find is a whole number, not {top_k!r}")

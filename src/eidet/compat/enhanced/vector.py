@@ -17,8 +17,8 @@ from ...models.embed import BUILT_IN, Embedder, Vectors, checked, embedder_of
 from ...models.embed.quantise import first_rows
 from ...recall.recipes import Recipe
 from ...trust.seal.service import Key
-from ..opening import Place, embedder_in, is_shared, opened
-from .stores import InMemoryStore, checked_count
+from ..opening import Place, embedder_in, is_shared, open_memory
+from .stores import InMemoryStore, check_count
 
 MODEL: Final = "all-MiniLM-L6-v2"
 RANKINGS: Final = ("cosine", "hybrid")
@@ -51,7 +51,7 @@ class VectorMemoryStore(InMemoryStore):
     ) -> None:
         self._rank(ranking)
         place = vectors_in(
-            memory, model_name, model, settings=indexed(settings, index), guard=privacy, key=key
+            memory, model_name, model, settings=settings_with_index(settings, index), guard=privacy, key=key
         )
         self._open(place, owned=not is_shared(memory), **{"name": "vectors", **how})
 
@@ -101,21 +101,21 @@ class VectorMemoryStore(InMemoryStore):
         return _unit(checked(self.model, [txt])[0])
 
     def search(self, query: str, top_k: int = 5) -> list[tuple[str, str, float]]:
-        count = checked_count(top_k)
+        count = check_count(top_k)
         if count == 0:
             return []
         if self._ranking == "hybrid":
             self.last = self.memory.recall(query, scope=self.scope, where=self._where, limit=count)
-            return [self._told(hit, hit.score) for hit in self.last]
+            return [self._as_result(hit, hit.score) for hit in self.last]
         asked = self._embed(query)
         self.last = self.memory.recall(
             query, scope=self.scope, where=self._where, limit=count, vector=asked, recipe=COSINE,
             understand=False,
         )  # fmt: skip
-        scored = [self._told(hit, _cosine(hit)) for hit in self.last]
+        scored = [self._as_result(hit, _cosine(hit)) for hit in self.last]
         return sorted(scored, key=lambda told: -told[2])
 
-    def _told(self, hit: Hit, score: float) -> tuple[str, str, float]:
+    def _as_result(self, hit: Hit, score: float) -> tuple[str, str, float]:
         return self.key(hit.record), self.shown(hit.record), score
 
 
@@ -124,12 +124,12 @@ def vectors_in(
 ) -> Memory:
     """The memory that vectors are kept in, opened with the embedder that is meant."""
     if is_shared(memory) or (model is None and model_name == MODEL and not _is_new(memory)):
-        return _same(opened(memory, settings=settings, **how), model)
+        return _same(open_memory(memory, settings=settings, **how), model)
     if model is not None:
         embedder = embedder_of(model)
     else:
         embedder = embedder_called(model_name)
-    return opened(memory, embedder=embedder, settings=settings, **how)
+    return open_memory(memory, embedder=embedder, settings=settings, **how)
 
 
 def _same(memory: Memory, model: object) -> Memory:
@@ -186,7 +186,7 @@ def _say_once(words: str) -> None:
     log.warning(words)
 
 
-def indexed(settings: Settings | None, index: str | None) -> Settings | None:
+def settings_with_index(settings: Settings | None, index: str | None) -> Settings | None:
     """The settings with another index, which has to be there."""
     if index is None:
         return settings

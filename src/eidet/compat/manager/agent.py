@@ -100,7 +100,7 @@ class Agent:
             async for piece in listened(self._streaming.speak(request)):
                 yield piece
         else:
-            yield await _asked(self._llm, request)
+            yield await _ask_llm(self._llm, request)
 
     def _before(self, message: Message, context: ConversationContext) -> list[Message]:
         """What was said right before the message, which may be in the history already."""
@@ -166,5 +166,5 @@ def _request(
     return Request(prompt=prompt, system=system, before=tuple(turns), purpose="reply", **limits)  # type: ignore[arg-type]
 
 
-async def _asked(llm: LLM, request: Request) -> str:
+async def _ask_llm(llm: LLM, request: Request) -> str:
     return (await asyncio.to_thread(llm.ask, request)).text

@@ -72,7 +72,7 @@ class WorkingMemory(MutableMapping[str, MemoryEntry | str]):
         stored = self._memory.remember(
             clean_text(content, "content"),
             kind=Kind.WORKING,
-            key=self._named(item),
+            key=self._check_key(item),
             data={"item": item},
             meta=metadata,
             importance=self._weigh(content, metadata),
@@ -89,7 +89,7 @@ class WorkingMemory(MutableMapping[str, MemoryEntry | str]):
         if ids := [record.id for record in self.records()]:
             put_away(self._memory, ids, scope=self._config.scope)
 
-    def _named(self, key: str) -> str:
+    def _check_key(self, key: str) -> str:
         if not clean_text(key, "a key of the working memory"):
             raise BadInput("a key of the working memory has at least one character")
         return f"desk\n{self._conversation}\n{key}"
@@ -115,7 +115,7 @@ class WorkingMemory(MutableMapping[str, MemoryEntry | str]):
                 raise BadInput(f"working memory holds texts and entries, not {type(value).__name__}")
 
     def __delitem__(self, key: str) -> None:
-        if not put_away(self._memory, [key_id(self._named(key))], scope=self._config.scope):
+        if not put_away(self._memory, [key_id(self._check_key(key))], scope=self._config.scope):
             raise KeyError(key)
 
     def __iter__(self) -> Iterator[str]:

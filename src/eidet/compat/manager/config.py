@@ -10,7 +10,7 @@ from ...core.errors import Misconfigured
 from ...core.settings import Settings
 from ...memory import Memory
 from ...trust.seal.service import Key
-from ..opening import Place, is_shared, opened
+from ..opening import Place, is_shared, open_memory
 
 
 class _Home:
@@ -23,7 +23,7 @@ class _Home:
     def memory(self, config: MemoryConfig) -> Memory:
         with self._lock:
             if self._memory is None:
-                self._memory = opened(
+                self._memory = open_memory(
                     config.memory,
                     embedder=config.embedder,
                     settings=config.settings,

@@ -87,7 +87,7 @@ class MemoryManager:
 
         Its importance is `metadata["importance"]` (0 to 1), or is read from what it says.
         """
-        kind, told = check_type(memory_type), _told(metadata)
+        kind, told = check_type(memory_type), _check_metadata(metadata)
         if not clean_text(content, "content").strip():
             raise BadInput("there is nothing to remember: the content is empty")
         await self._run(self._add, content, kind, told)
@@ -108,7 +108,7 @@ class MemoryManager:
         Long-term memory is what was learned, and what was said with importance in any conversation
         of the scope and is not near in this one.
         """
-        kind, wanted = check_type(memory_type), _told(metadata)
+        kind, wanted = check_type(memory_type), _check_metadata(metadata)
         checked_limit(limit)
         return await self._run(self._search, query, kind, limit, wanted, min_importance, where)
 
@@ -278,7 +278,7 @@ class MemoryManager:
         self.config.close()
 
 
-def _told(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+def _check_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     if metadata is not None and not isinstance(metadata, Mapping):
         raise BadInput(f"metadata is a dict or None, not {type(metadata).__name__}")
     cleaned: dict[str, Any] = clean_json(dict(metadata or {}), "metadata")

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...core.errors import BadInput, EidetError, Misconfigured, NotFound
 from ...models.llm import Answer, Request, Turn, llm_of
-from .async_tools import awaited
+from .async_tools import await_if_needed
 from .base import BaseMemoryStore
 from .limits import InMemoryMemoryStore
 from .message import Message, message_from
@@ -47,7 +47,7 @@ class LLMAgent:
             prompt = [Message(role="system", content=self.system_prompt)]
         else:
             prompt = []
-        answer = await _asked(self.llm, [*prompt, *window])
+        answer = await _ask_llm(self.llm, [*prompt, *window])
         await self.memory_store.add_message(answer)
         return answer
 
@@ -87,26 +87,26 @@ class App:
         yield context
 
 
-async def _asked(llm: Any, messages: Sequence[Message]) -> Message:
+async def _ask_llm(llm: Any, messages: Sequence[Message]) -> Message:
     if callable(getattr(llm, "ask", None)):
         return _answer(await asyncio.to_thread(llm.ask, _request(messages)))
     if callable(getattr(llm, "chat_completion", None)):
-        return _answer(await awaited(llm.chat_completion(list(messages))))
+        return _answer(await await_if_needed(llm.chat_completion(list(messages))))
     if callable(llm):
-        return _answer(await _called(llm, messages))
+        return _answer(await _call_function(llm, messages))
     raise Misconfigured(
         f"a {type(llm).__name__} is no llm: give a name such as 'anthropic:claude-…', an LLM of "
         "eidet.models.llm, an object with chat_completion, or a function of the messages"
     )
 
 
-async def _called(function: Callable[[Any], Any], messages: Sequence[Message]) -> Any:
+async def _call_function(function: Callable[[Any], Any], messages: Sequence[Message]) -> Any:
     """A coroutine function runs in the caller's loop; a plain one in a thread, as it may wait."""
     argument = _argument(function, messages)
     called = getattr(type(function), "__call__", None)  # noqa: B004 - the method, not whether there is one
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called):
         return await function(argument)
-    return await awaited(await asyncio.to_thread(function, argument))
+    return await await_if_needed(await asyncio.to_thread(function, argument))
 
 
 def _argument(function: Callable[[Any], Any], messages: Sequence[Message]) -> Any:

@@ -45,7 +45,7 @@ class Turns:
             self._queue.popleft()
 
 
-async def awaited(answer: Any) -> Any:
+async def await_if_needed(answer: Any) -> Any:
     """What a function of the user gave, or what it promised."""
     if inspect.isawaitable(answer):
         return await answer

@@ -9,9 +9,9 @@ from typing import Any
 from ...core.errors import BadInput, Refused
 from ...trust.privacy import find
 from ..opening import Place
-from .async_tools import awaited
+from .async_tools import await_if_needed
 from .base import BaseMemoryStore, Beside
-from .message import Message, told
+from .message import Message, message_as_json
 from .wrappers import Around
 
 
@@ -56,8 +56,8 @@ class AuditMemoryStore(Around):
         return sorted({str(found.kind) for found in find(message.content or "")})
 
     async def add_message(self, message: Message) -> None:
-        told(message)
-        flags = await awaited(self.check_compliance(message))
+        message_as_json(message)
+        flags = await await_if_needed(self.check_compliance(message))
         message.metadata.update(
             timestamp=datetime.now().isoformat(),  # noqa: DTZ005
             user_id=self.current_user_id,

@@ -14,9 +14,9 @@ from ...text.tokens import TokenCounter, counter_of
 from ...views import Conversation
 from ...views.housekeeping import put_away
 from ...write import texts_of
-from ..opening import Place, embedder_in, is_shared, opened, run
+from ..opening import Place, embedder_in, is_shared, open_memory, run
 from .log import Log
-from .message import Message, fitting, read, told
+from .message import Message, fitting, message_as_json, read
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -67,7 +67,7 @@ class BaseMemoryStore:
 
     async def add_message(self, message: Message) -> None:
         """Adds a message; when this returns it is found, and survives a restart unless it is in RAM."""
-        await self._warmed([message])
+        await self._warm_embedder([message])
         await self._run(self.append, [message])
 
     async def add_messages(self, messages: Sequence[Message]) -> None:
@@ -76,7 +76,7 @@ class BaseMemoryStore:
             for message in messages:
                 await self.add_message(message)
         else:
-            await self._warmed(messages)
+            await self._warm_embedder(messages)
             await self._run(self.append, messages)
 
     async def get_history(
@@ -86,7 +86,7 @@ class BaseMemoryStore:
 
         With `roles` only those count.
         """
-        return await self._run(self._history, *checked_page(limit, offset, roles))
+        return await self._run(self._history, *check_page(limit, offset, roles))
 
     async def clear(self) -> None:
         await self._run(self.drop_all)
@@ -94,7 +94,7 @@ class BaseMemoryStore:
     async def get_context_window(self, max_tokens: int = 4000) -> list[Message]:
         """The newest messages that fit, oldest first; the very newest always."""
         # no message costs less than a token, so that many are enough
-        newest = await self.get_history(limit=checked_tokens(max_tokens))
+        newest = await self.get_history(limit=check_tokens(max_tokens))
         return fitting(newest, max_tokens, counter_of(self.token_counter))
 
     async def close(self) -> None:
@@ -150,7 +150,7 @@ class BaseMemoryStore:
 
     def append(self, messages: Sequence[Message]) -> None:
         """Adds messages, all or none, and keeps to the limits of the store."""
-        drafts = [told(message) for message in messages]
+        drafts = [message_as_json(message) for message in messages]
         with self.turn:
             self._before()
             self.conversation.extend(drafts)
@@ -163,7 +163,7 @@ class BaseMemoryStore:
 
     def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
         """Adds messages and then deletes others, so that nothing is lost where the new cannot be kept."""
-        drafts = [told(message) for message in messages]
+        drafts = [message_as_json(message) for message in messages]
         with self.turn:
             self.conversation.extend(drafts)
             self.drop(ids)
@@ -179,7 +179,7 @@ class BaseMemoryStore:
         return [read(record) for record in records]
 
     def _open(self) -> Memory:
-        return opened(self._place)
+        return open_memory(self._place)
 
     def _before(self) -> None:
         """Runs before messages are read or added."""
@@ -195,11 +195,11 @@ class BaseMemoryStore:
     async def _run(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await run(await self._ready(), verb, *args, **kwargs)
 
-    async def _warmed(self, messages: Sequence[Message]) -> None:
+    async def _warm_embedder(self, messages: Sequence[Message]) -> None:
         """Awaits an asynchronous embedder of the memory in the caller's loop."""
         warm = getattr(embedder_in(await self._ready()), "warm", None)
         if warm is not None:
-            await warm(texts_of([told(message) for message in messages]))
+            await warm(texts_of([message_as_json(message) for message in messages]))
 
 
 class Beside(BaseMemoryStore):
@@ -218,13 +218,13 @@ class Beside(BaseMemoryStore):
         return self._other.memory
 
 
-def checked_tokens(max_tokens: Any) -> int:
+def check_tokens(max_tokens: Any) -> int:
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
         raise BadInput(f"max_tokens is a whole number from 1 up, not {max_tokens!r}")
     return max_tokens
 
 
-def checked_page(limit: Any, offset: Any, roles: Any) -> tuple[int | None, int, list[str] | None]:
+def check_page(limit: Any, offset: Any, roles: Any) -> tuple[int | None, int, list[str] | None]:
     """The arguments of `get_history`, or a clear error; no roles are all roles."""
     for name, value in (("limit", 0 if limit is None else limit), ("offset", offset)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Unpack
 
 from ...core.errors import BadInput, Refused
-from .async_tools import Turns, awaited
+from .async_tools import Turns, await_if_needed
 from .base import BaseMemoryStore, Kept
 from .message import Message
 
@@ -105,7 +105,7 @@ class SafeMemoryStore(BaseMemoryStore):
         async with self._turns as handling:  # the handler may add to this store itself
             if not handling and await self._run(lambda: self.current_count) >= self.max_size:
                 full = await self._run(lambda: list(self.messages))
-                await awaited(self.overflow_handler(list(full)))
+                await await_if_needed(self.overflow_handler(list(full)))
                 await self._run(self._make_room, full)
             await super().add_message(message)
 

@@ -79,7 +79,7 @@ class Log(MutableSequence[Message]):
         """Makes these the messages, with as few changes as it takes."""
         messages = list(wanted)
         there = [record.id for record in self._store.conversation.records()]
-        kept = _kept(there, messages)
+        kept = _find_kept(there, messages)
         gone = [id for id in there if id not in set(kept)]
         self._store.replace(gone, messages[len(kept) :])
 
@@ -95,7 +95,7 @@ class Log(MutableSequence[Message]):
         return repr(list(self))
 
 
-def _kept(there: Sequence[str], wanted: Sequence[Message]) -> list[str]:
+def _find_kept(there: Sequence[str], wanted: Sequence[Message]) -> list[str]:
     """The ids that stay, where `wanted` is some of what is there, in order, then new ones; else none do."""
     places = {id: place for place, id in enumerate(there)}
     known = [places.get(getattr(message, "record_id", None) or "") for message in wanted]

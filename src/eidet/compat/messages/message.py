@@ -72,7 +72,7 @@ def message_from(given: object) -> Message:
 _FIELDS = ("role", "content", "timestamp", "metadata", "tool_calls", "tool_call_id", "name")
 
 
-def told(message: Message) -> dict[str, Json]:
+def message_as_json(message: Message) -> dict[str, Json]:
     """The message as the memory takes it; what it would not take is refused before anything is changed."""
     if not isinstance(message, Message):
         raise BadInput(f"a memory store takes a Message, not {type(message).__name__}")

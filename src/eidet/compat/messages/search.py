@@ -19,7 +19,7 @@ from ...models.embed import Embedder, Vectors, checked, embedder_of
 from ...models.embed.adapt import adapt
 from ...models.embed.quantise import all_raised
 from ...recall.recipes import Recipe
-from ..opening import embedder_in, is_shared, opened
+from ..opening import embedder_in, is_shared, open_memory
 from .base import BaseMemoryStore, Kept
 from .message import Message, read
 
@@ -43,7 +43,7 @@ class SemanticMemoryStore(BaseMemoryStore):
         if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 0:
             raise BadInput(f"top_k is a whole number from 0 up, not {top_k!r}")
         clean_text(query, "query")
-        await self._warmed([Message(role="user", content=query)])
+        await self._warm_embedder([Message(role="user", content=query)])
         return await self._run(self._nearest, query, top_k)
 
     @property
@@ -79,17 +79,17 @@ class SemanticMemoryStore(BaseMemoryStore):
 
     async def _ready(self) -> Memory:
         if self._memory is None and self.embedding_model is not None:
-            await widened(self.embedder)
+            await find_width(self.embedder)
             return await asyncio.to_thread(lambda: self.memory)
         return await super()._ready()
 
     def _open(self) -> Memory:
         if self.embedding_model is None:
-            return opened(self._place)
+            return open_memory(self._place)
         embedder = self.embedder
         if not is_shared(self._place):
-            return opened(self._place, embedder=embedder)
-        memory = opened(self._place)
+            return open_memory(self._place, embedder=embedder)
+        memory = open_memory(self._place)
         if embedder.name != embedder_in(memory).name:
             raise Misconfigured(
                 f"the memory given has the embedder {embedder_in(memory).name!r}, not {embedder.name!r}: "
@@ -104,13 +104,13 @@ class FilterableMemoryStore(BaseMemoryStore):
     async def get_messages_by_metadata(self, **metadata_filters: Any) -> list[Message]:
         """Those whose metadata has all these values, oldest first; None also means absent."""
         asked = [_having(name, value) for name, value in metadata_filters.items()]
-        return await self._run(self._found, where=Where(every=tuple(asked)))
+        return await self._run(self._read_messages, where=Where(every=tuple(asked)))
 
     async def get_messages_by_date_range(self, start_date: Moment, end_date: Moment) -> list[Message]:
         """Those with a timestamp from `start_date` to `end_date`, both included, in the order of adding."""
-        return await self._run(self._found, since=start_date, until=end_date)
+        return await self._run(self._read_messages, since=start_date, until=end_date)
 
-    def _found(self, **asked: Any) -> list[Message]:
+    def _read_messages(self, **asked: Any) -> list[Message]:
         return [read(record) for record in self.conversation.records(**asked)]
 
 
@@ -123,7 +123,7 @@ def embedder_for(model: object) -> Embedder:
     return model if ours else adapt(model, batch=False)  # type: ignore[return-value]
 
 
-async def widened(embedder: Embedder | None) -> None:
+async def find_width(embedder: Embedder | None) -> None:
     """Lets an asynchronous embedder find out its width in the loop of the caller."""
     aembed = getattr(embedder, "aembed", None)
     if aembed is not None:

@@ -12,10 +12,10 @@ from ...core.errors import BadInput, Misconfigured, MissingExtra, Refused
 from ...memory import Memory
 from ...upkeep import is_protected
 from ...upkeep.archive import Archive, archive_of
-from ..opening import clock_of, opened
+from ..opening import clock_of, open_memory
 from .base import BaseMemoryStore, Kept
 from .limits import InMemoryMemoryStore
-from .message import Message, told
+from .message import Message, message_as_json
 
 SPARE: Final = 0.1  # of its time to live, by which the end of a message is put off in advance
 PAGE: Final = 64
@@ -41,7 +41,7 @@ class _OnServer(InMemoryMemoryStore):
 
     def _open(self) -> Memory:
         try:
-            return opened(self._place)
+            return open_memory(self._place)
         except MissingExtra:
             raise
         except Misconfigured as error:
@@ -129,7 +129,7 @@ class ArchiveMemoryStore(BaseMemoryStore):
         return found
 
     def append(self, messages: Sequence[Message]) -> None:
-        drafts = [told(message) for message in messages]
+        drafts = [message_as_json(message) for message in messages]
         with self.turn:
             memory = self.memory
             records = self.conversation.extend(drafts)
@@ -151,7 +151,7 @@ class ArchiveMemoryStore(BaseMemoryStore):
         self.drop([record.id for record in self.conversation.records(limit=1)])
 
     def _open(self) -> Memory:
-        memory, archive = opened(self._place), self.archive()
+        memory, archive = open_memory(self._place), self.archive()
         memory.unarchive(archive, scope=self.scope)
         return memory
 

@@ -11,8 +11,8 @@ from ...core.record import Trust
 from ...models.llm import LLM
 from ...text.tokens import counter_of
 from ...views.summaries import summary_id
-from .async_tools import Turns, awaited
-from .base import BaseMemoryStore, Kept, checked_page, checked_tokens
+from .async_tools import Turns, await_if_needed
+from .base import BaseMemoryStore, Kept, check_page, check_tokens
 from .limits import limit_of
 from .message import Message, fitting, read_time
 
@@ -65,7 +65,7 @@ class SummaryMemory(BaseMemoryStore):
         """Sums up what the history holds now, but for the last ten messages."""
         seen = await super().get_history()
         if len(seen) > KEPT:
-            text = await self._worded(seen)
+            text = await self._summarise(seen)
             await self._run(self._compress, text, len(seen))
 
     @property
@@ -86,7 +86,7 @@ class SummaryMemory(BaseMemoryStore):
         self, limit: int | None = None, offset: int = 0, roles: list[str] | None = None
     ) -> list[Message]:
         """The summaries count as the oldest messages."""
-        limit, offset, roles = checked_page(limit, offset, roles)
+        limit, offset, roles = check_page(limit, offset, roles)
         recent = await super().get_history(roles=roles)
         if roles and "system" not in roles:
             earlier = []
@@ -98,7 +98,7 @@ class SummaryMemory(BaseMemoryStore):
 
     async def get_context_window(self, max_tokens: int = 4000) -> list[Message]:
         """The summaries that fit in half of the tokens, then the newest messages that fit in the rest."""
-        half, counter = checked_tokens(max_tokens) // 2, counter_of(self.token_counter)
+        half, counter = check_tokens(max_tokens) // 2, counter_of(self.token_counter)
         summaries = fitting(await self._run(lambda: self.summaries), half, counter)
         told = [message for message in summaries if message.tokens(counter) <= half]
         left = max(1, max_tokens - sum(message.tokens(counter) for message in told))
@@ -111,25 +111,25 @@ class SummaryMemory(BaseMemoryStore):
                 "app.run_context(), or give a function as summarizer_agent"
             )
 
-    async def _worded(self, messages: Sequence[Message]) -> str | None:
+    async def _summarise(self, messages: Sequence[Message]) -> str | None:
         """The summary by the agent or function; None where there is none, it fails or says nothing."""
         if self.summarizer_agent is None or hasattr(self.summarizer_agent, "ask"):
             return None
         said = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
         request = f"Summarize this conversation:\n{said}"
         try:
-            answer = await self._called(request)
+            answer = await self._call_summarizer(request)
         except Exception as error:  # noqa: BLE001  whatever the user's agent raises
             _log.warning("%s failed (%s); the rules sum up instead", self.summarizer_agent, error)
             return None
         return str(answer).strip() or None
 
-    async def _called(self, request: str) -> Any:
+    async def _call_summarizer(self, request: str) -> Any:
         if isinstance(self.summarizer_agent, str):
             assert self.context is not None
             return await self.context.call_agent(self.summarizer_agent, request)
         assert callable(self.summarizer_agent)
-        return await awaited(self.summarizer_agent(request))
+        return await await_if_needed(self.summarizer_agent(request))
 
     def _compress(self, text: str | None, seen: int) -> None:
         with self.turn:

@@ -11,10 +11,10 @@ from ...core.errors import BadInput, Corrupt, MissingExtra
 from ...core.validate import dump_json
 from ...memory import Memory
 from ...views import Conversation
-from .async_tools import awaited
+from .async_tools import await_if_needed
 from .base import BaseMemoryStore, Kept
 from .log import Log
-from .message import Message, told
+from .message import Message, message_as_json
 
 if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet
@@ -34,7 +34,7 @@ class Around(BaseMemoryStore):
 
     async def initialize(self) -> None:
         if (begin := getattr(self.store, "initialize", None)) is not None:
-            await awaited(begin())
+            await await_if_needed(begin())
 
     async def add_message(self, message: Message) -> None:
         await self.store.add_message(self.going_in(message))
@@ -50,7 +50,7 @@ class Around(BaseMemoryStore):
 
     async def close(self) -> None:
         if (end := getattr(self.store, "close", None)) is not None:
-            await awaited(end())
+            await await_if_needed(end())
 
     def going_in(self, message: Message) -> Message:
         return message
@@ -105,15 +105,15 @@ class EncryptedMemoryStore(Around):
         self.cipher = _cipher(encryption_key)
 
     def going_in(self, message: Message) -> Message:
-        told(message)
+        message_as_json(message)
         if message.tool_calls:
-            calls = [{SEALED: self._sealed(dump_json(message.tool_calls))}]
+            calls = [{SEALED: self._encrypt(dump_json(message.tool_calls))}]
         else:
             calls = None
         if message.content is None:
             content = None
         else:
-            content = self._sealed(message.content)
+            content = self._encrypt(message.content)
         return replace(message, content=content, tool_calls=calls)
 
     def coming_out(self, message: Message) -> Message:
@@ -121,15 +121,15 @@ class EncryptedMemoryStore(Around):
         if message.content is None:
             content = None
         else:
-            content = self._opened(message.content)
+            content = self._decrypt(message.content)
         if calls and isinstance(calls[0], dict) and SEALED in calls[0]:
-            calls = json.loads(self._opened(calls[0][SEALED]))
+            calls = json.loads(self._decrypt(calls[0][SEALED]))
         return replace(message, content=content, tool_calls=calls)
 
-    def _sealed(self, text: str) -> str:
+    def _encrypt(self, text: str) -> str:
         return self.cipher.encrypt(text.encode()).decode()
 
-    def _opened(self, token: str) -> str:
+    def _decrypt(self, token: str) -> str:
         from cryptography.fernet import InvalidToken
 
         try:

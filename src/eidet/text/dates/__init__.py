@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ..words import code_of
-from .days import Days, clipped
+from .days import Days, clip_day
 from .english_words import TIMES, TRIGGERS
 from .numeric import MAYBE
 from .phrases import STARTS, expression
-from .scanner import Tokens, folded, read
+from .scanner import Tokens, fold_text, read
 
 _LETTERS = bytes(
     ord(chr(code).lower()) if chr(code).isalpha() and code < 128 else 48 if 48 <= code < 58 else 32
@@ -57,23 +57,23 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
     memories. Without it the words around tell, else the nearest is taken, with less confidence.
     """
     if language != "en" and (code := code_of(language)) != "en":
-        from .foreign import found_in
+        from .foreign import find_foreign
 
-        found = found_in(folded(text), now, code, past)
-        return tuple(dated(text, start, end, days) for start, end, days in found)
+        found = find_foreign(fold_text(text), now, code, past)
+        return tuple(make_date(text, start, end, days) for start, end, days in found)
     letters = _letters(text)
     if TRIGGERS.isdisjoint(letters.split()) and (b"0" not in letters or not MAYBE.search(text)):
         return ()
-    return tuple(_english(read(text, folded(text), now, past)))
+    return tuple(_english(read(text, fold_text(text), now, past)))
 
 
 def has_time(text: str, language: str = "en") -> bool:
     """Is there any time expression, durations, hours and recurrences ("every summer") included?"""
     if language != "en" and (code := code_of(language)) != "en":
-        from .foreign import found_in
+        from .foreign import find_foreign
 
-        low = folded(text)
-        return bool(found_in(low, _SOME_DAY, code, past=True)) or _CLOCK.search(low) is not None
+        low = fold_text(text)
+        return bool(find_foreign(low, _SOME_DAY, code, past=True)) or _CLOCK.search(low) is not None
     letters = _letters(text)
     words, digits = letters.split(), b"0" in letters
     if not TIMES.isdisjoint(words) or (digits and _CLOCK.search(text)):
@@ -96,16 +96,16 @@ def _english(tokens: Tokens) -> Iterator[Dated]:
             continue
         if found := expression(tokens, here):
             days, at = found
-            yield dated(tokens.text, tokens.start(here), tokens.end(at - 1), days)
+            yield make_date(tokens.text, tokens.start(here), tokens.end(at - 1), days)
 
 
-def dated(text: str, start: int, end: int, days: Days) -> Dated:
+def make_date(text: str, start: int, end: int, days: Days) -> Dated:
     return Dated(
         text=text[start:end],
         start=start,
         end=end,
-        first=clipped(days.first),
-        last=clipped(days.last),
+        first=clip_day(days.first),
+        last=clip_day(days.last),
         confidence=round(min(max(days.confidence, 0.05), 1.0), 3),
         grain=days.grain,
         yearless=days.yearless,

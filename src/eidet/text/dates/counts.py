@@ -6,7 +6,7 @@ import re
 from datetime import date
 from typing import NamedTuple
 
-from .days import Days, around, clipped, day, months_later, moved, span, year_of
+from .days import Days, around, clip_day, day, months_later, move_day, span, year_of
 from .english_words import NUMBERS, TENS, VAGUE
 
 _NUMBER = re.compile(r"[0-9]{1,4}")
@@ -70,22 +70,22 @@ def offset(base: int, count: Count, unit: str, sign: int, *, exact: bool = False
     if unit in _WHOLE:
         unit, times = _WHOLE[unit]
         count = count._replace(low=count.low * times, high=count.high * times)
-    low, high = moved(base, sign * count.low, unit), moved(base, sign * count.high, unit)
+    low, high = move_day(base, sign * count.low, unit), move_day(base, sign * count.high, unit)
     if exact:
         return day(high)
     if count.low != count.high:
-        return _stretched(low, high, unit)
-    return _pointed(low, count, unit)
+        return _stretch_over(low, high, unit)
+    return _point_at(low, count, unit)
 
 
-def _stretched(low: int, high: int, unit: str) -> Days:
+def _stretch_over(low: int, high: int, unit: str) -> Days:
     if unit == "year":
         first, last = sorted((date.fromordinal(low).year, date.fromordinal(high).year))
         return span(year_of(first).first, year_of(last).last, 0.5)
     return span(low, high, 0.55)
 
 
-def _pointed(at: int, count: Count, unit: str) -> Days:
+def _point_at(at: int, count: Count, unit: str) -> Days:
     if count.vague or (count.low % 10 == 0 and count.low):
         sure = 0.7
     else:
@@ -107,7 +107,7 @@ def and_a_half(base: int, unit: str, count: Count, sign: int) -> Days | None:
     if unit == "year":
         at = months_later(base, sign * (12 * count.high + 6))
         return around(at, 45, "span", 0.7)
-    return around(clipped(moved(base, sign * count.high, "month") + sign * 15), 10, "span", 0.7)
+    return around(clip_day(move_day(base, sign * count.high, "month") + sign * 15), 10, "span", 0.7)
 
 
 def half_a_year(base: int, sign: int) -> Days:

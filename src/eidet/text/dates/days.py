@@ -25,7 +25,7 @@ class Days(NamedTuple):
     yearless: bool = False
 
 
-def clipped(ordinal: int) -> int:
+def clip_day(ordinal: int) -> int:
     return min(max(ordinal, 1), LAST_DAY)
 
 
@@ -49,7 +49,7 @@ def month_length(year: int, month: int) -> int:
 
 
 def day(ordinal: int, confidence: float = 1.0) -> Days:
-    return Days(clipped(ordinal), clipped(ordinal), "day", confidence)
+    return Days(clip_day(ordinal), clip_day(ordinal), "day", confidence)
 
 
 def day_of(year: int, month: int, number: int, confidence: float = 1.0) -> Days | None:
@@ -82,22 +82,22 @@ def season_of(year: int, first_month: int, confidence: float = 0.9) -> Days:
 def week_at(ordinal: int, confidence: float = 0.9) -> Days:
     """The week from Monday to Sunday that has the day."""
     monday = ordinal - (ordinal - 1) % 7
-    return Days(clipped(monday), clipped(monday + 6), "week", confidence)
+    return Days(clip_day(monday), clip_day(monday + 6), "week", confidence)
 
 
 def weekend_at(ordinal: int, confidence: float = 0.9) -> Days:
     """Saturday and Sunday of the week that has the day."""
     saturday = ordinal - (ordinal - 1) % 7 + 5
-    return Days(clipped(saturday), clipped(saturday + 1), "weekend", confidence)
+    return Days(clip_day(saturday), clip_day(saturday + 1), "weekend", confidence)
 
 
 def around(ordinal: int, reach: int, grain: str, confidence: float) -> Days:
-    return Days(clipped(ordinal - reach), clipped(ordinal + reach), grain, confidence)
+    return Days(clip_day(ordinal - reach), clip_day(ordinal + reach), grain, confidence)
 
 
 def span(first: int, last: int, confidence: float, grain: str = "span") -> Days:
     """From the earlier to the later of two days."""
-    low, high = sorted((clipped(first), clipped(last)))
+    low, high = sorted((clip_day(first), clip_day(last)))
     return Days(low, high, grain, confidence)
 
 
@@ -113,24 +113,24 @@ def weekday_after(ordinal: int, weekday: int) -> int:
 
 def months_later(ordinal: int, count: int) -> int:
     """The same day of the month some months on, or the month's last day."""
-    at = date.fromordinal(clipped(ordinal))
+    at = date.fromordinal(clip_day(ordinal))
     index = at.year * 12 + at.month - 1 + count
     year, month = index // 12, index % 12 + 1
     return ordinal_of(year, month, min(at.day, month_length(year, month)))
 
 
-def moved(ordinal: int, count: int, unit: str) -> int:
+def move_day(ordinal: int, count: int, unit: str) -> int:
     """A day moved by so many days, weeks, months or years."""
     if unit in ("month", "year"):
         return months_later(ordinal, count * (12 if unit == "year" else 1))
-    return clipped(ordinal + count * UNIT_DAYS[unit])
+    return clip_day(ordinal + count * UNIT_DAYS[unit])
 
 
 def distance(days: Days, ordinal: int) -> int:
     return max(days.first - ordinal, ordinal - days.last, 0)
 
 
-def chosen(candidates: Iterable[Days | None], today: int, lean: int) -> Days | None:
+def choose_year(candidates: Iterable[Days | None], today: int, lean: int) -> Days | None:
     """Of the same expression in several years, the one meant.
 
     Leaning back (-1) it is the latest that has begun, leaning forward (1) the earliest that has not
@@ -146,7 +146,7 @@ def chosen(candidates: Iterable[Days | None], today: int, lean: int) -> Days | N
 
 def yearly(of_year: Callable[[int], Days | None], today: int, lean: int, reach: int = 2) -> Days | None:
     """The one meant of what comes once a year; its year is a guess, and says so."""
-    year = date.fromordinal(clipped(today)).year
+    year = date.fromordinal(clip_day(today)).year
     candidates = (of_year(year + shift) for shift in range(-reach, reach + 1))
-    days = chosen(candidates, today, lean)
+    days = choose_year(candidates, today, lean)
     return days and days._replace(yearless=True)

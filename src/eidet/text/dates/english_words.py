@@ -9,20 +9,20 @@ def words_of(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-def numbered(words: str, start: int) -> dict[str, int]:
+def number_words(words: str, start: int) -> dict[str, int]:
     return {word: number for number, word in enumerate(words.split(), start)}
 
 
 MONTH_NAMES = "january february march april may june july august september october november december"
 WEEKDAY_NAMES = "monday tuesday wednesday thursday friday saturday sunday"
 
-MONTHS = numbered(MONTH_NAMES, 1)
+MONTHS = number_words(MONTH_NAMES, 1)
 SHORT_MONTHS = {name[:3]: number for name, number in MONTHS.items() if name != "may"} | {"sept": 9}
 ALL_MONTHS = MONTHS | SHORT_MONTHS
 # names of people, verbs and adjectives too: months only where the words around say so
 DOUBTFUL = frozenset({"march", "april", "may", "june", "august"})
 
-WEEKDAYS = numbered(WEEKDAY_NAMES, 0)
+WEEKDAYS = number_words(WEEKDAY_NAMES, 0)
 SHORT_WEEKDAYS = {name[:3]: number for name, number in WEEKDAYS.items()} | {
     "tues": 1,
     "thur": 3,
@@ -66,7 +66,7 @@ WEEKENDS = frozenset({"weekend", "weekends"})
 PARTS_OF_DAY = frozenset({"morning", "afternoon", "evening", "night", "noon"})
 
 _ONES = "one two three four five six seven eight nine ten eleven twelve"
-NUMBERS = numbered(f"{_ONES} thirteen fourteen fifteen sixteen seventeen eighteen nineteen", 1)
+NUMBERS = number_words(f"{_ONES} thirteen fourteen fifteen sixteen seventeen eighteen nineteen", 1)
 TENS = {
     "twenty": 20,
     "thirty": 30,
@@ -80,7 +80,7 @@ TENS = {
 # how few and how many a vague number means
 VAGUE = {"few": (2, 5), "several": (3, 7), "couple": (2, 2), "some": (2, 8), "many": (5, 20)}
 _FIRSTS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-ORDINALS = numbered(_FIRSTS, 1) | {"last": -1, "final": -1}
+ORDINALS = number_words(_FIRSTS, 1) | {"last": -1, "final": -1}
 DECADES = {f"{word[:-1]}ies": number for word, number in TENS.items()}
 
 BACK = frozenset({"last", "previous"})

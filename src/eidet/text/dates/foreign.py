@@ -10,9 +10,9 @@ from functools import cache
 from itertools import chain
 
 from .counts import Count, offset
-from .days import Days, chosen, day, day_of, month_of, season_of, year_of
+from .days import Days, choose_year, day, day_of, month_of, season_of, year_of
 from .locales import NUMBER, Locale, locale_of
-from .numeric import months_and_days, number_read, written_out
+from .numeric import find_written_out, months_and_days, number_read
 from .offsets import Now, date_in, unit_away, weekday_away, year_away
 
 Found = tuple[int, int, Days]
@@ -43,11 +43,11 @@ class Grammar:
         return not self.vocabulary.isdisjoint([word[:3] for word in _WORD.findall(low)])
 
 
-def found_in(low: str, now: datetime, language: str, past: bool) -> list[Found]:
+def find_foreign(low: str, now: datetime, language: str, past: bool) -> list[Found]:
     """The expressions of a folded text in order, those in digits included; the longer of two that overlap."""
     grammar = grammar_of(language)
     here = Now(now, now.toordinal(), -1 if past else 0)
-    found = [*_in_digits(low, grammar), *written_out(low)]
+    found = [*_in_digits(low, grammar), *find_written_out(low)]
     if grammar and grammar.may_be_in(low):
         found += [*_in_words(low, grammar, here), *_in_characters(low, here)]
     return list(_apart(found))
@@ -91,7 +91,7 @@ def grammar_of(language: str) -> Grammar | None:
     readers: Readers = {}
     parts = [
         *_dates(locale, readers),
-        *_counted(locale, readers),
+        *_count_patterns(locale, readers),
         *_relative(locale, readers),
         *_which(locale, readers),
     ]
@@ -127,7 +127,7 @@ def _vocabulary(locale: Locale) -> frozenset[str]:
 
 
 def _dates(locale: Locale, readers: Readers) -> Iterator[str]:
-    names, short = _any(locale.months), _shortened(locale.months)
+    names, short = _any(locale.months), _abbreviations(locale.months)
     of = r"(?:(?:de|di|del|of|d')\s{1,3})?"
     year = rf"(?:[.,]?\s{{1,3}}(?:(?:de|del|do|του)\s{{1,3}})?({_YEAR})(?!\d))?"
     gap = r"\s?"
@@ -139,19 +139,19 @@ def _dates(locale: Locale, readers: Readers) -> Iterator[str]:
         if not got:
             return None
         first, last, name, written = got.groups()
-        if first is written is None and _spaced(name) in short:
+        if first is written is None and _single_spaces(name) in short:
             return None
-        return date_in(locale.months[_spaced(name)], first, last, written, now)
+        return date_in(locale.months[_single_spaces(name)], first, last, written, now)
 
     until = rf"(?:\s?(?:[-\u2013]|bis|au|al|a|tot|по)\s?({_DAY})(?:\.|er|º)?)?"
     text = rf"(?:({_DAY})(?:\.|er|º|°|ª|-?го)?{until}{gap}{of})?({names}){year}"
     inner = re.compile(text)
     readers["dates"] = read
     yield from _year_first(locale, readers, names)
-    yield rf"(?P<dates>{_ungrouped(text)})"
+    yield rf"(?P<dates>{_silence_groups(text)})"
 
 
-def _shortened(names: dict[str, int]) -> set[str]:
+def _abbreviations(names: dict[str, int]) -> set[str]:
     """Abbreviations, which are other words where no day or year stands by them (French "sept" is seven)."""
     longest = {number: max(len(name) for name in names if names[name] == number) for number in names.values()}
     return {name for name, number in names.items() if longest[number] - len(name) > 2}
@@ -165,23 +165,23 @@ def _year_first(locale: Locale, readers: Readers, names: str) -> Iterator[str]:
     def read(match: re.Match[str], _now: Now) -> Days | None:
         got = inner.fullmatch(match[0])
         if got:
-            return day_of(int(got[1]), locale.months[_spaced(got[2])], int(got[3]))
+            return day_of(int(got[1]), locale.months[_single_spaces(got[2])], int(got[3]))
         return None
 
     readers["year_first"] = read
-    yield rf"(?P<year_first>{_ungrouped(text)})"
+    yield rf"(?P<year_first>{_silence_groups(text)})"
 
 
-def _spaced(name: str) -> str:
+def _single_spaces(name: str) -> str:
     return " ".join(name.split())
 
 
-def _ungrouped(text: str) -> str:
+def _silence_groups(text: str) -> str:
     """A pattern with its numbered groups made silent, to stand inside another."""
     return re.sub(r"\((?!\?)", "(?:", text)
 
 
-def _counted(locale: Locale, readers: Readers) -> Iterator[str]:
+def _count_patterns(locale: Locale, readers: Readers) -> Iterator[str]:
     words = "|".join(sorted(locale.numbers, key=len, reverse=True))
     number = re.compile(rf"(?<!\w)(?:([0-9]{{1,4}})|{words or '(?!)'})" if locale.spaced else r"([0-9]{1,4})")
     for place, ((sign, unit), phrases) in enumerate(locale.counted.items()):
@@ -191,7 +191,7 @@ def _counted(locale: Locale, readers: Readers) -> Iterator[str]:
         readers[name] = _counter(locale, number, sign, unit)
         slot = "[0-9]{1,4}"
         if words:
-            slot = f"(?:[0-9]{{1,4}}|{_ungrouped(words)})"
+            slot = f"(?:[0-9]{{1,4}}|{_silence_groups(words)})"
         choices = "|".join(_any([phrase]).replace(re.escape(NUMBER), slot) for phrase in phrases)
         yield f"(?P<{name}>{choices})"
 
@@ -213,7 +213,7 @@ def _value(locale: Locale, word: str) -> int | None:
 
 def _relative(locale: Locale, readers: Readers) -> Iterator[str]:
     def read(match: re.Match[str], now: Now) -> Days | None:
-        shift, unit = locale.relative[_spaced(match[0])]
+        shift, unit = locale.relative[_single_spaces(match[0])]
         return unit_away(now, unit, shift)
 
     if locale.relative:
@@ -256,8 +256,8 @@ def _which_one(locale: Locale, noun: str, shift: int, now: Now) -> Days | None:
 def _weekdays(locale: Locale, readers: Readers) -> Iterator[str]:
     def read(match: re.Match[str], now: Now) -> Days | None:
         monday = now.today - (now.today - 1) % 7
-        near = [day(monday + locale.weekdays[_spaced(match[0])] + shift) for shift in (-7, 0, 7)]
-        days = chosen(near, now.today, now.lean)
+        near = [day(monday + locale.weekdays[_single_spaces(match[0])] + shift) for shift in (-7, 0, 7)]
+        days = choose_year(near, now.today, now.lean)
         return days and days._replace(confidence=now.sure(0.65))
 
     if locale.weekdays:

@@ -85,12 +85,12 @@ def nth_weekday(year: int, month: int, weekday: int, which: int) -> int:
     return first + (weekday - first + 1) % 7 + 7 * (which if which < 0 else which - 1)
 
 
-def _fixed(name: str) -> Callable[[int], int]:
+def _day_by_date(name: str) -> Callable[[int], int]:
     month, number = _BY_DATE[name]
     return lambda year: ordinal_of(year, month, number)
 
 
-def _ruled(name: str) -> Callable[[int], int]:
+def _day_by_rule(name: str) -> Callable[[int], int]:
     month, weekday, which, after = _BY_RULE[name]
     return lambda year: nth_weekday(year, month, weekday, which) + after
 
@@ -101,8 +101,8 @@ def _moving(name: str) -> Callable[[int], int]:
 
 
 FEASTS: dict[str, Callable[[int], int]] = {
-    **{name: _fixed(name) for name in _BY_DATE},
-    **{name: _ruled(name) for name in _BY_RULE},
+    **{name: _day_by_date(name) for name in _BY_DATE},
+    **{name: _day_by_rule(name) for name in _BY_RULE},
     **{name: _moving(name) for name in _BY_EASTER},
 }
 

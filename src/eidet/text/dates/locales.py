@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from .english_words import MONTHS, WEEKDAYS, numbered
+from .english_words import MONTHS, WEEKDAYS, number_words
 
 _FILES = {"no": "nb"}
 _SHIFT = re.compile(r"(?:in )?([0-9]) (day|week|month|year)( ago)?")
@@ -139,7 +139,7 @@ def locale_of(language: str) -> Locale | None:
         months=_names(info, MONTHS) | _forms(more),
         weekdays=_names(info, WEEKDAYS),
         relative=_relative(info),
-        counted=_counted(info),
+        counted=_count_forms(info),
         numbers=_numbers(info, more),
         more=more,
     )
@@ -168,7 +168,7 @@ def _names(info: dict[str, Any], keys: dict[str, int]) -> dict[str, int]:
 
 def _forms(more: More | None) -> dict[str, int]:
     if more:
-        return numbered(more.months, 1)
+        return number_words(more.months, 1)
     return {}
 
 
@@ -196,7 +196,7 @@ def _is_telling(phrase: str) -> bool:
     return not phrase.isascii() or len(phrase) > 3
 
 
-def _counted(info: dict[str, Any]) -> dict[tuple[int, str], tuple[str, ...]]:
+def _count_forms(info: dict[str, Any]) -> dict[tuple[int, str], tuple[str, ...]]:
     found: dict[tuple[int, str], tuple[str, ...]] = {}
     for key, patterns in info.get("relative-type-regex", {}).items():
         if match := _COUNTED.fullmatch(key):
@@ -206,12 +206,12 @@ def _counted(info: dict[str, Any]) -> dict[tuple[int, str], tuple[str, ...]]:
             if match[2]:
                 sign = -1
             found[sign, match[1]] = tuple(
-                sorted(filter(_names_its_unit, plain | _built(info, sign, match[1])))
+                sorted(filter(_names_its_unit, plain | _build_phrases(info, sign, match[1])))
             )
     return found
 
 
-def _built(info: dict[str, Any], sign: int, unit: str) -> set[str]:
+def _build_phrases(info: dict[str, Any], sign: int, unit: str) -> set[str]:
     """Phrases made of the words for "ago" or "in" and every form of a unit: "2 tygodnie temu"."""
     forms = [str(form).lower() for form in info.get(unit, ()) if len(form) > 3]
     ago = [str(word).lower() for word in info.get("ago" if sign < 0 else "in", ())]
@@ -229,7 +229,7 @@ def _numbers(info: dict[str, Any], more: More | None) -> dict[str, int]:
     """Patterns of number words."""
     own = {}
     if more:
-        own = numbered(more.numbers, 1)
+        own = number_words(more.numbers, 1)
     for rule in info.get("simplifications", ()):
         for pattern, value in rule.items():
             if str(value).isdecimal() and _PLAIN_PATTERN.fullmatch(pattern) and not pattern.isdecimal():

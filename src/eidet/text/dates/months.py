@@ -22,7 +22,7 @@ _COMMAS = frozenset({",", "/", "&", "and", "or"})
 _TO = frozenset({"to", "-", "\u2013", "\u2014", "through", "thru", "until", "till"})
 
 
-def guessed(tokens: Tokens, days: Days | None, lean: int, best: float = 0.7) -> Days | None:
+def rate_guess(tokens: Tokens, days: Days | None, lean: int, best: float = 0.7) -> Days | None:
     """With its confidence; in a message, what lies far off would rather have been said with its year."""
     if days is None:
         return None
@@ -62,7 +62,7 @@ def _bare_month(tokens: Tokens, at: int, month: int) -> Days:
     if tokens.year is not None:
         return month_of(tokens.year, month, 0.9)
     lean = tokens.lean(at)
-    days = guessed(tokens, yearly(lambda y: month_of(y, month), tokens.today, lean), lean)
+    days = rate_guess(tokens, yearly(lambda y: month_of(y, month), tokens.today, lean), lean)
     return days or month_of(tokens.now.year, month, 0.5)
 
 
@@ -107,7 +107,7 @@ def dates_read(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) 
     if month == 2 and last == 29:
         reach = 8
     days = yearly(lambda y: _run(y, month, first, last), tokens.today, lean, reach)
-    days = guessed(tokens, days, lean, 0.75)
+    days = rate_guess(tokens, days, lean, 0.75)
     if days:
         return days, after
     return None
@@ -194,14 +194,14 @@ def year_after(tokens: Tokens, at: int) -> tuple[int, int] | None:
 def numeric_read(tokens: Tokens, at: int) -> Read:
     """2023-05-08 · 8/5/2023 · (on) 5/8."""
     if match := _SLASHED.fullmatch(tokens.words[at]):
-        return _slashed(tokens, at, int(match[1]), int(match[2]))
+        return _read_slashed(tokens, at, int(match[1]), int(match[2]))
     number = number_read(tokens.words[at], tokens.before(at), True)
     if number:
         return number, at + 1
     return None
 
 
-def _slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
+def _read_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
     """Month and day where a preposition says so: "3/4" is rather a fraction, "10/10" a praise."""
     if tokens.before(at) not in DAY_BEFORE or one == two or tokens.words[at + 1] in COUNTED:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .days import months, season_of, year_of, yearly
 from .english_words import BEFORE_TIMES, COUNTED, DECADES, FEAST_THINGS, PARTS, SEASONS, words_of
 from .holidays import FEASTS, feast
-from .months import Read, guessed, year_after
+from .months import Read, rate_guess, year_after
 from .numeric import DECADE, YEAR, years_read
 from .scanner import Tokens
 
@@ -73,7 +73,7 @@ def season_read(tokens: Tokens, at: int) -> Read:
         return None
     lean = tokens.lean(at)
     days = yearly(lambda y: season_of(y, first), tokens.today, lean)
-    days = guessed(tokens, days, lean, 0.6)
+    days = rate_guess(tokens, days, lean, 0.6)
     if days:
         return days, at + 1
     return None
@@ -100,7 +100,7 @@ def quarter_read(tokens: Tokens, at: int, number: int, after: int, length: int =
         return months(known[0], first, length, "span", 0.95), known[1]
     lean = tokens.lean(at)
     days = yearly(lambda y: months(y, first, length, "span"), tokens.today, lean)
-    days = guessed(tokens, days, lean, 0.65)
+    days = rate_guess(tokens, days, lean, 0.65)
     if days:
         return days, after
     return None
@@ -141,7 +141,7 @@ def feast_read(tokens: Tokens, at: int) -> Read:
         return None
     lean = tokens.lean(at)
     days = yearly(lambda y: feast(name, y), tokens.today, lean)
-    days = guessed(tokens, days, lean, 0.65 if tokens.before(at) in BEFORE_TIMES else 0.45)
+    days = rate_guess(tokens, days, lean, 0.65 if tokens.before(at) in BEFORE_TIMES else 0.45)
     if days:
         return days, after
     return None

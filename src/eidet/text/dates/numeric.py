@@ -53,7 +53,7 @@ def years_read(number: str) -> Days | None:
     return None
 
 
-def written_out(text: str) -> list[tuple[int, int, Days]]:
+def find_written_out(text: str) -> list[tuple[int, int, Days]]:
     """Chinese, Japanese and Korean full dates, with where they stand."""
     found = []
     for match in _WRITTEN_OUT.finditer(text):

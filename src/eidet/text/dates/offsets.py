@@ -8,7 +8,7 @@ from datetime import datetime
 
 from .days import (
     Days,
-    chosen,
+    choose_year,
     day,
     day_of,
     month_of,
@@ -83,4 +83,4 @@ def year_away(of_year: Callable[[int], Days], shift: int, now: Now) -> Days | No
         return max((days for days in near if days.last < now.today), default=None)
     if shift > 0:
         return min((days for days in near if days.first > now.today), default=None)
-    return chosen(near, now.today, 0)
+    return choose_year(near, now.today, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .counts import Count, offset
-from .days import Days, clipped, day, span, week_at, weekday_after, weekday_before, weekend_at
+from .days import Days, clip_day, day, span, week_at, weekday_after, weekday_before, weekend_at
 from .english_words import ALL_WEEKDAYS
 
 
@@ -34,7 +34,7 @@ def beside(word: str, anchor: Days, sign: int) -> Days | None:
             saturday = weekday_before(edge - 1, 5)
         else:
             saturday = weekday_after(edge, 5)
-        return Days(clipped(saturday), clipped(saturday + 1), "weekend", 0.9)
+        return Days(clip_day(saturday), clip_day(saturday + 1), "weekend", 0.9)
     if word == "week":
         return span(edge + sign, edge + 7 * sign, 0.85, "week")
     if word in ("month", "year"):

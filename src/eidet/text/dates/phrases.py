@@ -17,17 +17,17 @@ STARTS = READERS.keys() | _OPENERS
 
 def expression(tokens: Tokens, at: int) -> Read:
     """The longest time expression that begins at a word."""
-    return _opened(tokens, at) or _ranged(tokens, at)
+    return _read_opened(tokens, at) or _read_range(tokens, at)
 
 
-def _opened(tokens: Tokens, at: int) -> Read:
+def _read_opened(tokens: Tokens, at: int) -> Read:
     """Since, before, after, until a time; between and from one time to another."""
     word = tokens.words[at]
     if word not in _OPENERS:
         return None
     if word in ("between", "from"):
         return _between(tokens, at)
-    inner = _ranged(replace(tokens, past=True) if word == "since" else tokens, at + 1)
+    inner = _read_range(replace(tokens, past=True) if word == "since" else tokens, at + 1)
     if not inner or (word in ("after", "before") and inner[0].confidence < 0.4):
         return None
     return _open(tokens, word, inner[0]), inner[1]
@@ -57,12 +57,12 @@ def _open(tokens: Tokens, word: str, days: Days) -> Days:
 
 def _between(tokens: Tokens, at: int) -> Read:
     """Between A and B; from A to B; from A on; else only what follows "from"."""
-    one = _counted_days(tokens, at + 1) or point(tokens, at + 1)
+    one = _read_counted_days(tokens, at + 1) or point(tokens, at + 1)
     if not one:
         return None
     link, word = tokens.words[one[1]], tokens.words[at]
     if link == "and" if word == "between" else link in _LINKS:
-        joined = _joined(tokens, at + 1, one, one[1] + 1)
+        joined = _join_points(tokens, at + 1, one, one[1] + 1)
         if joined:
             return joined
     if word == "from" and link in ("on", "onward", "onwards", "forward"):
@@ -70,7 +70,7 @@ def _between(tokens: Tokens, at: int) -> Read:
     return None
 
 
-def _counted_days(tokens: Tokens, at: int) -> Read:
+def _read_counted_days(tokens: Tokens, at: int) -> Read:
     """ "Between 3 and 7 May": the first number is a day only because the second is."""
     words = tokens.words
     if not words[at].isdecimal() or words[at + 1] not in ("and", "to"):
@@ -84,15 +84,15 @@ def _counted_days(tokens: Tokens, at: int) -> Read:
     return None
 
 
-def _ranged(tokens: Tokens, at: int) -> Read:
+def _read_range(tokens: Tokens, at: int) -> Read:
     """A point, or from one to another: "March to May 2023", "Monday - Friday"."""
     one = point(tokens, at)
     if one and tokens.words[one[1]] in _LINKS:
-        return _joined(tokens, at, one, one[1] + 1) or one
+        return _join_points(tokens, at, one, one[1] + 1) or one
     return one
 
 
-def _joined(tokens: Tokens, at: int, one: tuple[Days, int], other_at: int) -> Read:
+def _join_points(tokens: Tokens, at: int, one: tuple[Days, int], other_at: int) -> Read:
     """Two points as a span; the year, and the order, of the second hold for the first."""
     two = point(tokens, other_at)
     if not two:

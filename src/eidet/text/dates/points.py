@@ -29,8 +29,8 @@ from .relative import (
     DAY_WORDS,
     calendar_unit,
     day_word_read,
+    days_repeated_ago,
     hours_read,
-    repeated_ago,
     the_weekend_read,
     vague_read,
     which_read,
@@ -70,12 +70,12 @@ def _digits(tokens: Tokens, at: int) -> Read:
     return (
         numeric_read(tokens, at)
         or day_first_read(tokens, at)
-        or _counted(tokens, at)
+        or _read_counted(tokens, at)
         or year_read(tokens, at)
     )
 
 
-def _counted(tokens: Tokens, at: int) -> Read:
+def _read_counted(tokens: Tokens, at: int) -> Read:
     """Two weeks ago · two Tuesdays ago · two days before Christmas · a week from Friday · in two weeks."""
     words = tokens.words
     if words[at] == "half" and words[at + 1] == "a" and words[at + 2] == "year":
@@ -115,7 +115,7 @@ def _ago(tokens: Tokens, count: Count) -> Read:
     elif words[named] in HOURS:
         days = hours_read(tokens, count, -1)
     else:
-        days = repeated_ago(tokens, words[named], count)
+        days = days_repeated_ago(tokens, words[named], count)
     if days:
         return days, end + 1
     return None
@@ -181,7 +181,7 @@ def _the(tokens: Tokens, at: int) -> Read:
         return span(tokens.today - days, tokens.today - 1, 0.4), named + 2
     if words[named] == "year" and words[named + 1][:1].isdecimal():
         return year_read(tokens, named + 1)
-    found = _anchored(tokens, named) or _part(tokens, named) or _nth(tokens, named)
+    found = _read_anchored(tokens, named) or _part(tokens, named) or _nth(tokens, named)
     if found:
         return found
     if words[named][:1].isdecimal():
@@ -193,7 +193,7 @@ def _the(tokens: Tokens, at: int) -> Read:
     return None
 
 
-def _anchored(tokens: Tokens, at: int) -> Read:
+def _read_anchored(tokens: Tokens, at: int) -> Read:
     """(The) week before last · day before yesterday · weekend after 8 May · week of May 8."""
     words, link = tokens.words, tokens.words[at + 1]
     if words[at] not in _ANCHORED or link not in ("before", "after", "of", "following"):
@@ -220,10 +220,10 @@ def _is_time(word: str) -> bool:
     return word in UNITS or word in ALL_WEEKDAYS or word in SEASONS or word in ALL_MONTHS or word == "weekend"
 
 
-def _last_anchored(tokens: Tokens, at: int) -> Read:
+def _read_last_anchored(tokens: Tokens, at: int) -> Read:
     """Last weekend before 10 April: the one just before it, not the one before today."""
     if tokens.words[at + 2] == "before":
-        return _anchored(tokens, at + 1)
+        return _read_anchored(tokens, at + 1)
     return None
 
 
@@ -232,7 +232,7 @@ def _before_last(tokens: Tokens, at: int, which: str) -> Read:
     word, back = tokens.words[at], which == "last"
     if UNITS.get(word) == "day":
         return day(tokens.today + (-2 if back else 2), 0.95), at + 3
-    if back and (days := repeated_ago(tokens, word, Count(2, 2, at))):
+    if back and (days := days_repeated_ago(tokens, word, Count(2, 2, at))):
         return days, at + 3
     whole = calendar_unit(tokens, at, word, -2 if back else 2)
     if whole:
@@ -310,10 +310,10 @@ def _start(words: Iterable[str], *readers: Callable[[Tokens, int], Read]) -> Non
 
 
 _start(["the"], _the)
-_start(["last", "final"], _last_anchored, _nth)
+_start(["last", "final"], _read_last_anchored, _nth)
 _start(FEAST_STARTS | {"cinco", "st", "saint"}, feast_read)
 _start(ALL_MONTHS, month_read)
-_start(_ANCHORED, _anchored)
+_start(_ANCHORED, _read_anchored)
 _start(ALL_WEEKDAYS, weekday_read)
 _start(SEASONS, season_read)
 _start(DECADES, decade_word_read)
@@ -323,5 +323,5 @@ _start(PARTS, _part)
 _start(["earlier", "later"], _part)
 _start(DAY_WORDS, day_word_read)
 _start(["recently", "lately"], vague_read)
-_start([*NUMBERS, *TENS, *VAGUE, "a", "an", "half", "in", "dozen"], _counted)
+_start([*NUMBERS, *TENS, *VAGUE, "a", "an", "half", "in", "dozen"], _read_counted)
 _start(["q1", "q2", "q3", "q4", "h1", "h2"], code_read)

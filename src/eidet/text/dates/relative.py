@@ -8,11 +8,11 @@ from datetime import timedelta
 from .counts import Count, count_read, offset
 from .days import (
     Days,
-    chosen,
+    choose_year,
     day,
     month_of,
     months,
-    moved,
+    move_day,
     season_of,
     span,
     week_at,
@@ -23,7 +23,7 @@ from .days import (
 )
 from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BACK, HOURS, ON, PARTS_OF_DAY, SEASONS, UNITS, words_of
 from .holidays import feast
-from .months import Read, guessed
+from .months import Read, rate_guess
 from .named import feast_name
 from .scanner import Tokens
 
@@ -59,7 +59,7 @@ def which_read(tokens: Tokens, at: int) -> Read:
         shift = 1
     else:
         shift = 0
-    return _named(tokens, at, named, shift) or _stretch(tokens, at, named, shift)
+    return _read_named(tokens, at, named, shift) or _stretch(tokens, at, named, shift)
 
 
 def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
@@ -92,11 +92,11 @@ def _just_past(tokens: Tokens, at: int, named: int) -> Read:
     word = tokens.words[named]
     known = word in ALL_WEEKDAYS or word in SEASONS or word in ALL_MONTHS or word in ("weekend", "christmas")
     if known and tokens.before(at) not in ("half", "quarter"):
-        return _named(tokens, at, named, -1)
+        return _read_named(tokens, at, named, -1)
     return None
 
 
-def _named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
+def _read_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
     """Last, this or next week, Friday, March, summer, Christmas, night."""
     word = tokens.words[named]
     if _is_weekday(tokens, named):
@@ -107,7 +107,7 @@ def _named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
             return day(tokens.today + shift, 0.95), named + 1
         return None
     if word in ALL_MONTHS or word in SEASONS:
-        return _named_once_a_year(tokens, named, shift)
+        return _read_once_a_year(tokens, named, shift)
     if name := feast_name(tokens.words, named):
         days = _yearly(tokens, lambda y: feast(name[0], y), shift)
         if days:
@@ -128,7 +128,7 @@ def _is_weekday(tokens: Tokens, at: int) -> bool:
     return len(word) > 4 or tokens.capital(at) or word not in ("sun", "sat", "wed", "mon")
 
 
-def _named_once_a_year(tokens: Tokens, named: int, shift: int) -> Read:
+def _read_once_a_year(tokens: Tokens, named: int, shift: int) -> Read:
     word = tokens.words[named]
     if shift == 0 and word in ("may", "march") and not tokens.capital(named):
         return None  # "this may help"
@@ -219,7 +219,7 @@ def the_weekend_read(tokens: Tokens, at: int) -> Read:
         return None
     lean = tokens.lean(at)
     near = [weekend_at(tokens.today + 7 * shift) for shift in (-1, 0, 1)]
-    days = guessed(tokens, chosen(near, tokens.today, lean), lean, 0.7)
+    days = rate_guess(tokens, choose_year(near, tokens.today, lean), lean, 0.7)
     if days:
         return days, at + 1
     return None
@@ -234,7 +234,7 @@ def hours_read(tokens: Tokens, count: Count, sign: int) -> Days | None:
         return None
 
 
-def repeated_ago(tokens: Tokens, word: str, count: Count) -> Days | None:
+def days_repeated_ago(tokens: Tokens, word: str, count: Count) -> Days | None:
     """Two Tuesdays, weekends, summers or Christmases ago."""
     back = count.high - 1
     if word in ALL_WEEKDAYS or word in SEASONS:
@@ -260,6 +260,6 @@ def _weekends(today: int, count: Count) -> Days:
 
 def yearly_back(days: Days, years: int) -> Days:
     """The same season some years before."""
-    first = moved(days.first, -years, "year")
-    last = moved(days.last + 1, -years, "year") - 1
+    first = move_day(days.first, -years, "year")
+    last = move_day(days.last + 1, -years, "year") - 1
     return Days(first, max(first, last), days.grain, 0.8)

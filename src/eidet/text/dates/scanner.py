@@ -87,7 +87,7 @@ class Tokens:
         return min(before, after, key=lambda clue: clue[0])[1]
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """In small letters and with plain apostrophes, character for character."""
     low = text.lower().replace("\u2019", "'")
     if len(low) != len(text):

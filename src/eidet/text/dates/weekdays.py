@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
-from .days import Days, chosen, day, day_of
+from .days import Days, choose_year, day, day_of
 from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BEFORE_TIMES, ORDINALS, PARTS_OF_DAY, WEEKDAYS, words_of
-from .months import DAY, DAY_BEFORE, Read, day_first_read, guessed, month_read
+from .months import DAY, DAY_BEFORE, Read, day_first_read, month_read, rate_guess
 from .numeric import number_read
 from .scanner import Tokens
 
@@ -20,7 +20,7 @@ def weekday_read(tokens: Tokens, at: int) -> Read:
     """Friday · Friday night · Friday, May 8."""
     words, weekday = tokens.words, ALL_WEEKDAYS[tokens.words[at]]
     after = at + 1 + (words[at + 1] == "." and words[at] not in WEEKDAYS)
-    if dated := _dated(tokens, after + (words[after] == ",")):
+    if dated := _read_date(tokens, after + (words[after] == ",")):
         return _of_weekday(tokens, dated, weekday)
     if not _is_weekday(tokens, at):
         return None
@@ -29,8 +29,8 @@ def weekday_read(tokens: Tokens, at: int) -> Read:
     else:
         after = at + 1
     lean = tokens.lean(at)
-    days = chosen(_weekdays(tokens.today, weekday), tokens.today, lean)
-    days = guessed(tokens, days, lean, 0.7)
+    days = choose_year(_weekdays(tokens.today, weekday), tokens.today, lean)
+    days = rate_guess(tokens, days, lean, 0.7)
     if days:
         return days, after
     return None
@@ -41,7 +41,7 @@ def _weekdays(today: int, weekday: int) -> list[Days]:
     return [day(at + shift) for shift in (-7, 0, 7)]
 
 
-def _dated(tokens: Tokens, at: int) -> Read:
+def _read_date(tokens: Tokens, at: int) -> Read:
     word = tokens.words[at + (tokens.words[at] == "the")]
     if word in ALL_MONTHS:
         days = month_read(tokens, at)
@@ -67,7 +67,7 @@ def _of_weekday(tokens: Tokens, dated: tuple[Days, int], weekday: int) -> Read:
         day_of(at.year + shift, at.month, at.day) for shift in range(-6, 7) if 1 <= at.year + shift <= 9999
     ]
     fitting = [one for one in near if one and (one.first - 1) % 7 == weekday]
-    found = chosen(fitting, tokens.today, -1 if tokens.past else 0)
+    found = choose_year(fitting, tokens.today, -1 if tokens.past else 0)
     if found:
         return found._replace(confidence=0.8, yearless=True), after
     return dated
@@ -112,7 +112,7 @@ def day_of_month_read(tokens: Tokens, at: int) -> Read:
     lean, here = tokens.lean(at), tokens.now.year * 12 + tokens.now.month - 1
     places = [divmod(here + shift, 12) for shift in (-2, -1, 0, 1, 2)]
     near = [day_of(y, m + 1, int(match[1])) for y, m in places if 1 <= y <= 9999]
-    days = guessed(tokens, chosen(near, tokens.today, lean), lean, 0.55)
+    days = rate_guess(tokens, choose_year(near, tokens.today, lean), lean, 0.55)
     if days:
         return days, at + 1
     return None

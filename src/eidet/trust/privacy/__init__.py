@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from ...core.errors import Misconfigured
 from ...core.record import Trust
 from ...core.validate import Json
-from .apply_until_stable import Acted, rewritten, settled
+from .apply_until_stable import Acted, apply_policy, rewritten
 from .findings import Found, Pii
-from .json_walk import walked
+from .json_walk import walk_json
 from .patterns import Pattern
 from .placeholders import restored
 from .poisoning import Poisoned, poison
@@ -80,9 +80,9 @@ class GuardedData:
 def guarded(text: str, policy: Policy, keys: Keys | None = None) -> Guarded:
     """Guarding twice is guarding once. Nothing reaches the vault if the policy refuses the text."""
     _check_keys(policy, keys)
-    acted = settled(text, policy, keys)
+    acted = apply_policy(text, policy, keys)
     _store(acted, keys)
-    return Guarded(text=rewritten(text, acted), findings=_told(acted, ""), labels=_labels(acted))
+    return Guarded(text=rewritten(text, acted), findings=_findings_of(acted, ""), labels=_labels(acted))
 
 
 def guarded_data(data: Json, policy: Policy, keys: Keys | None = None, *, what: str = "data") -> GuardedData:
@@ -92,17 +92,17 @@ def guarded_data(data: Json, policy: Policy, keys: Keys | None = None, *, what: 
     findings: list[Finding] = []
 
     def guard(text: str, name: str, path: str) -> str:
-        acted = settled(text, policy, keys, before=f"{_spoken(name)}: " if name else "", path=path)
+        acted = apply_policy(text, policy, keys, before=f"{_as_words(name)}: " if name else "", path=path)
         everything.extend(acted)
-        findings.extend(_told(acted, path))
+        findings.extend(_findings_of(acted, path))
         return rewritten(text, acted)
 
-    kept = walked(data, guard, what)
+    kept = walk_json(data, guard, what)
     _store(everything, keys)
     return GuardedData(data=kept, findings=tuple(findings), labels=_labels(everything))
 
 
-def _spoken(name: str) -> str:
+def _as_words(name: str) -> str:
     """`date_of_birth` as one says it."""
     return name[-60:].replace("_", " ")
 
@@ -122,7 +122,7 @@ def _store(acted: Iterable[Acted], keys: Keys | None) -> None:
             keys.vault.put(one.token, keys.seal(one.found.text))
 
 
-def _told(acted: Iterable[Acted], path: str) -> tuple[Finding, ...]:
+def _findings_of(acted: Iterable[Acted], path: str) -> tuple[Finding, ...]:
     return tuple(
         Finding(
             kind=one.found.kind,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from .findings import Found
-from .placeholders import TOKEN_SIGNS, digest, known, plain_token, pseudonym
+from .placeholders import TOKEN_SIGNS, digest, pattern_of_tokens, plain_token, pseudonym
 from .policy import KEYED, STAYING, Action, Forbidden, Keys, Policy
 from .scan import find
 
@@ -33,7 +33,9 @@ class _Piece:
     depth: int
 
 
-def settled(text: str, policy: Policy, keys: Keys | None, *, before: str = "", path: str = "") -> list[Acted]:
+def apply_policy(
+    text: str, policy: Policy, keys: Keys | None, *, before: str = "", path: str = ""
+) -> list[Acted]:
     """What to do, in text order. `before` is read as standing before the text; it is never acted on."""
     acted: list[Acted] = []
     pieces = [_Piece(*piece, 0) for piece in _between_tokens(text, policy)]
@@ -42,7 +44,7 @@ def settled(text: str, policy: Policy, keys: Keys | None, *, before: str = "", p
         changing, staying = _findings(piece, policy, before if piece.at == 0 else "")
         if changing and piece.depth == DEEPEST:
             changing = [replace(changing[0], start=0, end=len(piece.text), text=piece.text)]
-        acted += [_act(_moved(one, piece.at), policy, keys, path) for one in changing or staying]
+        acted += [_act(_move_finding(one, piece.at), policy, keys, path) for one in changing or staying]
         if changing:
             pieces += (
                 _Piece(rest, piece.at + at, piece.depth + 1) for rest, at in _around(piece.text, changing)
@@ -53,7 +55,7 @@ def settled(text: str, policy: Policy, keys: Keys | None, *, before: str = "", p
 def _between_tokens(text: str, policy: Policy) -> Iterator[tuple[str, int]]:
     if not any(sign in text for sign in TOKEN_SIGNS):
         return iter([(text, 0)] if text else [])
-    tokens = known(tuple(pattern.name for pattern in policy.patterns))
+    tokens = pattern_of_tokens(tuple(pattern.name for pattern in policy.patterns))
     return _outside(text, [match.span() for match in tokens.finditer(text)])
 
 
@@ -75,13 +77,13 @@ def _findings(piece: _Piece, policy: Policy, before: str) -> tuple[list[Found], 
     found = []
     for one in find(before + piece.text, policy.patterns, least=policy.least):
         if one.start >= shift:
-            found.append(_moved(one, -shift))
+            found.append(_move_finding(one, -shift))
     stays = [policy.action(one.kind) in STAYING for one in found]
     changing = [one for one, staying in zip(found, stays, strict=True) if not staying]
     return changing, [one for one, staying in zip(found, stays, strict=True) if staying]
 
 
-def _moved(one: Found, by: int) -> Found:
+def _move_finding(one: Found, by: int) -> Found:
     if by:
         return replace(one, start=one.start + by, end=one.end + by)
     return one

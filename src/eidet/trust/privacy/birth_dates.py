@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .check_digits import is_date
-from .findings import Found, Pii, found_in
+from .findings import Found, Pii, finding_at
 
 _BORN = (
     r"born|date of birth|d\.?o\.?b|birth ?dates?|birthday|birth|b\.|geb|geboren|geburtsdatum|geburtstag|né"
@@ -64,7 +64,7 @@ def births(text: str) -> Iterator[Found]:
         return
     for match in _BIRTH.finditer(text):
         if _is_calendar(match["date"]):
-            yield found_in(text, Pii.BIRTH, match.span("date"), 0.9)
+            yield finding_at(text, Pii.BIRTH, match.span("date"), 0.9)
 
 
 def _is_calendar(date: str) -> bool:

@@ -110,9 +110,7 @@ def classes(findings: Iterable[Finding]) -> set[str]:
     return {one.kind for one in findings if one.action is not Action.KEEP}
 
 
-def guarded_fields(
-    given: Mapping[str, Any], guard: Guard, pending: Pending
-) -> tuple[dict[str, Any], set[str]]:
+def guard_fields(given: Mapping[str, Any], guard: Guard, pending: Pending) -> tuple[dict[str, Any], set[str]]:
     """The fields as they may be kept, and the classes that were in them; bad input is named by others."""
     labels: set[str] = set()
     kept = dict(given)
@@ -125,10 +123,10 @@ def guarded_fields(
     return kept, labels
 
 
-def guarded_draft(draft: Draft, guard: Guard, pending: Pending) -> Draft:
+def guard_draft(draft: Draft, guard: Guard, pending: Pending) -> Draft:
     """A text that only tells the data is guarded as a text, too; the vector of a changed text is dropped."""
     given = {name: getattr(draft, name) for name in (*TEXTS, *TREES)}
-    kept, labels = guarded_fields(given, guard, pending)
+    kept, labels = guard_fields(given, guard, pending)
     if draft.text is None and draft.data is not None:
         spoken = told(clean_json(kept["data"], "data"))
         kept["text"] = guard.text(spoken, pending, labels)
@@ -139,11 +137,9 @@ def guarded_draft(draft: Draft, guard: Guard, pending: Pending) -> Draft:
     return replace(draft, **kept)
 
 
-def guarded_changes(
-    changes: Mapping[str, Any], old: Record, guard: Guard, pending: Pending
-) -> dict[str, Any]:
+def guard_changes(changes: Mapping[str, Any], old: Record, guard: Guard, pending: Pending) -> dict[str, Any]:
     """What `revise` is told; classes that the record was labelled with stay."""
-    kept, labels = guarded_fields(changes, guard, pending)
+    kept, labels = guard_fields(changes, guard, pending)
     labels |= _labels(old.meta)
     if labels and ("meta" in kept or labels != _labels(old.meta)):
         meta = kept.get("meta", old.meta)
@@ -153,11 +149,11 @@ def guarded_changes(
     return kept
 
 
-def guarded_record(record: Record, guard: Guard, pending: Pending) -> Record:
+def guard_record(record: Record, guard: Guard, pending: Pending) -> Record:
     """A stored record; one whose text or data had to be changed is whole again, without vector and terms."""
     whole = record.whole
     given = {name: getattr(whole, name) for name in (*TEXTS, *TREES)}
-    kept, labels = guarded_fields(given, guard, pending)
+    kept, labels = guard_fields(given, guard, pending)
     if labels:
         kept["meta"] = with_labels(kept["meta"], labels)
     if all(kept[name] == given[name] for name in (*TEXTS, "data")):
@@ -178,10 +174,10 @@ def _labels(meta: Mapping[str, Json]) -> set[str]:
     return set()
 
 
-def guarded_where(where: Where, guard: Guard) -> Where:
+def guard_where(where: Where, guard: Guard) -> Where:
     """A filter that names personal data names what stands for it in the records."""
     nested: dict[str, Any] = {
-        name: tuple(guarded_where(part, guard) for part in getattr(where, name))
+        name: tuple(guard_where(part, guard) for part in getattr(where, name))
         for name in ("every", "some", "never")
     }
     labels: dict[str, Any] = {name: _label(getattr(where, name), guard) for name in ("who", "source")}

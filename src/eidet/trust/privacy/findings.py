@@ -44,12 +44,12 @@ class Found:
 Detector = Callable[[str], Iterator[Found]]
 
 
-def found_in(text: str, kind: str, span: tuple[int, int], confidence: float) -> Found:
+def finding_at(text: str, kind: str, span: tuple[int, int], confidence: float) -> Found:
     start, end = span
     return Found(kind=str(kind), start=start, end=end, text=text[start:end], confidence=confidence)
 
 
-def resolved(found: Iterable[Found]) -> list[Found]:
+def resolve_overlaps(found: Iterable[Found]) -> list[Found]:
     """Findings that do not overlap, in text order: the weightiest first takes its place."""
     starts: list[int] = []
     taken: list[Found] = []
@@ -95,7 +95,7 @@ def leaning(text: str, start: int, words: str) -> int:
     return last
 
 
-def weighed(leaning: int, *, alone: float, said: float) -> float:
+def weigh_confidence(leaning: int, *, alone: float, said: float) -> float:
     """Confidence with a word that says so, without any, and against one that says otherwise."""
     if leaning > 0:
         return said

@@ -24,7 +24,7 @@ _LOOKALIKES: Final = str.maketrans(
 _WORD = re.compile(r"\w+")
 
 
-def hidden_signs(text: str) -> list[tuple[str, float]]:
+def find_hidden_signs(text: str) -> list[tuple[str, float]]:
     """Reasons to distrust what is not seen, each with its weight."""
     if text.isascii():
         return []
@@ -37,7 +37,7 @@ def hidden_signs(text: str) -> list[tuple[str, float]]:
     return [(f"hidden: {reason}", weight) for shape, reason, weight in tests if shape.search(text)]
 
 
-def tagged(text: str) -> str:
+def read_tags(text: str) -> str:
     """What the tag characters spell."""
     if text.isascii():
         return ""
@@ -49,10 +49,10 @@ def visible(text: str) -> str:
     """The text without characters that are not seen; joiners of scripts and emoji that need them stay."""
     if text.isascii():
         return text
-    return _UNSEEN.sub(lambda match: _kept(text, match), text)
+    return _UNSEEN.sub(lambda match: _keep_joiner(text, match), text)
 
 
-def _kept(text: str, match: re.Match[str]) -> str:
+def _keep_joiner(text: str, match: re.Match[str]) -> str:
     around = text[max(0, match.start() - 1) : match.start()] + text[match.end() : match.end() + 1]
     joins = (
         _JOINED.fullmatch(match[0])

@@ -9,7 +9,7 @@ from ...core.validate import Json, clean_json
 Guard = Callable[[str, str, str], str]  # a text, what it is called, its path -> the text to keep
 
 
-def walked(value: Json, guard: Guard, what: str = "data") -> Json:
+def walk_json(value: Json, guard: Guard, what: str = "data") -> Json:
     """A copy in which the guard saw every text. Keys that become the same are told apart by a number."""
     return _walk(clean_json(value, what), guard, "", what)
 

@@ -54,7 +54,7 @@ def less_trusted(one: Trust, other: Trust) -> Trust:
     return max(one, other, key=_ORDER.__getitem__)
 
 
-def labelled(record: Record, told: Poisoned | None, echo_of: Record | None) -> Record:
+def label_record(record: Record, told: Poisoned | None, echo_of: Record | None) -> Record:
     """With its label, if it is suspicious or only repeats; what repeats is trusted no more than that."""
     score, why = (told.score, list(told.reasons)) if told is not None and told.suspicious else (0.0, [])
     trust = record.trust
@@ -70,7 +70,7 @@ def labelled(record: Record, told: Poisoned | None, echo_of: Record | None) -> R
     return record.but(meta=meta, trust=trust)
 
 
-def scanned(record: Record, scan: str) -> Poisoned | None:
+def scan_record(record: Record, scan: str) -> Poisoned | None:
     if is_scanned(record, scan):
         return poison(record.text)
     return None
@@ -84,11 +84,11 @@ def set_aside(record: Record, now: float, *, by: str | None = None, because: str
         was = Trust.UNKNOWN
     else:
         was = record.trust
-    mark: dict[str, Json] = {"at": now, "was": str(was)} | _said(by=by, because=because)
+    mark: dict[str, Json] = {"at": now, "was": str(was)} | _drop_absent(by=by, because=because)
     return record.but(trust=Trust.QUARANTINED, meta={**record.meta, QUARANTINE: mark})
 
 
-def approved(record: Record, trust: str | None, now: float, *, by: str | None = None) -> Record:
+def approve_record(record: Record, trust: str | None, now: float, *, by: str | None = None) -> Record:
     """Back among the others, without its label; as far trusted as is said, or as it was before."""
     if trust is None:
         chosen = _trust_before(record)
@@ -96,7 +96,7 @@ def approved(record: Record, trust: str | None, now: float, *, by: str | None = 
         chosen = trust_of(trust)
     if chosen is Trust.QUARANTINED:
         raise BadInput("approve says how far a memory is trusted: trusted, user, tool, web or unknown")
-    mark: dict[str, Json] = {"at": now, "digest": record.digest} | _said(by=by)
+    mark: dict[str, Json] = {"at": now, "digest": record.digest} | _drop_absent(by=by)
     return record.but(trust=chosen, meta={**without(record.meta, POISON, QUARANTINE), REVIEWED: mark})
 
 
@@ -127,7 +127,7 @@ def _trust_before(record: Record) -> Trust:
     return Trust.UNKNOWN
 
 
-def _said(**parts: str | None) -> dict[str, Json]:
+def _drop_absent(**parts: str | None) -> dict[str, Json]:
     return {name: value for name, value in parts.items() if value is not None}
 
 
@@ -140,7 +140,7 @@ def asks_aside(where: Where | None) -> bool:
     return any(asks_aside(part) for part in (*where.every, *where.some))
 
 
-def seen(where: Where | None) -> Where:
+def without_quarantine(where: Where | None) -> Where:
     """The filter, without what is in quarantine unless it asks for that."""
     if where is None:
         return SEEN

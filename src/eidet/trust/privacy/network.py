@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from ipaddress import AddressValueError, IPv6Address
 
-from .findings import Found, Pii, found_in, leaning, weighed
+from .findings import Found, Pii, finding_at, leaning, weigh_confidence
 
 _EMAIL = re.compile(
     r"(?<![\w.%+-])[\w%+-][\w.%+-]{0,63}@(?:\w[\w-]{0,62}\.){1,8}([^\W\d_]{2,24}"
@@ -36,10 +36,10 @@ def emails(text: str) -> Iterator[Found]:
     if "@" in text:
         for match in _EMAIL.finditer(text):
             if match[1].lower() not in _FILES:
-                yield found_in(text, Pii.EMAIL, match.span(), _certainty(text, match))
+                yield finding_at(text, Pii.EMAIL, match.span(), _certainty(text, match))
     if any(bracket in text for bracket in "([{"):
         for match in _SPELT.finditer(text):
-            yield found_in(text, Pii.EMAIL, match.span(), 0.8)
+            yield finding_at(text, Pii.EMAIL, match.span(), 0.8)
 
 
 def _certainty(text: str, match: re.Match[str]) -> float:
@@ -55,15 +55,15 @@ def hosts(text: str) -> Iterator[Found]:
     if dots >= 3:
         for match in _IP4.finditer(text):
             lean = leaning(text, match.start(), _HOST)
-            yield found_in(text, Pii.IP, match.span(), weighed(lean, alone=0.8, said=0.97))
+            yield finding_at(text, Pii.IP, match.span(), weigh_confidence(lean, alone=0.8, said=0.97))
     if colons >= 2:
         yield from (
-            found_in(text, Pii.IP, match.span(), 0.9) for match in _IP6.finditer(text) if _is_ip6(match[0])
+            finding_at(text, Pii.IP, match.span(), 0.9) for match in _IP6.finditer(text) if _is_ip6(match[0])
         )
     if colons < 5 and dots < 2 and text.count("-") < 5:
         return
     for match in _MAC.finditer(text):
-        yield found_in(text, Pii.MAC, match.span(), 0.9 if re.search("[A-Fa-f:]", match[0]) else 0.55)
+        yield finding_at(text, Pii.MAC, match.span(), 0.9 if re.search("[A-Fa-f:]", match[0]) else 0.55)
 
 
 def _is_ip6(text: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from . import check_digits as checks
-from .findings import Found, Pii, found_in, leaning, weighed
+from .findings import Found, Pii, finding_at, leaning, weigh_confidence
 
 _ODD = re.compile(r"[^0-9A-Za-z]")
 
@@ -228,17 +228,17 @@ def numbers(text: str) -> Iterator[Found]:
     if "+" in text or "00" in text:
         yield from _abroad(text, runs)
     starts = []
-    for start in (_opened(text, run) for run in runs):
+    for start in (_include_bracket(text, run) for run in runs):
         if _begins(text, start):
             starts.append(start)
     if _MANY.search(text):
-        yield from _shaped(text, starts, _PLAIN)
+        yield from _match_shapes(text, starts, _PLAIN)
     if len(runs) > 2 or any(len(run) > 5 for run in _RUN.findall(text)):
         letters = [word.start() for word in _LETTERS.finditer(text)]
-        yield from _shaped(text, [*starts, *letters], _LETTERED)
+        yield from _match_shapes(text, [*starts, *letters], _LETTERED)
 
 
-def _opened(text: str, run: int) -> int:
+def _include_bracket(text: str, run: int) -> int:
     if run and text[run - 1] == "(":
         return run - 1
     return run
@@ -252,14 +252,16 @@ def _begins(text: str, start: int) -> bool:
     return not (before.isalnum() or before in "_+") and not _PART.fullmatch(text, max(0, start - 2), start)
 
 
-def _shaped(
+def _match_shapes(
     text: str, starts: Iterable[int], shapes: Iterable[tuple[Form, re.Pattern[str]]]
 ) -> Iterator[Found]:
     for start, (form, shape) in product(starts, shapes):
         match = shape.match(text, start)
         if match and form.holds(_compact(match[0])):
             lean = leaning(text, start, form.words)
-            yield found_in(text, form.kind, match.span(), weighed(lean, alone=form.alone, said=form.said))
+            yield finding_at(
+                text, form.kind, match.span(), weigh_confidence(lean, alone=form.alone, said=form.said)
+            )
 
 
 def _compact(text: str) -> str:
@@ -277,4 +279,6 @@ def _abroad(text: str, runs: Iterable[int]) -> Iterator[Found]:
             match = None
         if match and _e164(_compact(match[0])):
             lean = leaning(text, start, _CALL)
-            yield found_in(text, PHONE, match.span(), 0.93 if plus else weighed(lean, alone=0.6, said=0.95))
+            yield finding_at(
+                text, PHONE, match.span(), 0.93 if plus else weigh_confidence(lean, alone=0.6, said=0.95)
+            )

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...core.errors import BadInput
-from .findings import Found, Pii, found_in
+from .findings import Found, Pii, finding_at
 
 WINDOW = 512  # characters seen at once; a match is found if it is at most half as long
 MOST_WAYS = 20_000
@@ -48,14 +48,14 @@ class Pattern:
             raise BadInput(
                 f"pattern {self.name} needs a confidence above 0 and at most 1, not {self.confidence}"
             )
-        object.__setattr__(self, "compiled", _compiled(self.name, self.regex))
+        object.__setattr__(self, "compiled", _compile(self.name, self.regex))
 
     def findings(self, text: str) -> Iterator[Found]:
         for start, end in _spans(self.compiled, text):
-            yield found_in(text, self.name, (start, end), self.confidence)
+            yield finding_at(text, self.name, (start, end), self.confidence)
 
 
-def _compiled(name: str, regex: str) -> re.Pattern[str]:
+def _compile(name: str, regex: str) -> re.Pattern[str]:
     try:
         compiled = re.compile(regex)
     except (re.error, OverflowError, RecursionError) as wrong:
@@ -91,13 +91,13 @@ def _branches(tokens: list[re.Match[str]], at: int) -> tuple[float, int]:
             last, at = _branches(tokens, at)
             ways, at = ways * last, at + 1
         elif token.lastgroup == "repeat":
-            ways, last = ways / last * _repeated(last, token[0]), 1.0
+            ways, last = ways / last * _ways_of_repeat(last, token[0]), 1.0
         else:
             last = 1.0
     return total + ways, at
 
 
-def _repeated(ways: float, quantifier: str) -> float:
+def _ways_of_repeat(ways: float, quantifier: str) -> float:
     least, most = _bounds(quantifier)
     if ways > 1:
         return min(ways, 1e6) ** min(most, 40)

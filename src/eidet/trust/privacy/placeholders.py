@@ -46,13 +46,13 @@ def redaction(kind: str) -> str:
 def mask(found: Found) -> str:
     """Enough to recognise one's own: the last four of a number, the initials of an e-mail address."""
     if found.kind == Pii.EMAIL and "@" in found.text:
-        return _masked_email(found.text)
+        return _mask_email(found.text)
     if found.kind in _LAST_FOUR:
         return f"{DOTS * 4} {_ODD.sub('', found.text)[-4:]}"
     return DOTS * 3
 
 
-def _masked_email(email: str) -> str:
+def _mask_email(email: str) -> str:
     name, _, host = email.rpartition("@")
     last = host.rpartition(".")[2]
     if last.isalpha():
@@ -62,21 +62,21 @@ def _masked_email(email: str) -> str:
 
 def digest(found: Found, key: bytes) -> str:
     """Sixteen hexadecimal digits, the same for the same value, class and key."""
-    return f"{found.kind}:{_keyed(found, key, 8).hex()}"
+    return f"{found.kind}:{_hash_with_key(found, key, 8).hex()}"
 
 
 def pseudonym(found: Found, key: bytes) -> str:
-    number = int.from_bytes(_keyed(found, key, 8))
+    number = int.from_bytes(_hash_with_key(found, key, 8))
     return f"{found.kind.upper()}_" + "".join(SIGNS[number >> 5 * at & 31] for at in range(LENGTH))
 
 
-def _keyed(found: Found, key: bytes, size: int) -> bytes:
+def _hash_with_key(found: Found, key: bytes, size: int) -> bytes:
     value = f"{found.kind}\0{canonical(found)}".encode("utf-8", "surrogatepass")
     return blake2b(value, key=key, digest_size=size, person=b"eidet.guard").digest()
 
 
 @lru_cache(64)
-def known(names: tuple[str, ...] = ()) -> re.Pattern[str]:
+def pattern_of_tokens(names: tuple[str, ...] = ()) -> re.Pattern[str]:
     """Every token of the classes and of patterns with these names; nothing is looked for inside one."""
     kinds = "|".join(sorted((*Pii, *names), key=len, reverse=True))
     upper = kinds.upper()
@@ -104,12 +104,12 @@ def restored(text: str, vault: Vault, unseal: Callable[[bytes], str], names: Ite
         sealed = vault.get(match[0])
         if sealed is None:
             return match[0]
-        return _opened(match[0], sealed, unseal)
+        return _unseal(match[0], sealed, unseal)
 
     return _pseudonyms(tuple(names)).sub(value, text)
 
 
-def _opened(token: str, sealed: bytes, unseal: Callable[[bytes], str]) -> str:
+def _unseal(token: str, sealed: bytes, unseal: Callable[[bytes], str]) -> str:
     try:
         return unseal(sealed)
     except ValueError:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-from .hidden_text import hidden_signs, plain, tagged
+from .hidden_text import find_hidden_signs, plain, read_tags
 from .injection_claims import EVERY
 
 SUSPICIOUS: Final = 0.5
@@ -45,7 +45,7 @@ class Poisoned:
 def poison(text: str) -> Poisoned:
     """No text makes it raise; time is linear in it."""
     shown = plain(text)
-    reasons = dict((*hidden_signs(text), *_orders(shown), *_coded(text, shown)))
+    reasons = dict((*find_hidden_signs(text), *_orders(shown), *_find_coded_orders(text, shown)))
     score = 1 - prod(1 - weight for weight in reasons.values())
     return Poisoned(score=round(score, 3), reasons=tuple(reasons))
 
@@ -57,15 +57,15 @@ def _orders(text: str) -> Iterator[tuple[str, float]]:
             yield rule.reason, rule.weight
 
 
-def _coded(text: str, shown: str) -> Iterator[tuple[str, float]]:
+def _find_coded_orders(text: str, shown: str) -> Iterator[tuple[str, float]]:
     """Orders that had to be decoded are worse than orders in the open."""
-    for inner in (*_decoded(shown), tagged(text), *_run_together(shown)):
+    for inner in (*_decode_blobs(shown), read_tags(text), *_run_together(shown)):
         if any(_orders(plain(inner))):
             yield "orders in a code", _CODED
             return
 
 
-def _decoded(text: str) -> Iterator[str]:
+def _decode_blobs(text: str) -> Iterator[str]:
     if not (blobs := _BLOB.findall(text)):
         return
     for blob in blobs[:_MOST_BLOBS]:
@@ -79,14 +79,14 @@ def _read(blob: str) -> Iterator[str]:
     whole = blob.rstrip("=")
     try:
         spelt = b64decode(
-            whole[: len(whole) // 4 * 4] + _padded(whole), altchars=b"-_" if set("-_") & set(whole) else None
+            whole[: len(whole) // 4 * 4] + _pad(whole), altchars=b"-_" if set("-_") & set(whole) else None
         )
     except BadCode:
         return
     yield spelt.decode("utf-8", "replace")
 
 
-def _padded(whole: str) -> str:
+def _pad(whole: str) -> str:
     rest = whole[len(whole) // 4 * 4 :]
     if len(rest) > 1:
         return rest + "=" * (4 - len(rest))

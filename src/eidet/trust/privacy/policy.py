@@ -87,13 +87,13 @@ def policy_of(value: object) -> Policy | None:
     if value is None or isinstance(value, Policy):
         return value
     if isinstance(value, str):
-        return None if value.strip().lower() in ("", "off", "none") else _policy(_told_by_class(value))
+        return None if value.strip().lower() in ("", "off", "none") else _policy(_parse_actions(value))
     if isinstance(value, Mapping):
         return _policy(dict(value))
     raise BadInput(f"a guard is a Policy or the name of an action, not {type(value).__name__}")
 
 
-def _told_by_class(said: str) -> dict[str, str]:
+def _parse_actions(said: str) -> dict[str, str]:
     actions: dict[str, str] = {}
     for part in said.split(","):
         kind, sign, action = part.strip().partition("=")

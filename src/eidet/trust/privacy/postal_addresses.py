@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from .findings import Found, Pii, found_in
+from .findings import Found, Pii, finding_at
 
 _U = "A-ZÀ-ÖØ-ÞĄĆĘŁŃŚŹŻČŠŽ"
 _WORD = rf"[{_U}][\w'’-]{{0,30}}\.?"  # a name begins with a capital
@@ -89,7 +89,7 @@ def addresses(text: str) -> Iterator[Found]:
         forms.append(_COMPOUND)
     for form in forms:
         for match in _whole(form).finditer(text):
-            yield found_in(text, Pii.ADDRESS, match.span(), _certainty(match[0]))
+            yield finding_at(text, Pii.ADDRESS, match.span(), _certainty(match[0]))
 
 
 def _certainty(address: str) -> float:

@@ -17,7 +17,7 @@ from .placeholders import tokens_in
 Told = str | Record | Hit | Hits
 
 
-def revealed_text(text: str, guard: Guard) -> str:
+def reveal_text(text: str, guard: Guard) -> str:
     assert guard.vault is not None
     names = tuple(pattern.name for pattern in guard.policy.patterns)
     return restored(text, guard.vault, _spelt, names)
@@ -27,23 +27,23 @@ def _spelt(value: bytes) -> str:
     return value.decode("utf-8", "surrogatepass")
 
 
-def revealed_record(record: Record, guard: Guard) -> Record:
+def reveal_record(record: Record, guard: Guard) -> Record:
     """Text, data, meta, who and source; what it was lowered from stays sealed behind its pseudonyms."""
     kept: dict[str, Any] = {
-        name: None if (value := getattr(record, name)) is None else revealed_text(value, guard)
+        name: None if (value := getattr(record, name)) is None else reveal_text(value, guard)
         for name in ("text", "who", "source")
     }
-    trees = {name: revealed_tree(getattr(record, name), guard) for name in ("data", "meta")}
+    trees = {name: reveal_tree(getattr(record, name), guard) for name in ("data", "meta")}
     return record.but(**kept, **trees)
 
 
-def revealed_tree(value: Json, guard: Guard) -> Json:
+def reveal_tree(value: Json, guard: Guard) -> Json:
     if isinstance(value, str):
-        return revealed_text(value, guard)
+        return reveal_text(value, guard)
     if isinstance(value, dict):
-        return {revealed_text(key, guard): revealed_tree(item, guard) for key, item in value.items()}
+        return {reveal_text(key, guard): reveal_tree(item, guard) for key, item in value.items()}
     if isinstance(value, list):
-        return [revealed_tree(item, guard) for item in value]
+        return [reveal_tree(item, guard) for item in value]
     return value
 
 
@@ -56,12 +56,12 @@ class Telling:
     def records(self, records: Sequence[Record]) -> Sequence[Record]:
         if self.guard is None:
             return records
-        return [revealed_record(one, self.guard) for one in records]
+        return [reveal_record(one, self.guard) for one in records]
 
     def hits(self, hits: Sequence[Hit]) -> Sequence[Hit]:
         if self.guard is None:
             return hits
-        return [replace(hit, record=revealed_record(hit.record, self.guard)) for hit in hits]
+        return [replace(hit, record=reveal_record(hit.record, self.guard)) for hit in hits]
 
     def turns(self, turns: Turns) -> Turns:
         if self.guard is None:
@@ -69,7 +69,7 @@ class Telling:
         return replace(turns, beside={key: self.records(near) for key, near in turns.beside.items()})
 
 
-def named_in(about: Told) -> dict[str, Any]:
+def describe_revealed(about: Told) -> dict[str, Any]:
     """What is revealed, as an audit log may know it: pseudonyms of a text, or ids and scope of records."""
     if isinstance(about, str):
         return {"pseudonyms": tokens_in(about)}
@@ -87,7 +87,7 @@ def _hits(about: Hit | Hits) -> Sequence[Hit]:
     return about
 
 
-def named_tokens(value: str, guard: Guard) -> list[str]:
+def tokens_of_value(value: str, guard: Guard) -> list[str]:
     """The pseudonyms in a text, and those that its values have."""
     pending = Pending()
     found = guarded(value, guard.policy, guard.keys(pending))

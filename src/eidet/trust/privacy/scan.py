@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from .birth_dates import births
-from .findings import Detector, Found, resolved
+from .findings import Detector, Found, resolve_overlaps
 from .network import emails, hosts
 from .numbers import numbers
 from .patterns import Pattern
@@ -22,7 +22,7 @@ _ALWAYS: tuple[Detector, ...] = (emails, secrets)
 
 def find(text: str, patterns: Iterable[Pattern] = (), *, least: float = LEAST) -> list[Found]:
     """What was found, in text order and without overlaps. No text makes it raise; time is linear in it."""
-    return resolved(one for one in _candidates(text, patterns) if one.confidence >= least)
+    return resolve_overlaps(one for one in _candidates(text, patterns) if one.confidence >= least)
 
 
 def _candidates(text: str, patterns: Iterable[Pattern]) -> Iterator[Found]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .findings import Found, Pii, found_in
+from .findings import Found, Pii, finding_at
 
 # Without any of these there is nothing to look for: a look for plain strings costs less than a pattern.
 _SIGNS = (
@@ -159,36 +159,36 @@ _CODE = re.compile(r"[(\[{<$%]|^os\.|^self\.|^process\.|^settings\.|^config\.|^e
 def secrets(text: str) -> Iterator[Found]:
     small = text.lower()
     if any(sign in text for sign in _SIGNS) or any(sign in small for sign in _SMALL_SIGNS):
-        yield from _shaped(text)
+        yield from _find_by_shape(text)
     if any(sign in small for sign in _NAME_SIGNS):
-        yield from _named(text)
+        yield from _find_by_name(text)
 
 
-def _shaped(text: str) -> Iterator[Found]:
+def _find_by_shape(text: str) -> Iterator[Found]:
     for shape in (_KEYS, _PEM, _SLACK_HOOK):
-        yield from (found_in(text, Pii.SECRET, match.span(), 0.98) for match in shape.finditer(text))
+        yield from (finding_at(text, Pii.SECRET, match.span(), 0.98) for match in shape.finditer(text))
     for match in _SK.finditer(text):
         if re.search("[0-9]", match[0]):
-            yield found_in(text, Pii.SECRET, match.span(), 0.95)
+            yield finding_at(text, Pii.SECRET, match.span(), 0.95)
     for shape in (_IN_URL, _BEARER):
-        yield from (found_in(text, Pii.SECRET, match.span(1), 0.9) for match in shape.finditer(text))
+        yield from (finding_at(text, Pii.SECRET, match.span(1), 0.9) for match in shape.finditer(text))
     for match in _AWS_SECRET.finditer(text):
         if _is_mixed(match[0]) and _AWS_WORDS.search(text, max(0, match.start() - 60), match.start()):
-            yield found_in(text, Pii.SECRET, match.span(), 0.95)
+            yield finding_at(text, Pii.SECRET, match.span(), 0.95)
 
 
 def _is_mixed(text: str) -> bool:
     return all(re.search(some, text) for some in ("[a-z]", "[A-Z]", "[0-9]"))
 
 
-def _named(text: str) -> Iterator[Found]:
+def _find_by_name(text: str) -> Iterator[Found]:
     """What follows `password:` or `api_key=`, without the punctuation that ends the sentence."""
     for match in _NAMED.finditer(text):
         value = match["value"].rstrip(".,;:!?)]}>*")
         confidence = _likely(value, word=match["word"] is not None, sign=match["sign"])
         if confidence:
             start = match.start("value")
-            yield found_in(text, Pii.SECRET, (start, start + len(value)), confidence)
+            yield finding_at(text, Pii.SECRET, (start, start + len(value)), confidence)
 
 
 def _likely(value: str, *, word: bool, sign: str | None) -> float:

@@ -30,29 +30,29 @@ from ...write.reembed import batches
 from .fields import (
     Guard,
     Pending,
-    guarded_changes,
-    guarded_draft,
-    guarded_fields,
-    guarded_record,
-    guarded_where,
+    guard_changes,
+    guard_draft,
+    guard_fields,
+    guard_record,
+    guard_where,
 )
 from .labels import (
     LABELLED,
     SEEN,
-    approved,
+    approve_record,
     is_reviewed,
     is_scanned,
-    labelled,
+    label_record,
     scan_of,
-    scanned,
-    seen,
+    scan_record,
     set_aside,
     threshold_of,
+    without_quarantine,
 )
 from .quoting import POISON, score_of
-from .reveal import Telling, Told, named_in, named_tokens, revealed_record, revealed_text
+from .reveal import Telling, Told, describe_revealed, reveal_record, reveal_text, tokens_of_value
 from .vault import key_of, subkey
-from .vault_gc import Living, emptied
+from .vault_gc import Living, empty_vault
 
 __all__ = ["LABELLED", "SEEN", "Guard", "Guarding", "Pending", "score_of", "with_guard"]
 
@@ -80,13 +80,13 @@ class Guarding:
         guard = self._guard
         if guard is None:
             return drafts, pending
-        return [guarded_draft(draft, guard, pending) for draft in drafts], pending
+        return [guard_draft(draft, guard, pending) for draft in drafts], pending
 
     def changes(self, changes: Mapping[str, Any], old: Record) -> tuple[dict[str, Any], Pending]:
         pending = Pending()
         if self._guard is None:
             return dict(changes), pending
-        return guarded_changes(changes, old, self._guard, pending), pending
+        return guard_changes(changes, old, self._guard, pending), pending
 
     def checked(
         self, records: list[Record], now: float, pending: Pending, there: Sequence[Record | None] = ()
@@ -110,7 +110,7 @@ class Guarding:
     def _checked(self, record: Record, now: float, aside: set[str]) -> Record:
         echo = self._echoed(record)
         if echo is not None or POISON in record.meta or is_scanned(record, self._scan):
-            record = labelled(record, scanned(record, self._scan), echo)
+            record = label_record(record, scan_record(record, self._scan), echo)
         above = self._above is not None and POISON in record.meta and score_of(record) >= self._above
         return set_aside(record, now) if above or record.id in aside else record
 
@@ -133,7 +133,7 @@ class Guarding:
 
     def _loaded(self, batch: list[Record], now: float) -> list[Record]:
         pending, guard = Pending(), self._guard
-        kept = batch if guard is None else [guarded_record(record, guard, pending) for record in batch]
+        kept = batch if guard is None else [guard_record(record, guard, pending) for record in batch]
         pairs = enumerate(zip(kept, batch, strict=True))
         bare = [at for at, (new, old) in pairs if new.vector is None and old.vector is not None]
         for at, ready in zip(bare, self._engine.ingest.derived([kept[at] for at in bare]), strict=True):
@@ -154,7 +154,7 @@ class Guarding:
         """The same for `revise`."""
         if self._guard is None:
             return text_said(changes)
-        kept, _ = guarded_fields(changes, self._guard, Pending())
+        kept, _ = guard_fields(changes, self._guard, Pending())
         return text_said(kept)
 
     @property
@@ -170,11 +170,11 @@ class Guarding:
     def asked(self, where: Where | None) -> Where | None:
         """A filter in the words of the records."""
         check_filter(where)
-        return where if where is None or self._asking is None else guarded_where(where, self._asking)
+        return where if where is None or self._asking is None else guard_where(where, self._asking)
 
     def seen(self, where: Where | None) -> Where:
         """The same, without what is in quarantine unless the filter asks for that."""
-        return seen(self.asked(where))
+        return without_quarantine(self.asked(where))
 
     # Quarantine and review.
 
@@ -182,7 +182,7 @@ class Guarding:
         return self._changed(record, set_aside(record, now, by=by, because=because), now, by)
 
     def approved(self, record: Record, trust: str | None, now: float, by: str | None) -> Record:
-        return self._changed(record, approved(record, trust, now, by=by), now, by)
+        return self._changed(record, approve_record(record, trust, now, by=by), now, by)
 
     def _changed(self, old: Record, new: Record, now: float, by: str | None) -> Record:
         if new is old:
@@ -198,11 +198,11 @@ class Guarding:
         if not isinstance(about, Told):
             raise BadInput(f"reveal takes a text, a record or hits, not {type(about).__name__}")
         guard = self._may_reveal(key)
-        self._note("reveal", named_in(about))
+        self._note("reveal", describe_revealed(about))
         if isinstance(about, str):
-            return revealed_text(about, guard)
+            return reveal_text(about, guard)
         if isinstance(about, Record):
-            return revealed_record(about, guard)
+            return reveal_record(about, guard)
         if isinstance(about, Hit):
             return Telling(guard).hits([about])[0]
         return Hits(Telling(guard).hits(about), about.trace, about.scope)
@@ -229,7 +229,7 @@ class Guarding:
         guard = self._guard
         if guard is None or guard.vault is None:
             raise Misconfigured("this memory has no vault to forget from: Memory(…, guard=…, vault=…)")
-        tokens = named_tokens(value, guard)
+        tokens = tokens_of_value(value, guard)
         self._note("forget_value", {"pseudonyms": tokens})
         return guard.vault.drop(tokens)
 
@@ -247,7 +247,7 @@ class Guarding:
             return 0
         if guard.vault.users() - {self._engine.store.identity}:
             raise Refused("another memory uses the same vault: `forget_value` takes a value out of it")
-        return emptied(guard.vault, said, living, tuple(one.name for one in guard.policy.patterns))
+        return empty_vault(guard.vault, said, living, tuple(one.name for one in guard.policy.patterns))
 
     def _note(self, verb: str, what: Mapping[str, Any]) -> None:
         """Before it is done, in the audit log if there is one: which records or pseudonyms, never a value."""

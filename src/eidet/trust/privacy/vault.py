@@ -87,23 +87,23 @@ class VaultFile:
         """Seals and keeps values, all or none; what is there already stays."""
         if not values:
             return
-        with self._asked() as file, file:
+        with self._locked_connection() as file, file:
             missing = [token for token in values if self._row(file, token) is None]
             file.executemany(
                 "INSERT OR IGNORE INTO sealed VALUES (?, ?)",
-                [(token, self._sealed(token, values[token])) for token in missing],
+                [(token, self._encrypt(token, values[token])) for token in missing],
             )
 
     def get(self, token: str) -> bytes | None:
-        with self._asked() as file:
+        with self._locked_connection() as file:
             sealed = self._row(file, token)
         if sealed is None:
             return None
-        return self._opened(token, sealed)
+        return self._decrypt(token, sealed)
 
     def drop(self, tokens: Iterable[str]) -> int:
         """Forgets values for good: they are overwritten in the file, too. How many there were."""
-        with self._asked() as file:
+        with self._locked_connection() as file:
             with file:
                 gone = sum(
                     file.execute("DELETE FROM sealed WHERE token = ?", (token,)).rowcount for token in tokens
@@ -113,17 +113,17 @@ class VaultFile:
 
     def tokens(self) -> set[str]:
         """All pseudonyms that it knows a value of."""
-        with self._asked() as file:
+        with self._locked_connection() as file:
             return {row[0] for row in file.execute("SELECT token FROM sealed")}
 
     def note_user(self, identity: str) -> None:
         """Notes a memory that has pseudonyms of this vault."""
-        with self._asked() as file, file:
+        with self._locked_connection() as file, file:
             file.execute("INSERT OR IGNORE INTO about VALUES (?, x'')", (USER + identity,))
 
     def users(self) -> set[str]:
         """The memories that were noted."""
-        with self._asked() as file:
+        with self._locked_connection() as file:
             rows = file.execute("SELECT name FROM about WHERE substr(name, 1, ?) = ?", (len(USER), USER))
             return {row[0].removeprefix(USER) for row in rows}
 
@@ -140,11 +140,11 @@ class VaultFile:
             return None
         return bytes(row[0])
 
-    def _sealed(self, token: str, value: bytes) -> bytes:
+    def _encrypt(self, token: str, value: bytes) -> bytes:
         nonce = os.urandom(NONCE)
         return nonce + bytes(self._seal.encrypt(nonce, value, token.encode()))
 
-    def _opened(self, token: str, sealed: bytes) -> bytes:
+    def _decrypt(self, token: str, sealed: bytes) -> bytes:
         from cryptography.exceptions import InvalidTag
 
         try:
@@ -153,7 +153,7 @@ class VaultFile:
             raise Corrupt(f"{token} is damaged in the vault {self._path}; restore a copy") from None
 
     @contextmanager
-    def _asked(self) -> Iterator[sqlite3.Connection]:
+    def _locked_connection(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             try:
                 yield self._connection()
@@ -178,7 +178,7 @@ class VaultFile:
     def _check_key(self) -> None:
         """Another key than the file was made with is refused before anything is asked of it."""
         try:
-            with self._asked() as file, file:
+            with self._locked_connection() as file, file:
                 file.execute("INSERT OR IGNORE INTO about VALUES ('key', ?)", (self._mark,))
                 mark = bytes(file.execute("SELECT value FROM about WHERE name = 'key'").fetchone()[0])
         except OSError as error:

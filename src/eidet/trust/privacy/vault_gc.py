@@ -12,7 +12,9 @@ from .vault import VaultFile
 Living = Callable[[], Iterable[Record]]  # all records there are, archives included
 
 
-def emptied(vault: VaultFile, said: Iterable[Record] | None, living: Living, names: tuple[str, ...]) -> int:
+def empty_vault(
+    vault: VaultFile, said: Iterable[Record] | None, living: Living, names: tuple[str, ...]
+) -> int:
     """Forgets the values behind the pseudonyms of what was said, but for those that are still named.
 
     None where nobody knows what was said: then every value that no record names. How many values went.
@@ -21,7 +23,7 @@ def emptied(vault: VaultFile, said: Iterable[Record] | None, living: Living, nam
     if said is None:
         asked = vault.tokens()
     else:
-        asked = {token for one in said for token in named_in(one, names)}
+        asked = {token for one in said for token in tokens_in_record(one, names)}
     values = {}
     for token in still_unnamed(asked, living(), names):
         if value := vault.get(token):
@@ -38,13 +40,13 @@ def still_unnamed(tokens: Iterable[str], records: Iterable[Record], names: tuple
     """Those that no record names; reads no further than until each is named."""
     left = set(tokens)
     for record in records if left else ():
-        left.difference_update(named_in(record, names))
+        left.difference_update(tokens_in_record(record, names))
         if not left:
             break
     return left
 
 
-def named_in(record: Record, names: tuple[str, ...]) -> Iterator[str]:
+def tokens_in_record(record: Record, names: tuple[str, ...]) -> Iterator[str]:
     """The pseudonyms in all that a guard looks at, before its tier showed less of it and after."""
     for one in (record,) if record.original is None else (record, record.whole):
         for told in (one.text, one.who, one.source, dump_json(one.data), dump_json(one.meta)):
