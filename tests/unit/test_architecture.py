@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import tomllib
 from pathlib import Path
@@ -59,6 +60,15 @@ def test_the_tree_shows_every_package_and_module_at_the_top() -> None:
 
 def test_the_tree_shows_what_a_package_is_made_of() -> None:
     assert {"store/sql/", "trust/audit/", "models/embed/", "index/embedded/"} <= set(_tree())
+
+
+def test_the_ports_and_their_contracts_exist() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| `([\w.]+)` \| (?:`(\w+)`|–) \|", PAGE, re.MULTILINE)
+    assert len(rows) >= 8
+    code = "\n".join(path.read_text(encoding="utf-8") for path in CODE.rglob("*contract.py"))
+    for port, module, contract in rows:
+        assert hasattr(importlib.import_module(module), port), f"{module} has no {port}"
+        assert not contract or f"class {contract}:" in code
 
 
 def test_the_layers_are_those_of_the_linter() -> None:

@@ -1,4 +1,4 @@
-"""Whatever a page names exists: commands and their options, settings, environment variables, verbs, fields."""
+"""Whatever a page names exists: commands, options, settings, environment variables, verbs, fields."""
 
 from __future__ import annotations
 
