@@ -16,7 +16,7 @@ from eidet import Draft, Hit, MissingExtra, Record, Retention, Settings, Upkeep,
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SNIPPET = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)]*))?\)")
 
 
 def _snippets(page: Path) -> list[tuple[str, str]]:
@@ -49,9 +49,17 @@ def _run(code: CodeType, names: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
-    for target in LINK.findall(page.read_text()):
+    for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
         if not target.startswith(("http://", "https://", "mailto:")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+            file = page.parent / target if target else page
+            assert file.exists(), f"{page.name} links to {target}"
+            assert not anchor or anchor in _anchors(file), f"{page.name} links to {target}#{anchor}"
+
+
+def _anchors(page: Path) -> set[str]:
+    """The headings of a page as links spell them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_the_reference_tells_every_public_name_as_the_code_has_it() -> None:
@@ -65,7 +73,7 @@ def test_the_reference_tells_every_public_name_as_the_code_has_it() -> None:
 )
 def test_the_reference_says_what_every_field_means(value: type) -> None:
     lines = _section("reference.md", f"### `{value.__name__}`")
-    for field in fields(value):  # type: ignore[arg-type]
+    for field in fields(value):
         (line,) = [line for line in lines if line.startswith(f"- `{field.name}: ")]
         assert re.search(r"`: \S", line), (
             f"{value.__name__}.{field.name} needs a comment that says what it means"

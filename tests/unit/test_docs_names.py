@@ -199,5 +199,5 @@ def _verb_is_there(verb: str, inner: str, generator: ModuleType) -> bool:
 def test_every_verb_of_a_memory_exists(page: Path) -> None:
     generator = load_generator()
     code = "\n".join([*(block for _, block in _fences(page)), *_inline(page)])
-    named = {match for match in VERB.findall(code) if match[0] not in ("py", "db")}
-    assert {match for match in named if not _verb_is_there(*match, generator)} == set()
+    named = {(verb, inner) for verb, inner in VERB.findall(code) if verb not in ("py", "db")}
+    assert {(verb, inner) for verb, inner in named if not _verb_is_there(verb, inner, generator)} == set()
