@@ -140,8 +140,24 @@ def _members(what: type, known: set[str], prefix: str) -> Iterator[str]:
         function = _function(member)
         if function is not None:
             yield f"- `{prefix}{name}{_signature(function)}`{_after(first_sentence(function))}"
+            yield from _options(function)
         elif isinstance(member, property | functools.cached_property):
             yield from _property(what, name, _getter(member), prefix)
+
+
+def _options(function: FunctionType) -> Iterator[str]:
+    """What a verb takes as `**options`: the keys of a typed dict, which a signature only names."""
+    for parameter in inspect.signature(function).parameters.values():
+        named = re.fullmatch(r"Unpack\[(\w+)\]", str(parameter.annotation))
+        if named is not None:
+            keys = _resolve(named[1], importlib.import_module(function.__module__)).__annotations__
+            listed = ", ".join(f"`{key}: {_spelt(kind)}`" for key, kind in keys.items())
+            yield f"  - `{parameter.name}`: {listed}"
+
+
+def _spelt(annotation: Any) -> str:
+    """An annotation as it is written."""
+    return getattr(annotation, "__forward_arg__", str(annotation))
 
 
 def _function(member: Any) -> FunctionType | None:
@@ -170,15 +186,17 @@ def namespace_of(owner: type, name: str) -> type | None:
     getter = _getter(member)
     module = importlib.import_module(getter.__module__)
     name = str(getter.__annotations__.get("return", "")).removesuffix(" | None")
-    found = vars(module).get(name) or _imported(name, module)
+    found = _resolve(name, module)
     if not inspect.isclass(found) or not found.__module__.startswith("eidet."):
         return None
     has_entry = name in dir(importlib.import_module("eidet"))
     return None if has_entry or dataclasses.is_dataclass(found) or issubclass(found, str | int) else found
 
 
-def _imported(name: str, module: ModuleType) -> Any:
-    """What a module imports for its annotations only."""
+def _resolve(name: str, module: ModuleType) -> Any:
+    """What a name means in a module, be it imported for annotations only."""
+    if name in vars(module):
+        return vars(module)[name]
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.ImportFrom) and any(alias.name == name for alias in node.names):
             package = module.__package__ if node.level else None
@@ -194,7 +212,7 @@ def _signature(function: Any) -> str:
         return "(…)"
     text = str(signature.replace(parameters=[_plain(one) for one in signature.parameters.values()]))
     text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)  # annotations as they are written
-    return re.sub(r"^\((self|cls)(, )?", "(", text.replace("= Ellipsis", "= …"))
+    return re.sub(r"^\((self|cls)(, /)?(, )?", "(", text.replace("= Ellipsis", "= …"))
 
 
 def _plain(parameter: inspect.Parameter) -> inspect.Parameter:

@@ -13,6 +13,7 @@ import pytest
 from tests.reference import ROOT, load_generator
 
 from eidet import Draft, Hit, MissingExtra, Record, Retention, Settings, Upkeep, Where
+from eidet.core.draft import Details
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SNIPPET = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
@@ -85,8 +86,14 @@ def test_the_reference_says_whole_sentences_and_each_verb_once() -> None:
     assert [
         line for line in (ROOT / "docs" / "reference.md").read_text().splitlines() if line.endswith(":")
     ] == []
-    assert not any(line.startswith("- ") for line in _section("reference.md", "### `AsyncMemory`"))
+    assert not any("`recall(" in line for line in _section("reference.md", "### `AsyncMemory`"))
     assert any(line.startswith("- `recall(") for line in _section("reference.md", "### `Memory`"))
+
+
+def test_the_reference_lists_what_remember_takes() -> None:
+    lines = _section("reference.md", "### `Memory`")
+    at = next(at for at, line in enumerate(lines) if line.startswith("- `remember("))
+    assert all(f"`{name}: " in lines[at + 1] for name in Details.__annotations__)
 
 
 def test_the_reference_lists_the_verbs_behind_a_property() -> None:
