@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 import re
+from dataclasses import fields
 from pathlib import Path
 from types import CodeType
 
 import pytest
+from tests.reference import ROOT, load_generator
 
-from eidet.core.errors import MissingExtra
+from eidet import Draft, Hit, MissingExtra, Record, Retention, Settings, Upkeep, Where
+from eidet.core.draft import Details
 
-ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SNIPPET = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)]*))?\)")
 
 
 def _snippets(page: Path) -> list[tuple[str, str]]:
@@ -49,17 +50,68 @@ def _run(code: CodeType, names: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
-    for target in LINK.findall(page.read_text()):
+    for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
         if not target.startswith(("http://", "https://", "mailto:")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+            file = page.parent / target if target else page
+            assert file.exists(), f"{page.name} links to {target}"
+            assert not anchor or anchor in _anchors(file), f"{page.name} links to {target}#{anchor}"
+
+
+def _anchors(page: Path) -> set[str]:
+    """The headings of a page as links spell them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_the_reference_tells_every_public_name_as_the_code_has_it() -> None:
-    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    assert (ROOT / "docs" / "reference.md").read_text(encoding="utf-8") == made.page(), (
+    assert (ROOT / "docs" / "reference.md").read_text(encoding="utf-8") == load_generator().page(), (
         "run `python docs/make_reference.py`"
     )
+
+
+@pytest.mark.parametrize(
+    "value", [Where, Draft, Record, Hit, Settings, Upkeep, Retention], ids=lambda value: value.__name__
+)
+def test_the_reference_says_what_every_field_means(value: type) -> None:
+    lines = _section("reference.md", f"### `{value.__name__}`")
+    for field in fields(value):
+        (line,) = [line for line in lines if line.startswith(f"- `{field.name}: ")]
+        assert re.search(r"`: \S", line), (
+            f"{value.__name__}.{field.name} needs a comment that says what it means"
+        )
+    assert f"reference.md#{value.__name__.lower()}" in (ROOT / "docs" / "guide.md").read_text()
+
+
+def test_the_reference_says_whole_sentences_and_each_verb_once() -> None:
+    assert [
+        line for line in (ROOT / "docs" / "reference.md").read_text().splitlines() if line.endswith(":")
+    ] == []
+    assert not any("`recall(" in line for line in _section("reference.md", "### `AsyncMemory`"))
+    assert any(line.startswith("- `recall(") for line in _section("reference.md", "### `Memory`"))
+
+
+def test_the_reference_lists_what_remember_takes() -> None:
+    lines = _section("reference.md", "### `Memory`")
+    at = next(at for at, line in enumerate(lines) if line.startswith("- `remember("))
+    assert all(f"`{name}: " in lines[at + 1] for name in Details.__annotations__)
+
+
+def test_the_reference_lists_the_verbs_behind_a_property() -> None:
+    lines = _section("reference.md", "### `Memory`")
+    assert any(line.startswith("  - `audit.note(") for line in lines)
+
+
+def test_the_glossary_explains_each_word_once_and_has_at_most_60() -> None:
+    rows = re.findall(
+        r"^\| ([^|]+) \| ([^|]+) \|$", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE
+    )
+    words = [word for word, meaning in rows if (word, meaning) != ("word", "meaning")]
+    assert len(words) == len(set(words)) <= 60
+
+
+def _section(page: str, heading: str) -> list[str]:
+    """The lines below a heading, up to the next one."""
+    lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
+    rest = lines[lines.index(heading) + 1 :]
+    ends = [at for at, line in enumerate(rest) if line.startswith("#")]
+    return rest[: ends[0]]

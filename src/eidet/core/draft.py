@@ -15,38 +15,38 @@ from .validate import Json, Moment
 class Message:
     """One turn of a conversation, as agent frameworks write it."""
 
-    role: str
-    content: str | None = None
-    timestamp: Moment | None = None
-    metadata: Mapping[str, Json] = field(default_factory=dict)
-    tool_calls: Sequence[Json] = ()
-    tool_call_id: str | None = None
-    name: str | None = None
+    role: str  # user, assistant, system or tool
+    content: str | None = None  # what was said
+    timestamp: Moment | None = None  # when it was said
+    metadata: Mapping[str, Json] = field(default_factory=dict)  # your own labels
+    tool_calls: Sequence[Json] = ()  # the calls an assistant made
+    tool_call_id: str | None = None  # the call a tool answers
+    name: str | None = None  # the speaker's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """A record to be: what a caller says of it. What is left out gets its default."""
 
-    text: str | None = None
-    data: Json = None
-    kind: str | None = None
-    tier: str | None = None
-    who: str | None = None
-    agent: str | None = None
-    session: str | None = None
-    step: int | None = None
-    place: Sequence[float] | None = None
-    importance: float | None = None
-    occurred: Moment | None = None
-    expires: Moment | timedelta | None = None
-    source: str | None = None
-    meta: Mapping[str, Json] | None = None
-    vector: Any = None
-    derived_from: Sequence[str] = ()
-    trust: str | None = None
-    id: str | None = None
-    key: str | None = None
+    text: str | None = None  # the content to search and show; made from `data` if you give none
+    data: Json = None  # structured content: anything JSON can hold
+    kind: str | None = None  # what it is: fact, message, state …; guessed from the input if you give none
+    tier: str | None = None  # how much detail it keeps: short, middle or long
+    who: str | None = None  # the speaker or author
+    agent: str | None = None  # the agent that stores it
+    session: str | None = None  # the conversation or run it belongs to
+    step: int | None = None  # the step of a simulation or task
+    place: Sequence[float] | None = None  # coordinates: two or three numbers
+    importance: float | None = None  # 0 to 1; 0.5 if you give none
+    occurred: Moment | None = None  # when it happened; now if you give none
+    expires: Moment | timedelta | None = None  # when Eidet drops it: a time, or a timedelta from now
+    source: str | None = None  # where it comes from: a file, a URL, a tool
+    meta: Mapping[str, Json] | None = None  # your own labels; conditions can filter on them
+    vector: Any = None  # an embedding of your own; Eidet computes one if you give none
+    derived_from: Sequence[str] = ()  # ids of the records it was made from
+    trust: str | None = None  # trusted, user, tool, web or unknown; user if you give none
+    id: str | None = None  # your own id; storing the same id again makes a new version
+    key: str | None = None  # any text of yours in place of an id; Eidet hashes it into one
 
 
 class Details(TypedDict, total=False):

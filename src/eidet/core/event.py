@@ -12,10 +12,10 @@ from .validate import Json
 class Event:
     """What happened to a record: `what` is created, revised, moved (kept otherwise) or forgotten."""
 
-    what: str
-    id: str
-    scope: str
-    at: float
-    by: str | None = None
-    version: int = 1
-    before: Mapping[str, Json] | None = None
+    what: str  # created, revised, moved or forgotten
+    id: str  # of the record
+    scope: str  # of the record
+    at: float  # when, in seconds since 1970
+    by: str | None = None  # who did it, if known
+    version: int = 1  # of the record after it
+    before: Mapping[str, Json] | None = None  # the content before it

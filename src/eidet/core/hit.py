@@ -13,10 +13,10 @@ from .record import Record
 class Signal:
     """One reason for a hit's place: the raw value, its share of the score, its rank in that signal."""
 
-    name: str
-    value: float
-    share: float
-    rank: int | None = None
+    name: str  # which signal, such as dense or words
+    value: float  # the raw value, 0 to 1
+    share: float  # its part of the score
+    rank: int | None = None  # its place among the hits of this signal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +31,9 @@ class Reasons:
 class Hit:
     """A record with its score in 0-1 and why it has it. The reasons are told when asked for."""
 
-    record: Record
-    score: float
-    reasons: Callable[[], Reasons] = field(default=Reasons, repr=False, compare=False)
+    record: Record  # the record that was found
+    score: float  # 0 to 1: the estimated probability that it answers the query
+    reasons: Callable[[], Reasons] = field(default=Reasons, repr=False, compare=False)  # why; see `why()`
 
     @property
     def signals(self) -> tuple[Signal, ...]:
@@ -76,16 +76,16 @@ def _part(signal: Signal, matched: Sequence[str]) -> str:
 class Trace:
     """How a recall came to its answer: what was understood, found, left out, and the time it took."""
 
-    query: str
-    terms: tuple[str, ...] = ()
-    scopes: tuple[str, ...] = ()
-    searched: int = 0
-    filtered: int = 0
-    arms: Mapping[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)
-    weights: Mapping[str, float] = field(default_factory=dict)
-    millis: Mapping[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    scope: str = ""  # where it was asked, which `feedback` goes by
+    query: str  # the query as given
+    terms: tuple[str, ...] = ()  # its words after stemming
+    scopes: tuple[str, ...] = ()  # the scopes searched
+    searched: int = 0  # how many records were considered
+    filtered: int = 0  # how many of them the filter removed
+    arms: Mapping[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)  # ids, scores
+    weights: Mapping[str, float] = field(default_factory=dict)  # the weight of each signal
+    millis: Mapping[str, float] = field(default_factory=dict)  # milliseconds per stage
+    notes: tuple[str, ...] = ()  # what Eidet understood of the query, and what an answer lacks
+    scope: str = ""  # the scope of the recall; `feedback` uses it
 
 
 class Hits(Sequence[Hit]):

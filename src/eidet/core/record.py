@@ -77,9 +77,9 @@ def trust_of(value: str) -> Trust:
 class Record:
     """The one thing that is stored. `store` fills in `version` and `seq`."""
 
-    id: str
-    scope: str
-    text: str
+    id: str  # unique within its scope
+    scope: str  # the isolation boundary it lives in
+    text: str  # the content that Eidet searches and shows
     kind: Kind = Kind.FACT
     tier: Tier = Tier.SHORT
     data: Json = None
@@ -89,22 +89,22 @@ class Record:
     step: int | None = None
     place: Place | None = None
     importance: float = 0.5
-    created: float = 0.0
-    occurred: float = 0.0
-    uses: int = 0
-    last_used: float | None = None
-    expires: float | None = None
+    created: float = 0.0  # when it was first stored, in seconds since 1970
+    occurred: float = 0.0  # when it happened, in seconds since 1970
+    uses: int = 0  # how often it was recalled or marked useful
+    last_used: float | None = None  # when it was last used, in seconds since 1970
+    expires: float | None = None  # when Eidet drops it, in seconds since 1970; None: never
     source: str | None = None
     meta: Mapping[str, Json] = field(default_factory=dict)
-    vector: bytes | None = field(default=None, repr=False)
-    terms: bytes = field(default=b"", repr=False)
-    level: int = 0  # how much was lowered: 0 nothing, 1 the vector, 2 vector, text and numbers
-    original: bytes | None = field(default=None, repr=False)  # what was lowered, see `whole`
+    vector: bytes | None = field(default=None, repr=False)  # the embedding: float32 bytes or a smaller code
+    terms: bytes = field(default=b"", repr=False)  # the analysed words, as the index reads them
+    level: int = 0  # detail lowered so far: 0 none, 1 the vector, 2 the vector, text and numbers
+    original: bytes | None = field(default=None, repr=False)  # what was lowered; `whole` restores it
     derived_from: tuple[str, ...] = ()
     trust: Trust = Trust.USER
-    sealed: bytes | None = field(default=None, repr=False)  # what a sealing store keeps in place of content
-    version: int = 1
-    seq: int = 0
+    sealed: bytes | None = field(default=None, repr=False)  # the encrypted content of a sealed store
+    version: int = 1  # 1, and one more with every revision
+    seq: int = 0  # the store's change number; rises with every write
 
     @property
     def digest(self) -> str:

@@ -21,32 +21,32 @@ class Upkeep:
     used, for importance 0.5: at importance 0 it moves after half the time, at 1 not by age at all.
     """
 
-    short_entries: int | None = 10_000  # more in the short tier: those unused longest move to the middle
-    short_age_days: float | None = 30.0
-    short_steps: int | None = None  # behind the newest step of the scope
-    middle_entries: int | None = 100_000
-    middle_age_days: float | None = 180.0
-    middle_steps: int | None = None
-    gist_tokens: int = 48  # what the long tier shows of a text
-    digits: int = 3  # what it shows of a number
-    promote_uses: int | None = 5  # so many uses since its last move …
-    promote_days: float = 7.0  # … the last of them within these days lift a memory one tier
-    forget_below: float = 0.0  # strength, see `eidet.upkeep.curve`; 0 forgets nothing
-    archive_above: float = 0.5  # importance from which a memory is archived before it is forgotten
-    archive: str | None = None  # the folder for that; without one, what is important is not forgotten
-    half_life_days: float = 30.0  # the forgetting curve: `eidet fit` finds these four
-    spacing_gain: float = 1.0
-    importance_gain: float = 4.0
-    shape: float = 1.0
-    alike: float = 0.85  # cosine from which two facts are read closely: the same, or one newer?
-    session_idle_hours: float | None = 6.0  # a session silent for so long has ended
-    episode_messages: int | None = 50  # so many new messages make an episode of one that goes on
-    episode_tokens: int = 200
-    fact_episodes: int = 2  # what so many episodes say becomes a fact
-    every_insertions: int | None = None  # moves are made in the background after so many new records
-    moves_told_days: float = 7.0  # that the history tells of a move
-    history_days: float | None = None  # that it tells of records that are no more; None: for good
-    batch: int = 100  # records changed at once
+    short_entries: int | None = 10_000  # the short tier holds this many; the longest unused move on
+    short_age_days: float | None = 30.0  # unused for this long, a memory moves from short to middle
+    short_steps: int | None = None  # this many steps behind the newest, a memory moves from short to middle
+    middle_entries: int | None = 100_000  # the middle tier holds this many; the longest unused move on
+    middle_age_days: float | None = 180.0  # unused for this long, a memory moves from middle to long
+    middle_steps: int | None = None  # this many steps behind the newest, a memory moves from middle to long
+    gist_tokens: int = 48  # the long tier shows this much of a text
+    digits: int = 3  # the long tier shows this many digits of a number
+    promote_uses: int | None = 5  # this many uses since the last move lift a memory one tier
+    promote_days: float = 7.0  # … provided the last use was within these days
+    forget_below: float = 0.0  # forget memories whose strength falls below this; 0 forgets nothing
+    archive_above: float = 0.5  # archive memories at least this important before forgetting them
+    archive: str | None = None  # the archive: a folder or a URL; without one, important memories are kept
+    half_life_days: float = 30.0  # forgetting curve: days until a memory has half its strength
+    spacing_gain: float = 1.0  # forgetting curve: by how much a use lengthens the half-life
+    importance_gain: float = 4.0  # forgetting curve: by how much importance lengthens it
+    shape: float = 1.0  # forgetting curve: how fast its tail falls; `eidet fit` finds all four
+    alike: float = 0.85  # cosine from which two facts are compared: the same, or an update?
+    session_idle_hours: float | None = 6.0  # a session silent for this long has ended
+    episode_messages: int | None = 50  # this many new messages of an open session make an episode
+    episode_tokens: int = 200  # the length of an episode's summary
+    fact_episodes: int = 2  # what this many episodes say becomes a fact
+    every_insertions: int | None = None  # move memories in the background after this many new records
+    moves_told_days: float = 7.0  # how long the history lists a move between tiers
+    history_days: float | None = None  # how long it lists deleted records; None: forever
+    batch: int = 100  # records changed per transaction
 
     def __post_init__(self) -> None:
         for name in (f.name for f in fields(self)):
@@ -67,12 +67,12 @@ class Retention:
     the archive and leaves the memory after so many days) or delete.
     """
 
-    scope: str = "**"  # one scope, `acme/**` for it and all below, `**` for every one
-    kinds: Sequence[str] | None = None  # None: every kind
-    then: str = "keep"
-    days: float | None = None
-    since: str = "created"  # or occurred: from when the days count
-    name: str | None = None  # for reasons and reports
+    scope: str = "**"  # one scope, `acme/**` for it and all below, `**` for every scope
+    kinds: Sequence[str] | None = None  # only these kinds; None: every kind
+    then: str = "keep"  # keep, archive or delete
+    days: float | None = None  # how long; None only with keep: forever
+    since: str = "created"  # count the days from created or occurred
+    name: str | None = None  # shown in reasons and reports
 
     def __post_init__(self) -> None:
         if self.then not in ("keep", "archive", "delete"):
@@ -108,36 +108,36 @@ class Retention:
 class Settings:
     """How a memory works. Names carry units."""
 
-    durability: str = "process"  # "process" survives kill -9, "power" also the loss of power
-    language: str | None = None  # of the texts, for stemming; None: what the file has, or English
-    keep_duplicates: bool = False  # store a fact again that its scope already has word for word
-    text_chars: int = 1_000_000  # the longest text
-    index: str = field(default="auto", repr=False)  # embedded, or the server's; or name+http://host?key=…
-    index_memory_mb: int = 1024  # scopes beyond this are dropped from RAM, longest unused first
-    sidecar_from: int = 20_000  # scopes of this many records get a cache file beside the database
-    flush_uses: int = 100  # use counts are written with the next write once this many wait
-    recent_days: int = 7  # drift of retrieval: these days …
-    reference_days: int = 28  # … against those before them
-    stale_days: int = 90  # memories not used for so long are told by metrics and `eidet doctor`
-    weigh: bool = False  # importance from what a text says, where none is given; some 0.1 ms a text
-    echo_guard: bool = False  # notice a text that only repeats what was just recalled
-    access_log: str | None = None  # a file that is told of every use, for `eidet fit`
+    durability: str = "process"  # "process" survives kill -9, "power" also a power cut
+    language: str | None = None  # of the texts, for stemming; None: the file's own, or English
+    keep_duplicates: bool = False  # store a fact again even if its scope has it word for word
+    text_chars: int = 1_000_000  # the longest text accepted
+    index: str = field(default="auto", repr=False)  # auto, embedded, or a name or URL of an index
+    index_memory_mb: int = 1024  # scopes beyond this leave RAM, least recently used first
+    sidecar_from: int = 20_000  # scopes with this many records get a cache file beside the database
+    flush_uses: int = 100  # this many pending use counts go out with the next write
+    recent_days: int = 7  # drift compares these last days …
+    reference_days: int = 28  # … with the days before them
+    stale_days: int = 90  # memories unused for this long count as stale in metrics and `eidet doctor`
+    weigh: bool = False  # estimate importance from the text where you give none; about 0.1 ms a text
+    echo_guard: bool = False  # detect texts that only repeat what was just recalled
+    access_log: str | None = None  # a file that records every use, for `eidet fit`
     guard: Any = None  # personal data: a Policy, or an action such as "redact"; None: off
-    guard_key: Any = field(default=None, repr=False)  # bytes, hexadecimal or base64 text, or file:PATH
-    vault: str | Path | None = None  # the file of the values behind pseudonyms
-    reveal: bool = True  # pseudonyms are turned back for whoever holds this memory; else only with the key
-    poison: str = "untrusted"  # texts scanned for orders to the agent: "untrusted", "all" or "off"
-    quarantine_above: float | None = None  # poison scores from here on are kept from recall until reviewed
-    receipt_key: str | None = None  # a file with an Ed25519 key (PEM) that signs receipts of forgetting
-    audit: str | None = None  # a file that notes every change, see `eidet.trust.audit`
-    audit_recalls: bool = False  # … and every reading
-    audit_content: bool = False  # … with what was written and asked
-    audit_sync: bool = False  # … on the disk before a change is made
-    audit_key_file: str | None = None  # … with a key that this file holds
-    key: str | None = field(default=None, repr=False)  # seals the file: env:NAME, file:PATH, or base64 text
-    index_unsealed: bool = False  # a plugin's index may hold opened vectors and words of a sealed memory
-    retention: tuple[Retention, ...] = ()  # the first that covers a record decides
-    upkeep: Upkeep = field(default_factory=Upkeep)
+    guard_key: Any = field(default=None, repr=False)  # bytes, hex or base64 text, or file:PATH
+    vault: str | Path | None = None  # the file that holds the values behind pseudonyms
+    reveal: bool = True  # readers of this memory see real values for pseudonyms; else only with the key
+    poison: str = "untrusted"  # scan texts for injected instructions: "untrusted", "all" or "off"
+    quarantine_above: float | None = None  # hide texts with at least this poison score until reviewed
+    receipt_key: str | None = None  # a PEM file with an Ed25519 key that signs erasure receipts
+    audit: str | None = None  # the audit log file; see `eidet.trust.audit`
+    audit_recalls: bool = False  # audit reads too
+    audit_content: bool = False  # put what was written and asked into the audit log
+    audit_sync: bool = False  # sync each audit entry to disk before the change is made
+    audit_key_file: str | None = None  # a file with the key that authenticates audit entries
+    key: str | None = field(default=None, repr=False)  # encrypts the store: env:NAME, file:PATH or base64
+    index_unsealed: bool = False  # let a plugin's index hold decrypted vectors and words of a sealed memory
+    retention: tuple[Retention, ...] = ()  # how long to keep records; the first policy that matches decides
+    upkeep: Upkeep = field(default_factory=Upkeep)  # limits of tiers and forgetting, see `Upkeep`
 
     def __post_init__(self) -> None:
         for name in (f.name for f in fields(self)):

@@ -244,30 +244,30 @@ def _axis(place: Place, axis: int) -> float:
 class Where:
     """Which records are meant. Every part given must hold; times and steps include both ends."""
 
-    scope: Scope | None = None
-    ids: tuple[str, ...] | None = None
-    kinds: tuple[Kind, ...] | None = None
-    tiers: tuple[Tier, ...] | None = None
-    trust: tuple[Trust, ...] | None = None
-    agent: str | None = None
-    session: str | None = None
-    who: str | None = None
-    source: str | None = None
-    since: float | None = None
-    until: float | None = None
-    created_since: float | None = None
-    created_until: float | None = None
-    step_from: int | None = None
-    step_to: int | None = None
-    importance_min: float | None = None
-    importance_max: float | None = None
-    box: Box | None = None
-    near: Near | None = None
-    alive_at: float | None = None
-    conditions: tuple[Condition, ...] = ()
-    every: tuple[Where, ...] = ()
-    some: tuple[Where, ...] = ()
-    never: tuple[Where, ...] = ()
+    scope: Scope | None = None  # the scope to look in; the verbs set it from their `scope` argument
+    ids: tuple[str, ...] | None = None  # one of these ids
+    kinds: tuple[Kind, ...] | None = None  # one of these kinds
+    tiers: tuple[Tier, ...] | None = None  # one of these tiers
+    trust: tuple[Trust, ...] | None = None  # one of these trust labels
+    agent: str | None = None  # stored by this agent
+    session: str | None = None  # of this session
+    who: str | None = None  # said or written by this person
+    source: str | None = None  # from this source
+    since: float | None = None  # happened at this time or later
+    until: float | None = None  # happened at this time or earlier
+    created_since: float | None = None  # stored at this time or later
+    created_until: float | None = None  # stored at this time or earlier
+    step_from: int | None = None  # at this step or later
+    step_to: int | None = None  # at this step or earlier
+    importance_min: float | None = None  # at least this important
+    importance_max: float | None = None  # at most this important
+    box: Box | None = None  # located inside this box
+    near: Near | None = None  # located within a radius of this place
+    alive_at: float | None = None  # not expired at this time; the verbs set it
+    conditions: tuple[Condition, ...] = ()  # tests of single values: (path, operator, value)
+    every: tuple[Where, ...] = ()  # all of these filters hold; `a & b` makes it
+    some: tuple[Where, ...] = ()  # at least one of these filters holds; `a | b` makes it
+    never: tuple[Where, ...] = ()  # none of these filters holds; `~a` makes it
 
     def __post_init__(self) -> None:
         for name, tidy in _TIDY.items():

@@ -1,0 +1,203 @@
+"""Whatever a page names exists: commands, options, settings, environment variables, verbs, fields."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import typer
+from tests.reference import ROOT, load_generator
+
+import eidet
+from eidet.cli import app
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES.remove(ROOT / "docs" / "reference.md")  # made from the code
+FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`([^`]+)`")
+SHELLS = ("bash", "console", "sh")
+CALL = re.compile(r"\b([A-Z]\w+)\(")
+VERB = re.compile(r"\bmemory\.([a-z]\w*)(?:\.([a-z]\w*))?")
+
+
+def _id(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=_id)
+# Doors have classes and objects of their own under the same names.
+each_page_but_doors = pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name != "doors"], ids=_id
+)
+
+
+def _fences(page: Path) -> list[tuple[str, str]]:
+    return FENCE.findall(page.read_text(encoding="utf-8"))
+
+
+def _inline(page: Path) -> list[str]:
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    return [" ".join(code.split()) for code in INLINE.findall(prose)]
+
+
+# Commands
+
+
+def _command_lines(page: Path) -> Iterator[str]:
+    for language, block in _fences(page):
+        if language in SHELLS:
+            for line in block.splitlines():
+                yield from _commands_in(line.strip().removeprefix("$ "))
+    for code in _inline(page):
+        yield from _commands_in(code)
+
+
+def _commands_in(line: str) -> Iterator[str]:
+    for part in re.split(r"&&|\||;", line):
+        if re.match(r"eidet( |$)", part.strip()):
+            yield part.strip()
+
+
+def _check_command(line: str) -> str | None:
+    """What is wrong with a command as a page shows it, or None."""
+    command: Any = typer.main.get_command(app)
+    words = shlex.split(re.sub(r"[\[\]…]", " ", line), comments=True)[1:]
+    for word in words:
+        commands = getattr(command, "commands", {})
+        if commands and not word.startswith("-"):
+            if word not in commands:
+                return f"there is no command {word!r}"
+            command = commands[word]
+        elif word.startswith("--") and word.partition("=")[0] not in _options(command):
+            return f"there is no option {word!r}"
+    return None
+
+
+def _options(command: Any) -> set[str]:
+    named = [option for one in command.params for option in (*one.opts, *one.secondary_opts)]
+    return {*named, "--help", "--install-completion", "--show-completion"}
+
+
+@each_page
+def test_every_command_and_option_exists(page: Path) -> None:
+    wrong = {line: bad for line in _command_lines(page) if (bad := _check_command(line))}
+    assert wrong == {}
+
+
+def test_a_command_that_does_not_exist_is_found() -> None:
+    assert _check_command("eidet check --at agent.db") == "there is no command 'check'"
+    assert _check_command("eidet recall --colour red") == "there is no option '--colour'"
+    assert _check_command("eidet keys rotate --to file:new.key  # another key") is None
+    assert len(list(_command_lines(ROOT / "docs" / "encryption.md"))) >= 5
+
+
+# Environment variables and settings files
+
+
+@cache
+def _variables() -> set[str]:
+    """Those of the settings, and those that the code reads under a name of its own."""
+    settings = {f"EIDET_{one.name.upper()}" for one in dataclasses.fields(eidet.Settings)}
+    upkeep = {f"EIDET_UPKEEP_{one.name.upper()}" for one in dataclasses.fields(eidet.Upkeep)}
+    return settings | upkeep | set(_literals())
+
+
+def _literals() -> Iterator[str]:
+    for file in (ROOT / "src" / "eidet").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
+            if isinstance(value, str) and re.fullmatch(r"EIDET_[A-Z_]*[A-Z]", value):
+                yield value
+
+
+@each_page
+def test_every_environment_variable_exists(page: Path) -> None:
+    named = set(re.findall(r"\bEIDET_[A-Z_]*", page.read_text(encoding="utf-8")))
+    prefixes = {name for name in named if name.endswith("_")}
+    assert {name for name in named - prefixes if name not in _variables()} == set()
+    assert prefixes <= {"EIDET_", "EIDET_UPKEEP_"}
+
+
+@each_page
+def test_every_key_of_a_settings_file_exists(page: Path) -> None:
+    for language, block in _fences(page):
+        table = tomllib.loads(block).get("eidet", {}) if language == "toml" else {}
+        assert set(table) <= _fields("Settings")
+        assert set(table.get("upkeep", {})) <= _fields("Upkeep")
+        for policy in table.get("retention", []):
+            assert set(policy) <= _fields("Retention")
+
+
+# Values and verbs
+
+
+def _fields(name: str) -> set[str]:
+    return set(inspect.signature(getattr(eidet, name)).parameters)
+
+
+def _calls(code: str) -> Iterator[tuple[str, str]]:
+    """Names that look like classes with the text between their brackets."""
+    for match in CALL.finditer(code):
+        depth, at = 1, match.end()
+        while depth and at < len(code):
+            depth += {"(": 1, ")": -1}.get(code[at], 0)
+            at += 1
+        yield match[1], code[match.end() : at - 1]
+
+
+def _keywords(inside: str) -> set[str]:
+    """The keyword arguments of a call, without those of calls inside of it."""
+    flat = re.sub(r'"[^"]*"', '""', inside)
+    while re.search(r"[(\[{][^()\[\]{}]*[)\]}]", flat):
+        flat = re.sub(r"[(\[{][^()\[\]{}]*[)\]}]", "", flat)
+    return set(re.findall(r"(?:^|,)\s*(\w+)\s*=(?!=)", flat))
+
+
+def _values() -> set[str]:
+    classes = {name for name in eidet.__all__ if dataclasses.is_dataclass(getattr(eidet, name))}
+    return classes - {"Condition"} | {"Memory", "AsyncMemory"}
+
+
+@each_page_but_doors
+def test_every_field_that_a_page_sets_exists(page: Path) -> None:
+    wrong = {}
+    for code in (*(block for _, block in _fences(page)), *_inline(page)):
+        for name, inside in _calls(code):
+            if name in _values() and not _keywords(inside) <= _fields(name):
+                wrong[f"{name}({inside})"] = _keywords(inside) - _fields(name)
+        for name, field in re.findall(r"\b(Settings|Upkeep|Retention)\.(\w+)", code):
+            if field not in _fields(name):
+                wrong[f"{name}.{field}"] = {field}
+    assert wrong == {}
+
+
+def test_keywords_of_inner_calls_are_not_those_of_the_outer_one() -> None:
+    ((name, inside), *_) = _calls('Settings(upkeep=Upkeep(alike=0.6), index="a(b=1)")')
+    assert name == "Settings"
+    assert _keywords(inside) == {"upkeep", "index"}
+
+
+def _verb_is_there(verb: str, inner: str, generator: ModuleType) -> bool:
+    member = inspect.getattr_static(eidet.Memory, verb, None)
+    if member is None:
+        return False
+    namespace = generator.namespace_of(eidet.Memory, verb)
+    return not inner or namespace is None or hasattr(namespace, inner)
+
+
+@each_page_but_doors
+def test_every_verb_of_a_memory_exists(page: Path) -> None:
+    generator = load_generator()
+    code = "\n".join([*(block for _, block in _fences(page)), *_inline(page)])
+    named = {(verb, inner) for verb, inner in VERB.findall(code) if verb not in ("py", "db")}
+    assert {(verb, inner) for verb, inner in named if not _verb_is_there(verb, inner, generator)} == set()
