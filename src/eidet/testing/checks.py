@@ -41,7 +41,7 @@ def scopes(stage: Stage, me: Tenant) -> Done:
     told = stage.memory.scopes(me.scope)
     outside = [path for path in told if path != me.scope and not path.startswith(me.scope + "/")]
     wrong = _differ("scopes", told.get(me.scope, 0), len(stage.alive(me)))
-    return Done(None, wrong=(*wrong, *(f"scopes tells of {path!r}" for path in outside)))
+    return Done(None, wrong=(*wrong, *(f"scopes lists {path!r}" for path in outside)))
 
 
 def phrased(stage: Stage, me: Tenant) -> Done:

@@ -160,9 +160,7 @@ class MemoryConfig:
         if self.server is not None:
             return self.server
         if self.stm.host is not None or self.im.host is not None:
-            log.info(
-                "no Redis server is used: tiers are kept embedded unless use_redis=True or a url is given"
-            )
+            log.info("using no Redis server: tiers stay embedded unless you pass use_redis=True or a url")
         return self.ltm.db_path
 
     def open(self, **how: Any) -> Memory:

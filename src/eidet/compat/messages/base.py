@@ -218,7 +218,7 @@ class Beside(BaseMemoryStore):
 
 def checked_tokens(max_tokens: Any) -> int:
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
-        raise BadInput(f"max_tokens is a whole number from 1 up, not {max_tokens!r}")
+        raise BadInput(f"max_tokens must be a whole number from 1 up, not {max_tokens!r}")
     return max_tokens
 
 
@@ -226,6 +226,6 @@ def checked_page(limit: Any, offset: Any, roles: Any) -> tuple[int | None, int, 
     """The arguments of `get_history`, or a clear error; no roles are all roles."""
     for name, value in (("limit", 0 if limit is None else limit), ("offset", offset)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise BadInput(f"{name} is a whole number from 0 up, not {value!r}")
+            raise BadInput(f"{name} must be a whole number from 0 up, not {value!r}")
     named = [roles] if isinstance(roles, str) else list(roles or ())
     return limit, offset, named or None
