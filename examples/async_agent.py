@@ -1,4 +1,4 @@
-"""The same verbs in asyncio, with an embedder of your own that is awaited in your loop."""
+"""The same verbs in asyncio, with your own embedder awaited in your event loop."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from eidet import AsyncMemory
 
 
 async def embed(texts: list[str]) -> list[list[float]]:
-    """Stands for a call to a model: here, how often each vowel occurs."""
+    """Stands in for a call to a model: counts how often each vowel occurs."""
     await asyncio.sleep(0)
     return [[float(text.count(vowel)) + 0.1 for vowel in "aeiou"] for text in texts]
 

@@ -1,4 +1,4 @@
-"""A conversation over several sessions, kept in a file that a second process could share."""
+"""Stores a conversation of several sessions in a file that a second process could share."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Working, conversation, semantic and episodic memory of an agent, kept in one file."""
+"""Keeps an agent's working, conversation, semantic and episodic memory in one file."""
 
 import asyncio
 import tempfile

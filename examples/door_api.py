@@ -1,11 +1,11 @@
-"""The Agent Memory API on Eidet: states and actions by step, hooks, and a query in words."""
+"""The Agent Memory API on Eidet: states and actions by step, hooks, and a fluent query."""
 
 from eidet.compat.api import AgentMemoryAPI, BaseAgent, install_memory_hooks
 
 
 @install_memory_hooks
 class Trader(BaseAgent):
-    """Trades away its wood, and is remembered while it does."""
+    """Trades away its wood while its memory records every step."""
 
     def __init__(self, config=None, agent_id=None):
         super().__init__(config, agent_id)

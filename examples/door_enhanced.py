@@ -1,4 +1,4 @@
-"""EnhancedAgentMemory as its guide writes it, on a file, with a store of your own beside it."""
+"""EnhancedAgentMemory as in its guide, on a file, with a store of your own beside it."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""MemoryManager, ConversationContext and Agent: what one conversation learns, another one uses."""
+"""MemoryManager, ConversationContext and Agent: one conversation uses what another learned."""
 
 import asyncio
 import re
@@ -9,7 +9,7 @@ from eidet.compat.manager import Agent, ConversationContext, MemoryConfig, Memor
 
 
 def model(prompt: str) -> str:
-    """Stands for a language model. For a real one: Agent("claude-…", api_key=…), which streams."""
+    """Stands in for a language model. For a real one, use Agent("claude-…", api_key=…), which streams."""
     found = re.search(r"sister (\w+) is a (\w+)", prompt)
     return f"{found[1]} is a {found[2]}." if found and "?" in prompt else "Noted."
 

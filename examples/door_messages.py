@@ -1,4 +1,4 @@
-"""Message stores of an agent framework over Eidet: limits, sharing, search, encryption, a restart."""
+"""Message stores of an agent framework on Eidet: limits, sharing, search, encryption, a restart."""
 
 import asyncio
 import tempfile
@@ -17,13 +17,13 @@ from eidet.compat.messages import (
 
 
 async def model(messages: list[dict[str, object]]) -> str:
-    """Stands for a language model: it knows what the messages tell it, and nothing else."""
+    """Stands in for a language model that knows only what the messages say."""
     said = " ".join(str(message["content"]) for message in messages)
     return "Your name is Alice." if "My name is Alice" in said and "What's my name" in said else "Hello!"
 
 
 async def main(folder: Path) -> None:
-    for question in ("My name is Alice", "What's my name?"):  # each time as after a restart
+    for question in ("My name is Alice", "What's my name?"):  # each run as if after a restart
         async with FileMemoryStore(folder / "bot.db", max_messages=50) as store:
             app = App(LLMAgent("Bot", model, memory_store=store, system_prompt="Be kind."))
             async with app.run_context() as rt:

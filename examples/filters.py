@@ -1,4 +1,4 @@
-"""Structured memories of an agent in a world: by place, step, importance and what is inside them."""
+"""Filters an agent's structured memories by place, step, importance and content."""
 
 from eidet import Memory, Near, Where
 

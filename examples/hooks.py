@@ -1,4 +1,4 @@
-"""An agent that knows nothing of memory, and what it did, remembered."""
+"""Records what an agent does without changing the agent."""
 
 from eidet import Memory
 from eidet.hooks import install_hooks, with_hooks

@@ -1,4 +1,4 @@
-"""Four kinds of memory over one file: the task at hand, the conversation, facts, experiences."""
+"""Four kinds of memory in one file: the current task, the conversation, facts, experiences."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Changing one's mind safely, seeing what happened, and forgetting for good."""
+"""Updates a memory safely, reads its history, and forgets it for good."""
 
 from eidet import Conflict, Memory, Where
 
@@ -6,7 +6,7 @@ with Memory() as memory:
     home = memory.remember("Ann lives in Porto.", agent="assistant")
     moved = memory.revise(home.id, text="Ann lives in Lisbon.", version=home.version, by="assistant")
 
-    try:  # somebody who still holds the old version cannot overwrite the new one
+    try:  # a writer with a stale version cannot overwrite the new one
         memory.revise(home.id, text="Ann lives in Faro.", version=home.version)
     except Conflict as conflict:
         print("conflict:", conflict)

@@ -34,7 +34,7 @@ def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
         return _sqlite(place, settings)
     if not isinstance(place, str):
         if not hasattr(place, "changes"):
-            raise Misconfigured(f"a memory is opened by a path, a URL or a store, not {type(place).__name__}")
+            raise Misconfigured(f"a memory opens from a path, a URL or a store, not {type(place).__name__}")
         return place
     name, colon, rest = place.partition("://")
     if not colon:
@@ -45,7 +45,7 @@ def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
         return _tiered(place, settings)
     store: Store = _made("eidet.stores", name, place, settings=settings)
     if not hasattr(store, "changes"):
-        raise Misconfigured(f"{name!r} of eidet.stores is to give a store, not {type(store).__name__}")
+        raise Misconfigured(f"{name!r} of eidet.stores must return a store, not {type(store).__name__}")
     return store
 
 
@@ -63,8 +63,8 @@ def _tiered(url: str, settings: Settings) -> Store:
     unknown = parts.keys() - {"short", "long", "archive", "outbox"}
     if unknown or not (parts.get("short") and parts.get("long")):
         raise Misconfigured(
-            "a tiered memory is tiered://?short=redis://host&long=agent.db, with archive=s3://… and "
-            "outbox=folder if wanted; '&' and '?' inside of a part are written %26 and %3F"
+            "a tiered memory is tiered://?short=redis://host&long=agent.db, optionally with archive=s3://… "
+            "and outbox=folder; '&' and '?' inside a part must be written %26 and %3F"
         )
     return TieredStore(
         partial(open_store, parts["short"], settings),
@@ -147,7 +147,7 @@ def open_index(
         parts = {"settings": settings, "renewed": renewed, "embedder": embedder, "analyzer": analyzer}
         index: Index = _made("eidet.indexes", name, store, width, **parts)
         if not hasattr(index, "search"):
-            raise Misconfigured(f"{name!r} of eidet.indexes is to give an index, not {type(index).__name__}")
+            raise Misconfigured(f"{name!r} of eidet.indexes must return an index, not {type(index).__name__}")
         return index
     from .index.embedded import EmbeddedIndex, EmbeddedSettings
     from .index.embedded.lexicon import Lexicon
@@ -191,5 +191,5 @@ def _made(group: str, name: str, *given: Any, **named: Any) -> Any:
     """What an installed package makes under a name."""
     if (make := loaded(group, name)) is None:
         known = ", ".join(offered(group))
-        raise Misconfigured(f"no entry point of {group} is called {name!r}; there are {known}")
+        raise Misconfigured(f"there is no entry point {name!r} of {group}; there are {known}")
     return called(group, name, make, given, **named)

@@ -324,7 +324,7 @@ def test_an_answer_that_was_cut_off_is_gone_on_with() -> None:
         (Stopped("   ", "max_tokens"), BadAnswer, "before it began"),
         (Stopped("I would rather not", "refusal"), Declined, "rather not"),
         (Stopped("x", "model_context_window_exceeded"), BadAnswer, "longer"),
-        (Stopped("x", "tool_use"), Misconfigured, "called none"),
+        (Stopped("x", "tool_use"), Misconfigured, "call but made none"),
     ],
 )
 def test_an_answer_that_is_none_is_an_error(stopped: Stopped, error: type[EidetError], words: str) -> None:
@@ -408,7 +408,7 @@ def test_a_tool_that_runs_its_own_agent_is_told_that_it_cannot() -> None:
 
     with serving(model) as server:
         agents.append(agent_at(server, Tool(name="again", description="", function=again)))
-        assert "cannot run that agent" in run(asyncio.wait_for(agents[0].run("go"), 20))
+        assert "cannot run its own agent" in run(asyncio.wait_for(agents[0].run("go"), 20))
 
 
 def test_text_that_cannot_be_stored_does_not_end_a_task() -> None:

@@ -489,7 +489,7 @@ def test_a_tier_that_fails_is_told_and_the_others_answer(caplog: pytest.LogCaptu
             found = ask()
             assert set(steps(found)) == set(range(20, 25)), name
             assert space.degraded == {"ltm": "the disk of this tier does not answer"}
-    assert "tier ltm of scope a could not be read, the others answer" in caplog.text
+    assert "could not read tier ltm of scope a; answering from the others" in caplog.text
     store.down = ()
     assert {name: len(ask()) for name, ask in asks.items()} == whole  # what was left out is not kept
     assert space.degraded == {}

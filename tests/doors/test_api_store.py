@@ -80,7 +80,7 @@ def test_the_documented_ways_to_begin_work(caplog: pytest.LogCaptureFixture) -> 
     with caplog.at_level(logging.INFO, "eidet.compat.api"):
         api = AgentMemoryAPI(config)
     assert [r.message for r in caplog.records] == [
-        "no Redis server is used: tiers are kept embedded unless use_redis=True or a url is given"
+        "using no Redis server: tiers stay embedded unless you pass use_redis=True or a url"
     ]
     api.store_agent_state("a", STATE, 1)
     assert api.get_memory_statistics("a")["total_memories"] == 1
@@ -228,7 +228,7 @@ def test_a_priority_is_from_0_to_1(api: AgentMemoryAPI, priority: Any) -> None:
         (STATE, 1.5, "step_number is a whole number"),
         (STATE, True, "step_number is a whole number"),
         (STATE, 2**60, "step"),
-        ({"x": float("nan")}, 1, "nan, which JSON cannot carry"),
+        ({"x": float("nan")}, 1, "nan, which JSON cannot represent"),
         ({"x": object()}, 1, "holds a object"),
         ({1: 2}, 1, "JSON keys are strings"),
     ],

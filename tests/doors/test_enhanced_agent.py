@@ -448,7 +448,7 @@ class TestStoresOfYourOwn:
         agent = EnhancedAgentMemory(vector=False, long_term="own")
         agent.add_experience("the sky is blue")
         assert agent.recall("sky") == [("exp_0", "the sky is blue", 0.5)]
-        with pytest.raises(Misconfigured, match="makes no MemoryStore"):
+        with pytest.raises(Misconfigured, match="does not return a MemoryStore"):
             EnhancedAgentMemory(long_term="wrong")
         with pytest.raises(Misconfigured, match="own, wrong"):
             EnhancedAgentMemory(long_term="another")

@@ -509,7 +509,7 @@ class TestUpkeep:
         assert told["scale"]["drift_detected"] is None, "too few recalls to tell"
 
     def test_there_must_be_something_to_judge(self, manager: MemoryManager) -> None:
-        with pytest.raises(BadInput, match="searched"):
+        with pytest.raises(BadInput, match="call search_memory first"):
             asyncio.run(manager.feedback(True))
 
     @pytest.mark.point(60)

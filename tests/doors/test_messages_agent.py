@@ -166,11 +166,11 @@ def test_a_failed_model_leaves_what_was_asked() -> None:
 
 
 def test_what_cannot_be_asked_is_told() -> None:
-    with pytest.raises(Misconfigured, match="no llm"):
+    with pytest.raises(Misconfigured, match="not an llm"):
         run(LLMAgent("Bot", object()).run("x"))
     with pytest.raises(Misconfigured, match="takes no argument"):
         run(LLMAgent("Bot", lambda: "x").run("x"))
-    with pytest.raises(Misconfigured, match="gave a int"):
+    with pytest.raises(Misconfigured, match="returned a int"):
         run(LLMAgent("Bot", lambda messages: 5).run("x"))
     with pytest.raises(BadInput, match="already"):
         App(LLMAgent("Bot", over_messages), LLMAgent("Bot", over_messages))

@@ -38,7 +38,7 @@ def test_messages_in_a_bucket_are_there_for_whoever_opens_it_next(s3: S3) -> Non
     assert texts(again) == ["a", "b"]
     run(told(again, "d"))
     assert texts(S3MemoryStore(f"s3://{bucket}?endpoint={s3.endpoint}", session_id="one")) == ["a", "b", "d"]
-    with pytest.raises(Refused, match="archive keeps"):
+    with pytest.raises(Refused, match="archive is append-only"):
         run(again.clear())
     archive = S3Archive(f"s3://{bucket}?endpoint={s3.endpoint}")
     assert (len(archive.names()), archive.verify()) == (4, [])

@@ -139,7 +139,7 @@ def test_what_a_full_disk_keeps_from_being_noted_is_not_done(start: Nursery, tmp
     (tmp_path / "small").mkdir()
     facts = start(programs.fill, tmp_path, within=within("tmpfs", tmp_path / "small")).result()
     assert facts["error"][0] == facts["revise"][0] == "Unavailable"
-    assert "audit.jsonl cannot be written (No space left on device): nothing was done" in facts["error"][1]
+    assert "audit.jsonl cannot be written (No space left on device): nothing was changed" in facts["error"][1]
     assert facts["same"]
     assert facts["count"][0] == facts["count"][1] > 1
     assert facts["full"] == []

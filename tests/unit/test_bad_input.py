@@ -67,18 +67,18 @@ def cycle() -> Any:
 
 
 WHAT: list[tuple[Any, str]] = [
-    ("", "no text to remember"),
-    (" \t\n\u2003", "no text to remember"),
-    (None, "no text to remember"),
+    ("", "nothing to remember"),
+    (" \t\n\u2003", "nothing to remember"),
+    (None, "nothing to remember"),
     ("x" * 1_000_001, "1,000,001 characters, the limit is 1,000,000"),
     ("a\ud800b", "lone surrogate at character 1"),
-    (5, "a memory is a text, a message or a dict, not int"),
+    (5, "a memory must be a text, a message or a dict, not int"),
     (b"bytes", "not bytes"),
     ({"a"}, "not set"),
     (iter(["a"]), "not list_iterator"),
     (["fine", None], "not NoneType"),
     (["fine", ["nested"]], "not list"),
-    (["fine", ""], "no text to remember"),
+    (["fine", ""], "nothing to remember"),
     ({"a": math.nan}, "data holds nan"),
     ({"a": [math.inf]}, "data holds inf"),
     ({"a": {1}}, "data holds a set"),
@@ -90,11 +90,11 @@ WHAT: list[tuple[Any, str]] = [
     ({"role": 5, "content": "x"}, "role needs a string, not int"),
     ({"role": "user", "content": [math.nan]}, "holds nan"),
     ({"role": "user", "content": "x", "timestamp": "noon"}, "is not an ISO 8601"),
-    ({"role": "user", "content": "x", "metadata": 5}, "meta is a dict, not int"),
+    ({"role": "user", "content": "x", "metadata": 5}, "meta must be a dict, not int"),
     (Message(role="user", content=5), "string"),  # type: ignore[arg-type]
     (Message(role="user", tool_calls=[{"a": {1}}], content="x"), "holds a set"),
     (Draft(text=5), "text needs a string, not int"),  # type: ignore[arg-type]
-    (Draft(), "no text to remember"),
+    (Draft(), "nothing to remember"),
     (Draft(text="x", id="a", key="b"), "an id or a key, not both"),
 ]
 
@@ -111,20 +111,26 @@ def test_what_cannot_be_a_memory_is_refused(memory: Memory, what: Any, reason: s
 
 DETAILS: list[tuple[str, Any, str]] = [
     *(
-        ("importance", value, "importance is a number from 0 to 1")
+        ("importance", value, "importance must be a number from 0 to 1")
         for value in (-0.1, 1.1, math.nan, math.inf)
     ),
-    *(("importance", value, "importance is a number from 0 to 1") for value in ("0.5", True, [1])),
+    *(("importance", value, "importance must be a number from 0 to 1") for value in ("0.5", True, [1])),
     ("kind", "belief", "unknown kind 'belief'; there are message"),
     ("kind", 5, "unknown kind 5"),
     ("tier", "cold", "unknown tier 'cold'; there are short, middle, long"),
     *(("scope", value, "scope") for value in ("", "/", "a//b", " a", "a\0", "a\n", "x" * 201, 5, None)),
-    *(("step", value, "step is a whole number") for value in (1.0, "1", True, 2**53 + 1, -(2**60), math.nan)),
     *(
-        ("place", value, "a place is two or three")
+        ("step", value, "step must be a whole number")
+        for value in (1.0, "1", True, 2**53 + 1, -(2**60), math.nan)
+    ),
+    *(
+        ("place", value, "a place must be two or three")
         for value in ((1,), (1, 2, 3, 4), (), 5, ("a", "b"), (1, None))
     ),
-    *(("place", value, "a place is two or three") for value in ((math.nan, 1), (1, math.inf), (1e200, 1))),
+    *(
+        ("place", value, "a place must be two or three")
+        for value in ((math.nan, 1), (1, math.inf), (1e200, 1))
+    ),
     *(("occurred", value, "occurred") for value in (math.nan, math.inf, "noon", True, [1], 1e15)),
     ("expires", NOW, "expires is in the past"),
     ("expires", NOW - 1, "expires is in the past"),
@@ -136,14 +142,14 @@ DETAILS: list[tuple[str, Any, str]] = [
         (name, value, reason)
         for name in ("who", "agent", "session", "source")
         for value, reason in (
-            ("", "has 1 to 1,000 characters, not 0"),
-            ("x" * 1001, "has 1 to 1,000 characters, not 1,001"),
+            ("", "must have 1 to 1,000 characters, not 0"),
+            ("x" * 1001, "must have 1 to 1,000 characters, not 1,001"),
             (5, "needs a string, not int"),
             ("\ud800", "lone surrogate"),
         )
     ),
-    ("meta", [1], "meta is a dict, not list"),
-    ("meta", "x", "meta is a dict, not str"),
+    ("meta", [1], "meta must be a dict, not list"),
+    ("meta", "x", "meta must be a dict, not str"),
     ("meta", {"a": math.nan}, "meta holds nan"),
     ("meta", {5: 1}, "meta has the key 5"),
     ("meta", cycle(), "meta contains itself"),
@@ -156,7 +162,7 @@ DETAILS: list[tuple[str, Any, str]] = [
     ("derived_from", "an id", "derived_from"),
     ("derived_from", 5, "derived_from"),
     *(
-        ("id", value, "an id has 1 to 200 printable characters")
+        ("id", value, "an id must have 1 to 200 printable characters")
         for value in ("", "a\0b", "\n", "\ud800", "x" * 201, 5)
     ),
     ("key", 5, "key needs a string, not int"),
@@ -171,7 +177,7 @@ DETAILS: list[tuple[str, Any, str]] = [
     ("vector", [math.nan] * WIDTH, "holds NaN or infinity"),
     ("vector", [1e39] * WIDTH, "holds NaN or infinity"),
     ("vector", [None] * WIDTH, "holds NaN or infinity|sequence of 16 numbers"),
-    ("importence", 0.5, r"remember does not know \['importence'\]"),
+    ("importence", 0.5, r"remember takes no \['importence'\]"),
 ]
 
 

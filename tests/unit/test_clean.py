@@ -119,7 +119,7 @@ def test_what_json_can_carry_becomes_plain() -> None:
         ([math.inf], "holds inf"),
         ({1: 2}, "has the key 1; JSON keys are strings"),
         ({None: 2}, "has the key None"),
-        ({"a": {1, 2}}, "holds a set, which JSON cannot carry"),
+        ({"a": {1, 2}}, "holds a set, which JSON cannot represent"),
         (b"bytes", "holds a bytes"),
         (object(), "holds a object"),
         (np.int64(1), "holds a int64"),

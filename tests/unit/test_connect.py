@@ -57,7 +57,7 @@ def test_a_store_is_itself() -> None:
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     with pytest.raises(
-        Misconfigured, match=r"eidet\.stores is called 'mongo'; there are .*\bram\b.*\bsqlite\b"
+        Misconfigured, match=r"no entry point 'mongo' of eidet\.stores; there are .*\bram\b.*\bsqlite\b"
     ):
         open_store("mongo://host/db", SETTINGS)
 
@@ -71,7 +71,7 @@ def test_a_place_that_cannot_be_is_explained(place: str, reason: str, tmp_path: 
 
 
 def test_durability_is_one_of_two() -> None:
-    with pytest.raises(Misconfigured, match="durability is one of process, power, not 'none'"):
+    with pytest.raises(Misconfigured, match="durability must be one of process, power, not 'none'"):
         open_store("x.db", Settings(durability="none"))
 
 
@@ -94,5 +94,5 @@ def test_the_embedded_index_lives_beside_the_file(tmp_path: Path) -> None:
 
 def test_another_index_is_named_by_a_setting() -> None:
     store = RamStore()
-    with pytest.raises(Misconfigured, match=r"no entry point of eidet\.indexes is called 'none'"):
+    with pytest.raises(Misconfigured, match=r"no entry point 'none' of eidet\.indexes"):
         open_index(store, 16, Settings(index="none"))

@@ -364,7 +364,7 @@ def test_bad_words_around_feedback_are_refused_and_nothing_is_counted(
 
 @pytest.mark.parametrize("answer", [Hits([]), Trace(query="x")], ids=["hits", "trace"])
 def test_an_answer_from_elsewhere_needs_its_scope(memory: Memory, answer: Hits | Trace) -> None:
-    with pytest.raises(BadInput, match="name its scope"):
+    with pytest.raises(BadInput, match="does not name its scope"):
         memory.feedback(answer, useful=True)
     memory.feedback(answer, useful=True, scope="team/ann")
     assert judged(memory) == {"useful_answers": 1}

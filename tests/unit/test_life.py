@@ -285,7 +285,7 @@ def test_only_the_works_that_are_named_are_done(memory: Memory, clock: Clock) ->
     clock.days(2)
     assert memory.maintain(settings=QUICK, only="move", dry_run=True).counts == {"move": 1}
     assert memory.maintain(settings=QUICK, only=["expire"]).counts == {"expire": 1}
-    with pytest.raises(BadInput, match="upkeep does not know"):
+    with pytest.raises(BadInput, match="unknown upkeep steps"):
         memory.maintain(only="tidy")
 
 
@@ -739,7 +739,7 @@ def test_a_forked_child_has_no_worker_and_can_start_one(tmp_path: Path, clock: C
 
 @pytest.mark.parametrize("every", [0, -1, True, "often"])
 def test_upkeep_needs_a_span(memory: Memory, every: Any) -> None:
-    with pytest.raises(BadInput, match="every so many seconds"):
+    with pytest.raises(BadInput, match="every must be a number of seconds"):
         memory.upkeep(every)
 
 

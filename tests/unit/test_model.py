@@ -39,7 +39,7 @@ def test_a_scope_with_strange_labels_is_refused(path: str) -> None:
 
 @pytest.mark.parametrize("path", [None, 5, b"a", ["a"], ("a", "b")])
 def test_a_scope_that_is_no_string_is_refused(path: Any) -> None:
-    with pytest.raises(BadInput, match="a scope is a string such as 'acme/ann'"):
+    with pytest.raises(BadInput, match="a scope must be a string such as 'acme/ann'"):
         Scope(path)
 
 

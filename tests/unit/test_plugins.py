@@ -147,7 +147,7 @@ def test_an_entry_point_that_is_no_recipe_is_told(plugin: Path, tmp_path: Path) 
     (entry_points,) = target.glob("*.dist-info/entry_points.txt")
     entry_points.write_text("[eidet.recipes]\nbad = builtins:list\n")
     told = run(target, "-c", "from eidet import Memory; Memory().recall('x', recipe='bad')")
-    assert "is to give a Recipe, not []" in told.stderr
+    assert "must return a Recipe, not []" in told.stderr
 
 
 @pytest.fixture
@@ -213,7 +213,9 @@ def test_a_plugin_that_takes_other_arguments_is_told_those_it_gets(group: str, o
 @pytest.mark.parametrize("group", sorted(USES))
 def test_a_plugin_that_gives_something_else_is_told(group: str, offer: Offer) -> None:
     offer("other", "other:odd", "def odd(*given, **named): return 7")
-    with pytest.raises(Misconfigured, match=rf"'odd' of {group} is to give an? .*, not (int|7)"):
+    with pytest.raises(
+        Misconfigured, match=rf"'odd' of {group} (is to give|must return) an? .*, not (int|7)"
+    ):
         USES[group]()
 
 

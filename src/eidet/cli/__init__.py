@@ -32,8 +32,8 @@ from .panels import place_of
 __all__ = ["app", "main"]
 
 BEGINNING: Final = (
-    "The memory is the file eidet.db in this folder, unless --at or EIDET_MEMORY names another. "
-    "Every command has --help, and nearly every one --json for programs."
+    "The memory is the file eidet.db in this folder, unless --at or EIDET_MEMORY names another one. "
+    "Every command has --help, and most have --json for programs."
 )
 EXIT_CODES: Final = {NotFound: 3, Conflict: 4, Unavailable: 5, Corrupt: 6, Misconfigured: 7}
 
@@ -91,10 +91,10 @@ def _tell_version(asked: bool) -> None:
 def eidet(
     _: Annotated[
         bool,
-        typer.Option("--version", callback=_tell_version, is_eager=True, help="Tell the version and end."),
+        typer.Option("--version", callback=_tell_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
-    """A memory for AI agents: remembers across turns, tasks and restarts; works at once, offline."""
+    """A memory for AI agents: remembers across turns, tasks and restarts; works out of the box, offline."""
 
 
 def main() -> None:

@@ -29,14 +29,14 @@ def export(
     file: File,
     below: Below = False,
     every: Annotated[bool, typer.Option("--all", help="Every scope.")] = False,
-    plain: Annotated[bool, typer.Option("--plain", help="Open what a sealed memory keeps sealed.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Decrypt the records of a sealed memory.")] = False,
 ) -> None:
     """Write a scope to a file of JSON lines, losslessly.
 
-    Sealed if the memory is.
+    The file is sealed if the memory is.
     """
     if every and (below or on.scope is not None):
-        raise BadInput("--all means every scope: leave --scope and --below out")
+        raise BadInput("--all means every scope: drop --scope and --below")
     if every:
         scope = None
     else:
@@ -57,9 +57,9 @@ def load(on: Which, file: File) -> None:
 
 
 def rebuild(on: Which) -> None:
-    """Make the index anew from the store.
+    """Rebuild the index from the store.
 
-    With --language, analyse every text anew first.
+    With --language, re-analyse every text first.
     """
     with on.open_for_change() as memory, progress_bar("rebuilding") as tell:
         count = memory.rebuild(on.reach_or_all(False), language=on.language, progress=tell)
@@ -67,12 +67,12 @@ def rebuild(on: Which) -> None:
 
 
 def reembed(on: Which) -> None:
-    """Change the embedder to the one --embedder names.
+    """Switch to the embedder that --embedder names.
 
-    Goes on where it was interrupted.
+    Resumes if it was interrupted.
     """
     if on.embedder is None:
-        raise BadInput("name the embedder to change to: --embedder wordllama")
+        raise BadInput("name the new embedder: --embedder wordllama")
     with on.open_for_change() as memory, progress_bar("embedding") as tell:
         count = memory.reembed(on.embedder, progress=tell)
         name = memory.stats()["embedder"]
@@ -87,7 +87,7 @@ def doctor(
 ) -> None:
     """Check the file, its schema, embedder, language, index and disk.
 
-    Exit code 1 if there are faults.
+    Exits with code 1 if it finds faults.
     """
     from .doctor import examine
 

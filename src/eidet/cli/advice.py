@@ -18,10 +18,10 @@ REPEATED: Final = 0.01
 _CURES: Final = {
     "top score": "look at some answers with `eidet recall --explain`: have topics or the language changed? "
     "Another embedder (`eidet reembed`) or recipe may fit better",
-    "empty rate": "look at what is asked in vain: a filter that leaves nothing, a scope without records, "
-    "or something that was forgotten",
+    "empty rate": "look at queries that find nothing: a filter that lets nothing pass, a scope without "
+    "records, or something that was forgotten",
     "success rate": "compare answers judged badly with `eidet recall --explain`; what they should have "
-    "found may be missing, out of date, or said in other words",
+    "found may be missing, out of date, or worded differently",
 }
 
 
@@ -36,7 +36,7 @@ def of_retrieval(told: Mapping[str, Any], settings: Settings) -> Iterator[Findin
     if drift["verdict"] == "unknown":
         counts = f"{drift['recent']:,} and {drift['reference']:,} recalls"
         needed = Windows().fewest_recalls
-        yield ok("drift", f"not enough to tell: {windows} had {counts}, {needed} each are needed")
+        yield ok("drift", f"not enough data: {windows} had {counts}, {needed} each are needed")
     elif drift["verdict"] == "steady":
         yield ok("drift", f"none: {windows}")
     for shift in drift["changed"]:
@@ -69,7 +69,7 @@ def of_records(metrics: Mapping[str, float], settings: Settings) -> Iterator[Fin
         repeated,
         repeated > REPEATED,
         f"{repeated:.1%} of the facts and documents repeat another one word for word",
-        "they were stored with keep_duplicates or by different ids; forget those you do not need",
+        "they were stored with keep_duplicates or under different ids; forget those you do not need",
     )
     never = metrics.get("eidet_memory_never_recalled_ratio", 0.0)
     yield _share(
@@ -77,7 +77,7 @@ def of_records(metrics: Mapping[str, float], settings: Settings) -> Iterator[Fin
         never,
         never > MANY and records >= FEW,
         f"{never:.1%} of the records older than {Windows().unused_days} days were never recalled",
-        "remember less of what nobody asks for, or let it expire (`expires=`)",
+        "remember less of what is never recalled, or let it expire (`expires=`)",
     )
     stale = metrics.get("eidet_memory_stale_ratio", 0.0)
     yield _share(
@@ -85,7 +85,7 @@ def of_records(metrics: Mapping[str, float], settings: Settings) -> Iterator[Fin
         stale,
         stale > MANY and records >= FEW,
         f"{stale:.1%} of the records were not used for {settings.stale_days} days",
-        "`eidet find --order created` shows the oldest; forget or export what is over",
+        "`eidet find --order created` shows the oldest; forget or export what is outdated",
     )
 
 

@@ -29,7 +29,7 @@ Key = Annotated[
 KeyFile = Annotated[
     Path | None, typer.Option(envvar="EIDET_AUDIT_KEY_FILE", metavar="FILE", help="A file with that key.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -45,13 +45,15 @@ def verify(
     key_file: KeyFile = None,
     kept: Annotated[
         str | None,
-        typer.Option("--head", metavar="HEAD", help="What `audit head` printed once, or a file with it."),
+        typer.Option(
+            "--head", metavar="HEAD", help="What `audit head` printed earlier, or a file that holds it."
+        ),
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Tell whether any entry was altered, removed, inserted or moved, and which line.
+    """Check whether any entry was altered, removed, inserted or moved, and which line.
 
-    Exit code 1 if so.
+    Exits with code 1 if so.
     """
     from ..trust.audit.verify import verify as verified
 
@@ -71,7 +73,7 @@ def _tell(found: Verified) -> None:
     for note in found.notes:
         out.print(style_text(("note ", "yellow"), str(note)), soft_wrap=True)
     if found.ok:
-        sound = "all as they were written"
+        sound = "all unchanged"
     else:
         sound = "the log cannot be trusted where it says fault"
     out.print(style_text(f"{found.entries:,} entries, {sound}"))
@@ -81,14 +83,14 @@ def show(
     path: Log,
     scope: Annotated[str | None, typer.Option("--scope", "-s", help="One scope, or acme/**.")] = None,
     by: Annotated[str | None, typer.Option(help="Who did it, or for whom.")] = None,
-    verb: Annotated[list[str] | None, typer.Option(help="Such as put or drop; several add up.")] = None,
+    verb: Annotated[list[str] | None, typer.Option(help="Such as put or drop; repeatable.")] = None,
     since: Annotated[str | None, typer.Option(help="ISO 8601.")] = None,
     until: Annotated[str | None, typer.Option(help="ISO 8601.")] = None,
     id: Annotated[str | None, typer.Option(help="What happened to one record.")] = None,
-    last: Annotated[int | None, typer.Option(min=1, help="Only the newest so many.")] = None,
+    last: Annotated[int | None, typer.Option(min=1, help="Only this many of the newest.")] = None,
     json: AsJson = False,
 ) -> None:
-    """List entries, oldest first, with what became of them."""
+    """List entries, oldest first, with their outcome."""
     from ..trust.audit.verify import entries
 
     chosen = _choose_entries(
@@ -193,12 +195,12 @@ def _short(value: object) -> str:
 
 
 def head(path: Log, key: Key = None, key_file: KeyFile = None) -> None:
-    """Print the number and hash of the newest entry, to be kept elsewhere for `audit verify --head`."""
+    """Print the number and hash of the newest entry, to keep elsewhere for `audit verify --head`."""
     from ..trust.audit.verify import verify as verified
 
     found = verified(path, key=_key(key, key_file))
     if not found.ok:
-        raise BadInput(f"{path} is not as it was written; `eidet audit verify` tells where")
+        raise BadInput(f"{path} is not as it was written; `eidet audit verify` shows where")
     typer.echo(str(found.head))
 
 
@@ -218,4 +220,4 @@ def _head(text: str) -> Head:
     try:
         return Head.of(file.read_text(encoding="utf-8") if len(text) < 200 and file.is_file() else text)
     except UnicodeDecodeError:
-        raise BadInput(f"{file} holds no head of an audit log") from None
+        raise BadInput(f"{file} contains no audit log head") from None

@@ -57,15 +57,13 @@ def add_to(app: typer.Typer) -> None:
 
 
 def bench(
-    size: Annotated[int, typer.Option(help="How many texts in bulk; a tenth of it one by one.")] = 5000,
-    embedder: Annotated[
-        str | None, typer.Option(envvar="EIDET_EMBEDDER", help="wordllama if left out.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    size: Annotated[int, typer.Option(help="How many texts in bulk; a tenth of that one by one.")] = 5000,
+    embedder: Annotated[str | None, typer.Option(envvar="EIDET_EMBEDDER", help="Default: wordllama.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Measure this machine: remember and recall, each beside the least it could cost. Leaves nothing."""
+    """Measure this machine: remember and recall, each next to its floor. Leaves nothing behind."""
     if not 100 <= size <= 1_000_000:
-        raise BadInput(f"--size is from 100 to 1,000,000, not {size:,}")
+        raise BadInput(f"--size must be from 100 to 1,000,000, not {size:,}")
     measures = list(measure(size, embedder))
     if json:
         emit({"size": size, "measures": [asdict(m) | {"ratio": m.ratio} for m in measures]})
@@ -185,4 +183,4 @@ def tell(measures: Sequence[Measure], size: int) -> None:
     for m in measures:
         made.add_row(m.what, f"{m.ours:.3f}", f"{m.floor:.3f}", f"{m.ratio:.1f}", m.floor_is)
     console().print(made)
-    console().print(f"{size:,} texts, in a temporary file that is gone.", style="dim")
+    console().print(f"{size:,} texts, in a temporary file, now deleted.", style="dim")

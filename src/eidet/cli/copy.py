@@ -33,30 +33,28 @@ def add_to(app: typer.Typer) -> None:
 
 def copy(
     source: Annotated[str, typer.Argument(metavar="FROM", help="A file or a URL.")],
-    target: Annotated[str, typer.Argument(metavar="TO", help="A file or a URL; it is made if need be.")],
-    scope: Annotated[
-        str | None, typer.Option("--scope", "-s", help="Only this one; all if left out.")
-    ] = None,
+    target: Annotated[str, typer.Argument(metavar="TO", help="A file or a URL; created if needed.")],
+    scope: Annotated[str | None, typer.Option("--scope", "-s", help="Only this scope; default: all.")] = None,
     below: Annotated[bool, typer.Option("--below", help="Also every scope below the one named.")] = False,
     embedder: Annotated[
-        str | None, typer.Option(help="Of a new target, such as hashing:256; vectors are made anew.")
+        str | None, typer.Option(help="For a new target, such as hashing:256; re-embeds all vectors.")
     ] = None,
-    language: Annotated[str | None, typer.Option(help="Of a new target, such as de.")] = None,
+    language: Annotated[str | None, typer.Option(help="For a new target, such as de.")] = None,
     from_key: Annotated[
         str | None, typer.Option(metavar="KEY", help="If FROM is sealed: file:PATH or env:NAME.")
     ] = None,
     to_key: Annotated[
-        str | None, typer.Option(metavar="KEY", help="If TO is sealed or shall be: file:PATH or env:NAME.")
+        str | None, typer.Option(metavar="KEY", help="If TO is, or should be, sealed: file:PATH or env:NAME.")
     ] = None,
-    history: Annotated[bool, typer.Option(help="Bring earlier versions along.")] = True,
+    history: Annotated[bool, typer.Option(help="Also copy earlier versions.")] = True,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Also what was changed in the target itself.")
+        bool, typer.Option("--overwrite", help="Also replace what was changed in the target itself.")
     ] = False,
     verify: Annotated[bool, typer.Option(help="Compare both ends afterwards.")] = True,
     config: Annotated[
         Path | None, typer.Option(envvar="EIDET_CONFIG", help="A TOML file with settings.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Copy memories from one place to another, and compare both; exit code 1 if they differ.
 
@@ -74,10 +72,10 @@ def copy(
             source, target, (from_key, to_key), embedder, language, config, how | {"scope": place}
         )
     except KeyboardInterrupt:
-        typer.echo("stopped; the same command goes on from there", err=True)
+        typer.echo("stopped; run the same command again to resume", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except Unavailable as error:
-        again = f"{error}; the same command then goes on where this one stopped"
+        again = f"{error}; run the same command again to resume"
         raise Unavailable(again, retry_after=error.retry_after) from error
     emit(asdict(copied) | {"ok": copied.ok}) if json else _tell(copied)
     raise typer.Exit(int(not copied.ok))
@@ -141,7 +139,8 @@ def _tell(copied: Copied) -> None:
         err.print(style_text(("differs ", "bold red"), f"{scope}/{id} {why}"), soft_wrap=True)
     if copied.differences:
         err.print(
-            style_text("`--overwrite` makes the target as the source is, but for legal holds"), soft_wrap=True
+            style_text("`--overwrite` makes the target match the source, except for legal holds"),
+            soft_wrap=True,
         )
     for note in copied.notes:
         err.print(style_text(("note ", "yellow"), note), soft_wrap=True)
@@ -151,16 +150,16 @@ def _sentence(copied: Copied) -> str:
     counts = {
         "new": copied.created,
         "changed": copied.changed,
-        "there already": copied.same,
+        "already there": copied.same,
         "with earlier versions": copied.histories,
         "forgotten as in the source": copied.forgotten,
-        "forgotten for good in the target and left out": copied.entombed,
-        "under a legal hold in the target and left": copied.held,
-        "changed in the target and left": copied.conflicts,
+        "forgotten for good in the target, skipped": copied.entombed,
+        "under a legal hold in the target, unchanged": copied.held,
+        "changed in the target, unchanged": copied.conflicts,
     }
     told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     if copied.embedded:
-        vectors = f"vectors made anew by {copied.embedder}"
+        vectors = f"vectors re-embedded by {copied.embedder}"
     else:
-        vectors = "vectors carried"
+        vectors = "vectors copied"
     return f"copied: {told or 'nothing new'}; {vectors}"

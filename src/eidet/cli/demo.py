@@ -42,10 +42,10 @@ def add_to(app: typer.Typer) -> None:
 
 def demo(
     at: Annotated[Path | None, typer.Option("--at", "-m", help="Keep the memory in this new file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ask: Annotated[bool, typer.Option("--ask", hidden=True)] = False,
 ) -> None:
-    """See it work: conversations are remembered, and another process answers from the file."""
+    """See it work: one process remembers conversations, another answers from the file."""
     if ask and at is not None:
         answer(at, json=json)
     elif at is not None:
@@ -62,7 +62,7 @@ def demo(
 
 def check_new(file: Path) -> None:
     if file.exists():
-        raise BadInput(f"{file} exists already: the demo makes a new file, name another")
+        raise BadInput(f"{file} exists already: the demo creates a new file, so name another")
 
 
 def run(file: Path, *, json: bool) -> None:
@@ -114,7 +114,7 @@ def answer(file: Path, *, json: bool) -> None:
 
 
 def tell_remembered(first: Remembered) -> None:
-    heading(f"Process {first.process} remembers, and ends")
+    heading(f"Process {first.process} remembers, and exits")
     out = console()
     kept = f"{len(story.SESSIONS)} conversations and {len(story.FACTS)} facts: {first.records} records"
     out.print(f"\n{kept} in {first.millis:.0f} ms. Two of them:")

@@ -79,7 +79,9 @@ def _file(case: Case) -> Iterator[Finding]:
     elif not is_database(path):
         yield fault("file", f"{path} is not a database", "name another file; this one is not touched")
     elif not os.access(path, os.W_OK) or not os.access(path.absolute().parent, os.W_OK):
-        yield warning("file", f"{path} can only be read", "make the file and its folder writable to remember")
+        yield warning(
+            "file", f"{path} can only be read", "to remember, make the file and its folder writable"
+        )
     else:
         yield ok("file", f"{path}, {size_text(path.stat().st_size)}")
 
@@ -106,7 +108,7 @@ def _integrity(case: Case) -> Iterator[Finding]:
     for damage in found:
         yield fault("damage", damage, RESTORE)
     if not found:
-        yield ok("damage", "none" if case.thorough else "none (--thorough looks deeper)")
+        yield ok("damage", "none" if case.thorough else "none (--thorough checks more)")
 
 
 def _schema(case: Case) -> Iterator[Finding]:
@@ -122,14 +124,14 @@ def _schema(case: Case) -> Iterator[Finding]:
     else:
         yield warning(
             "schema",
-            f"{facts.revision} is older than {REVISION}; what needs the new one was not checked",
-            "any other command brings it up to date and keeps a copy, such as `eidet stats`",
+            f"{facts.revision} is older than {REVISION}; checks that need the new one were skipped",
+            "any other command, such as `eidet stats`, upgrades it and keeps a copy",
         )
     if facts.staged:
         yield warning(
             "embedder",
             f"a change of the embedder stopped after {facts.staged:,} records",
-            "run the same `eidet reembed` again: it goes on from there",
+            "run the same `eidet reembed` again to resume",
         )
 
 
@@ -170,13 +172,15 @@ def _embedder(on: Which, store: Store) -> Iterator[Finding]:
     elif chosen.name != name:
         yield fault(
             "embedder",
-            f"the memory was written with {name}, asked for is {chosen.name}",
+            f"the memory was written with {name}, but you chose {chosen.name}",
             "name its own with --embedder or EIDET_EMBEDDER, or change it for good with `eidet reembed`",
         )
     elif str(made) != width:
-        yield fault("embedder", f"{name} gives {made} numbers, recorded are {width}", "run `eidet reembed`")
+        yield fault(
+            "embedder", f"{name} returns {made} numbers, the memory has {width}", "run `eidet reembed`"
+        )
     else:
-        yield ok("embedder", f"{name} works and gives {width} numbers")
+        yield ok("embedder", f"{name} works and returns {width} numbers")
 
 
 def _language(on: Which, store: Store) -> Iterator[Finding]:
@@ -187,7 +191,7 @@ def _language(on: Which, store: Store) -> Iterator[Finding]:
     elif wanted and analyzer_of(wanted) is not analyzer_of(language):
         yield fault(
             "language",
-            f"the texts were analysed as {language}, asked for is {wanted}",
+            f"the texts were analysed as {language}, but you chose {wanted}",
             f"leave the language out, or change it for good with `eidet rebuild --language {wanted}`",
         )
     elif analyzer != (current := analyzer_of(language).name):

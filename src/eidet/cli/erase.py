@@ -33,7 +33,7 @@ def add_to(app: typer.Typer) -> None:
 def forget(
     on: Which,
     ids: Annotated[list[str] | None, typer.Argument(metavar="ID…", help="What to forget.")] = None,
-    where_kind: Annotated[list[str] | None, typer.Option(help="All of this kind; several add up.")] = None,
+    where_kind: Annotated[list[str] | None, typer.Option(help="All of this kind; repeatable.")] = None,
     where_session: Annotated[str | None, typer.Option(help="All of this session.")] = None,
     where_agent: Annotated[str | None, typer.Option(help="All of this agent.")] = None,
     where_before: Annotated[
@@ -44,25 +44,25 @@ def forget(
     ] = False,
     for_good: Annotated[
         bool | None,
-        typer.Option(
-            "--for-good/--not-for-good", help="Whether it is refused when it comes back; usually yes."
-        ),
+        typer.Option("--for-good/--not-for-good", help="Whether to reject it if it comes back; usually yes."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would go, and why.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be deleted, and why.")
+    ] = False,
     receipt: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the signed receipt there.")
+        Path | None, typer.Option(metavar="FILE", help="Write the signed receipt to this file.")
     ] = None,
     by: Annotated[str | None, typer.Option(help="Who does it, for the history and the receipt.")] = None,
     why: Annotated[str | None, typer.Option(help="Why, for the receipt.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Forget by id, by filters (all of which must hold) or a whole scope, and what was made of it."""
+    """Forget by id, by filters (all of which must hold) or a whole scope, and what was derived from it."""
     parts = {"kinds": where_kind, "session": where_session, "agent": where_agent, "until": where_before}
     given = {name: value for name, value in parts.items() if value}
     where = Where(**given) if given else None  # type: ignore[arg-type]
     _check(on, ids, where, everything, receipt, for_good)
     if not yes and not dry_run and not sys.stdin.isatty():
-        raise Refused("forgetting is for good: confirm it with --yes where nobody can be asked")
+        raise Refused("forgetting is for good: without a terminal, confirm it with --yes")
     what: dict[str, Any] = {
         "ids": ids or None, "where": where, "everything": everything, "scope": on.scope, "for_good": for_good
     }  # fmt: skip
@@ -92,7 +92,7 @@ def _check(
     if everything and on.scope is None:
         raise BadInput("--everything forgets a whole scope: name it with --scope")
     if receipt is not None and for_good is False:
-        raise BadInput("there is no receipt for what is not forgotten for good: leave one of the two out")
+        raise BadInput("--receipt does not work with --not-for-good: drop one of them")
 
 
 def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope: str) -> str:
@@ -124,13 +124,13 @@ def _further(forgotten: Forgotten) -> str:
         counts = {}
     named = {
         "copies": "copies of them",
-        "derived_dropped": "records made of them",
+        "derived_dropped": "records derived from them",
         "archived": "from the archive",
         "vault": "values in the vault",
     }
     told = [f"{counts[name]:,} {words}" for name, words in named.items() if counts.get(name)]
     if counts.get("derived_anew"):
-        told.append(f"{counts['derived_anew']:,} told anew without them")
+        told.append(f"{counts['derived_anew']:,} rebuilt without them")
     if told:
         return f" ({', '.join(told)})"
     return ""
@@ -150,14 +150,14 @@ def _tell_preview(found: Preview, json: bool) -> None:
             made.add_row(_TOLD[name], show_record(record))
     console().print(made)
     further = len(found.copies) + len(found.dropped)
-    typer.echo(f"would forget {found.count:,}, {further:,} more with them, and tell {len(found.anew):,} anew")
+    typer.echo(f"would forget {found.count:,}, {further:,} more with them, and rebuild {len(found.anew):,}")
 
 
 _TOLD: Final = {
     "forget": "would be forgotten",
-    "copy": "says the same, would go too",
-    "derived": "was made of it, would go too",
-    "anew": "was made of it, would be told anew",
+    "copy": "says the same, would be deleted too",
+    "derived": "was derived from it, would be deleted too",
+    "anew": "was derived from it, would be rebuilt",
 }
 
 
@@ -170,20 +170,20 @@ def verify_forgotten(
     data: Annotated[str | None, typer.Option(metavar="JSON", help="Structured content instead.")] = None,
     below: Below = False,
 ) -> None:
-    """Look for something everywhere a memory could keep it.
+    """Search every place where a memory could keep something.
 
-    Exit code 1 if it is found.
+    Exits with code 1 if it finds it.
     """
     from ..trust.erase.receipt import Receipt
 
     sought: Json = json_of(data, "--data")
     if (what is not None) + (receipt is not None) + (data is not None) != 1:
-        raise BadInput("say what was forgotten: WHAT, or --receipt, or --data: one of them")
+        raise BadInput("say what was forgotten: WHAT, --receipt or --data, one of them")
     with on.open_memory() as memory:
         if receipt is not None:
             sought = Receipt.load(receipt)
             if not memory.verify_receipt(sought):
-                raise Refused(f"{receipt} was changed, or is of another memory: it proves nothing")
+                raise Refused(f"{receipt} was changed, or is from another memory: it proves nothing")
         absence = memory.verify_forgotten(what if what is not None else sought, scope=on.reach(below))
     _tell_absence(absence, on.json)
     raise typer.Exit(0 if absence else 1)
@@ -207,9 +207,9 @@ def _tell_absence(absence: Absence, json: bool) -> None:
 
 
 def verify_receipt(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
-    """Tell whether a receipt is of this memory and unchanged.
+    """Check that a receipt is from this memory and unchanged.
 
-    Exit code 1 if it is not.
+    Exits with code 1 if it is not.
     """
     from ..trust.erase.receipt import Receipt
 
@@ -220,6 +220,6 @@ def verify_receipt(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE
         emit({"holds": holds})
     else:
         count, freed = receipt.counts.get("records", 0), size_text(receipt.counts.get("freed_bytes", 0))
-        told = f"true: {count:,} records of scope {receipt.scope} were forgotten, {freed} given back"
-        typer.echo(told if holds else "not true: it was changed, or is of another memory")
+        told = f"valid: {count:,} records of scope {receipt.scope} were forgotten, {freed} given back"
+        typer.echo(told if holds else "not valid: it was changed, or is from another memory")
     raise typer.Exit(0 if holds else 1)

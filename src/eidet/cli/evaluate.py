@@ -35,44 +35,52 @@ def evaluate(
     ] = "wordllama",
     recipe: Annotated[str, typer.Option(help="How signals are weighed.")] = "auto",
     place: Annotated[str, typer.Option(help="An empty memory: a new file or a URL.")] = ":memory:",
-    language: Annotated[str | None, typer.Option(help="Of the texts, such as de.")] = None,
+    language: Annotated[str | None, typer.Option(help="Language of the texts, such as de.")] = None,
     against: Annotated[
         list[str] | None,
-        typer.Option(metavar="PART=VALUE,…", help="Also run with these parts changed, and compare; several."),
+        typer.Option(
+            metavar="PART=VALUE,…", help="Also run with these parts changed, and compare; repeatable."
+        ),
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option(help="locomo, longmemeval or jsonl, if looking is not enough.", rich_help_panel=DATA),
+        typer.Option(help="locomo, longmemeval or jsonl, if it cannot be detected.", rich_help_panel=DATA),
     ] = None,
     roles: Annotated[
         str, typer.Option(help="LongMemEval: whose turns, user or user,assistant.", rich_help_panel=DATA)
     ] = "user",
     sessions: Annotated[
-        int, typer.Option(help="LongMemEval: sessions of a haystack made of evidence.", rich_help_panel=DATA)
+        int,
+        typer.Option(help="LongMemEval: sessions per haystack built from evidence.", rich_help_panel=DATA),
     ] = 50,
     limit_questions: Annotated[
-        int | None, typer.Option(help="Ask only so many, drawn at random.", rich_help_panel=DATA)
+        int | None, typer.Option(help="Ask only this many, drawn at random.", rich_help_panel=DATA)
     ] = None,
-    depth: Annotated[int, typer.Option(help="How many hits are asked for.", rich_help_panel=DATA)] = 20,
+    depth: Annotated[int, typer.Option(help="How many hits to request.", rich_help_panel=DATA)] = 20,
     budget: Annotated[
-        int, typer.Option(help="Tokens of a context; 0 leaves contexts out.", rich_help_panel=DATA)
+        int, typer.Option(help="Tokens per context; 0 skips contexts.", rich_help_panel=DATA)
     ] = 1000,
-    seed: Annotated[int, typer.Option(help="Of all that is drawn.", rich_help_panel=DATA)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for all random draws.", rich_help_panel=DATA)] = 0,
     json: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write JSON; - is standard output.", rich_help_panel=OUTPUT),
+        typer.Option(
+            metavar="FILE", help="Write JSON to this file; - is standard output.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a report.", rich_help_panel=OUTPUT)
+        Path | None,
+        typer.Option(metavar="FILE", help="Write an HTML report to this file.", rich_help_panel=OUTPUT),
     ] = None,
     least: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIGURE=VALUE", help="Exit code 1 below it: R@10=0.8.", rich_help_panel=OUTPUT),
+        typer.Option(
+            metavar="FIGURE=VALUE", help="Exit with code 1 below this: R@10=0.8.", rich_help_panel=OUTPUT
+        ),
     ] = None,
 ) -> None:
     """Measure how well questions find the records that answer them; compare embedders and recipes.
 
-    Exit code 1 if a --least is not reached, or if a record of another scope came back.
+    Exits with code 1 if a --least is not reached, or if a record of another scope came back.
     """
     from .. import eval as measuring
 
@@ -104,14 +112,14 @@ def change_variant(base: Variant, text: str) -> Variant:
     known = [field.name for field in fields(base)]
     parts = dict(part.partition("=")[::2] for part in text.split(","))
     if any(name not in known or not value for name, value in parts.items()):
-        raise BadInput(f"--against takes part=value,… with parts of {', '.join(known)}, not {text!r}")
+        raise BadInput(f"--against takes part=value,… with parts from {', '.join(known)}, not {text!r}")
     return replace(base, **parts)
 
 
 def check_writable(path: Path | None) -> None:
     """Before minutes are spent on what could not be written down."""
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise BadInput(f"{path} cannot be written: there is no such folder, or it is one itself")
+        raise BadInput(f"{path} cannot be written: its folder does not exist, or it is a folder itself")
 
 
 def write(report: Report, json: str | None, html: Path | None, title: str) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 Scope = Annotated[str, typer.Argument(metavar="SCOPE")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -35,10 +35,10 @@ def add_to(app: typer.Typer) -> None:
 
 def new(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Where to write it; on the screen if left out.")
+        Path | None, typer.Argument(metavar="[FILE]", help="Where to write it; default: the screen.")
     ] = None,
 ) -> None:
-    """Make a master key. Keep it apart from the memory, and a copy of it somewhere safe."""
+    """Create a master key. Keep it apart from the memory, and a copy of it somewhere safe."""
     from ..trust.seal.service import new_key
 
     if file is None:
@@ -47,7 +47,9 @@ def new(
     try:
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise Refused(f"{file} exists: a key that is lost is lost for good; choose another file") from None
+        raise Refused(
+            f"{file} exists: overwriting a key would lose it for good; choose another file"
+        ) from None
     with os.fdopen(handle, "w") as out:
         out.write(new_key() + "\n")
     typer.echo(f"wrote a master key to {file}", err=True)
@@ -65,19 +67,21 @@ def rotate(
     With --to, change the master key.
     """
     if to is not None and on.scope is not None:
-        raise BadInput("--to changes the master key of the whole memory: leave --scope out")
-    with on.open_memory() as memory, progress_bar("sealing anew") as tell:
+        raise BadInput("--to changes the master key of the whole memory: drop --scope")
+    with on.open_memory() as memory, progress_bar("re-encrypting") as tell:
         count = memory.rotate_keys(on.scope, key=_resolve_key(to), progress=tell)
     if on.json:
         emit({"rewrapped" if to else "resealed": count})
     else:
-        typer.echo(f"put {count:,} keys under the new master key" if to else f"sealed {count:,} records anew")
+        typer.echo(
+            f"put {count:,} keys under the new master key" if to else f"re-encrypted {count:,} records"
+        )
 
 
 def check(on: Which) -> None:
-    """Tell every scope's keys and whether they can be opened.
+    """List every scope's keys and whether they can be opened.
 
-    Exit code 1 if one cannot be used as it is.
+    Exits with code 1 if one cannot be used as it is.
     """
     from ..trust.seal.exports import sealed_in
     from ..trust.seal.key_rotation import checked
@@ -94,7 +98,7 @@ def check(on: Which) -> None:
             numbers = ", ".join(map(str, one.numbers)) or "none"
             typer.echo(f"{one.state:<9} {one.scope}: {one.records:,} records, keys {numbers}")
         if not found:
-            typer.echo("the master key fits; there are no scopes yet")
+            typer.echo("the master key is right; there are no scopes yet")
     raise typer.Exit(
         int(
             any(
@@ -110,10 +114,10 @@ def _outlives_its_key(state: str, records: int) -> bool:
 
 
 def shred(on: Which, which: Scope, yes: Yes = False) -> None:
-    """Destroy a scope's key: nobody can ever read what it holds again. The rows stay until forgotten."""
+    """Destroy a scope's key: nobody can ever read its content again. The rows stay until forgotten."""
     if not yes:
         if not sys.stdin.isatty():
-            raise Refused("shredding is for good: confirm it with --yes where nobody can be asked")
+            raise Refused("shredding is for good: without a terminal, confirm it with --yes")
         typer.confirm(f"Destroy the key of scope {which} for good?", abort=True, err=True)
     with on.open_memory() as memory:
         lost = memory.shred(which)
@@ -124,13 +128,13 @@ def shred(on: Which, which: Scope, yes: Yes = False) -> None:
 
 
 def seal(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE")]) -> None:
-    """Seal a file that holds memories already, in place, with the key of --key-file or EIDET_KEY."""
+    """Seal an existing file in place, with the key of --key-file or EIDET_KEY."""
     from ..trust.seal.seal_file import seal_file
     from ..trust.seal.service import service_of
 
     key = on.settings().key
     if not key:
-        raise BadInput("say which master key: --key-file or EIDET_KEY; `eidet keys new` makes one")
+        raise BadInput("name the master key with --key-file or EIDET_KEY; `eidet keys new` creates one")
     if not file.exists():
         raise NotFound(f"there is no memory {file}")
     with progress_bar("sealing") as tell:
@@ -146,4 +150,4 @@ def _resolve_key(key: str | None) -> Key | None:
         return key
     if Path(key).is_file():
         return Path(key)
-    raise BadInput("a key on a command line can be read by others: name it by file:PATH or env:NAME")
+    raise BadInput("others can read a key on a command line: pass file:PATH or env:NAME")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..memory import Memory
 
 P = ParamSpec("P")
-PANEL = "Which memory, and how it answers"
+PANEL = "Which memory, and how to print"
 
 Below = Annotated[bool, typer.Option("--below", help="Also every scope below the one named.")]
 Vectors = Annotated[bool, typer.Option("--vectors", help="With --json: the vectors too.")]
@@ -49,13 +49,13 @@ class Which:
         str | None,
         typer.Option(
             envvar="EIDET_EMBEDDER",
-            help="Such as hashing:256; the memory's own if left out.",
+            help="Such as hashing:256; default: the memory's own.",
             rich_help_panel=PANEL,
         ),
     ] = None
-    language: Annotated[str | None, typer.Option(help="Of the texts, such as de.", rich_help_panel=PANEL)] = (
-        None
-    )
+    language: Annotated[
+        str | None, typer.Option(help="Language of the texts, such as de.", rich_help_panel=PANEL)
+    ] = None
     config: Annotated[
         Path | None,
         typer.Option(envvar="EIDET_CONFIG", help="A TOML file with settings.", rich_help_panel=PANEL),
@@ -64,11 +64,11 @@ class Which:
         Path | None,
         typer.Option(
             envvar="EIDET_KEY_FILE",
-            help="Holds the master key of a sealed memory; or EIDET_KEY is the key.",
+            help="File with the master key of a sealed memory; or set EIDET_KEY to the key.",
             rich_help_panel=PANEL,
         ),
     ] = None
-    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.", rich_help_panel=PANEL)] = False
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=PANEL)] = False
 
     @property
     def one_scope(self) -> str:
@@ -112,7 +112,7 @@ class Which:
         file = file_of(self.at)
         if file is not None and not file.exists():
             raise NotFound(
-                f"there is no memory {file}; `eidet remember` makes one, --at or EIDET_MEMORY names another"
+                f"there is no memory {file}; `eidet remember` creates one, --at or EIDET_MEMORY names another"
             )
 
 

@@ -28,7 +28,7 @@ def end_of(text: str | None) -> str | timedelta | None:
     try:
         return timedelta(**{_UNITS[found[2]]: float(found[1])})
     except OverflowError:
-        raise BadInput(f"{text} from now is further away than a calendar reaches") from None
+        raise BadInput(f"{text} from now is beyond the range of dates") from None
 
 
 def place_of(text: str | None) -> list[float] | None:
@@ -37,7 +37,7 @@ def place_of(text: str | None) -> list[float] | None:
             return None
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise BadInput(f"a place is x,y or x,y,z in numbers, not {text!r}") from None
+        raise BadInput(f"a place must be x,y or x,y,z in numbers, not {text!r}") from None
 
 
 def json_of(text: str | None, what: str) -> Json:
@@ -94,7 +94,7 @@ def _content(file: str) -> str:
 def _message(line: str, where: str) -> Message:
     said = json_of(line, where)
     if not isinstance(said, dict) or not isinstance(said.get("role"), str):
-        raise BadInput(f'{where} is no message: it needs {{"role": …, "content": …}}')
+        raise BadInput(f'{where} is not a message: it needs {{"role": …, "content": …}}')
     known: dict[str, Any] = {name: value for name, value in said.items() if name in _MESSAGE}
     other = {name: value for name, value in said.items() if name not in _MESSAGE}
     return Message(**known | {"metadata": other | (known.get("metadata") or {})})

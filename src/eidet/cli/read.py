@@ -11,12 +11,12 @@ from .json_output import context_json, emit, emit_each, event_json, hits_json, r
 from .options import Below, Vectors, Which, command
 from .panels import CARE, USE
 
-Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Of this kind; several add up.")]
+Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Of this kind; repeatable.")]
 Session = Annotated[str | None, typer.Option(help="Of this session.")]
 Agent = Annotated[str | None, typer.Option(help="Of this agent.")]
 Who = Annotated[str | None, typer.Option(help="Said by this person or role.")]
 Trusts = Annotated[
-    list[str] | None, typer.Option("--trust", help="Trusted so: user, tool, web …; several add up.")
+    list[str] | None, typer.Option("--trust", help="With this trust: user, tool, web …; repeatable.")
 ]
 Since = Annotated[str | None, typer.Option(metavar="DATE", help="Happened then or later, ISO 8601.")]
 Until = Annotated[str | None, typer.Option(metavar="DATE", help="Happened then or earlier, ISO 8601.")]
@@ -50,10 +50,12 @@ def recall(
     below: Below = False,
     recipe: Recipe = "auto",
     rerank: Rerank = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Also how the answer came about.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also explain how the answer was found.")
+    ] = False,
     vectors: Vectors = False,
 ) -> None:
-    """What matters for a query, best first, each hit with its reasons."""
+    """Recall what matters for a query, best first, each hit with its reasons."""
     with on.open_memory() as memory:
         hits = memory.recall(
             query,
@@ -81,16 +83,18 @@ def context(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What the prompt is about.")],
     budget: Annotated[int, typer.Option("--budget", "-b", help="Tokens at most.")] = 1000,
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many hits to choose from.")] = 50,
-    neighbours: Annotated[int, typer.Option(help="Turns before and after each that is found.")] = 1,
+    neighbours: Annotated[int, typer.Option(help="Turns before and after each hit.")] = 1,
     headings: Annotated[bool, typer.Option(help="Headings for the parts and sessions.")] = True,
     counter: Annotated[
         str, typer.Option(help="What counts tokens: estimate, words, llama, splintr:NAME, file:PATH.")
     ] = "estimate",
-    now: Annotated[str | None, typer.Option(metavar="TIME", help="When it is asked; else now.")] = None,
+    now: Annotated[
+        str | None, typer.Option(metavar="TIME", help="The time of the question; default: now.")
+    ] = None,
     recipe: Recipe = "auto",
     below: Below = False,
 ) -> None:
-    """A prompt-ready block of what matters for a query, never over its budget."""
+    """Build a prompt-ready block of what matters for a query, never over its budget."""
     with on.open_memory() as memory:
         packed = memory.context(
             query,
@@ -119,14 +123,14 @@ def find(
     since: Since = None,
     until: Until = None,
     order: Annotated[
-        str, typer.Option(help="seq, occurred, created, importance, step or uses; - before it reverses.")
+        str, typer.Option(help="seq, occurred, created, importance, step or uses; a leading - reverses.")
     ] = "-occurred",
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 20,
-    offset: Annotated[int, typer.Option(help="How many to pass over.")] = 0,
+    offset: Annotated[int, typer.Option(help="How many to skip.")] = 0,
     below: Below = False,
     vectors: Vectors = False,
 ) -> None:
-    """Records that match exactly.
+    """Find records that match exactly.
 
     With --json one a line.
     """
@@ -153,12 +157,12 @@ def find(
 def show(
     on: Which,
     id: Id,
-    with_history: Annotated[bool, typer.Option("--history", help="Also what happened to it.")] = False,
+    with_history: Annotated[bool, typer.Option("--history", help="Also its history.")] = False,
     vectors: Vectors = False,
 ) -> None:
-    """Everything about one record.
+    """Show everything about one record.
 
-    Exit code 1 if there is none.
+    Exits with code 1 if there is none.
     """
     with on.open_memory() as memory:
         record = memory.get(id, scope=on.one_scope)
@@ -178,14 +182,14 @@ def show(
 
 
 def history(on: Which, id: Id) -> None:
-    """What happened to a record, oldest first.
+    """Show what happened to a record, oldest first.
 
-    Exit code 1 if nothing is known of it.
+    Exits with code 1 if nothing is known about it.
     """
     with on.open_memory() as memory:
         events = memory.history(id, scope=on.one_scope)
     if not events:
-        _nothing(f"nothing is known of {id!r} in scope {on.one_scope}")
+        _nothing(f"nothing is known about {id!r} in scope {on.one_scope}")
     elif on.json:
         emit(list(map(event_json, events)))
     else:
@@ -193,7 +197,7 @@ def history(on: Which, id: Id) -> None:
 
 
 def scopes(on: Which) -> None:
-    """The scopes that hold records, with how many.
+    """The scopes that hold records, with counts.
 
     With --scope, that one and those below it.
     """
@@ -212,7 +216,7 @@ def stats(
         bool, typer.Option("--metrics", help="Numbers for monitoring, in the text format of Prometheus.")
     ] = False,
 ) -> None:
-    """Counts and sizes, and how recalls went, of the scope named or of all."""
+    """Counts, sizes and recall quality, for one scope or all."""
     scope = on.reach_or_all(below)
     with on.open_memory() as memory:
         if metrics:

@@ -25,7 +25,7 @@ def review(
     below: Below = False,
     limit: Annotated[int, typer.Option("--limit", "-n", help="How many at most.")] = 50,
 ) -> None:
-    """What is in quarantine or labelled as poison, newest first.
+    """List what is quarantined or labelled as poison, newest first.
 
     With --json one a line.
     """
@@ -74,10 +74,10 @@ def _reasons(record: Record) -> list[str]:
 def quarantine(
     on: Which,
     id: Id,
-    because: Annotated[str | None, typer.Option(help="Why, for whoever reviews it.")] = None,
+    because: Annotated[str | None, typer.Option(help="Why, for the reviewer.")] = None,
     by: By = None,
 ) -> None:
-    """Keep a memory from every answer until it is approved."""
+    """Leave a memory out of every answer until someone approves it."""
     with on.open_memory() as memory:
         _tell(on, memory.quarantine(id, scope=on.one_scope, because=because, by=by))
 
@@ -86,11 +86,11 @@ def approve(
     on: Which,
     id: Id,
     trust: Annotated[
-        str | None, typer.Option(help="trusted, user, tool, web or unknown; as before if left out.")
+        str | None, typer.Option(help="trusted, user, tool, web or unknown; default: as before.")
     ] = None,
     by: By = None,
 ) -> None:
-    """End a quarantine and take the label off."""
+    """End a quarantine and remove the label."""
     with on.open_memory() as memory:
         _tell(on, memory.approve(id, scope=on.one_scope, trust=trust, by=by))
 
@@ -116,7 +116,7 @@ def forget_value(
     on: Which,
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The value, or its pseudonym.")],
 ) -> None:
-    """Forget a value in the vault: its pseudonyms cannot be turned back any more."""
+    """Forget a value in the vault: its pseudonyms can no longer be turned back."""
     with on.open_memory() as memory:
         gone = memory.forget_value(value)
     emit({"forgotten": gone}) if on.json else typer.echo(f"forgot {gone:,} in the vault")

@@ -35,7 +35,7 @@ def _line(check: str, told: Mapping[str, Any]) -> Finding:
     if told["state"] != "up":
         return warning(check, f"{said}: {told['last_error']}", START)
     if told["failures"]:
-        failed = f"; {told['failures']:,} tries failed, the last: {told['last_error']}"
+        failed = f"; {told['failures']:,} attempts failed, the last: {told['last_error']}"
     else:
         failed = ""
     return ok(check, said + failed)
@@ -54,12 +54,14 @@ def _side(name: str, told: Mapping[str, Any]) -> Finding:
 def _outbox(told: Mapping[str, Any]) -> Iterator[Finding]:
     for file, why in told.get("unreadable", {}).items():
         yield fault(
-            "outbox", f"{file} cannot be read: {why}", "keep the file: what waits in it is nowhere else"
+            "outbox",
+            f"{file} cannot be read: {why}",
+            "keep the file: its waiting records are stored nowhere else",
         )
     if told.get("stuck"):
         yield warning(
             "outbox",
-            f"{told['stuck']:,} records are not taken by their store: {told['error']}",
+            f"{told['stuck']:,} records are rejected by their store: {told['error']}",
             "revise or forget them; they are offered again each minute",
         )
     if waiting := told.get("waiting", 0) - told.get("stuck", 0):

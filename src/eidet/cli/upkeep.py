@@ -32,12 +32,12 @@ By = Annotated[str | None, typer.Option("--by", help="Who does it, for the histo
 Archived = Annotated[
     str | None,
     typer.Option(
-        "--archive", metavar="FOLDER", help="Where the forgotten are kept: a folder, or s3://bucket."
+        "--archive", metavar="FOLDER", help="Where forgotten memories are archived: a folder, or s3://bucket."
     ),
 ]
 Model = Annotated[
     str | None,
-    typer.Option("--llm", help="Who words summaries, such as ollama:qwen3; the rules if left out."),
+    typer.Option("--llm", help="Model that words summaries, such as ollama:qwen3; default: rules."),
 ]
 
 
@@ -50,10 +50,10 @@ def maintain(
     on: Which,
     below: Below = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only tell what would be done, and why.")
+        bool, typer.Option("--dry-run", help="Only show what would be done, and why.")
     ] = False,
     only: Annotated[
-        list[str] | None, typer.Option(help="One of the works, such as move; several add up.")
+        list[str] | None, typer.Option(help="One of the steps, such as move; repeatable.")
     ] = None,
     forget_below: Annotated[
         float | None, typer.Option(help="Forget what is weaker than this, from 0 to 1.")
@@ -88,7 +88,7 @@ def _tell_maintained(done: Maintained) -> None:
 
 
 def detail(on: Which, id: Id) -> None:
-    """Show a memory as it was before its tier showed less of it."""
+    """Show a memory in full, as it was before its tier reduced it."""
     with on.open_memory() as memory:
         _tell_record(on, memory.detail(id, scope=on.one_scope))
 
@@ -100,7 +100,7 @@ def restore(on: Which, id: Id) -> None:
 
 
 def pin(on: Which, id: Id, by: By = None) -> None:
-    """Keep a memory from upkeep and from its expiry."""
+    """Protect a memory from upkeep and from expiry."""
     with on.open_memory() as memory:
         _tell_record(on, memory.pin(id, scope=on.one_scope, by=by))
 
@@ -126,18 +126,20 @@ def release(on: Which, id: Id, by: By = None) -> None:
 def end_session(
     on: Which, session: Annotated[str, typer.Argument(metavar="SESSION")], llm: Model = None
 ) -> None:
-    """Sum the messages of a session up in an episode."""
+    """Summarise the messages of a session in an episode."""
     with on.open_memory() as memory:
         _tell_record(on, memory.end_session(session, scope=on.one_scope, llm=llm))
 
 
 def unarchive(
     on: Which,
-    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Of the archive, or s3://bucket/prefix.")],
-    ids: Annotated[list[str] | None, typer.Option("--id", help="Only this one; several add up.")] = None,
+    folder: Annotated[
+        str, typer.Argument(metavar="FOLDER", help="The archive's folder, or s3://bucket/prefix.")
+    ],
+    ids: Annotated[list[str] | None, typer.Option("--id", help="Only this id; repeatable.")] = None,
     since: Annotated[str | None, typer.Option(help="Only what was created at this time or later.")] = None,
-    until: Annotated[str | None, typer.Option(help="Only what was created at this time or before.")] = None,
-    listing: Annotated[bool, typer.Option("--list", help="Only tell what is in it.")] = False,
+    until: Annotated[str | None, typer.Option(help="Only what was created at this time or earlier.")] = None,
+    listing: Annotated[bool, typer.Option("--list", help="Only list its content.")] = False,
 ) -> None:
     """Bring forgotten memories back from an archive."""
     if listing:
@@ -182,10 +184,12 @@ def fit(
         Path | None,
         typer.Option(metavar="FILE", help="An access log (the setting access_log); else the use counts."),
     ] = None,
-    window_days: Annotated[float, typer.Option(help="Used again within so many days, or not?")] = 7.0,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the curves there.")] = None,
+    window_days: Annotated[
+        float, typer.Option(help="Days within which a memory counts as used again.")
+    ] = 7.0,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the curves to this file.")] = None,
 ) -> None:
-    """Find the forgetting curve under which the uses there were are likeliest."""
+    """Fit the forgetting curve that best explains the recorded uses."""
     from ..upkeep.plan import curve_of
 
     start, path = curve_of(on.settings().upkeep), log or on.settings().access_log
@@ -196,7 +200,7 @@ def fit(
     if path:
         source = f"the log {path}"
     else:
-        source = "use counts alone, taken as evenly spread"
+        source = "use counts alone, assumed to be evenly spread"
     _tell_fit(on, found, start, source)
 
 

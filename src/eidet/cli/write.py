@@ -30,7 +30,7 @@ def add_to(app: typer.Typer) -> None:
 def remember(
     on: Which,
     texts: Annotated[
-        list[str] | None, typer.Argument(metavar="TEXT…", help="What to remember; several are several.")
+        list[str] | None, typer.Argument(metavar="TEXT…", help="What to remember; each text is one memory.")
     ] = None,
     file: Annotated[str | None, typer.Option(help="One memory per line; - is standard input.")] = None,
     messages: Annotated[
@@ -46,21 +46,19 @@ def remember(
     ] = None,
     occurred: Annotated[str | None, typer.Option(help="When it happened, ISO 8601.")] = None,
     expires: Annotated[str | None, typer.Option(help="ISO 8601, or 45m, 12h, 30d from now.")] = None,
-    meta: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="May be given several times.")
-    ] = None,
+    meta: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Repeatable.")] = None,
     data: Annotated[str | None, typer.Option(metavar="JSON", help="Structured content.")] = None,
-    id: Annotated[str | None, typer.Option(help="An id that exists gets its next version.")] = None,
+    id: Annotated[str | None, typer.Option(help="An existing id gets its next version.")] = None,
     key: Annotated[str | None, typer.Option(help="Your own name for it, instead of an id.")] = None,
     step: int | None = None,
     place: Annotated[str | None, typer.Option(metavar="X,Y", help="Or X,Y,Z.")] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Also what was forgotten for good; that is lifted.")
+        bool, typer.Option("--again", help="Store it even if it was forgotten for good; lifts the tombstone.")
     ] = False,
 ) -> None:
     """Remember texts, the lines of a file, or the messages of a conversation; prints the ids.
 
-    More than 1,000 at once are stored in batches of 1,000, each of them whole or not at all.
+    More than 1,000 at once are stored in batches of 1,000, each of them atomic.
     """
     details = {
         "scope": on.one_scope,
@@ -91,7 +89,7 @@ def _things(
     texts: list[str], file: str | None, messages: str | None, data: str | None
 ) -> list[str] | list[Message] | list[None]:
     if (bool(texts) + (file is not None) + (messages is not None)) > 1:
-        raise BadInput("give texts, or --file, or --messages: one of them")
+        raise BadInput("give texts, --file or --messages, one of them")
     if file is not None:
         return lines_of(file)
     if messages is not None:

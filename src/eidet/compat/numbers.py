@@ -33,7 +33,7 @@ def _hold_lease(store: Store, name: str) -> Iterator[None]:
     owner, deadline = uuid.uuid4().hex, time.monotonic() + 2 * HELD_SECONDS
     while not store.lease(name, owner, now=time.time(), until=time.time() + HELD_SECONDS):
         if time.monotonic() > deadline:
-            raise Unavailable(f"somebody else has kept the {name} for too long", retry_after=HELD_SECONDS)
+            raise Unavailable(f"another process has held the {name} for too long", retry_after=HELD_SECONDS)
         time.sleep(PAUSE_SECONDS)
     try:
         yield

@@ -28,14 +28,14 @@ def open_memory(memory: Place = None, **how: Any) -> Memory:
     if isinstance(memory, Memory | AsyncMemory):
         if said:
             raise Misconfigured(
-                f"{', '.join(sorted(said))} cannot be changed on a memory that is open already: "
-                "say it where the memory is opened"
+                f"{', '.join(sorted(said))} cannot be changed on a memory that is already open: "
+                "set it where you open the memory"
             )
         if isinstance(memory, Memory):
             return memory
         return _within(memory)
     if memory is not None and not isinstance(memory, str | Path):
-        raise Misconfigured(f"memory= is a Memory, a path, a URL or None, not {type(memory).__name__}")
+        raise Misconfigured(f"memory= must be a Memory, a path, a URL or None, not {type(memory).__name__}")
     return Memory(memory, **said)
 
 

@@ -104,7 +104,7 @@ def _check_ends(source: Memory, target: Memory) -> None:
     if ours.identity == theirs.identity:
         raise BadInput("source and target are the same memory, or one is a copy of the other's file")
     if not theirs.writable:
-        raise Refused("the target is open for reading only: nothing can be copied into it")
+        raise Refused("the target is open read-only: nothing can be copied into it")
 
 
 class _Copy:

@@ -104,11 +104,11 @@ def _check_fits(target: Memory, embedder: object, language: str | None) -> None:
     engine = target._engine  # noqa: SLF001
     if embedder is not None and embedder_of(embedder).name != engine.embedder.name:
         raise Misconfigured(
-            f"the target is open with the embedder {engine.embedder.name!r}: another one is named where it "
-            "is opened"
+            f"the target is open with the embedder {engine.embedder.name!r}: to use "
+            "another, reopen the target with it"
         )
     if language is not None and language != engine.analyzer.language:
         raise Misconfigured(
-            f"the target is open with the language {engine.analyzer.language!r}: another one is named where "
-            "it is opened"
+            f"the target is open with the language {engine.analyzer.language!r}: to use "
+            "another, reopen the target with it"
         )

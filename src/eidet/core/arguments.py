@@ -27,7 +27,7 @@ def actor(by: str | None) -> str | None:
 
 def check_filter(where: object) -> None:
     if where is not None and not isinstance(where, Where):
-        raise BadInput(f"a filter is a Where(…), not {type(where).__name__}")
+        raise BadInput(f"a filter must be a Where(…), not {type(where).__name__}")
 
 
 def narrowed(where: Where | None, **parts: Any) -> Where | None:
@@ -41,37 +41,37 @@ def narrowed(where: Where | None, **parts: Any) -> Where | None:
 
 def checked_query(query: str) -> str:
     if not isinstance(query, str):
-        raise BadInput(f"a query is a string, not {type(query).__name__}")
+        raise BadInput(f"a query must be a string, not {type(query).__name__}")
     return query.encode(errors="replace").decode() if not query.isascii() else query
 
 
 def checked_limit(limit: int) -> int:
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000_000:
-        raise BadInput(f"limit is a whole number from 1 to 1,000,000, not {limit!r}")
+        raise BadInput(f"limit must be a whole number from 1 to 1,000,000, not {limit!r}")
     return limit
 
 
 def checked_budget(budget: int) -> int:
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-        raise BadInput(f"a budget is a whole number of tokens, at least one token, not {budget!r}")
+        raise BadInput(f"a budget must be a whole number of tokens, at least one token, not {budget!r}")
     return budget
 
 
 def checked_neighbours(count: int) -> int:
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= 100:
-        raise BadInput(f"neighbours is a whole number of turns from 0 to 100, not {count!r}")
+        raise BadInput(f"neighbours must be a whole number of turns from 0 to 100, not {count!r}")
     return count
 
 
 def checked_share(value: float, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise BadInput(f"{what} is a number from 0 to 1, not {value!r}")
+        raise BadInput(f"{what} must be a number from 0 to 1, not {value!r}")
     return float(value)
 
 
 def checked_unit(unit: str) -> str:
     if unit not in UNITS:
-        raise BadInput(f"a unit is one of {', '.join(UNITS)}, not {unit!r}")
+        raise BadInput(f"a unit must be one of {', '.join(UNITS)}, not {unit!r}")
     return unit
 
 
@@ -93,11 +93,11 @@ _UNDERSTOOD = {
 
 def checked_offset(offset: int) -> int:
     if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
-        raise BadInput(f"offset is a whole number from 0 up, not {offset!r}")
+        raise BadInput(f"offset must be a whole number from 0 up, not {offset!r}")
     return offset
 
 
 def checked_flag(value: object, what: str) -> bool:
     if not isinstance(value, bool):
-        raise BadInput(f"{what} is True or False, not {value!r}")
+        raise BadInput(f"{what} must be True or False, not {value!r}")
     return value

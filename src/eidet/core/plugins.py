@@ -48,7 +48,7 @@ def _entries(group: str) -> EntryPoints:
 def called(group: str, name: str, make: Any, given: Sequence[Any] = (), **named: Any) -> Any:
     """What a plugin makes of these arguments, if it takes them."""
     if not callable(make):
-        raise Misconfigured(f"{name!r} of {group} is to be a class or a function, not {make!r}")
+        raise Misconfigured(f"{name!r} of {group} must be a class or a function, not {make!r}")
     _check_takes(group, name, make, given, named)
     return make(*given, **named)
 

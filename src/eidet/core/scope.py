@@ -46,7 +46,7 @@ def _checked_scope(path: str) -> Scope:
 def check_scope(path: str) -> None:
     """Labels are any printable text without '/', 1 to 200 characters each, 1,000 in all."""
     if not isinstance(path, str):
-        raise BadInput(f"a scope is a string such as 'acme/ann', not {type(path).__name__}")
+        raise BadInput(f"a scope must be a string such as 'acme/ann', not {type(path).__name__}")
     if len(path) > 1000:
         raise BadInput(f"a scope has at most 1,000 characters, this one has {len(path):,}")
     for label in path.split("/"):

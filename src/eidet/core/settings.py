@@ -76,18 +76,18 @@ class Retention:
 
     def __post_init__(self) -> None:
         if self.then not in ("keep", "archive", "delete"):
-            raise Misconfigured(f"a retention keeps, archives or deletes (then=…), not {self.then!r}")
+            raise Misconfigured(f"a retention must keep, archive or delete (then=…), not {self.then!r}")
         if self.since not in ("created", "occurred"):
-            raise Misconfigured(f"a retention counts since created or occurred, not {self.since!r}")
+            raise Misconfigured(f"a retention must count since created or occurred, not {self.since!r}")
         days = self.days
         if days is None and self.then != "keep":
-            raise Misconfigured(f"a retention that says {self.then} needs days")
+            raise Misconfigured(f"a retention with then={self.then!r} needs days")
         if days is not None and (type(days) not in (int, float) or not days >= 0):
-            raise Misconfigured(f"the days of a retention are a number from 0 up, not {days!r}")
+            raise Misconfigured(f"the days of a retention must be a number from 0 up, not {days!r}")
         try:
             self._tidy()
         except BadInput as error:
-            raise Misconfigured(f"a retention cannot be used: {error}") from error
+            raise Misconfigured(f"invalid retention: {error}") from error
 
     def _tidy(self) -> None:
         if self.scope != "**":
@@ -146,7 +146,7 @@ class Settings:
                 raise Misconfigured(f"setting {name} must be at least 1, not {value}")
         object.__setattr__(self, "retention", tuple(self.retention))
         if not all(isinstance(policy, Retention) for policy in self.retention):
-            raise Misconfigured(f"setting retention is a list of Retention(…), not {self.retention!r}")
+            raise Misconfigured(f"setting retention must be a list of Retention(…), not {self.retention!r}")
 
 
 def read_settings(environment: Mapping[str, str], file: Path | None = None) -> Settings:
@@ -157,7 +157,7 @@ def read_settings(environment: Mapping[str, str], file: Path | None = None) -> S
     given = {} if file is None else _table(file)
     upkeep, retention = given.pop("upkeep", {}), _retention(given.pop("retention", []), file)
     if not isinstance(upkeep, dict):
-        raise Misconfigured(f"settings file {file}: [eidet.upkeep] is a table, not {upkeep!r}")
+        raise Misconfigured(f"settings file {file}: [eidet.upkeep] must be a table, not {upkeep!r}")
     chosen = _chosen(Settings(), given, environment, "EIDET_", "")
     kept = _chosen(Upkeep(), upkeep, environment, "EIDET_UPKEEP_", "upkeep.")
     return replace(chosen, retention=retention, upkeep=kept)

@@ -36,7 +36,7 @@ def _seconds(value: datetime, what: str) -> float:
     try:
         return value.timestamp()
     except (ValueError, OverflowError):
-        raise BadInput(f"{what} {value} is outside what the clock of this machine can tell") from None
+        raise BadInput(f"{what} {value} is outside the range of this machine's clock") from None
 
 
 def local(seconds: float) -> datetime:
@@ -68,7 +68,7 @@ def _clean(value: Json, what: str, inside: tuple[int, ...]) -> Json:
         return _clean_float(value, what)
     if not isinstance(value, Mapping | list | tuple):
         raise BadInput(
-            f"{what} holds a {type(value).__name__}, which JSON cannot carry; "
+            f"{what} holds a {type(value).__name__}, which JSON cannot represent; "
             "convert it to numbers, strings, lists and dicts first"
         )
     if id(value) in inside:
@@ -89,7 +89,7 @@ def _clean_int(value: int, what: str) -> int:
 
 def _clean_float(value: float, what: str) -> float:
     if not math.isfinite(value):
-        raise BadInput(f"{what} holds {value!r}, which JSON cannot carry; use None or a string")
+        raise BadInput(f"{what} holds {value!r}, which JSON cannot represent; use None or a string")
     return float(value)
 
 
@@ -107,7 +107,7 @@ def clean_text(value: str, what: str) -> str:
         value.encode()
     except UnicodeEncodeError as bad:
         raise BadInput(
-            f"{what} has a lone surrogate at character {bad.start}, which UTF-8 cannot carry; "
+            f"{what} has a lone surrogate at character {bad.start}, which UTF-8 cannot encode; "
             "decode the source with errors='replace'"
         ) from None
     return value

@@ -64,7 +64,7 @@ class Condition:
 def _check_number(condition: Condition) -> None:
     name, op, value = ".".join(map(str, condition.path)), condition.op, condition.value
     if op not in ("=", "!=", "<", "<=", ">", ">=", "exists"):
-        raise BadInput(f"{name} is a number: compare it with =, !=, <, <=, >, >= or exists, not {op!r}")
+        raise BadInput(f"{name} is a number: compare it with=, !=, <, <=, >, >= or exists, not {op!r}")
     if op != "exists" and (not _number(value) or not abs(value) < 2**63):
         raise BadInput(f"{name} is compared with a number below 2**63, not {value!r:.80}")
 
@@ -214,7 +214,7 @@ class Near:
     def __post_init__(self) -> None:
         object.__setattr__(self, "place", check_place(self.place))
         if not (_number(self.radius) and 0 <= self.radius <= sys.float_info.max):
-            raise BadInput(f"a radius is a number from 0 up, not {self.radius!r}")
+            raise BadInput(f"a radius must be a number from 0 up, not {self.radius!r}")
         object.__setattr__(self, "radius", float(self.radius))
 
     def holds(self, place: Place | None) -> bool:
@@ -226,13 +226,13 @@ class Near:
 
 def check_place(place: Sequence[float]) -> Place:
     if isinstance(place, str | bytes):
-        raise BadInput(f"a place is two or three numbers, not {place!r}")
+        raise BadInput(f"a place must be two or three numbers, not {place!r}")
     try:
         found = tuple(float(value) for value in place)
     except (TypeError, ValueError, OverflowError):
-        raise BadInput(f"a place is two or three numbers, not {place!r}") from None
+        raise BadInput(f"a place must be two or three numbers, not {place!r}") from None
     if len(found) not in (2, 3) or not all(math.isfinite(v) and abs(v) <= 1e150 for v in found):
-        raise BadInput(f"a place is two or three finite numbers (at most 1e150), not {place!r}")
+        raise BadInput(f"a place must be two or three finite numbers (at most 1e150), not {place!r}")
     return found
 
 
@@ -375,7 +375,7 @@ def _condition(value: Any) -> Condition:
     if isinstance(value, Condition):
         return value
     if not isinstance(value, list | tuple) or len(value) not in (2, 3):
-        raise BadInput(f"a condition is a path, an operator and a value, not {value!r}")
+        raise BadInput(f"a condition must be a path, an operator and a value, not {value!r}")
     return Condition(*value)
 
 
@@ -389,13 +389,13 @@ def _tidy_parts(value: Any) -> tuple[Where, ...]:
 
 def _tidy_box(value: Any) -> Box:
     if not isinstance(value, Box):
-        raise BadInput(f"a box is Box(low=(x, y), high=(x, y)), not {value!r}")
+        raise BadInput(f"a box must be Box(low=(x, y), high=(x, y)), not {value!r}")
     return value
 
 
 def _tidy_near(value: Any) -> Near:
     if not isinstance(value, Near):
-        raise BadInput(f"near is Near(place=(x, y), radius=r), not {value!r}")
+        raise BadInput(f"near must be Near(place=(x, y), radius=r), not {value!r}")
     return value
 
 

@@ -87,7 +87,7 @@ def _check_request(
     for variant in variants:
         recipe_of(variant.recipe)
     if not 1 <= depth <= 1000 or budget < 0:
-        raise BadInput(f"depth is from 1 to 1,000 and budget from 0 up, not {depth} and {budget}")
+        raise BadInput(f"depth must be from 1 to 1,000 and budget from 0 up, not {depth} and {budget}")
     if not (kept := tuple(sorted({k for k in ks if 1 <= k <= depth}))):
         raise BadInput(f"figures are taken at ranks from 1 to {depth}, not at {list(ks)}")
     return kept

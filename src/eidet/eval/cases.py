@@ -40,7 +40,7 @@ def sessions_of(gold: Sequence[str], records: Mapping[str, Draft]) -> tuple[str,
 def limit_questions(cases: Sequence[Case], count: int, seed: int = 0) -> list[Case]:
     """The same records with at most `count` of the questions, drawn at random; the same for a seed."""
     if count < 1:
-        raise BadInput(f"the number of questions is at least 1, not {count}")
+        raise BadInput(f"the number of questions must be at least 1, not {count}")
     every = []
     for at, case in enumerate(cases):
         for question in case.questions:
@@ -62,7 +62,7 @@ def _only(case: Case, ids: set[str]) -> Case:
 def check_cases(cases: Sequence[Case]) -> None:
     """What the figures rely on: scopes and ids are unique, and gold is among the records."""
     if not any(case.questions for case in cases):
-        raise BadInput("there are no questions with gold to measure by")
+        raise BadInput("there are no questions with gold to measure against")
     _unique((case.scope for case in cases), "two cases have the scope")
     for case in cases:
         where = f"scope {case.scope}"
@@ -81,7 +81,7 @@ def _check_gold(question: Question, ids: set[str], where: str) -> None:
         raise BadInput(f"{where}: the gold of question {question.id!r} is empty")
     if missing := set(question.gold) - ids:
         raise BadInput(
-            f"{where}: the gold of question {question.id!r} names {min(missing)!r}, no record of it"
+            f"{where}: the gold of question {question.id!r} names {min(missing)!r}, not a record of it"
         )
 
 

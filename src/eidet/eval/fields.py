@@ -17,14 +17,14 @@ _SLASHED: Final = re.compile(r"(\d{4})/(\d{2})/(\d{2})(?: \(\w+\))? (\d{2}):(\d{
 
 def table_in(value: Any, where: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise BadInput(f"{where} is an object with fields, not {_kind(value)}")
+        raise BadInput(f"{where} must be an object with fields, not {_kind(value)}")
     return value
 
 
 def text_in(thing: Mapping[str, Any], name: str, where: str, *, blank: bool = False) -> str:
     value = _field_of(thing, name, where)
     if not isinstance(value, str):
-        raise BadInput(f"{where}: {name} is a text, not {_kind(value)}")
+        raise BadInput(f"{where}: {name} must be a text, not {_kind(value)}")
     if not blank and not value.strip():
         raise BadInput(f"{where}: {name} is empty")
     return value
@@ -33,7 +33,7 @@ def text_in(thing: Mapping[str, Any], name: str, where: str, *, blank: bool = Fa
 def list_in(thing: Mapping[str, Any], name: str, where: str) -> list[Any]:
     value = _field_of(thing, name, where)
     if not isinstance(value, list):
-        raise BadInput(f"{where}: {name} is a list, not {_kind(value)}")
+        raise BadInput(f"{where}: {name} must be a list, not {_kind(value)}")
     return value
 
 
@@ -41,7 +41,7 @@ def texts_in(thing: Mapping[str, Any], name: str, where: str) -> list[str]:
     values = list_in(thing, name, where)
     for at, value in enumerate(values, 1):
         if not isinstance(value, str):
-            raise BadInput(f"{where}: {name}, item {at} is a text, not {_kind(value)}")
+            raise BadInput(f"{where}: {name}, item {at} must be a text, not {_kind(value)}")
     return values
 
 
@@ -68,14 +68,14 @@ def json_of(text: str, where: str) -> Any:
         value = json.loads(text, parse_constant=_refuse)
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise BadInput(f"{where} has a lone surrogate, which UTF-8 cannot carry") from None
+        raise BadInput(f"{where} has a lone surrogate, which UTF-8 cannot encode") from None
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{where} is not JSON: {error}") from None
     return value
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _field_of(thing: Mapping[str, Any], name: str, where: str) -> Any:

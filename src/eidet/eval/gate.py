@@ -71,7 +71,7 @@ def check_least(gates: Sequence[Least], cases: Sequence[Case], depth: int) -> No
         if gate.category is not None and gate.category not in known:
             raise BadInput(f"{gate}: there is no category {gate.category!r}; there are {', '.join(known)}")
         if gate.k is not None and gate.k > depth:
-            raise BadInput(f"{gate}: only {depth} hits are asked for; --depth {gate.k} asks for more")
+            raise BadInput(f"{gate}: only {depth} hits are requested; --depth {gate.k} requests more")
         meant = [q for q in questions if gate.category in (None, q.category)]
         if gate.metric.startswith("session-") and not any(question.sessions for question in meant):
             raise BadInput(f"{gate}: no gold record has a session")

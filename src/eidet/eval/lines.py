@@ -43,7 +43,7 @@ def line_cases(text: str, file: str) -> Iterator[Case]:
 def _add(scopes: dict[str, _Gathered], said: Mapping[str, Any], number: int, where: str) -> None:
     kind = said.get("type")
     if kind not in ("record", "question"):
-        raise BadInput(f'{where}: type is "record" or "question", not {kind!r}')
+        raise BadInput(f'{where}: type must be "record" or "question", not {kind!r}')
     known = _QUESTION
     if kind == "record":
         known = _RECORD
@@ -55,7 +55,7 @@ def _add(scopes: dict[str, _Gathered], said: Mapping[str, Any], number: int, whe
     else:
         question = _question(said, number, where)
         if question.id in gathered.questions:
-            raise BadInput(f"{where}: the question id {question.id!r} is there twice")
+            raise BadInput(f"{where}: the question id {question.id!r} appears twice")
         gathered.questions[question.id] = (question, where)
 
 
@@ -64,7 +64,7 @@ def _add_record(gathered: _Gathered, said: Mapping[str, Any], number: int, where
     if not id.isprintable():
         raise BadInput(f"{where}: id {id!r} has characters that cannot be printed")
     if id in gathered.records:
-        raise BadInput(f"{where}: the id {id!r} is that of line {gathered.lines[id]} too")
+        raise BadInput(f"{where}: the id {id!r} is already used in line {gathered.lines[id]}")
     gathered.records[id] = Draft(
         id=id,
         text=_short(said, "text", where),
@@ -96,7 +96,7 @@ def _case(scope: str, gathered: _Gathered) -> Case:
             left_out["without gold"] += 1
             continue
         if missing := [id for id in question.gold if id not in gathered.records]:
-            raise BadInput(f"{where}: gold names {missing[0]!r}, which is no record of scope {scope}")
+            raise BadInput(f"{where}: gold names {missing[0]!r}, which is not a record of scope {scope}")
         questions.append(replace(question, sessions=sessions_of(question.gold, gathered.records)))
     return Case(
         scope=scope, records=tuple(gathered.records.values()), questions=tuple(questions), left_out=left_out

@@ -93,5 +93,5 @@ def _evidence(marks: list[str]) -> list[str]:
 
 def _category(number: Any, where: str) -> str:
     if isinstance(number, bool) or number not in CATEGORIES:
-        raise BadInput(f"{where}: category is a number from 1 to 5, not {number!r}")
+        raise BadInput(f"{where}: category must be a number from 1 to 5, not {number!r}")
     return CATEGORIES[number]

@@ -60,7 +60,7 @@ def longmemeval_cases(
 
 def _check(roles: Sequence[str], sessions: int) -> None:
     if unknown := set(roles) - {"user", "assistant"} or (not roles and {""}):
-        raise BadInput(f"roles are user, assistant or both, not {min(unknown)!r}")
+        raise BadInput(f"roles must be user, assistant or both, not {min(unknown)!r}")
     if sessions < 1:
         raise BadInput(f"a haystack has at least 1 session, not {sessions}")
 

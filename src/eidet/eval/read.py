@@ -85,7 +85,7 @@ def _format_of(whole: Any, name: str) -> str:
             return "longmemeval"
     raise BadInput(
         f"{name} is neither LoCoMo (objects with conversation and qa), nor LongMemEval (objects with "
-        'haystack_sessions), nor lines of {"type": "record" | "question", …}; --format tells which it is'
+        'haystack_sessions), nor lines of {"type": "record" | "question", …}; --format says which it is'
     )
 
 

@@ -107,7 +107,7 @@ def ask(
     with variant.open_memory() as memory:
         if memory.scopes():
             raise Refused(
-                f"{variant.place} has records already, which would be among the answers: name a new file"
+                f"{variant.place} already has records, which would be among the answers: name a new file"
             )
         try:
             began = time.perf_counter()

@@ -237,5 +237,5 @@ def _become(agent: Any, cls: type) -> None:
         object.__setattr__(agent, "__class__", cls)
     except TypeError as error:
         raise BadInput(
-            f"{type(agent).__name__} cannot be hooked as an instance ({error}); install_hooks its class"
+            f"{type(agent).__name__} cannot be hooked as an instance ({error}); install_hooks on its class"
         ) from None

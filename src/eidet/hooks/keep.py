@@ -41,12 +41,14 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.memory is not None and self.store is not None:
-            raise BadInput("captures go to a memory or to a store= of yours, not to both")
+            raise BadInput("captures go to a memory or to your own store=, not to both")
         known = self.memory is None or isinstance(self.memory, Memory | AsyncMemory) or callable(self.memory)
         if not known:
-            raise BadInput(f"memory is a Memory or a function of the agent, not {type(self.memory).__name__}")
+            raise BadInput(
+                f"memory must be a Memory or a function of an agent, not {type(self.memory).__name__}"
+            )
         if self.store is not None and not callable(self.store):
-            raise BadInput(f"store is a function of a Captured, not {type(self.store).__name__}")
+            raise BadInput(f"store must be a function that takes a Captured, not {type(self.store).__name__}")
 
     def waits(self, agent: Any) -> bool:
         """Whether keeping a capture may wait for a disk or a server."""
@@ -62,7 +64,7 @@ class Plan:
             return
         if (memory := self._memory(agent)) is None:
             raise BadInput(
-                "there is no memory to keep what was captured: give memory=… or an agent with a `memory`"
+                "there is no memory to keep what was captured: pass memory=… or an agent with a `memory`"
             )
         memory.remember(captured.drafts(), scope=self.scope, session=self.session)
 

@@ -28,7 +28,7 @@ MEANINGS: Final = {
     "eidet_hit_relevance_ratio": "Judgements of single hits that said useful, of these",
     "eidet_judgements": "Judgements given, in the window",
     "eidet_contexts": "Contexts made, in the window",
-    "eidet_context_budget_used_ratio": "Tokens told in contexts, of those allowed",
+    "eidet_context_budget_used_ratio": "Tokens used in contexts, of those allowed",
     "eidet_memory_used_ratio": "Records that were recalled at least once, of all",
     "eidet_memory_never_recalled_ratio": "Records never recalled, of those old enough to have been",
     "eidet_memory_stale_ratio": "Records neither created nor used for long, of all",

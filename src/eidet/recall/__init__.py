@@ -194,7 +194,7 @@ class Recall:
         if query.vector is not None:
             given: Floats = row_of(packed(query.vector, self.embedder.width))
             if len(given) > self.embedder.width:
-                raise BadInput("a recall takes one vector; ask once for each")
+                raise BadInput("a recall takes one vector; call it once for each")
             return given
         row: Floats = checked(self.embedder, [asked.dense])[0]
         return row

@@ -39,7 +39,7 @@ def find_judged(about: object, scope: Scope | None) -> Judged:
 
 def counts_of(what: Judged, useful: bool) -> dict[str, int]:
     if not isinstance(useful, bool):
-        raise BadInput(f"useful is True or False, not {useful!r}")
+        raise BadInput(f"useful must be True or False, not {useful!r}")
     return {f"{'useful' if useful else 'useless'}_{'answers' if what.id is None else 'hits'}": 1}
 
 
@@ -62,7 +62,7 @@ def _hit(record: Record, scope: Scope | None) -> Judged:
 def _answer(about: Hits | Trace | Context, scope: Scope | None) -> Judged:
     asked = about.scope or (scope.path if scope is not None else "")
     if not asked:
-        raise BadInput("this answer does not say where it was asked: name its scope")
+        raise BadInput("this answer does not name its scope: pass scope=…")
     if scope is not None and not scope.holds(asked):
         raise BadInput(f"this answer was asked in scope {asked}, not in {scope}")
     return Judged(scope=asked)

@@ -57,11 +57,11 @@ class Recipe:
         for name in WEIGHTS:
             weight = getattr(self, name)
             if not (isinstance(weight, int | float) and math.isfinite(weight) and weight >= 0):
-                raise BadInput(f"the weight {name} is a number from 0 up, not {weight!r}")
+                raise BadInput(f"the weight {name} must be a number from 0 up, not {weight!r}")
         if not self.half_life_days > 0 or self.depth < 1 or self.talk_terms < 1:
             raise BadInput("half_life_days, talk_terms and depth are above 0")
         if not 0 <= self.nothing <= 1:
-            raise BadInput(f"nothing is a score from 0 to 1, not {self.nothing!r}")
+            raise BadInput(f"nothing must be a score from 0 to 1, not {self.nothing!r}")
 
 
 _SETTINGS: Final = {"name", "half_life_days", "talk_terms", "nothing", "depth"}
@@ -106,11 +106,11 @@ def _load_recipe(name: str) -> Recipe:
     made = loaded(GROUP, name)
     if made is None:
         known = ", ".join([*RECIPES, *offered(GROUP)])
-        raise BadInput(f"no recipe is called {name!r}; there are {known}, or make a Recipe(…)")
+        raise BadInput(f"there is no recipe named {name!r}; there are {known}, or pass a Recipe(…)")
     if isinstance(made, Recipe):
         recipe = made
     else:
         recipe = called(GROUP, name, made)
     if not isinstance(recipe, Recipe):
-        raise Misconfigured(f"{name!r} of {GROUP} is to give a Recipe, not {recipe!r}")
+        raise Misconfigured(f"{name!r} of {GROUP} must return a Recipe, not {recipe!r}")
     return recipe

@@ -44,7 +44,9 @@ def write_export(path: Path, records: Iterable[Record], manifest: dict[str, Any]
             file.write(_end(count - 1, digest.hexdigest()))
         partial.replace(path)
     except OSError as error:
-        raise Unavailable(f"{path} could not be written: {error.strerror}; nothing was left there") from error
+        raise Unavailable(
+            f"{path} could not be written: {error.strerror}; no partial file was left behind"
+        ) from error
     finally:
         partial.unlink(missing_ok=True)
     return count - 1
@@ -101,7 +103,9 @@ def _read(path: Path) -> Iterator[str]:
 def _manifest(line: str, path: Path) -> dict[str, Any]:
     manifest = _parsed(line, f"{path}, line 1")
     if manifest.get("eidet") != "export":
-        raise Corrupt(f"{path} is not an export of Eidet: its first line is no manifest; nothing was loaded")
+        raise Corrupt(
+            f"{path} is not an export of Eidet: its first line is not a manifest; nothing was loaded"
+        )
     if manifest.get("format") != FORMAT:
         raise Misconfigured(
             f"{path} has format {manifest.get('format')}, this version reads {FORMAT}: "
@@ -114,7 +118,7 @@ def _check_end(line: str | None, count: int, digest: str, path: Path) -> None:
     if line != _end(count, digest):
         end = _parsed(line or "", f"{path}, last line")
         raise Corrupt(
-            f"{path} was cut short or changed: it should hold {end.get('count')} records with checksum "
+            f"{path} was truncated or changed: it should hold {end.get('count')} records with checksum "
             f"{end.get('sha256')}, it holds {count} with {digest}; nothing was loaded"
         )
 
@@ -123,9 +127,9 @@ def _parsed(line: str, where: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except ValueError as error:
-        raise Corrupt(f"{where} is no JSON ({error}); nothing was loaded") from error
+        raise Corrupt(f"{where} is not valid JSON ({error}); nothing was loaded") from error
     if not isinstance(value, dict):
-        raise Corrupt(f"{where} is no JSON object; nothing was loaded")
+        raise Corrupt(f"{where} is not a JSON object; nothing was loaded")
     return value
 
 
@@ -147,7 +151,7 @@ def record_from(line: str, where: str) -> Record:
     try:
         return _record(said)
     except (TypeError, ValueError, BadInput) as error:
-        raise Corrupt(f"{where} is no record ({error}); nothing was loaded") from error
+        raise Corrupt(f"{where} is not a record ({error}); nothing was loaded") from error
 
 
 def _record(said: dict[str, Any]) -> Record:

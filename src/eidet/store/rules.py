@@ -107,9 +107,9 @@ class Entombed(Refused):
         index, since = next(iter(found.items()))
         others = f" (and {len(found) - 1:,} more of this call)" if len(found) > 1 else ""
         super().__init__(
-            f"what record {index} of this call says was forgotten for good in scope {scope!r} on "
+            f"the content of record {index} of this call was forgotten for good in scope {scope!r} on "
             f"{datetime.fromtimestamp(since, UTC):%Y-%m-%d %H:%M:%S} UTC{others}: nothing was stored. "
-            "If it shall be known again, say so: remember(…, again=True)"
+            "To store it again, say so: remember(…, again=True)"
         )
 
 

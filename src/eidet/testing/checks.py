@@ -46,7 +46,7 @@ def scopes(stage: Stage, me: Tenant) -> Done:
         if path != me.scope and not path.startswith(me.scope + "/"):
             outside.append(path)
     wrong = _differ("scopes", told.get(me.scope, 0), len(stage.alive(me)))
-    return Done(None, wrong=(*wrong, *(f"scopes tells of {path!r}" for path in outside)))
+    return Done(None, wrong=(*wrong, *(f"scopes lists {path!r}" for path in outside)))
 
 
 def check_phrased(stage: Stage, me: Tenant) -> Done:

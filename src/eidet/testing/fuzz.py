@@ -85,12 +85,12 @@ def leaks(
     game. Gives up after `most` leaks.
     """
     if isinstance(operations, bool) or not isinstance(operations, int) or operations < 1:
-        raise BadInput(f"operations is a whole number from 1 up, not {operations!r}")
+        raise BadInput(f"operations must be a whole number from 1 up, not {operations!r}")
     random = Random(seed)  # noqa: S311  a game, no secret
     players = tenants_of(tenants, random)
     with tempfile.TemporaryDirectory(prefix="eidet-leaks-") as folder, make() as memory:
         if memory.scopes():
-            raise BadInput("the memory has records already: the game needs one of its own, which is empty")
+            raise BadInput("the memory already has records: the fuzzer needs an empty one")
         stage = Stage(memory, random, players, Path(folder))
         return _Game(stage, most).play(operations, seed)
 

@@ -97,7 +97,7 @@ class Tenant:
 def tenants_of(count: int, random: Random) -> list[Tenant]:
     """As many as are wanted: the odd scopes first, then plain ones."""
     if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= 1000:
-        raise BadInput(f"a leak needs two to leak between: tenants is from 2 to 1,000, not {count!r}")
+        raise BadInput(f"tenants must be from 2 to 1,000 (a leak needs two), not {count!r}")
     return [_tenant(scope, random) for scope, _ in zip(_scopes(), range(count), strict=False)]
 
 

@@ -36,7 +36,7 @@ def exact(spec: str) -> TokenCounter:
         return Exact("llama", _hugging_face(_llama_file()))
     if name not in _MAKERS or not setting:
         raise Misconfigured(
-            f"no token counter is called {spec!r}; there are estimate, words, llama, splintr:NAME, "
+            f"there is no token counter named {spec!r}; there are estimate, words, llama, splintr:NAME, "
             "tiktoken:NAME and file:PATH, or give a function"
         )
     return Exact(spec, _MAKERS[name](setting))
@@ -58,14 +58,14 @@ def _llama_file() -> Path:
         if (path := Path(folder) / LLAMA).is_file():
             return path
     raise Misconfigured(
-        "the counter 'llama' reads the tokenizer of the wordllama package, which is not there: "
+        "the counter 'llama' reads the tokenizer of the wordllama package, which is not installed: "
         "pip install --force-reinstall wordllama"
     )
 
 
 def _file(path: str) -> Callable[[str], Sized]:
     if not Path(path).is_file():
-        raise Misconfigured(f"there is no tokenizer file {path!r}; it is called tokenizer.json as a rule")
+        raise Misconfigured(f"there is no tokenizer file {path!r}; it is usually named tokenizer.json")
     return _hugging_face(Path(path))
 
 
@@ -75,7 +75,7 @@ def _hugging_face(path: Path) -> Callable[[str], Sized]:
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as bad:  # the package raises bare Exception for files it cannot read
-        raise Misconfigured(f"{path} is no tokenizer of the Hugging Face format: {bad}") from bad
+        raise Misconfigured(f"{path} is not a tokenizer in Hugging Face format: {bad}") from bad
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return lambda text: tokenizer.encode(text, add_special_tokens=False)

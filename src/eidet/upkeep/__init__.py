@@ -116,7 +116,7 @@ class Maintained:
 def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:
     chosen = WORKS if only is None else ((only,) if isinstance(only, str) else tuple(only))
     if unknown := set(chosen) - set(WORKS):
-        raise BadInput(f"upkeep does not know {sorted(unknown)}; there are {', '.join(WORKS)}")
+        raise BadInput(f"unknown upkeep steps {sorted(unknown)}; there are {', '.join(WORKS)}")
     return tuple(work for work in WORKS if work in chosen)
 
 

@@ -38,7 +38,7 @@ def _use(line: str, where: str) -> tuple[str, str, float, int]:
             int(said.get("count", 1)),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadInput(f"{where} tells no use: it needs an id and a time, as `at` ({error!r})") from None
+        raise BadInput(f"{where} records no use: it needs an id and a time, as `at` ({error!r})") from None
 
 
 def accesses(

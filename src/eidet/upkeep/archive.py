@@ -172,11 +172,11 @@ def archive_of(thing: Archive | str | Path | None) -> Archive | None:
         return _in_bucket(thing, os.getpid())
     if isinstance(thing, Path) and thing.parts[:1] == ("s3:",):
         raise Misconfigured(
-            f"a Path drops a slash of s3://…: give the address of a bucket as text, not {thing!r}"
+            f"a Path drops a slash of s3://…: pass the address of a bucket as text, not {thing!r}"
         )
     if isinstance(thing, str | Path):
         return FolderArchive(thing)
-    raise Misconfigured(f"an archive is a folder, s3://… or an Archive, not {type(thing).__name__}")
+    raise Misconfigured(f"an archive must be a folder, s3://… or an Archive, not {type(thing).__name__}")
 
 
 @lru_cache(maxsize=32)

@@ -75,7 +75,7 @@ class S3Archive:
                 return self._expunge(name, gone)
             except Taken:
                 continue
-        raise Taken(f"{self.url}: {name} is being changed by others all the time; try again")
+        raise Taken(f"{self.url}: {name} kept changing; try again")
 
     def verify(self) -> list[str]:
         """What is wrong with the archive, in words: every object is fetched and compared."""
@@ -119,12 +119,12 @@ class S3Archive:
         try:
             told = json.loads(found.body)
         except ValueError as error:
-            raise Corrupt(f"the manifest of {name} in {self.url} is no JSON ({error})") from error
+            raise Corrupt(f"the manifest of {name} in {self.url} is not valid JSON ({error})") from error
         return self._check_manifest(told, name), found.etag
 
     def _check_manifest(self, told: Any, name: str) -> dict[str, Any]:
         if not isinstance(told, dict) or told.get("eidet") != "archive" or "object" not in told:
-            raise Corrupt(f"{name} in {self.url} is no manifest of Eidet; nothing was loaded")
+            raise Corrupt(f"{name} in {self.url} is not a manifest of Eidet; nothing was loaded")
         if told.get("format") != FORMAT:
             raise Misconfigured(
                 f"{name} in {self.url} has format {told.get('format')}, this version reads {FORMAT}: "
@@ -139,7 +139,7 @@ class S3Archive:
         except NotFound as error:
             raise Corrupt(f"the lines of {where} are missing; nothing was loaded") from error
         if sha256(body).hexdigest() != told["sha256"]:
-            raise Corrupt(f"the lines of {where} were cut short or changed; nothing was loaded")
+            raise Corrupt(f"the lines of {where} were truncated or changed; nothing was loaded")
         try:
             lines = gzip.decompress(body).decode().split("\n")[:-1]
         except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
@@ -193,4 +193,4 @@ class S3Archive:
         try:
             return str(self.manifest(name)["object"])
         except EidetError as error:
-            raise Corrupt(f"what belongs to {name} cannot be told: {error}") from error
+            raise Corrupt(f"cannot tell what belongs to {name}: {error}") from error

@@ -106,7 +106,7 @@ class Place:
 
 def _endpoint(said: str | None) -> str | None:
     if said and not said.startswith(("http://", "https://")):
-        raise Misconfigured(f"an endpoint begins with http:// or https://, not {said!r}: {EXAMPLE}")
+        raise Misconfigured(f"an endpoint must begin with http:// or https://, not {said!r}: {EXAMPLE}")
     return said or None
 
 
@@ -116,7 +116,7 @@ def _seconds(said: str | None) -> float | None:
             return None
         return float(said)
     except ValueError:
-        raise Misconfigured(f"a deadline is a number of seconds, not {said!r}: {EXAMPLE}") from None
+        raise Misconfigured(f"a deadline must be a number of seconds, not {said!r}: {EXAMPLE}") from None
 
 
 class Bucket:
@@ -201,11 +201,11 @@ class Bucket:
 
         def job(left: float) -> Any:
             if left < self._try_seconds / 2:
-                raise last.pop() if last else Unavailable(f"{self.place} has no time left to answer")
+                raise last.pop() if last else Unavailable(f"{self.place} did not answer before the deadline")
             try:
                 return then(getattr(self._client, verb)(Bucket=self.place.bucket, **words))
             except KeyError as error:  # a reply whose headers were cut looks like one without them
-                last[:] = [Unsure(f"{self.place} did not answer to the end: {error} is missing")]
+                last[:] = [Unsure(f"{self.place} answered incompletely: {error} is missing")]
                 raise last[0] from error
             except self._errors as error:
                 last[:] = [self._meaning(error, key)]
@@ -248,12 +248,12 @@ class Bucket:
                  lost.NoRegionError, lost.ProfileNotFound)  # fmt: skip
         if isinstance(error, never):
             return Misconfigured(
-                f"the archive {self.place} cannot be asked: {error}; keys are given by AWS_ACCESS_KEY_ID and "
+                f"the archive {self.place} cannot be queried: {error}; keys come from AWS_ACCESS_KEY_ID and "
                 "AWS_SECRET_ACCESS_KEY, a profile or a role"
             )
         if isinstance(error, lost.EndpointConnectionError | lost.ConnectTimeoutError):
             return Unavailable(f"the archive {self.place} cannot be reached: {error}")
-        return Unsure(f"{self.place} did not answer to the end: {error}")
+        return Unsure(f"{self.place} answered incompletely: {error}")
 
 
 def _next_page(page: Mapping[str, Any]) -> dict[str, Any]:
@@ -266,13 +266,13 @@ def _refusal(told: Mapping[str, Any], place: Place, key: str | None, words: str)
     code = str(told.get("Error", {}).get("Code", ""))
     status = int(told.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     if code == "PreconditionFailed" or status == 412:
-        return Taken(f"{place}: {key} was written by somebody else meanwhile")
+        return Taken(f"{place}: {key} was changed by another writer in the meantime")
     if code == "NoSuchBucket":
-        return Misconfigured(f"there is no bucket {place.bucket!r}: make it, or name another ({EXAMPLE})")
+        return Misconfigured(f"there is no bucket {place.bucket!r}: create it, or name another ({EXAMPLE})")
     if status == 404:
         return NotFound(f"{place} has no {key}")
     if code in _BARRED or status == 403:
-        return Misconfigured(f"{place} does not let us in ({words}): check the keys and what they may do")
+        return Misconfigured(f"{place} denied access ({words}): check the keys and what they may do")
     if code in _SLOWER or status == 429:
         return Busy(f"{place} wants to be asked less often: {words}")
     if code in _BUSY or status >= 500:

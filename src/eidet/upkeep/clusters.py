@@ -32,7 +32,7 @@ def clusters(ids: Sequence[str], vectors: Vectors, threshold: float = 0.9) -> li
     if len(ids) != len(vectors):
         raise BadInput(f"{len(ids):,} ids for {len(vectors):,} vectors: one each is needed")
     if not 0 < threshold <= 1:
-        raise BadInput(f"a threshold of likeness is above 0 and at most 1, not {threshold!r}")
+        raise BadInput(f"a similarity threshold must be above 0 and at most 1, not {threshold!r}")
     unit, rows = _unit(vectors)
     leader = np.arange(len(ids))
     for part in _parts(unit, rows):

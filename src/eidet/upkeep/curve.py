@@ -36,7 +36,7 @@ MOST_GAPS: Final = 256
 
 def _within(name: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
-        raise BadInput(f"a curve's {name} is a number from {low:g} to {high:g}, not {value!r}")
+        raise BadInput(f"a curve's {name} must be a number from {low:g} to {high:g}, not {value!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,9 +45,7 @@ class EchoLimits:
 
     def __post_init__(self) -> None:
         if not (self.seconds > 0 and self.texts > 0):
-            raise BadInput(
-                f"an echo guard keeps texts for a while: seconds and texts are above 0, not {self}"
-            )
+            raise BadInput(f"an echo guard's seconds and texts must be above 0, not {self}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ def fit(log: Sequence[Access], *, window_days: float = 7.0, start: Curve = GENTL
     nothing was used twice, importance when all is equally important) stays near `start`.
     """
     if not window_days > 0:
-        raise BadInput(f"window_days is above 0, not {window_days!r}")
+        raise BadInput(f"window_days must be above 0, not {window_days!r}")
     seen = _windows(log, window_days)
     used, unused = int(seen.used.sum()), int((~seen.used).sum())
     if min(used, unused) < FEWEST_OF_EACH:

@@ -86,10 +86,10 @@ class Weights:
         for name in ("content", "tagged", "reward", "surprise", "uses", "age"):
             weight = getattr(self, name)
             if not (weight >= 0 and math.isfinite(weight)):
-                raise BadInput(f"the weight {name} is a number from 0 up, not {weight!r}")
+                raise BadInput(f"the weight {name} must be a number from 0 up, not {weight!r}")
         for name in ("reward_scale", "uses_scale", "age_half_life_days"):
             if not getattr(self, name) > 0:
-                raise BadInput(f"{name} is above 0, not {getattr(self, name)!r}")
+                raise BadInput(f"{name} must be above 0, not {getattr(self, name)!r}")
 
 
 EVEN: Final = Weights()

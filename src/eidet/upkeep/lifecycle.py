@@ -68,7 +68,7 @@ class Life:
     def upkeep(self, every: float, **how: Any) -> Worker:
         """A worker for this memory; the one before it is stopped."""
         if isinstance(every, bool) or not isinstance(every, int | float) or not every > 0:
-            raise BadInput(f"upkeep runs every so many seconds, above 0, not {every!r}")
+            raise BadInput(f"every must be a number of seconds above 0, not {every!r}")
         from .worker import Worker
 
         works_of(how.get("only"))
@@ -133,7 +133,7 @@ class Life:
             return record
         stored = self._engine.store.recast([(record, whole)], now=now, epoch=self._engine.epoch)[0]
         if stored is None:
-            raise Conflict(f"record {record.id!r} was changed meanwhile; call again")
+            raise Conflict(f"record {record.id!r} changed in the meantime; call again")
         return stored
 
     def marked(self, record: Record, mark: str, on: bool, now: float, by: str | None) -> Record:

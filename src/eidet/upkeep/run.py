@@ -229,7 +229,7 @@ def _recast(parts: Parts, changes: Sequence[Put], tally: _Tally, now: float) -> 
 def _drop(parts: Parts, changes: Sequence[Drop], tally: _Tally, now: float) -> None:
     kept = [change.record for change in changes if change.archive]
     if kept and parts.archive is None:
-        raise Conflict("there is no archive; nothing that is important is deleted")
+        raise Conflict("there is no archive; important records are not deleted")
     if kept and parts.archive is not None:
         parts.archive.keep(kept, parts.manifest, now=now)
         tally.archived += len(kept)

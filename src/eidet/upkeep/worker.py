@@ -132,7 +132,7 @@ class Worker:
             self._note_failure(error)
         except Exception as error:
             self._note_failure(error)
-            log.exception("upkeep ended by an error of the program")
+            log.exception("upkeep stopped because of a bug")
             raise
         else:
             self.rounds += 1
@@ -143,7 +143,7 @@ class Worker:
     def _note_failure(self, error: Exception) -> None:
         self.errors += 1
         self.last_error = str(error)
-        log.warning("upkeep failed and is tried again later: %s", error)
+        log.warning("upkeep failed; retrying later: %s", error)
 
 
 class _Rests:

@@ -15,7 +15,7 @@ from .messages import tokens_of
 
 def check_session(session: str) -> str:
     if not clean_text(session, "session").strip():
-        raise BadInput("a session has a name of at least one character; None begins a new one")
+        raise BadInput("a session name must have at least one character; None starts a new one")
     return session
 
 
@@ -23,13 +23,13 @@ def how_many(limit: int | None) -> int | None:
     if limit is None:
         return None
     if isinstance(limit, bool) or not isinstance(limit, int) or not 0 <= limit <= MOST:
-        raise BadInput(f"how many is a whole number from 0 to {MOST:,}, not {limit!r}")
+        raise BadInput(f"the count must be a whole number from 0 to {MOST:,}, not {limit!r}")
     return limit
 
 
 def check_tokens(most: int) -> int:
     if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-        raise BadInput(f"max_tokens is a whole number from 0 up, not {most!r}")
+        raise BadInput(f"max_tokens must be a whole number from 0 up, not {most!r}")
     return most
 
 

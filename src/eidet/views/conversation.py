@@ -201,7 +201,7 @@ class Conversation:
         By tokens, at least the newest stays.
         """
         if keep is None and max_tokens is None:
-            raise BadInput("say how much stays: trim(keep=50), trim(max_tokens=4000), or both")
+            raise BadInput("say how much to keep: trim(keep=50), trim(max_tokens=4000), or both")
         stay = how_many(keep)
         if max_tokens is not None:
             fitting = len(self._fitting(max_tokens, counter))
@@ -273,7 +273,7 @@ class Conversation:
         In a log that has messages already the summary is left out: all that it tells of is there.
         """
         if not isinstance(data, Mapping) or not isinstance(data.get("messages"), list | tuple):
-            raise BadInput("load takes what `export` gave: a dict with 'messages' and 'summary'")
+            raise BadInput("load takes what `export` returned: a dict with 'messages' and 'summary'")
         was_empty = self._memory.count(self._said, scope=self._scope) == 0
         stored = self._store(self._unknown([(from_json(told), told.get("id")) for told in data["messages"]]))
         count = data.get("summarised") or 0

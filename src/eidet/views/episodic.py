@@ -193,9 +193,9 @@ def _check_experience(
     if not clean_text(situation, "situation").strip():
         raise BadInput("an experience needs a situation: what was the case")
     if isinstance(lessons, str) or not isinstance(lessons, list | tuple):
-        raise BadInput(f"lessons is a list of texts, not {type(lessons).__name__}")
+        raise BadInput(f"lessons must be a list of texts, not {type(lessons).__name__}")
     if success is not None and not isinstance(success, bool):
-        raise BadInput(f"success is True, False or None, not {success!r}")
+        raise BadInput(f"success must be True, False or None, not {success!r}")
     data: dict[str, Json] = {
         "situation": situation,
         "action": action,
@@ -220,5 +220,5 @@ def _experience_as_text(data: Mapping[str, Json]) -> str:
 
 def _reach(count: int) -> int:
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
-        raise BadInput(f"count is a whole number from 0 to {MOST:,}, not {count!r}")
+        raise BadInput(f"count must be a whole number from 0 to {MOST:,}, not {count!r}")
     return count

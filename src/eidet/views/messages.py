@@ -34,7 +34,7 @@ def draft_of(said: Said, role: str | None = None) -> Draft:
         case Message():
             pass
         case _:
-            raise BadInput(f"a message is a Message, a dict or a text, not {type(said).__name__}")
+            raise BadInput(f"a message must be a Message, a dict or a text, not {type(said).__name__}")
     _check_content(said)
     [draft], _ = drafts_of(said, {})
     if draft.text is None or draft.text == "":
@@ -49,7 +49,7 @@ def _check_content(said: Message | Mapping[str, Json]) -> None:
         content = said["content"]
     allowed: tuple[type, ...] = (str,) if isinstance(said, Message) else (str, list, tuple)
     if content is not None and not isinstance(content, allowed):
-        raise BadInput(f"the content of a message is a text or None, not {type(content).__name__}")
+        raise BadInput(f"the content of a message must be a text or None, not {type(content).__name__}")
 
 
 def _empty(draft: Draft) -> Draft:
@@ -160,7 +160,7 @@ def as_json(record: Record) -> dict[str, Json]:
 def from_json(told: Mapping[str, Json]) -> Draft:
     """The message that `as_json` told of."""
     if not isinstance(told, Mapping):
-        raise BadInput(f"an exported message is a dict, not {type(told).__name__}")
+        raise BadInput(f"an exported message must be a dict, not {type(told).__name__}")
     further = told.get("more") or {}
     draft = draft_of({name: value for name, value in told.items() if name in _OWN} | further)
     return replace(draft, agent=told.get("agent"), importance=told.get("importance"))

@@ -41,7 +41,7 @@ class State:
 
     def but(self, changes: Mapping[str, Any]) -> State:
         if not isinstance(changes, Mapping):
-            raise BadInput(f"a working state is a dict, not {type(changes).__name__}")
+            raise BadInput(f"a working state must be a dict, not {type(changes).__name__}")
         if unknown := changes.keys() - _FIELDS.keys():
             raise BadInput(f"a working state has no {sorted(unknown)}; there are {', '.join(_FIELDS)}")
         return replace(self, **{name: _FIELDS[name](value, name) for name, value in changes.items()})
@@ -87,13 +87,13 @@ def _text(value: Any, what: str) -> str:
 
 def _texts(value: Any, what: str) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, list | tuple):
-        raise BadInput(f"{what} is a list of texts, not {type(value).__name__}")
+        raise BadInput(f"{what} must be a list of texts, not {type(value).__name__}")
     return tuple(clean_text(item, what) for item in value)
 
 
 def _values(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise BadInput(f"{what} is a dict, not {type(value).__name__}")
+        raise BadInput(f"{what} must be a dict, not {type(value).__name__}")
     return {clean_text(name, f"a name in {what}"): item for name, item in value.items()}
 
 
@@ -254,7 +254,7 @@ class Working:
             new, answer = change(self._read(record))
             if self._write(new, record.version):
                 return answer
-        raise Conflict("the working state is changed by others all the time; the change was given up")
+        raise Conflict(f"the working state kept changing; gave up after {TRIES} attempts")
 
     def _create(self, change: Callable[[State], tuple[State, T]]) -> T:
         new, answer = change(self._read(None))

@@ -40,7 +40,7 @@ def reembed(store: Store, embedder: Embedder, progress: Progress | None) -> int:
         names = {"embedder": embedder.name, "width": str(embedder.width)}
         if store.adopt(embedder.name, names) == 0:
             return done
-    raise Conflict("the store is written faster than it can be embedded anew; pause the writers")
+    raise Conflict("the store is written faster than it can be re-embedded; pause the writers")
 
 
 def _stage(store: Store, embedder: Embedder, total: int, progress: Progress | None) -> int:

@@ -26,7 +26,7 @@ _MESSAGE: Final = {"role", "content", "timestamp", "metadata", "tool_calls", "to
 def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> tuple[list[Draft], bool]:
     """One draft per thing given, filled up with what was `said` of all; whether it was only one."""
     if unknown := said.keys() - _SAYABLE:
-        raise BadInput(f"remember does not know {sorted(unknown)}; there are {', '.join(sorted(_SAYABLE))}")
+        raise BadInput(f"remember takes no {sorted(unknown)}; there are {', '.join(sorted(_SAYABLE))}")
     if what is None:
         return [Draft(**said)], True
     single = not isinstance(what, list | tuple)
@@ -69,7 +69,7 @@ def _draft(thing: object) -> Draft:
             return _from_dict(thing)
         case Mapping():
             return Draft(data=thing, kind=Kind.STATE)
-    raise BadInput(f"a memory is a text, a message or a dict, not {type(thing).__name__}")
+    raise BadInput(f"a memory must be a text, a message or a dict, not {type(thing).__name__}")
 
 
 def _filled(draft: Draft, said: Mapping[str, Any]) -> Draft:
@@ -151,7 +151,9 @@ def _id(draft: Draft, now: float) -> str:
 
 def check_id(id: str) -> str:
     if not isinstance(id, str) or not 1 <= len(id) <= 200 or not id.isprintable():
-        raise BadInput(f"an id has 1 to 200 printable characters, not {id!r:.80}; any text can be a `key`")
+        raise BadInput(
+            f"an id must have 1 to 200 printable characters, not {id!r:.80}; any text can be a `key`"
+        )
     return id
 
 
@@ -159,7 +161,7 @@ def _text(text: str | None, data: Json, text_chars: int) -> str:
     if text is None and data is not None:
         text = told(data)
     if text is None or (not clean_text(text, "text").strip() and data is None):
-        raise BadInput("there is no text to remember: it is empty, and there is no data either")
+        raise BadInput("there is nothing to remember: the text is empty, and there is no data")
     if len(text) > text_chars:
         raise BadInput(
             f"the text has {len(text):,} characters, the limit is {text_chars:,}; split it into parts "
@@ -183,26 +185,26 @@ def told(data: Json) -> str:
 
 def _ids(ids: Sequence[str], what: str) -> tuple[str, ...]:
     if not isinstance(ids, list | tuple):
-        raise BadInput(f"{what} is a list of ids, not {type(ids).__name__}")
+        raise BadInput(f"{what} must be a list of ids, not {type(ids).__name__}")
     return tuple(clean_text(id, what) for id in ids)
 
 
 def _label(value: str, what: str) -> str:
     if not clean_text(value, what) or len(value) > LABEL_CHARS:
-        raise BadInput(f"{what} has 1 to {LABEL_CHARS:,} characters, not {len(value):,}")
+        raise BadInput(f"{what} must have 1 to {LABEL_CHARS:,} characters, not {len(value):,}")
     return value
 
 
 def _step(step: int) -> int:
     if isinstance(step, bool) or not isinstance(step, int) or abs(step) > STEP_LIMIT:
-        raise BadInput(f"step is a whole number up to 2**53, not {step!r}")
+        raise BadInput(f"step must be a whole number up to 2**53, not {step!r}")
     return step
 
 
 def check_importance(importance: float) -> float:
     number = isinstance(importance, int | float) and not isinstance(importance, bool)
     if not number or not math.isfinite(importance) or not 0 <= importance <= 1:
-        raise BadInput(f"importance is a number from 0 to 1, not {importance!r}")
+        raise BadInput(f"importance must be a number from 0 to 1, not {importance!r}")
     return float(importance)
 
 
@@ -223,6 +225,6 @@ def _expires(expires: Moment | timedelta, now: float) -> float:
 
 def _meta(meta: Mapping[str, Json]) -> dict[str, Json]:
     if not isinstance(meta, Mapping):
-        raise BadInput(f"meta is a dict, not {type(meta).__name__}")
+        raise BadInput(f"meta must be a dict, not {type(meta).__name__}")
     cleaned: dict[str, Json] = clean_json(meta, "meta")
     return cleaned

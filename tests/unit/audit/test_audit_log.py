@@ -174,7 +174,7 @@ def test_a_torn_line_is_set_aside_and_the_chain_goes_on(
     assert before.notes[0].line == 3
     with caplog.at_level(logging.WARNING), opened(path) as log:
         log.note("drop")
-    assert "ended within a line" in caplog.text
+    assert "ended in the middle of a line" in caplog.text
     assert verbs(path) == ["begin", "put", "torn", "drop"]
     assert list(entries(path))[2].details["bytes"] == len(left)
     assert path.with_name("audit.jsonl.torn").read_bytes() == left + b"\n"
@@ -290,7 +290,7 @@ def test_a_log_is_only_continued_with_its_own_key(path: Path, key: str | None) -
 
 def test_a_file_that_is_no_log_is_left_alone(path: Path) -> None:
     path.write_text("my diary\n")
-    with pytest.raises(Misconfigured, match="is no audit log"):
+    with pytest.raises(Misconfigured, match="is not an audit log"):
         opened(path)
     assert path.read_text() == "my diary\n"
 
@@ -342,7 +342,7 @@ def test_an_audit_is_a_path_a_value_or_a_log(path: Path) -> None:
     log.close()
     with pytest.raises(Misconfigured, match="not int"):
         audit_of(5)  # type: ignore[arg-type]
-    with pytest.raises(Misconfigured, match="check is a function"):
+    with pytest.raises(Misconfigured, match="check must be a function"):
         Audit(path=path, check="no")  # type: ignore[arg-type]
 
 

@@ -42,7 +42,7 @@ def test_commands_are_audited_where_the_environment_asks_for_it(eidet: Shell) ->
 def test_a_log_is_verified(eidet: Shell, log: Path) -> None:
     said = eidet("audit", "verify", str(log))
     assert said.code == 0
-    assert said.out == "7 entries, all as they were written\n"
+    assert said.out == "7 entries, all unchanged\n"
     told = eidet("audit", "verify", str(log), "--json").json
     assert (told["ok"], told["entries"], told["faults"]) == (True, 7, [])
 

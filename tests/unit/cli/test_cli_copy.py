@@ -31,9 +31,9 @@ def test_all_scopes_are_copied_and_told_as_a_table(filled: Shell) -> None:
         ["default", "2", "2"],
     ]
     assert all(line.split()[-1] == "same" for line in lines[2:5])
-    assert lines[5] == "copied: 4 new; vectors carried"
+    assert lines[5] == "copied: 4 new; vectors copied"
     assert (
-        filled("copy", str(filled.file), other).out.splitlines()[-1] == "copied: nothing new; vectors carried"
+        filled("copy", str(filled.file), other).out.splitlines()[-1] == "copied: nothing new; vectors copied"
     )
 
 
@@ -55,7 +55,7 @@ def test_a_difference_is_told_and_ends_with_code_1(filled: Shell) -> None:
     assert " ≠ " in said.out
     assert said.err.splitlines() == [
         "differs club/cleo differs in terms, text, vector, version",
-        "`--overwrite` makes the target as the source is, but for legal holds",
+        "`--overwrite` makes the target match the source, except for legal holds",
     ]
     told = filled("copy", str(filled.file), str(other), "--json")
     assert (told.code, told.json["ok"]) == (1, False)
@@ -66,7 +66,7 @@ def test_a_difference_is_told_and_ends_with_code_1(filled: Shell) -> None:
 def test_another_embedder_and_language(filled: Shell) -> None:
     other = str(filled.folder / "other.db")
     said = filled("copy", str(filled.file), other, "--embedder", "hashing:64", "--language", "de")
-    assert said.out.splitlines()[-1] == "copied: 4 new; vectors made anew by hashing:64"
+    assert said.out.splitlines()[-1] == "copied: 4 new; vectors re-embedded by hashing:64"
     with Memory(other) as memory:
         assert memory.stats()["embedder"] == "hashing:64"
         assert memory.stats()["language"] == "de"
@@ -121,7 +121,7 @@ def test_a_scope_that_holds_nothing_is_told(filled: Shell) -> None:
 def test_a_target_that_is_away_is_told_with_how_to_go_on(filled: Shell) -> None:
     said = filled("copy", str(filled.file), "redis://127.0.0.1:1?deadline=1")
     assert said.code == 5
-    assert said.err.endswith("the same command then goes on where this one stopped\n")
+    assert said.err.endswith("run the same command again to resume\n")
 
 
 def test_where_there_is_no_terminal_progress_is_a_line_now_and_then(

@@ -159,7 +159,7 @@ def found(eidet: Shell, check: str, *words: str, **more: str) -> list[dict[str, 
 
 def test_drift_for_the_worse_is_a_warning_with_advice(filled: Shell) -> None:
     (unknown,) = found(filled, "drift")
-    assert "not enough to tell" in unknown["message"]
+    assert "not enough data" in unknown["message"]
     asked(filled, 10, times=200, empty=10, score="s28", useless=20)
     asked(filled, 1, times=200, empty=10, score="s28", useless=20)
     assert [one["level"] for one in found(filled, "drift")] == ["ok"]

@@ -15,7 +15,7 @@ def test_a_dry_run_names_what_would_go_and_changes_nothing(eidet: Shell) -> None
     told = eidet("forget", id, "--dry-run")
     assert told.code == 0
     assert "would be forgotten" in told.out
-    assert "would forget 1, 0 more with them, and tell 0 anew" in told.out
+    assert "would forget 1, 0 more with them, and rebuild 0" in told.out
     assert eidet("forget", id, "--dry-run", "--json").json["forget"] == 1
     assert eidet("find", "--json").json
 
@@ -39,7 +39,7 @@ def test_a_receipt_proves_what_was_done(eidet: Shell, tmp_path: Path) -> None:
     file = tmp_path / "receipt.json"
     [id] = eidet("remember", SECRET).ids
     assert eidet("forget", id, "--yes", "--receipt", str(file), "--by", "ann", "--why", "asked").code == 0
-    assert eidet("verify-receipt", str(file)).out.startswith("true: 1 records of scope default")
+    assert eidet("verify-receipt", str(file)).out.startswith("valid: 1 records of scope default")
     absent = eidet("verify-forgotten", "--receipt", str(file))
     assert absent.code == 0, absent.out
     assert "not found anywhere" in absent.out
@@ -80,4 +80,4 @@ def test_what_was_made_of_it_is_told(eidet: Shell) -> None:
     eidet("remember", "--messages", "-", "--session", "s", input=lines)
     eidet("end-session", "s")
     id = eidet("find", "--kind", "message", "--json").lines[0]["id"]
-    assert "1 told anew without them" in eidet("forget", id, "--yes").out
+    assert "1 rebuilt without them" in eidet("forget", id, "--yes").out

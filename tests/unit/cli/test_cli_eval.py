@@ -65,7 +65,7 @@ def test_eval_works_on_a_file_and_refuses_one_in_use(eidet: Shell, own: str) -> 
     assert eidet("eval", own, "--place", str(eidet.file)).code == 0
     eidet("remember", "Mine.")
     said = eidet("eval", own, "--place", str(eidet.file))
-    assert (said.code, "has records already" in said.err) == (2, True)
+    assert (said.code, "already has records" in said.err) == (2, True)
     assert eidet("stats", "--json").json["records"] == 1
 
 

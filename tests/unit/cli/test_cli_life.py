@@ -131,4 +131,4 @@ def test_too_little_to_fit_and_a_bad_log_are_said(eidet: Shell) -> None:
     bad.write_text('{"id": "x"}\n')
     said = eidet("fit", "--log", str(bad))
     assert said.code == 2
-    assert "line 1 tells no use" in said.err
+    assert "line 1 records no use" in said.err

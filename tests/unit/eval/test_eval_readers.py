@@ -129,32 +129,32 @@ def _asked(**changes: Any) -> list[dict[str, Any]]:
     ("content", "told"),
     [
         (_line(text=""), "line 1: text is empty"),
-        (_line(text=7), "line 1: text is a text, not a number"),
-        (_line(id=None), "line 1: id is a text, not null"),
+        (_line(text=7), "line 1: text must be a text, not a number"),
+        (_line(id=None), "line 1: id must be a text, not null"),
         (_line(id="a\x07"), "line 1: id 'a\\x07' has characters that cannot be printed"),
         (_line(id="a" * 201), "line 1: id has 201 characters"),
         (_line(kind="rumour"), "line 1: unknown kind 'rumour'"),
         (_line(scope="a//b"), "line 1: scope 'a//b'"),
-        (_line(scope=3), "line 1: a scope is a string"),
+        (_line(scope=3), "line 1: a scope must be a string"),
         (_line(occurred="yesterday"), "line 1: occurred 'yesterday' is not an ISO 8601"),
         (_line(occurred=1e30), "line 1: occurred 1e+30 is outside"),
-        (_line(meta=[1]), "line 1: meta is an object with fields, not a list"),
+        (_line(meta=[1]), "line 1: meta must be an object with fields, not a list"),
         (_line(txet="x"), "line 1: a record has no field 'txet'"),
-        (_line(type="fact"), 'line 1: type is "record" or "question", not \'fact\''),
-        ([{"id": "a", "text": "x"}, *_line()], 'line 1: type is "record" or "question", not None'),
-        (_line(data=float("nan")), "line 1 is not JSON: NaN is no number"),
+        (_line(type="fact"), 'line 1: type must be "record" or "question", not \'fact\''),
+        ([{"id": "a", "text": "x"}, *_line()], 'line 1: type must be "record" or "question", not None'),
+        (_line(data=float("nan")), "line 1 is not JSON: NaN is not a JSON number"),
         (_line(who="\ud800"), "line 1 has a lone surrogate"),
-        (_line() + _line(), "line 2: the id 'a' is that of line 1 too"),
-        (_asked(gold=["b"]), "line 2: gold names 'b', which is no record of scope default"),
-        (_asked(gold="a"), "line 2: gold is a list, not a text"),
-        (_asked(gold=[1]), "line 2: gold, item 1 is a text, not a number"),
+        (_line() + _line(), "line 2: the id 'a' is already used in line 1"),
+        (_asked(gold=["b"]), "line 2: gold names 'b', which is not a record of scope default"),
+        (_asked(gold="a"), "line 2: gold must be a list, not a text"),
+        (_asked(gold=[1]), "line 2: gold, item 1 must be a text, not a number"),
         (_asked(question=" "), "line 2: question is empty"),
-        (_asked(scope="other"), "line 2: gold names 'a', which is no record of scope other"),
-        (_asked(id="q") + _asked(id="q")[1:], "line 3: the question id 'q' is there twice"),
+        (_asked(scope="other"), "line 2: gold names 'a', which is not a record of scope other"),
+        (_asked(id="q") + _asked(id="q")[1:], "line 3: the question id 'q' appears twice"),
         (_asked(asked=True), "line 2: asked needs a number"),
         (_line(), "there are no questions"),
         ([7], "is neither LoCoMo"),
-        ([*_line(), [1]], "line 2 is an object with fields, not a list"),
+        ([*_line(), [1]], "line 2 must be an object with fields, not a list"),
     ],
 )
 def test_bad_lines_are_named(tmp_path: Path, content: list[Any], told: str) -> None:
@@ -172,15 +172,18 @@ def _talk(**changes: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (_talk(session_1="hello"), "conversation 1: session_1 is a list, not a text"),
+        (_talk(session_1="hello"), "conversation 1: session_1 must be a list, not a text"),
         (_talk(session_1_date_time="soon"), "conversation 1: session_1_date_time: 'soon' is not a time"),
         (_talk(session_1_date_time="1:56 pm on 38 May, 2023"), "is not a time"),
         (_talk(session_4=[{"text": "x"}]), "the field session_4_date_time is missing"),
         (_talk(session_1=[{"text": "x", "speaker": "y"}]), "session_1, turn 1: the field dia_id is missing"),
-        (_talk(session_1=[7]), "session_1, turn 1 is an object with fields, not a number"),
-        ([locomo()[0] | {"qa": [{"category": 9}]}], "question 1: category is a number from 1 to 5, not 9"),
+        (_talk(session_1=[7]), "session_1, turn 1 must be an object with fields, not a number"),
+        (
+            [locomo()[0] | {"qa": [{"category": 9}]}],
+            "question 1: category must be a number from 1 to 5, not 9",
+        ),
         ([locomo()[0] | {"qa": [{"category": 1}]}], "question 1: the field evidence is missing"),
-        ([locomo()[0] | {"qa": 1}], "conversation 1: qa is a list"),
+        ([locomo()[0] | {"qa": 1}], "conversation 1: qa must be a list"),
         (locomo() * 2, "two cases have the scope 'conv-1'"),
         ([longmemeval()[1] | {"haystack_dates": []}], "differ in length"),
         ([longmemeval()[1] | {"question_date": "now"}], "question 1: question_date: 'now' is not a time"),
@@ -188,7 +191,7 @@ def _talk(**changes: Any) -> list[dict[str, Any]]:
         ([longmemeval()[1] | {"haystack_sessions": [[{"role": "user"}]]}], "turn 1: the field content is"),
         ([{"what": "else"}], "neither LoCoMo"),
         ([], "neither LoCoMo"),
-        (None, "line 1 is an object with fields, not null"),
+        (None, "line 1 must be an object with fields, not null"),
     ],
 )
 def test_bad_documents_are_named(tmp_path: Path, content: Any, told: str) -> None:
@@ -259,7 +262,7 @@ def test_cases_made_by_hand_are_checked() -> None:
     question = Question(id="q", text="x?", gold=("a",))
     with pytest.raises(BadInput, match="needs an id"):
         check_cases([Case(scope="s", records=(Draft(text="x"),), questions=(question,))])
-    with pytest.raises(BadInput, match="names 'a', no record of it"):
+    with pytest.raises(BadInput, match="names 'a', not a record of it"):
         check_cases([Case(scope="s", records=(Draft(id="b", text="x"),), questions=(question,))])
     empty = Question(id="q", text="x?", gold=())
     with pytest.raises(BadInput, match="is empty"):

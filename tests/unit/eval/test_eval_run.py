@@ -136,7 +136,7 @@ def test_a_file_is_left_as_empty_as_it_was(own: list[Case], tmp_path: Path) -> N
     with Memory(place, embedder="hashing") as memory:
         assert memory.scopes() == {}
         memory.remember("Mine.")
-    with pytest.raises(Refused, match="has records already"):
+    with pytest.raises(Refused, match="already has records"):
         evaluate(own, Variant(embedder="hashing", place=str(place)))
     with Memory(place, embedder="hashing") as memory:
         assert memory.scopes() == {"default": 1}

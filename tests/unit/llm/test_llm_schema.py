@@ -83,7 +83,7 @@ def test_a_long_value_is_shown_in_part() -> None:
         ({"type": "object", "properties": ["a"]}, "properties is a dict"),
         ({"type": "object", "required": "a"}, "required is a list"),
         ({"type": "object", "additionalProperties": {"minimum": "1"}}, r"\$\.\*: minimum is a number"),
-        ({"type": "object", "properties": {"a": {"enum": {1, 2}}}}, "JSON cannot carry"),
+        ({"type": "object", "properties": {"a": {"enum": {1, 2}}}}, "JSON cannot represent"),
     ],
 )
 def test_a_schema_that_would_not_be_checked_is_refused(schema: Any, complaint: str) -> None:

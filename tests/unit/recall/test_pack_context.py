@@ -159,7 +159,7 @@ def test_a_counter_may_be_named(memory: Memory) -> None:
     memory.remember("Ann likes tea")
     assert memory.context("tea", counter="words").tokens == 8, "six words by 1.3"
     assert memory.context("tea", counter="llama").tokens > 8
-    with pytest.raises(Misconfigured, match="no token counter is called 'elephants'"):
+    with pytest.raises(Misconfigured, match="there is no token counter named 'elephants'"):
         memory.context("tea", counter="elephants")
 
 
@@ -192,9 +192,9 @@ def test_headings_can_be_left_out(memory: Memory) -> None:
         ({"budget": 0}, "at least one token"),
         ({"budget": True}, "at least one token"),
         ({"budget": "many"}, "at least one token"),
-        ({"neighbours": -1}, "neighbours is a whole number of turns from 0 to 100, not -1"),
-        ({"neighbours": 1.5}, "neighbours is"),
-        ({"neighbours": True}, "neighbours is"),
+        ({"neighbours": -1}, "neighbours must be a whole number of turns from 0 to 100, not -1"),
+        ({"neighbours": 1.5}, "neighbours must be"),
+        ({"neighbours": True}, "neighbours must be"),
         ({"counter": 5}, "a token counter has a count method"),
         ({"now": "yesterday"}, "not an ISO 8601 date"),
     ],

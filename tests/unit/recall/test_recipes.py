@@ -27,7 +27,7 @@ def test_lengths_are_above_0(name: str) -> None:
 
 @pytest.mark.parametrize("nothing", [-0.1, 1.1, math.nan])
 def test_nothing_is_a_score(nothing: float) -> None:
-    with pytest.raises(BadInput, match="nothing is a score"):
+    with pytest.raises(BadInput, match="nothing must be a score"):
         Recipe(nothing=nothing)
 
 

@@ -268,7 +268,7 @@ def test_the_command_line_seals_rotates_checks_and_shreds(tmp_path: Path) -> Non
     assert run("scopes", "--at", file)[0] == 7
     code, told = run("find", "--at", file, "--json", EIDET_KEY=key.read_text())
     assert (code, "giraffe" in told) == (0, True)
-    assert run("keys", "rotate", "--at", file, "--key-file", key) == (0, "sealed 4 records anew\n")
+    assert run("keys", "rotate", "--at", file, "--key-file", key) == (0, "re-encrypted 4 records\n")
     assert run("keys", "rotate", "--to", "secret", "--at", file, "--key-file", key)[0] == 2
     assert run("keys", "rotate", "--to", new, "--at", file, "--key-file", key)[0] == 0
     assert run("keys", "check", "--at", file, "--key-file", key)[0] == 7

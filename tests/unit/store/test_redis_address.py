@@ -56,13 +56,13 @@ def test_tls_is_said_by_the_scheme_or_an_option() -> None:
     ("url", "told"),
     [
         ("redis://h:port", "host and port"),
-        ("redis://h/one", "number of a database"),
+        ("redis://h/one", "not a database number"),
         ("redis://h?prefix={x}", "prefix"),
         ("redis://h?prefix=", "prefix"),
-        ("redis://h?wait=-1", "wait is a whole number"),
+        ("redis://h?wait=-1", "wait must be a whole number"),
         ("redis://h?wiat=1", "unknown option 'wiat'"),
         ("redis+sentinel://h", "name the service"),
-        ("http://h", "begins with http://"),
+        ("http://h", "cannot start with http://"),
     ],
 )
 def test_a_bad_address_is_told(url: str, told: str) -> None:

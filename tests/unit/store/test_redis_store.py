@@ -243,7 +243,7 @@ def test_a_full_server_says_so_and_loses_nothing(serve: Serve) -> None:
 def test_what_no_replica_has_in_time_is_told_to_be_unsure(redis_url: str) -> None:
     store = RedisStore(f"{redis_url}?wait=1&wait_ms=20&deadline=1")
     assert store.count(Where()) == 0, "reading does not wait"
-    with pytest.raises(Unsure, match=r"it is stored, but only 0 of 1 replicas have it after 20 ms"):
+    with pytest.raises(Unsure, match=r"stored, but only 0 of 1 replicas have it after 20 ms"):
         store.put([record("x")], now=NOW)
     assert [(r.id, r.version) for r in store.find(Where())] == [("x", 1)]
     assert store.line.health().failures == 0, "the server itself is fine"
@@ -257,7 +257,7 @@ def test_replicas_that_have_it_let_a_write_return(serve: Serve) -> None:
     store.put([record("x")], now=NOW)
     assert replica.ask("EXISTS", BASE + "s") == b":1"
     store.close()
-    with pytest.raises(Unavailable, match="takes no writes now"):
+    with pytest.raises(Unavailable, match="accepts no writes now"):
         RedisStore(f"{replica.url}?deadline=1")
 
 

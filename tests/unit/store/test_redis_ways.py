@@ -47,7 +47,7 @@ def test_a_socket_of_this_machine_is_an_address(
     server.stop()
     with pytest.raises(Unavailable, match="the socket"):
         RedisStore(f"redis://h?socket={quote(str(path))}&deadline=1")
-    with pytest.raises(Misconfigured, match="goes with redis://"):
+    with pytest.raises(Misconfigured, match="works only with redis://"):
         RedisStore(f"redis+cluster://h?socket={path}")
 
 
@@ -99,7 +99,7 @@ def test_a_user_with_the_rights_of_the_page_can_do_everything(serve: Serve) -> N
         assert receipt == 1
         assert memory.check() == []
         pending = memory._engine.store.scrub(None).pending
-    assert pending == ("the append-only file of the server, until it has written it anew",)
+    assert pending == ("the append-only file of the server, until the server rewrites it",)
     replica.stop()
 
 
@@ -109,7 +109,7 @@ def test_who_may_not_rewrite_files_says_that_somebody_has_to(serve: Serve) -> No
     server.ask("ACL", "SETUSER", "agent", "on", ">p", *few)
     store = RedisStore(f"redis://agent:p@127.0.0.1:{server.port}/0")
     _, advice = store.scrub(None).pending
-    assert advice == "the user of the address may not call BGREWRITEAOF: somebody else has to"
+    assert advice == "the user of the address may not call BGREWRITEAOF: an operator has to"
     store.close()
 
 
@@ -123,9 +123,9 @@ def test_a_replica_that_is_named_by_mistake_is_told(serve: Serve) -> None:
 
 
 def test_files_for_tls_have_to_be_there(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match="ssl_ca_certs is to be a file, and there is none at /no/ca"):
+    with pytest.raises(Misconfigured, match="ssl_ca_certs must name a file, and there is none at /no/ca"):
         RedisStore("rediss://h?ssl_ca_certs=/no/ca.pem")
-    with pytest.raises(Misconfigured, match="ssl_cert_reqs is none, optional or required, not 'yes'"):
+    with pytest.raises(Misconfigured, match="ssl_cert_reqs must be none, optional or required, not 'yes'"):
         RedisStore("rediss://h?ssl_cert_reqs=yes")
 
 

@@ -414,7 +414,7 @@ def test_a_store_for_reading_only_keeps_its_keys(file: Path) -> None:
     with closing(SealedStore(inner, SERVICE)) as store:
         assert store.get("a", ["x"])[0]
         for change in (lambda: rotate(store, "a", clock), lambda: shred(store, "a", clock)):
-            with pytest.raises(Refused, match="reading only"):
+            with pytest.raises(Refused, match="read-only"):
                 change()
 
 

@@ -108,7 +108,7 @@ def test_a_file_that_is_none_is_misconfigured(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="there is no tokenizer file"):
         counter_of(f"file:{tmp_path}/absent.json")
     (tmp_path / "bad.json").write_text("{}")
-    with pytest.raises(Misconfigured, match="no tokenizer of the Hugging Face format"):
+    with pytest.raises(Misconfigured, match="not a tokenizer in Hugging Face format"):
         counter_of(f"file:{tmp_path}/bad.json")
 
 

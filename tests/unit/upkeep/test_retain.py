@@ -292,7 +292,7 @@ scope = "acme/**"
 @pytest.mark.parametrize(
     ("said", "error"),
     [
-        ({"then": "burn"}, "keeps, archives or deletes"),
+        ({"then": "burn"}, "keep, archive or delete"),
         ({"then": "delete"}, "needs days"),
         ({"then": "delete", "days": -1}, "from 0 up"),
         ({"then": "delete", "days": float("nan")}, "from 0 up"),
@@ -302,7 +302,7 @@ scope = "acme/**"
         ({"kinds": ("gossip",)}, "unknown kind 'gossip'"),
         ({"scope": "acme//ann"}, "each label"),
         ({"scope": ""}, "each label"),
-        ({"scope": 5}, "a scope is a string"),
+        ({"scope": 5}, "a scope must be a string"),
     ],
 )
 def test_a_policy_that_makes_no_sense_is_told_at_once(said: dict[str, Any], error: str) -> None:

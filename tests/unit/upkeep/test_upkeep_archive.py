@@ -31,7 +31,7 @@ def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
     name = archive.keep([TWO], {}, now=NOW)
     path = tmp_path / name
     path.write_text(path.read_text().replace("two", "six"))
-    with pytest.raises(Corrupt, match="cut short or changed"):
+    with pytest.raises(Corrupt, match="truncated or changed"):
         archive.manifest(name)
 
 

@@ -277,7 +277,7 @@ def test_trim_drops_the_oldest_and_tells_which(memory: Memory) -> None:
     assert log.trim(keep=5) == []
     assert texts(log.trim(keep=0)) == ["d"]
     assert len(log) == 0
-    with pytest.raises(BadInput, match="how much stays"):
+    with pytest.raises(BadInput, match="how much to keep"):
         log.trim()
 
 

@@ -59,7 +59,7 @@ class AgentWithMemory:
         max_tokens: int = 4096,
     ) -> None:
         if isinstance(max_turns, bool) or not isinstance(max_turns, int) or max_turns < 1:
-            raise BadInput(f"max_turns is a whole number from 1 up, not {max_turns!r}")
+            raise BadInput(f"max_turns must be a whole number from 1 up, not {max_turns!r}")
         self.tools = list(tools)
         tools_by_name(self.tools)
         self.client = client or AnthropicClient(api_key, base_url)
@@ -77,7 +77,7 @@ class AgentWithMemory:
         """
         async with self._turns as within_itself:
             if within_itself:
-                raise Refused("a tool of an agent cannot run that agent: it is at work on the task")
+                raise Refused("a tool cannot run its own agent: it is still working on the task")
             await asyncio.to_thread(self.memory.start_task, task)
             try:
                 answer = await self._work_on(task)
@@ -184,7 +184,7 @@ def _stop(response: Any) -> str:
     if stop == "model_context_window_exceeded":
         raise BadAnswer("the conversation is longer than the model can read", cause="truncated")
     if stop == "tool_use" and not calls:
-        raise Misconfigured("the model stopped for a tool and called none; does the server speak the API?")
+        raise Misconfigured("the model stopped for a tool call but made none; does the server speak the API?")
     return stop or "end_turn"
 
 

@@ -74,7 +74,7 @@ class AnthropicClient:
             api_key = api_key or environment.get("ANTHROPIC_API_KEY", "").strip() or None
         if not api_key and base_url is None:
             raise Misconfigured(
-                "the Messages API needs a key: give api_key=… or set ANTHROPIC_API_KEY; a server of your own "
+                "the Messages API needs a key: pass api_key=… or set ANTHROPIC_API_KEY; your own server "
                 "needs an address: base_url=… or ANTHROPIC_BASE_URL"
             )
         address = base_url or _dialect.home
@@ -99,7 +99,7 @@ class AnthropicClient:
             content = None
         if not isinstance(content, list) or not all(isinstance(block, Mapping) for block in content):
             raise Misconfigured(
-                f"{self._wire.endpoint} answered JSON without content; does it speak the Messages API?"
+                f"{self._wire.endpoint} returned JSON without content; does it speak the Messages API?"
             )
         return Response([Block(block) for block in content], answer.get("stop_reason"), answer)
 

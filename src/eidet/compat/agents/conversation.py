@@ -148,9 +148,9 @@ class ConversationMemory:
     def import_from(self, data: Mapping[str, Any]) -> None:
         """Makes what `export` gave the conversation; if it cannot be, nothing is changed."""
         if not isinstance(data, Mapping) or not isinstance(data.get("messages", []), list | tuple):
-            raise BadInput("import_from takes what `export` gave: a dict with 'messages' and 'summary'")
+            raise BadInput("import_from takes what `export` returned: a dict with 'messages' and 'summary'")
         if not isinstance(summary := data.get("summary"), str | None):
-            raise BadInput(f"a summary is a text or None, not {type(summary).__name__}")
+            raise BadInput(f"a summary must be a text or None, not {type(summary).__name__}")
         drafts = [message_as_json(message_from(given)) for given in data.get("messages", [])]
         with self._turn:
             before = self.memory.find(
@@ -204,7 +204,9 @@ class ConversationMemory:
             try:
                 return f"{HEADING}\n{_ask_for_summary(self.client, messages, self.summary)}"
             except EidetError as error:
-                _log.warning("the client did not sum the conversation up (%s); its beginnings do", error)
+                _log.warning(
+                    "the client could not summarise (%s); using the beginnings of the messages", error
+                )
         return _beginnings(messages)
 
 
@@ -260,5 +262,5 @@ def _message_as_json(message: Message) -> dict[str, Any]:
 
 def _count(limit: int) -> int:
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
-        raise BadInput(f"how many is a whole number from 0 up, not {limit!r}")
+        raise BadInput(f"the count must be a whole number from 0 up, not {limit!r}")
     return limit

@@ -71,7 +71,7 @@ class EmbeddingService:
             key = key or self._environment.get(f"{prefix}_API_KEY", "").strip() or None
         if not key and url is None:
             raise Misconfigured(
-                f"{self.provider} needs a key: give api_key=… or set {prefix}_API_KEY; "
+                f"{self.provider} needs a key: pass api_key=… or set {prefix}_API_KEY; "
                 'EmbeddingService("local") needs none'
             )
         embedder = HttpEmbedder(model or usual, url=url or home, key=key)

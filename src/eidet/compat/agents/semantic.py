@@ -65,7 +65,7 @@ class SemanticMemory:
     async def search(self, query: str, limit: int = 5, min_importance: float = 0.0) -> list[MemoryItem]:
         """The nearest facts, nearest first; each counts as accessed and tells its `last_similarity`."""
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
-            raise BadInput(f"limit is a whole number from 0 up, not {limit!r}")
+            raise BadInput(f"limit must be a whole number from 0 up, not {limit!r}")
         if not limit or (self.embedding_fn is None and not self.fallback):
             return []
         memory = await self._ready(query)
@@ -182,7 +182,7 @@ class SemanticMemory:
         memory = open_memory(self._place)
         if embedder_in(memory).name != embedder.name:
             raise Misconfigured(
-                f"the memory given has the embedder {embedder_in(memory).name!r}, not {embedder.name!r}: "
-                "open it with that embedder, or leave out embedding_fn and say fallback=True"
+                f"the given memory uses the embedder {embedder_in(memory).name!r}, not {embedder.name!r}: "
+                "open it with that embedder, or leave out embedding_fn and pass fallback=True"
             )
         return memory

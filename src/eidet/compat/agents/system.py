@@ -65,7 +65,7 @@ class AgentMemorySystem:
 
     def start_task(self, task: str) -> None:
         if not isinstance(task, str) or not task.strip():
-            raise BadInput("a task is a text that says something")
+            raise BadInput("a task must be a non-empty text")
         self.working.set_task(task)
         self.conversation.add_message("user", task)
 

@@ -42,12 +42,13 @@ def tools_by_name(tools: Sequence[Any]) -> dict[str, Any]:
         schema = getattr(tool, "to_api_schema", None)
         if not callable(schema) or _call_of(tool) is None:
             raise Misconfigured(
-                f"a {type(tool).__name__} is no tool: it needs to_api_schema(), and execute, run or a call; "
-                "Tool(name=…, description=…, function=…) makes one of a function"
+                f"a {type(tool).__name__} is not a tool: it needs to_api_schema() and "
+                "one of execute, run or __call__; "
+                "Tool(name=…, description=…, function=…) wraps a function"
             )
         name = schema().get("name")
         if name in named:
-            raise Misconfigured(f"two tools are called {name!r}")
+            raise Misconfigured(f"two tools are named {name!r}")
         named[name] = tool
     return named
 

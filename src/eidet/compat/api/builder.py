@@ -135,7 +135,7 @@ class QueryBuilder:
     def scored(self) -> list[tuple[Entry, float]]:
         """The same, each with its score."""
         if self._run is None:
-            raise TypeError("this query belongs to no memory space: hand it to space.search(…)")
+            raise TypeError("this query belongs to no memory space: pass it to space.search(…)")
         return self._run(self.build())
 
 

@@ -136,8 +136,8 @@ class MemoryConfig:
         if short is not None and middle is not None and _place(short) != _place(middle):
             raise MemoryConfigException(
                 f"stm_config is on {_hide_password(short)}, im_config on {_hide_password(middle)}: "
-                "the short and the middle tier live on one server, in one database and namespace; name the same for both, or leave it "
-                "out of im_config",
+                "the short and the middle tier live on one server, in one database and namespace; "
+                "name the same for both, or leave it out of im_config",
                 severity=Severity.POTENTIALLY_RECOVERABLE,
             )
 
@@ -167,9 +167,7 @@ class MemoryConfig:
         if self.server is not None:
             return self.server
         if self.stm.host is not None or self.im.host is not None:
-            log.info(
-                "no Redis server is used: tiers are kept embedded unless use_redis=True or a url is given"
-            )
+            log.info("using no Redis server: tiers stay embedded unless you pass use_redis=True or a url")
         return self.ltm.db_path
 
     def open(self, **how: Any) -> Memory:

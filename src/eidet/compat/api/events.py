@@ -54,7 +54,9 @@ class Events:
             return []
         depth = getattr(self._depth, "now", 0)
         if depth >= DEEPEST:
-            log.warning("event %s: hooks raise events %s deep; this one is not told to any", event, depth)
+            log.warning(
+                "event %s: hooks trigger events %s levels deep; calling no hook for this one", event, depth
+            )
             return []
         self._depth.now = depth + 1
         try:

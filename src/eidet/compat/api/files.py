@@ -71,7 +71,9 @@ def _write_json(path: Path, manifest: dict[str, Any], scopes: dict[str, str], re
         )
         partial.replace(path)
     except OSError as error:
-        raise Unavailable(f"{path} could not be written: {error.strerror}; nothing was left there") from error
+        raise Unavailable(
+            f"{path} could not be written: {error.strerror}; no partial file was left behind"
+        ) from error
     finally:
         partial.unlink(missing_ok=True)
     return len(records)
@@ -126,11 +128,11 @@ def _read(path: Path) -> Any:
         return json.loads(text)
     except ValueError as error:
         if path.suffix != ".jsonl":
-            raise Corrupt(f"{path} is no JSON ({error}); nothing was loaded") from error
+            raise Corrupt(f"{path} is not valid JSON ({error}); nothing was loaded") from error
     try:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except ValueError as error:
-        raise Corrupt(f"{path} is no JSON ({error}); nothing was loaded") from error
+        raise Corrupt(f"{path} is not valid JSON ({error}); nothing was loaded") from error
 
 
 def _check_document(
@@ -143,7 +145,7 @@ def _check_document(
     body = {name: value for name, value in document.items() if name != "checksum"}
     if _checksum(body) != document["checksum"]:
         raise Corrupt(
-            f"{path} was changed since it was written: its checksum does not fit; nothing was loaded"
+            f"{path} was changed since it was written: its checksum does not match; nothing was loaded"
         )
     names = {scope: name for name, scope in document["agents"].items()}
     records = [
@@ -177,7 +179,7 @@ def _plain(document: Any, path: Path) -> Iterable[Any]:
         return document
     if isinstance(document, dict) and "memory_id" in document:
         return [document]
-    raise BadInput(f"{path} holds no memories: a list of entries, or what `save` wrote, is needed")
+    raise BadInput(f"{path} contains no memories: it must be a list of entries, or a file that `save` wrote")
 
 
 def _entries(api: AgentMemoryAPI, entries: Iterable[Any], path: Path) -> int:

@@ -84,7 +84,7 @@ class Reading:
         self.degraded = failed
         for name, why in failed.items():
             log.warning(
-                "tier %s of scope %s could not be read, the others answer: %s", name, self._scope, why
+                "could not read tier %s of scope %s; answering from the others: %s", name, self._scope, why
             )
 
     # What is kept is true as long as nothing was written to the scope, here or by another process.

@@ -173,9 +173,7 @@ class MemorySpace(Retrieval):
                 self._aged_out = now
                 self.maintain()
         except MemoryMaintenanceException as error:
-            log.warning(
-                "upkeep of agent %s failed, its memories are kept as they are: %s", self.agent_id, error
-            )
+            log.warning("upkeep of agent %s failed; its memories are unchanged: %s", self.agent_id, error)
 
     def flush_to_ltm(self, include_stm: bool = True) -> dict[str, int]:
         """Moves everything into long-term memory; how many came out of stm and of im."""

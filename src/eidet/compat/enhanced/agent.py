@@ -120,7 +120,7 @@ class EnhancedAgentMemory(OldCalls):
     def add(self, text: str, importance: int = 1, meta: Mapping[str, Any] | None = None) -> str:
         """The same with further metadata."""
         if not clean_text(text, "an experience").strip():
-            raise BadInput("an experience needs words; this one is empty")
+            raise BadInput("an experience needs a text; this one is empty")
         told = {**(meta or {}), "importance": importance}
         importance_of(told, self._scale)  # says what is wrong before a number is taken
         key = self._new_key()
@@ -275,7 +275,7 @@ class EnhancedAgentMemory(OldCalls):
         elif isinstance(self.vector, VectorMemoryStore) and self.vector.last is not None:
             self.memory.feedback(self.vector.last, useful=useful)
         else:
-            raise BadInput("there was no recall by meaning yet that could be judged")
+            raise BadInput("there is nothing to judge yet: call recall first")
 
     def metrics(self) -> dict[str, Any]:
         """Success rate and hit ratio of retrieval, whether it drifts, and all of `Memory.metrics`."""
@@ -317,9 +317,9 @@ def _class_for(place: Place) -> type[InMemoryStore]:
 
 def _check_every(every: int | None, keep: int) -> None:
     if every is not None and every < 1:
-        raise Misconfigured(f"summary_every is a number of messages from 1 up, or None, not {every!r}")
+        raise Misconfigured(f"summary_every must be a number of messages from 1 up, or None, not {every!r}")
     if keep < 0:
-        raise Misconfigured(f"summary_keep is a number of messages from 0 up, not {keep!r}")
+        raise Misconfigured(f"summary_keep must be a number of messages from 0 up, not {keep!r}")
 
 
 def _forget_in(store: MemoryStore[str], key: str, for_good: bool) -> bool:

@@ -77,7 +77,7 @@ class Metas(MutableMapping[str, Mapping[str, Any]]):
         self._shelf.add(key, value, meta)
 
     def __delitem__(self, key: str) -> None:
-        raise KeyError(f"metadata belongs to what is stored: forget({key!r}) removes both")
+        raise KeyError(f"metadata belongs to a stored entry: forget({key!r}) removes both")
 
     def __iter__(self) -> Iterator[str]:
         return iter([self._shelf.key(one) for one in self._shelf.records() if self._shelf.told(one)])

@@ -95,9 +95,9 @@ class InMemoryStore(MemoryStore[str]):
         ttl_seconds: float | None = None,
     ) -> None:
         if not importance_scale > 0:
-            raise Misconfigured(f"importance_scale is above 0, not {importance_scale!r}")
+            raise Misconfigured(f"importance_scale must be above 0, not {importance_scale!r}")
         if ttl_seconds is not None and not ttl_seconds > 0:
-            raise Misconfigured(f"a time to live is above 0 seconds, or None, not {ttl_seconds!r}")
+            raise Misconfigured(f"a time to live must be above 0 seconds, or None, not {ttl_seconds!r}")
         self.memory = memory
         self.scope = scope
         self.name = name
@@ -184,7 +184,7 @@ class InMemoryStore(MemoryStore[str]):
 
     def _key(self, key: str) -> str:
         if not clean_text(key, "a key"):
-            raise BadInput("a key has at least one character")
+            raise BadInput("a key must have at least one character")
         return f"{self.name}\n{key}"
 
     def __len__(self) -> int:
@@ -242,7 +242,7 @@ def store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
     for entry in found.select(name=store) if isinstance(store, str) else ():
         made = entry.load()()
         if not isinstance(made, MemoryStore):
-            raise Misconfigured(f"the entry point {store!r} of {PLUGINS} makes no MemoryStore")
+            raise Misconfigured(f"the entry point {store!r} of {PLUGINS} does not return a MemoryStore")
         return made
     raise Misconfigured(
         f"{store!r} is neither a MemoryStore nor the name of one; installed packages offer "
@@ -253,7 +253,7 @@ def store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
 def check_count(top_k: int) -> int:
     """How many are wanted; none for a number below 1."""
     if isinstance(top_k, bool) or not isinstance(top_k, int):
-        raise BadInput(f"how many to find is a whole number, not {top_k!r}")
+        raise BadInput(f"top_k must be a whole number, not {top_k!r}")
     return min(max(top_k, 0), ALL)
 
 
@@ -263,7 +263,7 @@ def importance_of(meta: Mapping[str, Any], scale: float = SCALE) -> float | None
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise BadInput(f"importance is a whole number from 0 up (1 by default), not {value!r}")
+        raise BadInput(f"importance must be a whole number from 0 up (1 by default), not {value!r}")
     return float(min(1.0, value / scale))
 
 

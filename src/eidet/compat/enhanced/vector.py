@@ -66,7 +66,7 @@ class VectorMemoryStore(InMemoryStore):
 
     def _rank(self, ranking: str) -> None:
         if ranking not in RANKINGS:
-            raise Misconfigured(f"a ranking is one of {', '.join(RANKINGS)}, not {ranking!r}")
+            raise Misconfigured(f"a ranking must be one of {', '.join(RANKINGS)}, not {ranking!r}")
         self._ranking = ranking
         self.last: Hits | None = None  # what the last search found, for `feedback`
 
@@ -136,7 +136,7 @@ def _same(memory: Memory, model: object) -> Memory:
     has = embedder_in(memory).name
     if model is not None and (wanted := embedder_of(model).name) != has:
         raise Misconfigured(
-            f"the memory given has the embedder {has!r}, not {wanted!r}: "
+            f"the given memory uses the embedder {has!r}, not {wanted!r}: "
             "open it with embedder=…, or change it for good with `eidet reembed`"
         )
     return memory
@@ -197,8 +197,8 @@ def settings_with_index(settings: Settings | None, index: str | None) -> Setting
     name = index.partition("://")[0].partition("+")[0]
     if name not in known:
         raise Misconfigured(
-            f"no vector database is called {name!r}; installed are {', '.join(known)}. A package that "
-            "offers one says so with an entry point of the group eidet.indexes"
+            f"there is no vector database named {name!r}; installed: {', '.join(known)}. A package "
+            "adds one with an entry point of the group eidet.indexes"
         )
     return replace(settings or Settings(), index=index)
 

@@ -91,7 +91,7 @@ class WorkingMemory(MutableMapping[str, MemoryEntry | str]):
 
     def _check_key(self, key: str) -> str:
         if not clean_text(key, "a key of the working memory"):
-            raise BadInput("a key of the working memory has at least one character")
+            raise BadInput("a key of the working memory must have at least one character")
         return f"desk\n{self._conversation}\n{key}"
 
     def _free_key(self) -> str:

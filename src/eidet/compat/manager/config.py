@@ -70,10 +70,10 @@ class MemoryConfig:
         for name in ("short_term_window", "summarize_threshold", "working_capacity", "consolidate_every"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise Misconfigured(f"{name} is a whole number from 1 up, not {value!r}")
+                raise Misconfigured(f"{name} must be a whole number from 1 up, not {value!r}")
         for name in ("importance_threshold", "forget_below"):
             if not 0 <= getattr(self, name) <= 1:
-                raise Misconfigured(f"{name} is a number from 0 to 1, not {getattr(self, name)!r}")
+                raise Misconfigured(f"{name} must be a number from 0 to 1, not {getattr(self, name)!r}")
 
     def open(self) -> Memory:
         """The memory itself, the same for every manager of this config."""

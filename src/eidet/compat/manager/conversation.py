@@ -48,7 +48,7 @@ class ConversationContext:
 
     def __init__(self, conversation_id: str, memory_config: MemoryConfig | None = None) -> None:
         if not isinstance(conversation_id, str) or not conversation_id.strip():
-            raise BadInput(f"a conversation has an id, which is a text, not {conversation_id!r}")
+            raise BadInput(f"a conversation id must be a text, not {conversation_id!r}")
         self.id = conversation_id
         self.memory = MemoryManager(memory_config, conversation_id=conversation_id)
         self.history = History(self.memory)

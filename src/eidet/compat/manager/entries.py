@@ -101,7 +101,9 @@ def core_message(message: Any, source: str) -> CoreMessage:
     told = _parts(message)
     role, content, calls = told.get("role"), told.get("content"), told.get("tool_calls") or ()
     if not isinstance(role, str) or not (isinstance(content, str) or (content is None and calls)):
-        raise BadInput(f"a message has a role and a content, both texts; this is a {type(message).__name__}")
+        raise BadInput(
+            f"a message needs a role and a content, both texts; this is a {type(message).__name__}"
+        )
     return CoreMessage(
         role=role,
         content=content,

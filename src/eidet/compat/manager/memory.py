@@ -54,7 +54,7 @@ class MemoryManager:
         else:
             self.config = config
         if not isinstance(self.config, MemoryConfig):
-            raise Misconfigured(f"a config is a MemoryConfig(memory=…), not {type(config).__name__}")
+            raise Misconfigured(f"config must be a MemoryConfig(memory=…), not {type(config).__name__}")
         self.memory = self.config.open()
         self.log = Conversation(
             self.memory, conversation_id, scope=self.config.scope, agent=self.config.agent
@@ -258,7 +258,7 @@ class MemoryManager:
         if entry is not None:
             await self._run(self.memory.feedback, entry.id, useful=useful, scope=self.config.scope)
         elif self._last is None:
-            raise BadInput("nothing was searched yet that could be judged")
+            raise BadInput("there is nothing to judge yet: call search_memory first")
         else:
             await self._run(self.memory.feedback, self._last, useful=useful)
 
@@ -280,6 +280,6 @@ class MemoryManager:
 
 def _check_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     if metadata is not None and not isinstance(metadata, Mapping):
-        raise BadInput(f"metadata is a dict or None, not {type(metadata).__name__}")
+        raise BadInput(f"metadata must be a dict or None, not {type(metadata).__name__}")
     cleaned: dict[str, Any] = clean_json(dict(metadata or {}), "metadata")
     return cleaned

@@ -61,7 +61,7 @@ class RunContext:
     async def call_agent(self, agent_name: str, input_message: str | Message) -> Message:
         if agent_name not in self._agents:
             known = ", ".join(sorted(self._agents)) or "none yet"
-            raise NotFound(f"no agent is called {agent_name!r}; there are {known}")
+            raise NotFound(f"there is no agent named {agent_name!r}; there are {known}")
         return await self._agents[agent_name].run(input_message)
 
 
@@ -75,7 +75,7 @@ class App:
 
     def register_agent(self, agent: LLMAgent) -> LLMAgent:
         if self._agents.setdefault(agent.name, agent) is not agent:
-            raise BadInput(f"there is an agent called {agent.name!r} already")
+            raise BadInput(f"an agent named {agent.name!r} already exists")
         return agent
 
     @asynccontextmanager
@@ -95,8 +95,8 @@ async def _ask_llm(llm: Any, messages: Sequence[Message]) -> Message:
     if callable(llm):
         return _answer(await _call_function(llm, messages))
     raise Misconfigured(
-        f"a {type(llm).__name__} is no llm: give a name such as 'anthropic:claude-…', an LLM of "
-        "eidet.models.llm, an object with chat_completion, or a function of the messages"
+        f"a {type(llm).__name__} is not an llm: pass a name such as 'anthropic:claude-…', an LLM of "
+        "eidet.models.llm, an object with chat_completion, or a function that takes the messages"
     )
 
 
@@ -145,4 +145,4 @@ def _answer(given: Any) -> Message:
     try:
         return message_from(given)
     except EidetError as bad:
-        raise Misconfigured(f"the llm gave a {type(given).__name__}: {bad}") from bad
+        raise Misconfigured(f"the llm returned a {type(given).__name__}: {bad}") from bad

@@ -35,7 +35,7 @@ class AuditMemoryStore(Around):
         scope: str = "default",
     ) -> None:
         if operational_store is not None and audit_store is None:
-            raise BadInput("a store of yours needs an audit store beside it: give audit_store=… as well")
+            raise BadInput("your own store needs an audit store beside it: pass audit_store=… as well")
         store = operational_store or BaseMemoryStore(memory=memory, scope=scope, session_id=session_id)
         super().__init__(store)
         self.session_id = session_id or store.session_id
@@ -70,7 +70,7 @@ class AuditMemoryStore(Around):
 
     def append(self, messages: Sequence[Message]) -> None:
         if messages:
-            raise Refused("messages are added with `await add_message(…)`, which leaves a trail")
+            raise Refused("add messages with `await add_message(…)`, which leaves a trail")
 
     def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
         self.append(messages)

@@ -220,7 +220,7 @@ class Beside(BaseMemoryStore):
 
 def check_tokens(max_tokens: Any) -> int:
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
-        raise BadInput(f"max_tokens is a whole number from 1 up, not {max_tokens!r}")
+        raise BadInput(f"max_tokens must be a whole number from 1 up, not {max_tokens!r}")
     return max_tokens
 
 
@@ -228,7 +228,7 @@ def check_page(limit: Any, offset: Any, roles: Any) -> tuple[int | None, int, li
     """The arguments of `get_history`, or a clear error; no roles are all roles."""
     for name, value in (("limit", 0 if limit is None else limit), ("offset", offset)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise BadInput(f"{name} is a whole number from 0 up, not {value!r}")
+            raise BadInput(f"{name} must be a whole number from 0 up, not {value!r}")
     if isinstance(roles, str):
         named = [roles]
     else:

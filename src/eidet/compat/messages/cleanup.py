@@ -34,7 +34,7 @@ class AutoCleanupMemory(BaseMemoryStore):
     ) -> None:
         super().__init__(**where)
         if isinstance(max_age_days, bool) or not isinstance(max_age_days, int | float) or max_age_days <= 0:
-            raise BadInput(f"max_age_days is a number above 0, not {max_age_days!r}")
+            raise BadInput(f"max_age_days must be a number above 0, not {max_age_days!r}")
         self.max_age = timedelta(days=max_age_days)
         self._archive_to = archive_to
         self._turns = Turns()

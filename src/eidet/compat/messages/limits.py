@@ -37,7 +37,7 @@ class InMemoryMemoryStore(BaseMemoryStore):
         super().__init__(**where)
         if eviction_strategy not in STRATEGIES:
             raise BadInput(
-                f"there is no eviction strategy {eviction_strategy!r}; there is {', '.join(STRATEGIES)}"
+                f"unknown eviction strategy {eviction_strategy!r}; there is {', '.join(STRATEGIES)}"
             )
         self.max_messages = limit_of(max_messages, "max_messages")
         self.max_tokens = self._token_limit = limit_of(max_tokens, "max_tokens")
@@ -96,7 +96,9 @@ class SafeMemoryStore(BaseMemoryStore):
     def __init__(self, max_size: int, overflow_handler: Overflow, **where: Unpack[Kept]) -> None:
         super().__init__(**where)
         if not callable(overflow_handler):
-            raise BadInput("overflow_handler is a function of the messages, or a coroutine function")
+            raise BadInput(
+                "overflow_handler must be a function or coroutine function that takes the messages"
+            )
         self.max_size = limit_of(max_size, "max_size") or 1
         self.overflow_handler = overflow_handler
         self._turns = Turns()
@@ -119,7 +121,7 @@ def limit_of(value: int | None, name: str) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise BadInput(f"{name} is a whole number from 1 up, or None for no limit, not {value!r}")
+        raise BadInput(f"{name} must be a whole number from 1 up, or None for no limit, not {value!r}")
     return value
 
 

@@ -66,7 +66,7 @@ def message_from(given: object) -> Message:
     if isinstance(given, Mapping) and "role" in given:
         known = {name: given[name] for name in _FIELDS if given.get(name) is not None}
         return Message(**known)
-    raise BadInput(f"a message is a Message, a dict with a role, or a text, not {type(given).__name__}")
+    raise BadInput(f"a message must be a Message, a dict with a role, or a text, not {type(given).__name__}")
 
 
 _FIELDS = ("role", "content", "timestamp", "metadata", "tool_calls", "tool_call_id", "name")

@@ -41,7 +41,7 @@ class SemanticMemoryStore(BaseMemoryStore):
     async def search(self, query: str, top_k: int = 5) -> list[Message]:
         """The `top_k` messages nearest in meaning, nearest first."""
         if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 0:
-            raise BadInput(f"top_k is a whole number from 0 up, not {top_k!r}")
+            raise BadInput(f"top_k must be a whole number from 0 up, not {top_k!r}")
         clean_text(query, "query")
         await self._warm_embedder([Message(role="user", content=query)])
         return await self._run(self._nearest, query, top_k)
@@ -92,7 +92,7 @@ class SemanticMemoryStore(BaseMemoryStore):
         memory = open_memory(self._place)
         if embedder.name != embedder_in(memory).name:
             raise Misconfigured(
-                f"the memory given has the embedder {embedder_in(memory).name!r}, not {embedder.name!r}: "
+                f"the given memory uses the embedder {embedder_in(memory).name!r}, not {embedder.name!r}: "
                 "open it with that embedder, or leave out embedding_model"
             )
         return memory

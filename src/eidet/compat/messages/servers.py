@@ -79,7 +79,7 @@ class RedisMemoryStore(_OnServer):
     ) -> None:
         super().__init__(redis_url, max_messages=max_messages, **where)
         if isinstance(ttl_hours, bool) or not isinstance(ttl_hours, int | float) or not ttl_hours > 0:
-            raise BadInput(f"ttl_hours is a number above 0, not {ttl_hours!r}")
+            raise BadInput(f"ttl_hours must be a number above 0, not {ttl_hours!r}")
         self.redis_url = redis_url
         self.ttl = timedelta(hours=ttl_hours)
         self._put_off = 0.0  # when the end of all messages was put off last
@@ -125,7 +125,7 @@ class ArchiveMemoryStore(BaseMemoryStore):
     def archive(self) -> Archive:
         found = archive_of(self._given)
         if found is None:
-            raise Misconfigured("an archive is a folder, or an Archive of eidet.upkeep.archive")
+            raise Misconfigured("an archive must be a folder, or an Archive of eidet.upkeep.archive")
         return found
 
     def append(self, messages: Sequence[Message]) -> None:
@@ -145,7 +145,7 @@ class ArchiveMemoryStore(BaseMemoryStore):
 
     def drop(self, ids: Sequence[str]) -> None:
         if ids:
-            raise Refused("an archive keeps what it has: delete its files or objects where they are kept")
+            raise Refused("an archive is append-only: delete its files or objects where they are stored")
 
     def drop_all(self) -> None:
         self.drop([record.id for record in self.conversation.records(limit=1)])
@@ -222,6 +222,6 @@ def default_store(
     make, variable = _NEEDS[kind]
     place = where or variables.get(variable)
     if not place:
-        raise Misconfigured(f"{make.__name__} needs to know where: default_store({kind!r}, …) or {variable}")
+        raise Misconfigured(f"{make.__name__} needs an address: default_store({kind!r}, …) or {variable}")
     store: BaseMemoryStore = make(place, **options)
     return store

@@ -48,7 +48,7 @@ class SummaryMemory(BaseMemoryStore):
         super().__init__(**where)
         self.threshold = limit_of(threshold, "threshold") or KEPT
         if self.threshold <= KEPT:
-            raise BadInput(f"threshold is above {KEPT}: the last {KEPT} messages always stay")
+            raise BadInput(f"threshold must be above {KEPT}: the last {KEPT} messages always stay")
         self.summarizer_agent = summarizer_agent
         self.context = context
         self._turns = Turns()
@@ -107,7 +107,7 @@ class SummaryMemory(BaseMemoryStore):
     def _check_context(self) -> None:
         if self.context is None:
             raise Misconfigured(
-                f"the agent {self.summarizer_agent!r} is called through a context: set store.context, enter "
+                f"the agent {self.summarizer_agent!r} needs a context: set store.context, enter "
                 "app.run_context(), or give a function as summarizer_agent"
             )
 
@@ -120,7 +120,7 @@ class SummaryMemory(BaseMemoryStore):
         try:
             answer = await self._call_summarizer(request)
         except Exception as error:  # noqa: BLE001  whatever the user's agent raises
-            _log.warning("%s failed (%s); the rules sum up instead", self.summarizer_agent, error)
+            _log.warning("%s failed (%s); summarising by rules instead", self.summarizer_agent, error)
             return None
         return str(answer).strip() or None
 

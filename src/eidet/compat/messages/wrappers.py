@@ -29,7 +29,7 @@ class Around(BaseMemoryStore):
     def __init__(self, store: BaseMemoryStore | None = None, **where: Unpack[Kept]) -> None:
         super().__init__(**where)
         if store is not None and where.keys() & {"memory", "scope", "session_id"}:
-            raise BadInput("give a store, or the memory, scope and session_id of one to be made; not both")
+            raise BadInput("pass a store, or the memory, scope and session_id for a new one, not both")
         self.store = store or BaseMemoryStore(**where)
 
     async def initialize(self) -> None:
@@ -150,5 +150,5 @@ def _cipher(keys: bytes | str | Sequence[bytes | str]) -> MultiFernet:
         return MultiFernet([Fernet(key) for key in given])
     except (ValueError, TypeError) as bad:
         raise BadInput(
-            "an encryption key is 32 random bytes in URL-safe base64: make one with Fernet.generate_key()"
+            "an encryption key must be 32 random bytes in URL-safe base64: Fernet.generate_key() makes one"
         ) from bad

@@ -260,13 +260,13 @@ class RedisStore:
         pending = []
         for told in self._wire.info("persistence"):
             if told.get("aof_enabled") == "1":
-                pending.append("the append-only file of the server, until it has written it anew")
+                pending.append("the append-only file of the server, until the server rewrites it")
             elif int(told.get("rdb_saves", "0")) or int(told.get("rdb_last_load_keys_loaded", "0")):
-                pending.append("the snapshot file of the server, until it has saved it anew")
+                pending.append("the snapshot file of the server, until the server saves it again")
         if pending:
             command = ("BGREWRITEAOF",) if "append" in pending[0] else ("BGSAVE", "SCHEDULE")
             if any(map(absent, self._wire.answers(command))):
-                pending.append(f"the user of the address may not call {command[0]}: somebody else has to")
+                pending.append(f"the user of the address may not call {command[0]}: an operator has to")
         return Scrubbed(pending=tuple(dict.fromkeys(pending)))
 
     # Following.

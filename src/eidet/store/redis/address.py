@@ -65,7 +65,7 @@ class Address:
 def address_of(url: str) -> Address:
     scheme, _, rest = url.partition("://")
     if scheme not in PORTS:
-        raise Misconfigured(f"no address of a Redis or Valkey server begins with {scheme}://: {EXAMPLE}")
+        raise Misconfigured(f"a Redis or Valkey address cannot start with {scheme}://: {EXAMPLE}")
     place, _, tail = rest.partition("?")
     place, _, path = place.partition("/")
     if "@" in path or "@" in tail.partition("&")[0].partition("=")[0]:
@@ -107,7 +107,7 @@ def _host(text: str, port: int) -> tuple[str, int]:
         found = urlsplit(f"//{text}")
         return unquote(found.hostname or "localhost"), found.port or port
     except ValueError:
-        raise Misconfigured(f"{text!r} is no host and port: {EXAMPLE}") from None
+        raise Misconfigured(f"{text!r} is not a host and port: {EXAMPLE}") from None
 
 
 def _path(scheme: str, path: str) -> tuple[str, int]:
@@ -116,7 +116,7 @@ def _path(scheme: str, path: str) -> tuple[str, int]:
     if scheme == "redis+sentinel" and not service:
         raise Misconfigured("name the service that the sentinels watch: redis+sentinel://host:26379/mymaster")
     if not re.fullmatch(r"[0-9]{0,5}", number):
-        raise Misconfigured(f"{number!r} is no number of a database: {EXAMPLE}")
+        raise Misconfigured(f"{number!r} is not a database number: {EXAMPLE}")
     return unquote(service), int(number or 0)
 
 
@@ -129,7 +129,7 @@ def _prefix(text: str) -> str:
 def _number(options: Mapping[str, str], name: str, default: int) -> int:
     text = options.get(name, str(default))
     if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise Misconfigured(f"{name} is a whole number from 0 up, not {text!r}")
+        raise Misconfigured(f"{name} must be a whole number from 0 up, not {text!r}")
     return int(text)
 
 
@@ -145,7 +145,7 @@ def _socket(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:
     if "socket" not in options:
         return {}
     if scheme != "redis":
-        raise Misconfigured("socket=/path goes with redis://, which is then spoken without TLS to one server")
+        raise Misconfigured("socket=/path works only with redis://, for one server and without TLS")
     return {"path": options["socket"]}
 
 
@@ -155,9 +155,11 @@ def _tls(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:
     told: dict[str, Any] = {name: options[name] for name in _TLS if name in options}
     for name in _TLS_FILES:
         if name in told and not Path(told[name]).is_file():
-            raise Misconfigured(f"{name} is to be a file, and there is none at {told[name]}")
+            raise Misconfigured(f"{name} must name a file, and there is none at {told[name]}")
     if told.get("ssl_cert_reqs", "none") not in ("none", "optional", "required"):
-        raise Misconfigured(f"ssl_cert_reqs is none, optional or required, not {told['ssl_cert_reqs']!r}")
+        raise Misconfigured(
+            f"ssl_cert_reqs must be none, optional or required, not {told['ssl_cert_reqs']!r}"
+        )
     if "ssl_check_hostname" in told:
         told["ssl_check_hostname"] = told["ssl_check_hostname"] in ("1", "true", "yes")
     return {"ssl": True, **told}

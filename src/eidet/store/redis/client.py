@@ -78,8 +78,8 @@ class Wire:
                 return answer
             if self.left <= PAUSE + 0.0025 * millis:
                 raise Unsure(
-                    f"it is stored, but only {copies[0]} of {wait} replicas have it after "
-                    f"{self.address.wait_ms} ms, and again: a failover now could lose it"
+                    f"stored, but only {copies[0]} of {wait} replicas have it after "
+                    f"{self.address.wait_ms} ms and retries: a failover now could lose it"
                 )
             time.sleep(PAUSE)
 
@@ -104,7 +104,7 @@ class Wire:
         except Unavailable as error:
             if doubt:
                 raise Unsure(
-                    f"{error}; an earlier try may have taken effect ({doubt[-1]})",
+                    f"{error}; an earlier attempt may have taken effect ({doubt[-1]})",
                     retry_after=error.retry_after,
                 ) from error
             raise

@@ -203,7 +203,7 @@ def refused(error: Exception, name: str) -> EidetError:
         return Misconfigured(f"{name}: {told}; check the user and the password in the address")
     if isinstance(error.__cause__ or error.__context__, ssl.SSLError) or "SSL" in told:
         return Misconfigured(
-            f"{name}: {told}; is it rediss:// there, and does ssl_ca_certs name its authority?"
+            f"{name}: {told}; should it be rediss://, and does ssl_ca_certs name the authority?"
         )
     if isinstance(error, wrong.ResponseError):
         return Misconfigured(f"{name}: {told}")
@@ -222,12 +222,12 @@ def meaning(error: Exception, name: str) -> EidetError:
         )
     if isinstance(error, wrong.ReadOnlyError):
         return Unavailable(
-            f"{name} takes no writes now, it is a replica: name its primary, or the sentinels that know it "
+            f"{name} accepts no writes, it is a replica: name its primary, or the sentinels that know it "
             "(redis+sentinel://host:26379/service)"
         )
     passing = (wrong.ClusterDownError, wrong.TryAgainError, wrong.MasterDownError)
     if isinstance(error, passing) or told.startswith(("BUSY", "NOREPLICAS", "MISCONF", "CLUSTERDOWN")):
-        return Unavailable(f"{name} takes no writes now: {told}")
+        return Unavailable(f"{name} accepts no writes now: {told}")
     if isinstance(error, (wrong.NoPermissionError, wrong.AuthenticationError)):
         return Misconfigured(f"{name}: {told}; the user of the address lacks rights")
     return Misconfigured(f"{name}: {told}")

@@ -170,7 +170,7 @@ class Reading:
             if versions <= {version}:
                 return [row for row in rows if sift.exact or where.matches(row.record)], version
             time.sleep(random.random() * 0.005)  # noqa: S311
-        raise Unavailable(f"scope {scope!r} was written again and again while it was read", retry_after=0.1)
+        raise Unavailable(f"scope {scope!r} kept changing while it was read; gave up", retry_after=0.1)
 
     def _lights(self, scope: str, seqs: Sequence[bytes], page: int) -> tuple[list[Light], set[bytes]]:
         base = self.keys.base(scope)

@@ -99,7 +99,7 @@ class Alone:
 
     def _primary(self, left: float) -> tuple[str, int]:
         asked = ("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self._address.service)
-        last: EidetError = Unavailable("no sentinel is named")
+        last: EidetError = Unavailable("the address names no sentinel")
         for host, port in self._address.hosts:
             sentinel = Node(host, port, 0, self._address.sentinel_login)
             try:
@@ -141,7 +141,7 @@ class Cluster:
             if wrong is None:
                 return answers
             asking, place = self._redirected(slot, wrong, ends, self._node(place).name)
-        raise Unavailable(f"slot {slot} moves from node to node", retry_after=0.1)
+        raise Unavailable(f"slot {slot} keeps moving between nodes", retry_after=0.1)
 
     def home(self, key: str) -> Node | None:
         """The node that has a key, as far as is known."""
@@ -197,7 +197,7 @@ class Cluster:
             if first <= slot <= last:
                 return place
         self._learn(ends)
-        raise Unavailable(f"no node of {self._address.shown} answers for slot {slot}", retry_after=0.1)
+        raise Unavailable(f"no node of {self._address.shown} serves slot {slot}", retry_after=0.1)
 
     def _node(self, place: tuple[str, int]) -> Node:
         with self._lock:

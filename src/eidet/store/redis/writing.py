@@ -137,7 +137,7 @@ class Writing:
 
     def _await_turn(self, tries: int) -> None:
         if self._wire.left < 0.002:
-            raise Unavailable("others wrote there again and again; nothing was stored", retry_after=0.1)
+            raise Unavailable("other writers kept changing the data; nothing was stored", retry_after=0.1)
         if tries > PATIENT:
             time.sleep(random.random() * min(0.002 * tries, 0.05))  # noqa: S311
 
@@ -239,7 +239,7 @@ class Writing:
         state, answer = self._wire.write(key, script(COMMIT, f"{key}w:{name}", *arguments))
         if state == b"late":
             raise Unsure(
-                "a later write of this process was answered already; whether this one was is not known"
+                "a later write of this process was already answered; the outcome of this one is unknown"
             )
         return [int(seq) for seq in answer.split()] if state == b"done" else None
 

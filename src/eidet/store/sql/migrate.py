@@ -62,7 +62,7 @@ def _check_known(current: str | None, path: Path | str, scripts: Path) -> None:
     known = {file.name.partition("_")[0] for file in (scripts / "versions").glob("*.py")}
     if current is not None and current not in known:
         raise Misconfigured(
-            f"{path} has schema {current}, which is newer than this version of Eidet knows: "
+            f"{path} has schema {current}, which is newer than this version of Eidet supports: "
             "pip install --upgrade eidet"
         )
 

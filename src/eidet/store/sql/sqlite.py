@@ -44,7 +44,7 @@ class SqliteStore(RelationalStore):
 
     def __init__(self, path: str | Path, *, durability: str = "process") -> None:
         if durability not in SYNCHRONOUS:
-            raise Misconfigured(f"durability is one of {', '.join(SYNCHRONOUS)}, not {durability!r}")
+            raise Misconfigured(f"durability must be one of {', '.join(SYNCHRONOUS)}, not {durability!r}")
         self.path = Path(path)
         super().__init__(SqliteDriver(self.path, SYNCHRONOUS[durability]))
 
@@ -85,7 +85,7 @@ class SqliteDriver:
 
     def write(self, job: Callable[[Cursor], T]) -> T:
         if not self.writable:
-            raise Refused(f"{self._path} is open for reading only: the file or its folder is write-protected")
+            raise Refused(f"{self._path} is open read-only: the file or its folder is write-protected")
         self._check_open()
         self._check_there()
         if self._writer.pid != os.getpid():
@@ -329,7 +329,7 @@ def _check_file(path: Path) -> bool:
     except PermissionError as error:
         raise Misconfigured(f"{path} cannot be read: {error.strerror}") from error
     if start and start != MAGIC:
-        raise Corrupt(f"{path} is not a database: it does not start as one; choose another file")
+        raise Corrupt(f"{path} is not a database: it does not start like one; choose another file")
     return os.access(path, os.W_OK) and os.access(folder, os.W_OK)
 
 
@@ -406,7 +406,7 @@ def meaning(error: sqlite3.Error, path: Path) -> EidetError:
             f"{path} was locked by another writer for {BUSY_SECONDS:.0f} s; call again", retry_after=1.0
         )
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "decode to UTF-8" in str(error):
-        return Corrupt(f"{path} is damaged ({error}); restore a copy or an export, `eidet doctor` tells more")
+        return Corrupt(f"{path} is damaged ({error}); restore a copy or an export, `eidet doctor` shows more")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return Refused(f"{path} is write-protected ({error})")
     if code == sqlite3.SQLITE_CANTOPEN:

@@ -144,7 +144,7 @@ class TieredStore:
             raise Unavailable(f"{waiting:,} records still wait in the outbox: try again", retry_after=1.0)
         if home and stuck:
             raise Unavailable(
-                f"{stuck[0].record} is not taken by its store ({stuck[0].why}): revise or forget it first"
+                f"{stuck[0].record} is rejected by its store ({stuck[0].why}): revise or forget it first"
             )
 
     # Writing.

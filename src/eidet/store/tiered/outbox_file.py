@@ -59,7 +59,7 @@ class Outbox:
                 try:
                     box = _opened(cls, path, lock)
                 except EidetError as error:
-                    log.warning("what waits in %s cannot be delivered: %s", path, error)
+                    log.warning("cannot deliver what waits in %s: %s", path, error)
                     unreadable[str(path)] = str(error)
                     continue
                 yield box

@@ -96,7 +96,7 @@ def _check_versions(
         old = there.get((record.scope, record.id))
         if old is None and (missing := stores.missing()):
             raise Unavailable(
-                f"the {missing[0]} store is down: whether {record.id!r} is at version {expect} is not known",
+                f"the {missing[0]} store is down: whether {record.id!r} is at version {expect} is unknown",
                 retry_after=1.0,
             )
         check_expected(expect, old, record.id)

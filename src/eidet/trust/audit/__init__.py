@@ -47,7 +47,9 @@ class Audit:
 
     def __post_init__(self) -> None:
         if self.check is not None and not callable(self.check):
-            raise Misconfigured(f"check is a function of a record, not {type(self.check).__name__}")
+            raise Misconfigured(
+                f"check must be a function that takes a record, not {type(self.check).__name__}"
+            )
         object.__setattr__(self, "path", Path(self.path).expanduser())
         object.__setattr__(self, "key", checked_key(self.key))
 
@@ -57,7 +59,7 @@ def checked_key(key: object) -> bytes | None:
     if key is None:
         return None
     if not isinstance(key, str | bytes):
-        raise Misconfigured(f"the key of an audit log is text or bytes, not {type(key).__name__}")
+        raise Misconfigured(f"the key of an audit log must be text or bytes, not {type(key).__name__}")
     found = key.encode() if isinstance(key, str) else key
     if len(found) < SHORTEST_KEY:
         raise Misconfigured(f"the key of an audit log needs {SHORTEST_KEY} bytes or more, not {len(found)}")
@@ -96,5 +98,5 @@ def audit_of(
     if isinstance(thing, str | Path):
         thing = Audit(path=thing)
     if not isinstance(thing, Audit):
-        raise Misconfigured(f"audit is a path, an Audit(…) or an AuditLog, not {type(thing).__name__}")
+        raise Misconfigured(f"audit must be a path, an Audit(…) or an AuditLog, not {type(thing).__name__}")
     return AuditLog(thing, clock=clock)

@@ -123,7 +123,7 @@ def _second(seconds: int) -> str:
 
 
 def written(said: Mapping[str, Json]) -> bytes:
-    """As JSON on one line; halves of characters, which UTF-8 cannot carry, as their escapes."""
+    """As JSON on one line; halves of characters, which UTF-8 cannot encode, as their escapes."""
     return _written(said).encode("utf-8", "backslashreplace")
 
 

@@ -99,7 +99,7 @@ def checked(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
 
 def _flags(flags: object) -> list[str]:
     if not isinstance(flags, list | tuple | set | frozenset) or not all(isinstance(f, str) for f in flags):
-        raise Misconfigured(f"the check of an audit answers a list of flags, not {flags!r}")
+        raise Misconfigured(f"the check of an audit must return a list of flags, not {flags!r}")
     return sorted(flags) if isinstance(flags, set | frozenset) else list(flags)
 
 

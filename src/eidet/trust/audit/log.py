@@ -94,7 +94,7 @@ class AuditLog:
                     _unlock(handle)
         except OSError as error:
             raise Unavailable(
-                f"the audit log {self.path} cannot be written ({error.strerror}): nothing was done"
+                f"the audit log {self.path} cannot be written ({error.strerror}): nothing was changed"
             ) from error
         return list(range(tail.n - len(events) + 1, tail.n + 1))
 
@@ -168,7 +168,9 @@ class AuditLog:
             return
         begin = said_in(first_line(handle))
         if begin is None or begin["verb"] != "begin":
-            raise Misconfigured(f"{self.path} is no audit log, or its beginning is damaged: name a new file")
+            raise Misconfigured(
+                f"{self.path} is not an audit log, or its beginning is damaged: name a new file"
+            )
         if begin.get("key") != print_of(self._key):
             had = "another key" if begin.get("key") else "no key"
             raise Misconfigured(f"{self.path} was written with {had}: use that, or name a new file")
@@ -179,7 +181,7 @@ class AuditLog:
             file.write(rest + b"\n")
         os.ftruncate(handle, end)
         told.warning(
-            "the audit log %s ended within a line; %s bytes are set aside in %s",
+            "the audit log %s ended in the middle of a line; moved %s bytes to %s",
             self.path, len(rest), torn_path(self.path).name,
         )  # fmt: skip
 

@@ -59,7 +59,7 @@ class _Walk:
     def follow(self, line: int, raw: bytes) -> None:
         said, parts = said_in(raw), parts_of(raw)
         if said is None or parts is None:
-            self.fault(line, "this is no entry of an audit log")
+            self.fault(line, "this is not an audit log entry")
             self.n, self.before = self.n + 1, START
             return
         body, stored = parts
@@ -67,7 +67,7 @@ class _Walk:
             self.fault(line, _out_of_place(said["n"], self.n + 1))
         elif digest(body, self.before, self.key) != stored:
             self.fault(
-                line, f"entry {said['n']} was altered, or the one before it was and its hash made anew"
+                line, f"entry {said['n']} was altered, or the one before it was and its hash recomputed"
             )
         self.n, self.before = said["n"], stored
         self.top = max(self.top, self.n)

@@ -113,7 +113,7 @@ class Erasing:
         try:
             receipt = self._erased(wish, now=now, by=by, notes=())
         except Corrupt as error:
-            log.warning("forgetting without reading: %s", error)
+            log.warning("cannot read a record, deleting it unread: %s", error)
             unread = f"deleted without being read, because a record is damaged ({error})"
             receipt = self._erased(replace(wish, wholesale=True), now=now, by=by, notes=(unread,))
         return Forgotten(receipt.counts["records"], signer.sign(replace(receipt, why=why)))
@@ -239,7 +239,7 @@ def wish_for(
 ) -> Wish:
     """What is wanted, in the words of the plan; `where` is confined to the scope."""
     if for_good is not None and not isinstance(for_good, bool):
-        raise BadInput(f"for_good is True, False or None, not {for_good!r}")
+        raise BadInput(f"for_good must be True, False or None, not {for_good!r}")
     wish = Wish(
         where=where,
         scope=scope,

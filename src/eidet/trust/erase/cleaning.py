@@ -103,7 +103,7 @@ class Cleaning:
         self._clean_files(cleaned, sidecars(store), None)  # sidecars are caches: whichever scopes were meant
         self._empty_vault(cleaned, None)
         for note in cleaned.notes:
-            log.warning("what was forgotten is not cleaned yet: %s", note)
+            log.warning("forgotten content is not fully cleaned up yet: %s", note)
         for entry in () if cleaned.unfinished else entries:
             self.settle(entry.token)
 
@@ -174,7 +174,7 @@ class Cleaning:
         audit = self._engine.audit
         if audit is None or not audit.audit.content:
             return []
-        return ["the audit log is told contents (audit_content) and keeps them as evidence"]
+        return ["the audit log records content (audit_content) and keeps it as evidence"]
 
     def _is_over(self, record: Record) -> bool:
         """Whether it is entombed: by what it says, or with its scope."""

@@ -100,7 +100,7 @@ def _first(records: Iterable[Record]) -> Iterator[Record]:
 def _check_free(records: Sequence[Record]) -> None:
     if held := [record.id for record in records if record.meta.get(HOLD)]:
         raise Refused(
-            f"{len(held):,} of the records (or of what was made of them) are under a legal hold and "
+            f"{len(held):,} of the records (or of those derived from them) are under a legal hold and "
             f"cannot be forgotten: `release` first ({', '.join(held[:3])})"
         )
 

@@ -59,9 +59,9 @@ class Receipt:
         except OSError as error:
             raise Misconfigured(f"the receipt {path} cannot be read: {error.strerror}") from error
         except ValueError as error:
-            raise Corrupt(f"{path} is no receipt: {error}") from error
+            raise Corrupt(f"{path} is not a receipt: {error}") from error
         if not isinstance(said, dict) or (said.pop("eidet", 0), said.pop("format", 0)) != ("receipt", FORMAT):
-            raise Corrupt(f"{path} is no receipt of this version of Eidet")
+            raise Corrupt(f"{path} is not a receipt of this version of Eidet")
         return _receipt(said, str(path))
 
 
@@ -70,7 +70,7 @@ def _receipt(said: dict[str, Any], where: str) -> Receipt:
     lists = ("ids", "marks", "pending")
     kinds = dict.fromkeys(lists, list) | {"counts": dict, "store": str, "scope": str, "signature": str}
     if said.keys() != names or any(not isinstance(said[name], kind) for name, kind in kinds.items()):
-        raise Corrupt(f"{where} is no receipt: it lacks fields, or has others")
+        raise Corrupt(f"{where} is not a receipt: it lacks fields, or has others")
     return Receipt(**{**said, **{name: tuple(said[name]) for name in lists}})
 
 
@@ -118,7 +118,7 @@ def private_key(key: object) -> Any:
     if isinstance(key, bytes) and len(key) == 32:
         return crypto.Ed25519PrivateKey.from_private_bytes(key)
     if not isinstance(key, str | bytes | Path):
-        raise BadInput(f"a key is an Ed25519 key, its 32 bytes, or PEM, not {type(key).__name__}")
+        raise BadInput(f"a key must be an Ed25519 key, its 32 bytes, or PEM, not {type(key).__name__}")
     try:
         found = crypto.load_pem_private_key(_pem(key), password=None)
     except (ValueError, TypeError) as error:

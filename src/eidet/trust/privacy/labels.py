@@ -27,7 +27,7 @@ LABELLED: Final = ASIDE | Where(conditions=(Condition(("meta", POISON), "exists"
 
 def scan_of(value: str) -> str:
     if value not in SCANS:
-        raise Misconfigured(f"setting poison is one of {', '.join(SCANS)}, not {value!r}")
+        raise Misconfigured(f"setting poison must be one of {', '.join(SCANS)}, not {value!r}")
     return value
 
 
@@ -40,7 +40,7 @@ def threshold_of(value: object) -> float | None:
     except (TypeError, ValueError):
         chosen = -1.0
     if not 0 <= chosen <= 1:
-        raise Misconfigured(f"setting quarantine_above is a number from 0 to 1, not {value!r}")
+        raise Misconfigured(f"setting quarantine_above must be a number from 0 to 1, not {value!r}")
     return chosen
 
 

@@ -65,7 +65,7 @@ def _compile(name: str, regex: str) -> re.Pattern[str]:
             f"pattern {name} uses back references, comments or verbose mode, which are not supported"
         )
     if compiled.match(""):
-        raise BadInput(f"pattern {name} matches nothing at all, and so everywhere")
+        raise BadInput(f"pattern {name} matches the empty text, and so everywhere")
     if _ways(regex) > MOST_WAYS:
         raise BadInput(
             f"pattern {name} could take very long on some texts; bound its repeats ({{1,20}} for +) "

@@ -60,7 +60,7 @@ class Policy:
             raise BadInput(f"least needs a number from 0 to 1, not {self.least!r}")
         names = [pattern.name for pattern in self.patterns]
         if len(set(names)) < len(names):
-            raise BadInput(f"two patterns have one name: {', '.join(sorted(names))}")
+            raise BadInput(f"two patterns share a name: {', '.join(sorted(names))}")
 
     def action(self, kind: str) -> Action:
         own = {pattern.name: pattern.action for pattern in self.patterns}
@@ -90,7 +90,7 @@ def policy_of(value: object) -> Policy | None:
         return None if value.strip().lower() in ("", "off", "none") else _policy(_parse_actions(value))
     if isinstance(value, Mapping):
         return _policy(dict(value))
-    raise BadInput(f"a guard is a Policy or the name of an action, not {type(value).__name__}")
+    raise BadInput(f"a guard must be a Policy or the name of an action, not {type(value).__name__}")
 
 
 def _parse_actions(said: str) -> dict[str, str]:
@@ -107,7 +107,7 @@ def _parse_actions(said: str) -> dict[str, str]:
 def _policy(actions: Mapping[str, object]) -> Policy:
     known = (*Pii, "default")
     if unknown := sorted(set(map(str, actions)) - set(known)):
-        raise BadInput(f"a guard does not know {', '.join(unknown)}; there are {', '.join(known)}")
+        raise BadInput(f"a guard has no class {', '.join(unknown)}; there are {', '.join(known)}")
     given: dict[str, Any] = dict(actions)
     if given.get("default") == Action.PSEUDONYM:
         given.setdefault("secret", Action.REDACT)

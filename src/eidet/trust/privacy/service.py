@@ -220,9 +220,9 @@ class Guarding:
         if guard is None or guard.vault is None or guard.key is None:
             raise Misconfigured("this memory has no vault to reveal from: Memory(…, guard=…, vault=…)")
         if key is None and not self._engine.settings.reveal:
-            raise Refused("this memory does not reveal by itself (the setting reveal): give the key")
+            raise Refused("this memory reveals only with the key (the setting reveal): pass key=…")
         if key is not None and not compare_digest(subkey(key_of(key), b"tokens"), guard.key):
-            raise Refused("the key given is not the one of this memory's vault")
+            raise Refused("the given key is not the one of this memory's vault")
         return guard
 
     def forget_value(self, value: str) -> int:
@@ -246,7 +246,7 @@ class Guarding:
         if guard is None or guard.vault is None:
             return 0
         if guard.vault.users() - {self._engine.store.identity}:
-            raise Refused("another memory uses the same vault: `forget_value` takes a value out of it")
+            raise Refused("another memory uses the same vault: use `forget_value` to remove a value from it")
         return empty_vault(guard.vault, said, living, tuple(one.name for one in guard.policy.patterns))
 
     def _note(self, verb: str, what: Mapping[str, Any]) -> None:

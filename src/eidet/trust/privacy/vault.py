@@ -160,7 +160,7 @@ class VaultFile:
             except sqlite3.OperationalError as error:
                 raise Unavailable(f"the vault {self._path} cannot be used now: {error}") from None
             except sqlite3.DatabaseError as error:
-                raise Corrupt(f"the vault {self._path} is damaged or no vault: {error}") from None
+                raise Corrupt(f"the vault {self._path} is damaged or not a vault: {error}") from None
 
     def _connection(self) -> sqlite3.Connection:
         """One for each process: a connection does not survive a fork."""
@@ -187,7 +187,7 @@ class VaultFile:
             self.close()
         if not compare_digest(mark, self._mark):
             raise Misconfigured(
-                f"the vault {self._path} was made with another key: give that one as guard_key. "
+                f"the vault {self._path} was created with another key: pass that one as guard_key. "
                 "Without it the values behind its pseudonyms are lost; a new vault needs a new file"
             )
 

@@ -44,5 +44,5 @@ class Shredded(Refused):
         self.scope = scope
         super().__init__(
             f"the key of scope {scope!r} was destroyed and what it held cannot be read by anybody; "
-            f"forget(everything=True, scope={scope!r}) clears the rows, and the scope can begin anew"
+            f"forget(everything=True, scope={scope!r}) clears the rows, and the scope can be used again"
         )

@@ -42,7 +42,7 @@ def opened_export(records: Iterable[Record], manifest: Mapping[str, Any], store:
     if carried is None:
         return iter(records)
     if not isinstance(carried, Mapping):
-        raise Corrupt("what the manifest says of sealing is damaged; nothing was loaded")
+        raise Corrupt("the manifest's sealing data is damaged; nothing was loaded")
     if (sealed := sealed_in(store)) is None:
         raise Misconfigured(
             f"these records are sealed with the master key {carried.get('master')}: load them into a memory "
@@ -119,7 +119,7 @@ class SealedArchive:
             else:
                 yield opened(form, keys)
         if lost:
-            log.warning("%s: %s records are of scopes whose keys were destroyed", name, lost)
+            log.warning("%s: %s records belong to scopes whose keys were destroyed", name, lost)
 
 
 def _fingerprint(keys: ScopeKeys) -> str:

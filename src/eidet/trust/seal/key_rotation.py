@@ -79,7 +79,7 @@ def _records_anew(
                 progress(min(done, total), total)
         if not found:
             return done
-    raise Conflict(f"scope {scope!r} is written faster than it can be sealed anew; call again")
+    raise Conflict(f"scope {scope!r} is written faster than it can be re-encrypted; call again")
 
 
 def _outdated(store: SealedStore, scope: str) -> Iterator[list[Record]]:
@@ -173,7 +173,7 @@ def _state(store: SealedStore, scope: str) -> str:
 
 def _check_writable(store: SealedStore) -> None:
     if not store.writable:
-        raise Refused("this memory is open for reading only: its keys cannot be changed")
+        raise Refused("this memory is open read-only: its keys cannot be changed")
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def sealed_with(shelf: Shelf) -> dict[str, Any]:
         said: dict[str, Any] = json.loads(told)
         _ = said["master"], b64decode(said["proof"], validate=True)
     except (ValueError, KeyError, TypeError) as error:
-        raise Corrupt(f"what this memory says of its master key is damaged ({error!r})") from error
+        raise Corrupt(f"this memory's record of its master key is damaged ({error!r})") from error
     if said.get("format") != FORMAT:
         raise Misconfigured(
             f"this memory is sealed in format {said.get('format')}: pip install --upgrade eidet"

@@ -36,7 +36,7 @@ class LocalKeys:
 
     def __init__(self, key: bytes) -> None:
         if not isinstance(key, bytes) or len(key) != KEY_BYTES:
-            raise Misconfigured(f"a master key has {KEY_BYTES} bytes; `eidet keys new` makes one")
+            raise Misconfigured(f"a master key must have {KEY_BYTES} bytes; `eidet keys new` makes one")
         self._cipher = aes_gcm(key)
         self.name = "local:" + blake2b(b"name", key=key, digest_size=6, person=b"eidet.master").hexdigest()
 
@@ -77,7 +77,9 @@ def service_of(key: Key, environment: Mapping[str, str] | None = None) -> KeySer
     if isinstance(key, bytes):
         key = key.decode("ascii", "replace")
     if not isinstance(key, str):
-        raise Misconfigured(f"a key is text, bytes, a function or a KeyService, not {type(key).__name__}")
+        raise Misconfigured(
+            f"a key must be text, bytes, a function or a KeyService, not {type(key).__name__}"
+        )
     return LocalKeys(_from_text(key, os.environ if environment is None else environment))
 
 
@@ -117,7 +119,7 @@ def _bytes_of(text: str, where: str) -> bytes:
         found = b""
     if len(found) != KEY_BYTES:
         raise Misconfigured(
-            f"{where} holds no master key: it is {KEY_BYTES} random bytes as base64 or hexadecimal text "
+            f"{where} holds no master key: one is {KEY_BYTES} random bytes as base64 or hexadecimal text "
             "(a password will not do); `eidet keys new` makes one"
         )
     return found

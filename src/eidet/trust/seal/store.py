@@ -104,7 +104,7 @@ class SealedStore(Around):
                 self.fresh()
                 if epoch is not None:
                     raise
-        raise StaleEpoch("the keys of this store are changed all the time; the write was given up")
+        raise StaleEpoch(f"the keys of this store kept changing; gave up after {TRIES} attempts")
 
     # Writing.
 

@@ -34,7 +34,7 @@ class Received:
             identity, keys = str(self._carried["identity"]), self._carried["keys"][scope].items()
             numbered = {int(number): str(key) for number, key in keys}
         except (KeyError, ValueError, TypeError, AttributeError) as error:
-            raise Corrupt(f"the file brings no key for scope {scope!r}; nothing was loaded") from error
+            raise Corrupt(f"the file contains no key for scope {scope!r}; nothing was loaded") from error
         if not numbered:
             raise Shredded(scope)
         opened = {n: unwrapped(self._service, identity, scope, n, key) for n, key in numbered.items()}

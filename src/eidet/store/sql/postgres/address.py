@@ -36,11 +36,11 @@ class Address:
 
     def __post_init__(self) -> None:
         if self.connections < 2:
-            raise Misconfigured(f"eidet_connections is a number from 2 up, not {self.connections}")
+            raise Misconfigured(f"eidet_connections must be a number from 2 up, not {self.connections}")
         if self.partitions != 0 and not 2 <= self.partitions <= 1024:
-            raise Misconfigured(f"eidet_partitions is a number from 2 to 1024, not {self.partitions}")
+            raise Misconfigured(f"eidet_partitions must be a number from 2 to 1024, not {self.partitions}")
         if not self.lag_seconds > 0:
-            raise Misconfigured(f"eidet_lag_seconds is a number above 0, not {self.lag_seconds:g}")
+            raise Misconfigured(f"eidet_lag_seconds must be a number above 0, not {self.lag_seconds:g}")
 
 
 def address_of(url: str) -> Address:
@@ -64,7 +64,9 @@ def _options(told: dict[str, str]) -> dict[str, Any]:
     }
     if unknown := sorted(set(told) - set(readers)):
         known = ", ".join(PREFIX + name for name in readers)
-        raise Misconfigured(f"the address names {PREFIX}{unknown[0]}, which is no option; there are {known}")
+        raise Misconfigured(
+            f"the address names {PREFIX}{unknown[0]}, which is not an option; there are {known}"
+        )
     return {name: _read(name, readers[name], text) for name, text in told.items()}
 
 
@@ -92,7 +94,7 @@ def parts_of(url: str) -> dict[str, Any]:
         return dict(conninfo_to_dict(url))
     except ProgrammingError:
         raise Misconfigured(
-            "that is no address of a PostgreSQL database: postgresql://user@host/name"
+            "that is not the address of a PostgreSQL database: postgresql://user@host/name"
         ) from None
 
 
@@ -102,7 +104,7 @@ def replica_of(url: str, place: str) -> str:
 
     host, colon, port = place.rpartition(":")
     if not colon or not port.isdigit():
-        raise Misconfigured(f"a replica is named as host:port, not {place!r}")
+        raise Misconfigured(f"a replica must be host:port, not {place!r}")
     ours = {name: value for name, value in parts_of(url).items() if name != "hostaddr"}
     return make_conninfo(**{**ours, "host": host.strip("[]"), "port": port, "target_session_attrs": "any"})
 

@@ -197,7 +197,7 @@ class PostgresDriver:
         except Unavailable as error:
             if attempt.in_doubt:
                 raise Unsure(
-                    f"{error}; whether it was stored is not known", retry_after=error.retry_after
+                    f"{error}; it may or may not have been stored", retry_after=error.retry_after
                 ) from error
             raise
         finally:
@@ -228,8 +228,8 @@ class PostgresDriver:
         del said
         left = self._vacuum()
         waits = (
-            f"{left:,} deleted rows wait in {self.line.name} for a transaction that began before, "
-            "or for somebody who may VACUUM the tables"
+            f"{left:,} deleted rows wait in {self.line.name} for an older transaction to end, "
+            "or for a role that may VACUUM the tables"
         )
         return Scrubbed(pending=(waits,) if left else ())
 

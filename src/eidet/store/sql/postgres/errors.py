@@ -50,7 +50,7 @@ def meaning(error: Any, name: str) -> EidetError:
     if isinstance(error, errors.DiskFull | errors.OutOfMemory):
         return Full(f"{name} is full ({text}): nothing of this call was stored; free some space")
     if isinstance(error, errors.ReadOnlySqlTransaction):
-        return Unavailable(f"{name} takes no writes now ({text})")
+        return Unavailable(f"{name} accepts no writes now ({text})")
     if any(words in text for words in _CROWDED):
         return Unavailable(
             f"{name} has no connection left ({text}): raise its max_connections, or lower eidet_connections"

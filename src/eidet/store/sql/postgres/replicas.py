@@ -131,7 +131,7 @@ class Replica:
         """Of what it cannot answer though it is up; once, for it will be the same with the next question."""
         if str(error) != self._complained:
             self._complained = str(error)
-            log.warning("the replica %s leaves questions to the primary: %s", self.line.name, error)
+            log.warning("the replica %s cannot be used, reading from the primary: %s", self.line.name, error)
 
     def close(self) -> None:
         self._ended = True

@@ -35,7 +35,7 @@ def _check_encoding(connection: Connection[Any], name: str) -> None:
     encoding = _one(connection, "SHOW server_encoding")
     if encoding != "UTF8":
         raise Misconfigured(
-            f"{name} keeps texts as {encoding}, which cannot hold all of them: "
+            f"{name} stores texts as {encoding}, which cannot hold all of them: "
             "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
         )
 
@@ -45,7 +45,7 @@ def _check_partitions(connection: Connection[Any], wanted: int, name: str) -> No
     if there != wanted:
         has = f"{there} partitions" if there else "no partitions"
         raise Misconfigured(
-            f"{name} was made with {has}, and eidet_partitions={wanted} is for a new database: "
+            f"{name} was created with {has}, and eidet_partitions={wanted} needs a new database: "
             "leave the option out, or export into a new one"
         )
 

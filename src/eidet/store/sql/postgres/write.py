@@ -92,7 +92,7 @@ class Attempt:
             row = None
         status = None if row is None else row[0]
         if status == "in progress":
-            raise Unavailable("a commit is still under way", retry_after=0.1)
+            raise Unavailable("a commit is still in progress", retry_after=0.1)
         if status != "committed":
             self._xid = None
         return status == "committed"
