@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ..core.errors import Conflict, EidetError, Misconfigured, MissingExtra, NotFound, Unavailable
-from ..net.retry import Busy, Line, Patience, Unsure
+from ..net.retry import Busy, OutcomeUnknown, Retrier, RetryPolicy
 
 EXAMPLE: Final = "s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1"
 TRIES: Final = 4  # that fit into the deadline of a call if the server says nothing
@@ -118,12 +118,12 @@ class Bucket:
     Keys and secrets are found the way boto3 finds them: the environment, a profile, or the machine's role.
     """
 
-    def __init__(self, place: Place, patience: Patience | None = None) -> None:
+    def __init__(self, place: Place, retry_policy: RetryPolicy | None = None) -> None:
         if find_spec("botocore") is None:
             raise MissingExtra("an archive on S3", extra="s3")
-        chosen = patience or Patience(deadline_seconds=place.deadline_seconds or 30.0)
+        chosen = retry_policy or RetryPolicy(deadline_seconds=place.deadline_seconds or 30.0)
         self.place = place
-        self.line = Line(str(place), chosen)
+        self.retrier = Retrier(str(place), chosen)
         self._try_seconds = chosen.deadline_seconds / TRIES
 
     def put(self, key: str, body: bytes, *, sha256: str, instead_of: str | None = None) -> str:
@@ -198,13 +198,13 @@ class Bucket:
             try:
                 return then(getattr(self._client, verb)(Bucket=self.place.bucket, **words))
             except KeyError as error:  # a reply whose headers were cut looks like one without them
-                last[:] = [Unsure(f"{self.place} did not answer to the end: {error} is missing")]
+                last[:] = [OutcomeUnknown(f"{self.place} did not answer to the end: {error} is missing")]
                 raise last[0] from error
             except self._errors as error:
                 last[:] = [self._meaning(error, key)]
                 raise last[0] from error
 
-        return self.line.call(job)
+        return self.retrier.call(job)
 
     @cached_property
     def _errors(self) -> tuple[type[Exception], ...]:
@@ -246,7 +246,7 @@ class Bucket:
             )
         if isinstance(error, lost.EndpointConnectionError | lost.ConnectTimeoutError):
             return Unavailable(f"the archive {self.place} cannot be reached: {error}")
-        return Unsure(f"{self.place} did not answer to the end: {error}")
+        return OutcomeUnknown(f"{self.place} did not answer to the end: {error}")
 
 
 def _next_page(page: Mapping[str, Any]) -> dict[str, Any]:

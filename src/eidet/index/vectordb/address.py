@@ -12,15 +12,15 @@ from urllib.parse import parse_qsl, urlsplit
 from ...core.errors import Misconfigured
 from ...core.settings import Settings
 from ...models.embed import Embedder, WordEmbedder
-from ...net.http import endpoint_at
-from ...net.retry import Patience
+from ...net.http import join_endpoint
+from ...net.retry import RetryPolicy
 from ...store import Store
 from ...text import Analyzer
 from ..embedded.lexicon import Lexicon
 from . import Database, VectorSettings
 from .index import VectorIndex
 
-PATIENCE: Final = Patience(deadline_seconds=10.0, break_after=3, rest_seconds=5.0)
+RETRY_POLICY: Final = RetryPolicy(deadline_seconds=10.0, break_after=3, rest_seconds=5.0)
 _NUMBERS: Final = {f.name for f in fields(VectorSettings)} - {"background", "prefix"}
 
 
@@ -36,7 +36,7 @@ class Address:
     key: str | None = None
     options: Mapping[str, str]
     settings: VectorSettings
-    patience: Patience = PATIENCE
+    retry_policy: RetryPolicy = RETRY_POLICY
 
     @property
     def shown(self) -> str:
@@ -51,14 +51,14 @@ def read_address(url: str, environment: Mapping[str, str], *, own: tuple[str, ..
     """`own` are the options that this database has beside those that all have."""
     name, target, options = _split(url)
     settings = settings_in(options, name, own=("key", "deadline", "prefix", *own))
-    deadline = number("deadline", options.get("deadline", str(PATIENCE.deadline_seconds)))
+    deadline = number("deadline", options.get("deadline", str(RETRY_POLICY.deadline_seconds)))
     return Address(
         name=name,
         target=target,
         key=_secret(options.get("key"), environment),
         options=options,
         settings=settings,
-        patience=replace(PATIENCE, deadline_seconds=deadline),
+        retry_policy=replace(RETRY_POLICY, deadline_seconds=deadline),
     )
 
 
@@ -69,7 +69,7 @@ def _split(url: str) -> tuple[str, str, dict[str, str]]:
     name, _, scheme = name.partition("+")
     if scheme in ("http", "https"):
         parts = urlsplit(f"{scheme}://{rest}")
-        return name, endpoint_at(parts.geturl(), "", f"the index {name}").rstrip("/"), options
+        return name, join_endpoint(parts.geturl(), "", f"the index {name}").rstrip("/"), options
     if not rest or scheme not in ("", "file"):
         raise Misconfigured(
             f"the index {name} needs an address, such as {name}+http://localhost:8080, not {plain!r}"

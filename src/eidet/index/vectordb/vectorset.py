@@ -120,7 +120,7 @@ class VectorSets:
     def __init__(
         self, wire: Wire, keys: Keys, *, bits: int = 32, ef: int = 200, shelves: Shelves | None = None
     ) -> None:
-        self.line = wire.line
+        self.retrier = wire.retrier
         self._shelves = shelves  # where the records are on the same server
         self._wire, self._keys, self._ef = wire, keys, ef
         self._kind = KINDS[bits]
@@ -161,7 +161,7 @@ class VectorSets:
             self._wire.write_all(key, [command for point in points for command in self._added(key, point)])
         except Misconfigured as error:
             if "mismatch" in str(error):
-                raise Lost(f"{error}: what {self.line.name} holds was made otherwise") from error
+                raise Lost(f"{error}: what {self.retrier.name} holds was made otherwise") from error
             raise
 
     def _added(self, key: str, point: Point) -> Iterator[Command]:
@@ -271,7 +271,7 @@ class VectorSets:
         return f"{self._base(shelf)}k:{shelf.collection}:{shelf.name}"
 
     def _lost(self, shelf: Shelf) -> Lost:
-        return Lost(f"{self.line.name} {self._key(shelf)} is not there any more")
+        return Lost(f"{self.retrier.name} {self._key(shelf)} is not there any more")
 
 
 def is_sound(version: str) -> bool:

@@ -31,7 +31,7 @@ class Address:
     partitions: int = 0  # of the records by scope, in a database that is new
     replicas: tuple[str, ...] = ()  # host:port of servers that follow, for reading
     lag_seconds: float = LAG_SECONDS  # that a replica may be behind
-    deadline_seconds: float | None = None  # see `Patience`
+    deadline_seconds: float | None = None  # see `RetryPolicy`
     prepare: bool | None = None  # statements; None: unless there is a pooler between, which may not know them
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ....core.errors import EidetError, Unavailable
-from ....net.retry import Line, Patience
+from ....net.retry import Retrier, RetryPolicy
 from ... import Head
 from ...watchdog import Watch
 from .errors import translated
@@ -60,7 +60,10 @@ class Replicas:
         return random.choice(found) if found else None  # noqa: S311
 
     def told(self) -> list[dict[str, Any]]:
-        return [{**replica.line.told(), "fresh": replica.serves(self._floor)} for replica in self._all]
+        return [
+            {**replica.retrier.health().as_dict(), "fresh": replica.serves(self._floor)}
+            for replica in self._all
+        ]
 
     def close(self) -> None:
         for replica in self._all:
@@ -77,9 +80,9 @@ class Replica:
         most: int,
         primary: Callable[[], int],
         lag_seconds: float,
-        patience: Patience,
+        retry_policy: RetryPolicy,
     ) -> None:
-        self.line = Line(name, patience)
+        self.retrier = Retrier(name, retry_policy)
         self.seen = Head(0, 0)  # it knows at least this
         self._pool = Pool(connect, most)
         self._watch = Watch()
@@ -115,14 +118,14 @@ class Replica:
 
         def run(left: float) -> T:
             with (
-                translated(self.line.name),
+                translated(self.retrier.name),
                 self._pool.connection(left) as connection,
                 self._watch.over(connection, left),
             ):
                 return job(connection)
 
         try:
-            return self.line.call(run, deadline_seconds=seconds, most=1)
+            return self.retrier.call(run, deadline_seconds=seconds, max_attempts=1)
         except Unavailable:
             self._good_until = 0.0
             raise
@@ -131,7 +134,7 @@ class Replica:
         """Of what it cannot answer though it is up; once, for it will be the same with the next question."""
         if str(error) != self._complained:
             self._complained = str(error)
-            log.warning("the replica %s leaves questions to the primary: %s", self.line.name, error)
+            log.warning("the replica %s leaves questions to the primary: %s", self.retrier.name, error)
 
     def close(self) -> None:
         self._ended = True
