@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from ..core.errors import Conflict, EidetError, Misconfigured, MissingExtra, NotFound, Unavailable
 from ..net.retry import Busy, OutcomeUnknown, Retrier, RetryPolicy
+from ..net.url import Options
 
 EXAMPLE: Final = "s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1"
 TRIES: Final = 4  # that fit into the deadline of a call if the server says nothing
@@ -80,18 +81,17 @@ class Place:
     def of(cls, url: str) -> Place:
         """`s3://bucket/prefix?endpoint=http://…`; `Misconfigured` if it is not like that."""
         parts = urlsplit(url)
-        options = dict(parse_qsl(parts.query, keep_blank_values=True))
-        unknown = sorted(options.keys() - set(_OPTIONS))
-        if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc) or unknown:
-            wrong = f"does not know {', '.join(unknown)}" if unknown else "names no bucket"
-            raise Misconfigured(f"the address of an archive, {url!r}, {wrong}: {EXAMPLE}")
+        if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc):
+            raise Misconfigured(f"the address of an archive, {url!r}, names no bucket: {EXAMPLE}")
+        options = Options.parse(parts.query, hint=EXAMPLE)
+        options.check_known(_OPTIONS)
         prefix = unquote(parts.path).strip("/")
         return cls(
             bucket=parts.netloc,
             prefix=f"{prefix}/" if prefix else "",
-            endpoint=_endpoint(options.get("endpoint")),
-            region=options.get("region") or None,
-            deadline_seconds=_seconds(options.get("deadline")),
+            endpoint=_endpoint(options.read_text("endpoint", None)),
+            region=options.read_text("region", None) or None,
+            deadline_seconds=options.read_number("deadline", None, above=0),
         )
 
     def __str__(self) -> str:
@@ -103,13 +103,6 @@ def _endpoint(said: str | None) -> str | None:
     if said and not said.startswith(("http://", "https://")):
         raise Misconfigured(f"an endpoint begins with http:// or https://, not {said!r}: {EXAMPLE}")
     return said or None
-
-
-def _seconds(said: str | None) -> float | None:
-    try:
-        return None if said is None else float(said)
-    except ValueError:
-        raise Misconfigured(f"a deadline is a number of seconds, not {said!r}: {EXAMPLE}") from None
 
 
 class Bucket:

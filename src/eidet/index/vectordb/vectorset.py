@@ -12,6 +12,7 @@ import numpy as np
 from ...core.errors import Misconfigured, Unavailable
 from ...core.settings import Settings
 from ...models.embed import Embedder
+from ...net.url import Options
 from ...store import Store
 from ...store.redis.address import OPTIONS, address_of
 from ...store.redis.address import Address as Place
@@ -24,7 +25,7 @@ from ...text import Analyzer
 from .. import Floats
 from ..embedded.vectors import normalised
 from . import UNIT_BITS, Lost, Match, Point, Shelf
-from .address import built, number, settings_in
+from .address import built, settings_in
 from .expression import attributes, expression, may_pass
 from .index import VectorIndex
 from .pushdown import EVERYTHING, NOTHING, Filter
@@ -81,7 +82,8 @@ def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
             "index='vectorset' keeps vectors on the Redis server of the memory, but this memory is on "
             "none: name one, such as index='vectorset+redis://localhost:6379/0'"
         )
-    deadline = number("deadline", options.pop("deadline", "0")) or place.deadline_seconds
+    deadline = Options(options).read_number("deadline", 0.0) or place.deadline_seconds
+    options.pop("deadline", None)
     return replace(place, deadline_seconds=deadline), options
 
 

@@ -541,7 +541,7 @@ def test_the_trace_of_a_recall_tells_that_words_answered_alone(server: Pinecone)
         ("qdrant", "needs an address"),
         ("qdrant+ftp://x", "needs an address"),
         ("qdrant+http://user:pass@host", "user or password"),
-        ("weaviate+http://host?kex=1", "no options"),
+        ("weaviate+http://host?kex=1", "unknown option 'kex'"),
         ("weaviate+http://host?small=many", "number from 0 up"),
         ("weaviate://file", "weaviate\\+http"),
         ("pinecone+https://host", "needs a key"),
