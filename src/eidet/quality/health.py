@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..core.health import HasHealth
+
 
 def health_of(thing: object) -> Mapping[str, Any] | None:
     """What a part tells of its line to a server; None if it has none."""
-    tell = getattr(thing, "health", None)
-    return None if tell is None else tell() or None
+    return (thing.health() or None) if isinstance(thing, HasHealth) else None
 
 
 def health_told(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class WordLlama:
 
 
 @dataclass(slots=True)
-class _Model:
+class _StaticModel:
     """The tokenizer, the token vectors, and the tokens of words met before.
 
     No token of this vocabulary has a space after its first letter, so the tokens of a text are
@@ -175,13 +175,13 @@ def _is_ordinary(word: str) -> bool:
 _loading = threading.Lock()
 
 
-def _model() -> _Model:
+def _model() -> _StaticModel:
     with _loading:
         return _load()
 
 
 @functools.cache
-def _load() -> _Model:
+def _load() -> _StaticModel:
     # The package itself is not imported: that sets up logging for the whole process and takes 150 ms.
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
@@ -192,7 +192,7 @@ def _load() -> _Model:
     tokenizer.no_truncation()
     weights = load_file(_file(folder, WEIGHTS))["embedding.weight"]
     starts = frozenset(token for word, token in tokenizer.get_vocab().items() if word.startswith(SPACE))
-    return _Model(
+    return _StaticModel(
         tokenizer, np.ascontiguousarray(weights, dtype=np.float32), starts, _ends(tokenizer.get_vocab())
     )
 

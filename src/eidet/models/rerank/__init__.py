@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, Protocol, TypeGuard
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.plugins import called, loaded, offered
+from ...core.plugins import call_plugin, list_plugins, load_plugin
 
 SLACK = 1e-6  # rounding may carry a score this far out of 0 to 1
 
@@ -112,7 +112,7 @@ def reranker_of(
 
 
 def _is_reranker(thing: Any) -> TypeGuard[Reranker]:
-    from .adapt import is_async
+    from ..adapt import is_async
 
     method = getattr(thing, "scores", None)
     return callable(method) and not is_async(method) and isinstance(getattr(thing, "name", None), str)
@@ -138,10 +138,10 @@ def _built_in(place: str) -> Callable[..., Any]:
 
 
 def _plugged_in(name: str, setting: str) -> Reranker:
-    if (make := loaded(GROUP, name)) is None:
-        known = ", ".join(sorted({"http", *BUILT_IN, *offered(GROUP)}))
+    if (make := load_plugin(GROUP, name)) is None:
+        known = ", ".join(sorted({"http", *BUILT_IN, *list_plugins(GROUP)}))
         raise Misconfigured(f"no reranker is called {name!r}; there are {known}, or give a callable")
-    made: Reranker = called(GROUP, name, make, [setting] if setting else [])
+    made: Reranker = call_plugin(GROUP, name, make, [setting] if setting else [])
     if not _is_reranker(made):
         raise Misconfigured(
             f"{name!r} of {GROUP} is to give a reranker (name, scores), not {type(made).__name__}"
