@@ -161,14 +161,14 @@ def embedder_of(spec: object = None) -> Embedder:
     if spec is None:
         spec = "wordllama"
     if isinstance(spec, str):
-        return _kept(_named(spec))
+        return _wrap_in_cache(_make_named(spec))
     if isinstance(spec, type):
         raise Misconfigured(f"embedder {spec.__name__} is a class; give an instance: {spec.__name__}()")
     if _is_embedder(spec):
-        return _kept(spec)
+        return _wrap_in_cache(spec)
     from .adapt import adapt
 
-    return _kept(adapt(spec))
+    return _wrap_in_cache(adapt(spec))
 
 
 def embedder_named(name: str, width: int) -> Embedder:
@@ -196,7 +196,7 @@ class Recorded:
         )
 
 
-def _kept(embedder: Embedder) -> Embedder:
+def _wrap_in_cache(embedder: Embedder) -> Embedder:
     costly = isinstance(embedder, CostlyEmbedder) and embedder.costly
     if costly or isinstance(embedder, AsyncEmbedder):
         from .cache import Cached
@@ -215,22 +215,22 @@ def _static(thing: object, part: str) -> object:
     return inspect.getattr_static(thing, part, None)
 
 
-def _named(spec: str) -> Embedder:
+def _make_named(spec: str) -> Embedder:
     name, _, setting = spec.partition(":")
     if name in BUILT_IN:
-        make = _built_in(BUILT_IN[name])
+        make = _load_built_in(BUILT_IN[name])
         built: Embedder = make(setting) if setting else make()
         return built
-    return _plugged_in(name, setting)
+    return _make_plugged_in(name, setting)
 
 
-def _built_in(place: str) -> Callable[..., Any]:
+def _load_built_in(place: str) -> Callable[..., Any]:
     module, _, attribute = place.partition(":")
     make: Callable[..., Any] = attrgetter(attribute)(import_module(f".{module}", __name__))
     return make
 
 
-def _plugged_in(name: str, setting: str) -> Embedder:
+def _make_plugged_in(name: str, setting: str) -> Embedder:
     if (make := load_plugin(GROUP, name)) is None:
         known = ", ".join(sorted({*BUILT_IN, *list_plugins(GROUP)}))
         raise Misconfigured(f"no embedder is called {name!r}; there are {known}, or give a callable")

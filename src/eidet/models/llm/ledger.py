@@ -134,7 +134,7 @@ class Ledger:
         """The tallies as lines of text, one per purpose, and their sum."""
         rows = [_row(purpose, tally) for purpose, tally in sorted(self.tallies().items())]
         rows = [HEAD, *rows, _row("total", self.total())]
-        widths = [max(len(row[at]) for row in rows) for at in range(len(HEAD))]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join(_line(row, widths) for row in rows)
 
     def _add(self, purpose: str, tally: CallTotals) -> None:
