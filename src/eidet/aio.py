@@ -22,6 +22,7 @@ from .core.settings import Settings, Upkeep
 from .core.validate import Moment
 from .core.where import Box, Near, Where
 from .memory import Memory, Progress
+from .models.embed import WarmableEmbedder
 from .recall import AUTO, Recipe
 from .recall.pack import Context
 from .store import Store
@@ -76,7 +77,7 @@ class AsyncMemory:
             clock=clock,
         )
         engine = self._memory._engine  # noqa: SLF001  the façade is the other half of Memory
-        self._warm = getattr(engine.embedder, "warm", None)
+        self._warm = engine.embedder.warm if isinstance(engine.embedder, WarmableEmbedder) else None
         self._waits = not isinstance(engine.store, RamStore) or self._warm is not None
         self._closed = False
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="eidet")

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit
+from typing import TYPE_CHECKING, Any, Final
 
 from .core.errors import Misconfigured
-from .core.plugins import called, loaded, offered
+from .core.plugins import call_plugin, list_plugins, load_plugin
 from .core.settings import Settings
 from .index import Index
 from .models.embed import Embedder, WordEmbedder
+from .net.url import Options
 from .store import Store
 from .text import Analyzer
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from .trust.audit import Audit
     from .trust.audit.log import AuditLog
     from .trust.seal.service import Key
+
+
+TIERED: Final = (
+    "tiered://?short=redis://host&long=agent.db, with archive=s3://… and outbox=folder if wanted; "
+    "'&' and '?' inside of a part are written %26 and %3F"
+)
 
 
 def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
@@ -59,18 +65,16 @@ def _tiered(url: str, settings: Settings) -> Store:
     """`tiered://?short=redis://…&long=agent.db&archive=s3://…&outbox=folder`; each part percent-encoded."""
     from .store.tiered import TieredStore
 
-    parts = dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
-    unknown = parts.keys() - {"short", "long", "archive", "outbox"}
-    if unknown or not (parts.get("short") and parts.get("long")):
-        raise Misconfigured(
-            "a tiered memory is tiered://?short=redis://host&long=agent.db, optionally with archive=s3://… "
-            "and outbox=folder; '&' and '?' inside a part must be written %26 and %3F"
-        )
+    options = Options.parse(url.partition("?")[2], hint=TIERED)
+    options.check_known(("short", "long", "archive", "outbox"))
+    short, long = options.read_text("short", ""), options.read_text("long", "")
+    if not (short and long):
+        raise options.error("a tiered memory names its short and its long store")
     return TieredStore(
-        partial(open_store, parts["short"], settings),
-        partial(open_store, parts["long"], settings),
-        outbox=parts.get("outbox") or None,
-        archive=parts.get("archive") or None,
+        partial(open_store, short, settings),
+        partial(open_store, long, settings),
+        outbox=options.read_text("outbox", None) or None,
+        archive=options.read_text("archive", None) or None,
     )
 
 
@@ -189,7 +193,7 @@ def _check_may_see(store: Store, settings: Settings) -> None:
 
 def _made(group: str, name: str, *given: Any, **named: Any) -> Any:
     """What an installed package makes under a name."""
-    if (make := loaded(group, name)) is None:
-        known = ", ".join(offered(group))
+    if (make := load_plugin(group, name)) is None:
+        known = ", ".join(list_plugins(group))
         raise Misconfigured(f"there is no entry point {name!r} of {group}; there are {known}")
-    return called(group, name, make, given, **named)
+    return call_plugin(group, name, make, given, **named)

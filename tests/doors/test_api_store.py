@@ -34,7 +34,7 @@ from eidet.compat.api import (
 )
 from eidet.core.errors import Corrupt, EidetError, Unavailable
 from eidet.core.where import Near, Where
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 from eidet.store.redis import client as wire
 
 STATE = {"position": [10, 20], "health": 0.85, "inventory": {"wood": 5, "stone": 2}}
@@ -94,7 +94,7 @@ def test_a_redis_server_that_is_asked_for_is_never_silently_replaced(
     asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the redis backend is there and no server answers, that is an error as well."""
-    monkeypatch.setattr(wire, "_patience", lambda _: Patience(deadline_seconds=0.5))
+    monkeypatch.setattr(wire, "_retry_policy", lambda _: RetryPolicy(deadline_seconds=0.5))
     config = MemoryConfig(stm_config=RedisSTMConfig(port=1, **asked))
     assert str(config.place).startswith("redis://")
     if asked.get("host") is None:

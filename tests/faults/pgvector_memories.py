@@ -14,19 +14,19 @@ from tests.faults.children import tell
 from eidet import Memory
 from eidet.core.settings import Settings
 from eidet.index.pgvector import fill as copying
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 from eidet.store.sql.postgres import PostgresStore
 
 EMBEDDER = "hashing:64"
 SCOPE = "post"
 FROM = 100
 SERVED = Settings(index=f"pgvector://?from_records={FROM}&tail=20")
-PATIENT = Patience(deadline_seconds=30.0, break_after=1_000_000, longest_pause_seconds=0.2)
+PATIENT = RetryPolicy(deadline_seconds=30.0, break_after=1_000_000, longest_pause_seconds=0.2)
 CITIES = ("Lisbon", "Oslo", "Kyoto", "Quito", "Accra", "Turin", "Bergen")
 
 
-def opened(url: str, patience: Patience = PATIENT) -> Memory:
-    return Memory(PostgresStore(url, patience=patience), embedder=EMBEDDER, settings=SERVED)
+def opened(url: str, retry_policy: RetryPolicy = PATIENT) -> Memory:
+    return Memory(PostgresStore(url, retry_policy=retry_policy), embedder=EMBEDDER, settings=SERVED)
 
 
 def text(number: int | str) -> str:

@@ -33,7 +33,7 @@ from eidet.models.embed.http import HttpEmbedder
 from eidet.models.llm.http import named
 from eidet.models.rerank.http import HttpReranker
 from eidet.net import http as wire
-from eidet.net.retry import Line, Patience
+from eidet.net.retry import Retrier, RetryPolicy
 from eidet.store import Store
 from eidet.store.contract import NOW, fact
 from eidet.store.redis import RedisStore
@@ -46,7 +46,7 @@ WIDTH = 16
 DEADLINE = 0.3
 SLACK = 2.5  # for a machine that does other things as well, and verbs that ask twice
 KEY = "00112233445566778899aabbccddeeff"
-QUICK = Patience(deadline_seconds=DEADLINE, break_after=10_000)
+QUICK = RetryPolicy(deadline_seconds=DEADLINE, break_after=10_000)
 
 
 class Models(JsonServer):
@@ -69,7 +69,7 @@ class Backend:
 
     proxy: Proxy
     case: Case
-    lines: list[Line] = field(default_factory=list)
+    lines: list[Retrier] = field(default_factory=list)
     ticks: list[float] = field(default_factory=lambda: [0.0])
 
     def heal(self) -> None:
@@ -78,7 +78,7 @@ class Backend:
         self.ticks[0] += 100
         parts: Any = self.case.memory._engine._parts
         database = getattr(parts[2], "_database", None) if parts else None  # some verbs open the index anew
-        for line in self.lines if database is None else [database.line]:
+        for line in self.lines if database is None else [database.retrier]:
             line._opens = 0.0  # its rest is over
 
 
@@ -100,14 +100,14 @@ class Place:
         valkey: Valkey = self.request.getfixturevalue("valkey")
         valkey.ask("FLUSHALL")
         proxy = self.behind(valkey.port, rest)
-        return proxy, RedisStore(f"redis://127.0.0.1:{proxy.port}/0", patience=QUICK)
+        return proxy, RedisStore(f"redis://127.0.0.1:{proxy.port}/0", retry_policy=QUICK)
 
     def postgres(self, rest: ExitStack) -> tuple[Proxy, PostgresStore]:
         server: Postgres = self.request.getfixturevalue("postgres")
         name: str = self.request.getfixturevalue("postgres_database")
         proxy = self.behind(server.port, rest)
         url = f"postgresql://postgres@127.0.0.1:{proxy.port}/{name}"
-        return proxy, PostgresStore(url, patience=QUICK)
+        return proxy, PostgresStore(url, retry_policy=QUICK)
 
 
 def case_of(store: Store | None, folder: Path, settings: Settings | None = None, **how: Any) -> Case:
@@ -163,7 +163,7 @@ def archived_in_s3(place: Place, folder: Path, rest: ExitStack) -> Backend:
     archive: Any = archive_of(url)
     archive.keep([fact("archived", scope="default")], {}, now=NOW)
     case = case_of(None, folder, Settings(upkeep=Upkeep(archive=url)), archive=url)
-    return Backend(proxy, case, [archive._bucket.line])
+    return Backend(proxy, case, [archive._bucket.retrier])
 
 
 def asking_models(place: Place, folder: Path, rest: ExitStack) -> Backend:
@@ -177,7 +177,7 @@ def asking_models(place: Place, folder: Path, rest: ExitStack) -> Backend:
     llm = named(f"openai:m@{url}", key="k", timeout=DEADLINE, headers=None, environment={})
     asking: dict[str, Any] = {"maintain": {"llm": llm}, "end_session": {"llm": llm}}
     case = case_of(None, folder, embedder=embedder, recall={"rerank": reranker}, **asking)
-    return Backend(proxy, case, [one._wire.line for one in (embedder, reranker, llm)])
+    return Backend(proxy, case, [one._http.retrier for one in (embedder, reranker, llm)])
 
 
 BACKENDS: dict[str, Make] = {

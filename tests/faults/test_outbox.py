@@ -253,9 +253,7 @@ def test_what_waits_is_delivered_while_nobody_asks(tmp_path: Path) -> None:
     assert short.get("a", ["x"])[0] is not None
     assert store.health()["outbox"]["waiting"] == 0
     store.close()
-    thread = store._courier._thread
-    assert thread is not None
-    assert not thread.is_alive()
+    assert not store._courier.running
 
 
 class TestFiles:

@@ -20,9 +20,9 @@ from tests.servers.proxy import Proxy
 
 from eidet import Memory
 from eidet.core.errors import Unavailable
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 
-QUICK = Patience(deadline_seconds=0.6, break_after=1000, rest_seconds=0.1)
+QUICK = RetryPolicy(deadline_seconds=0.6, break_after=1000, rest_seconds=0.1)
 SLACK = 3.0  # seconds that a busy machine may take longer
 
 
@@ -48,8 +48,8 @@ def behind(proxy: Proxy, filled: str) -> str:
     return f"postgresql://postgres@127.0.0.1:{proxy.port}/{filled.rpartition('/')[2]}"
 
 
-def opening(address: str, proxy: Proxy, patience: Patience) -> Iterator[Memory]:
-    with opened(address, patience) as memory:
+def opening(address: str, proxy: Proxy, retry_policy: RetryPolicy) -> Iterator[Memory]:
+    with opened(address, retry_policy) as memory:
         memory.recall("parcel", scope=SCOPE)
         yield memory
         proxy.heal()

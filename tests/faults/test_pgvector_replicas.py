@@ -31,7 +31,7 @@ from eidet import Memory
 from eidet.core.errors import Misconfigured
 from eidet.core.where import Condition, Where
 from eidet.index.pgvector.integrity import Damaged, Stale
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 from eidet.store.sql.postgres import PostgresStore
 
 pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
@@ -191,7 +191,7 @@ def test_a_copy_that_a_replica_lacks_is_searched_on_the_primary(three: Three) ->
 def test_a_replica_that_is_cut_or_silent_is_not_noticed(three: Three) -> None:
     way = Proxy(three.near.port)
     url = f"{three.primary.url()}?eidet_replicas=127.0.0.1:{way.port}&eidet_lag_seconds=2"
-    store = PostgresStore(url, patience=Patience(deadline_seconds=4, rest_seconds=0.2))
+    store = PostgresStore(url, retry_policy=RetryPolicy(deadline_seconds=4, rest_seconds=0.2))
     with Memory(store, embedder="hashing:64", settings=SERVED) as memory:
         memory.recall("parcel", scope=SCOPE)
         for fault in (way.refuse, lambda: setattr(way, "silent", True)):

@@ -22,13 +22,13 @@ from eidet import Memory, Settings
 from eidet.core.errors import EidetError
 from eidet.core.record import Record
 from eidet.core.where import Where
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 from eidet.store.sql.postgres import PostgresStore
 
 pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
 
 NOW = 1_700_000_000.0
-PATIENT = Patience(deadline_seconds=30.0, break_after=1_000_000, longest_pause_seconds=0.2)
+PATIENT = RetryPolicy(deadline_seconds=30.0, break_after=1_000_000, longest_pause_seconds=0.2)
 RECOVERED_SECONDS = 20.0  # after the other server has taken over; a busy machine takes its time
 
 
@@ -112,7 +112,7 @@ def replica(pair: Pair) -> Iterator[Proxy]:
 @pytest.fixture
 def reading(pair: Pair, replica: Proxy) -> Iterator[PostgresStore]:
     url = f"{pair.primary.url()}?eidet_replicas=127.0.0.1:{replica.port}&eidet_lag_seconds=2"
-    store = PostgresStore(url, patience=Patience(deadline_seconds=4, rest_seconds=0.2))
+    store = PostgresStore(url, retry_policy=RetryPolicy(deadline_seconds=4, rest_seconds=0.2))
     store.drop(Where(), now=NOW)
     yield store
     replica.heal()
@@ -207,7 +207,7 @@ def test_tables_are_made_on_the_server_that_takes_writes_wherever_it_is_named(pa
 
 
 def test_after_a_restart_under_load_nothing_is_lost_or_twice(postgres: Postgres, postgres_url: str) -> None:
-    store = PostgresStore(postgres_url, patience=PATIENT)
+    store = PostgresStore(postgres_url, retry_policy=PATIENT)
     store.put([record("used")], now=NOW)
     with Writers(store) as writers:
         until(lambda: len(writers.told) > 30)
@@ -227,7 +227,7 @@ def test_many_processes_write_without_an_error(postgres_emptied: str, start: Nur
 
 
 def test_when_the_primary_dies_the_standby_takes_over_and_nothing_is_lost_or_twice(pair: Pair) -> None:
-    store = PostgresStore(pair.url(), patience=PATIENT)
+    store = PostgresStore(pair.url(), retry_policy=PATIENT)
     store.drop(Where(), now=NOW)
     store.put([record("used")], now=NOW)
     with Writers(store) as writers:

@@ -18,12 +18,12 @@ from eidet.core.errors import Misconfigured, Unavailable
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 from eidet.quality import Tally
 from eidet.store.sql.postgres import PostgresStore
 
 NOW = 1_700_000_000.0
-QUICK = Patience(deadline_seconds=0.6, break_after=1000, rest_seconds=0.1)
+QUICK = RetryPolicy(deadline_seconds=0.6, break_after=1000, rest_seconds=0.1)
 SLACK = 3.0  # seconds that a busy machine may take longer
 
 
@@ -41,7 +41,7 @@ def address(proxy: Proxy, postgres_emptied: str) -> str:
 
 @pytest.fixture
 def store(proxy: Proxy, address: str) -> Iterator[PostgresStore]:
-    store = PostgresStore(address, patience=QUICK)
+    store = PostgresStore(address, retry_policy=QUICK)
     store.put([record("one"), record("two")], now=NOW)
     yield store
     proxy.heal()
@@ -51,8 +51,8 @@ def store(proxy: Proxy, address: str) -> Iterator[PostgresStore]:
 @pytest.fixture
 def patient(store: PostgresStore, proxy: Proxy, address: str) -> Iterator[PostgresStore]:
     """The same database, for whoever has more time and asks again soon."""
-    patience = Patience(deadline_seconds=10, break_after=1000, longest_pause_seconds=0.1)
-    patient = PostgresStore(address, patience=patience)
+    retry_policy = RetryPolicy(deadline_seconds=10, break_after=1000, longest_pause_seconds=0.1)
+    patient = PostgresStore(address, retry_policy=retry_policy)
     yield patient
     proxy.heal()
     patient.close()
@@ -171,7 +171,7 @@ def test_a_restarted_server_is_found_again(postgres: Postgres, patient: Postgres
 
 @pytest.mark.parametrize("fault", ["refused", "silent"])
 def test_a_memory_is_closed_without_its_server(fault: str, proxy: Proxy, address: str) -> None:
-    store = PostgresStore(address, patience=QUICK)
+    store = PostgresStore(address, retry_policy=QUICK)
     with Memory(store, embedder="hashing:64") as memory:
         memory.remember("Ann lives in Lisbon")
         memory.recall("Ann")

@@ -15,13 +15,13 @@ from eidet.core.errors import Unavailable
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 from eidet.quality import Tally
 from eidet.store import Erasure
 from eidet.store.redis import RedisStore
 
 NOW = 1_700_000_000.0
-QUICK = Patience(deadline_seconds=0.25, break_after=1000, rest_seconds=0.1)
+QUICK = RetryPolicy(deadline_seconds=0.25, break_after=1000, rest_seconds=0.1)
 SLACK = 3.0  # seconds that a busy machine may take longer
 
 
@@ -34,7 +34,7 @@ def proxy(valkey: Valkey, redis_url: str) -> Iterator[Proxy]:
 
 @pytest.fixture
 def store(proxy: Proxy) -> Iterator[RedisStore]:
-    store = RedisStore(f"redis://127.0.0.1:{proxy.port}/0", patience=QUICK)
+    store = RedisStore(f"redis://127.0.0.1:{proxy.port}/0", retry_policy=QUICK)
     store.put([record("one"), record("two")], now=NOW)
     yield store
     store.close()
@@ -44,7 +44,7 @@ def store(proxy: Proxy) -> Iterator[RedisStore]:
 def patient(store: RedisStore, proxy: Proxy) -> Iterator[RedisStore]:
     """The same records, for whoever has more time."""
     patient = RedisStore(
-        f"redis://127.0.0.1:{proxy.port}/0", patience=Patience(deadline_seconds=10, break_after=1000)
+        f"redis://127.0.0.1:{proxy.port}/0", retry_policy=RetryPolicy(deadline_seconds=10, break_after=1000)
     )
     yield patient
     patient.close()
@@ -198,13 +198,13 @@ def test_a_write_that_was_sent_again_and_again_happens_once(store: RedisStore, p
 
 
 def test_a_server_that_is_down_is_left_alone_and_found_again(valkey: Valkey, proxy: Proxy) -> None:
-    patience = Patience(deadline_seconds=0.5, break_after=3, rest_seconds=0.3)
-    store = RedisStore(f"redis://127.0.0.1:{proxy.port}/0", patience=patience)
+    retry_policy = RetryPolicy(deadline_seconds=0.5, break_after=3, rest_seconds=0.3)
+    store = RedisStore(f"redis://127.0.0.1:{proxy.port}/0", retry_policy=retry_policy)
     proxy.refuse()
     for _ in range(2):
         with pytest.raises(Unavailable):
             store.head()
-    assert store.line.health().state == "down"
+    assert store.retrier.health().state == "down"
     started = time.monotonic()
     with pytest.raises(Unavailable, match="is down"):
         store.head()
@@ -212,5 +212,5 @@ def test_a_server_that_is_down_is_left_alone_and_found_again(valkey: Valkey, pro
     proxy.heal()
     time.sleep(0.4)
     store.put([record("x")], now=NOW)
-    assert store.line.health().state == "up"
+    assert store.retrier.health().state == "up"
     store.close()

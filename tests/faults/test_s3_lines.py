@@ -12,13 +12,13 @@ from tests.servers.proxy import Proxy
 from tests.servers.s3 import S3
 
 from eidet.core.errors import Misconfigured, Unavailable
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 from eidet.store.contract import NOW, fact
 from eidet.upkeep.archive import select
 from eidet.upkeep.archive_s3 import S3Archive
 
 DEADLINE = 1.2
-PATIENCE = Patience(deadline_seconds=DEADLINE, break_after=100)
+RETRY_POLICY = RetryPolicy(deadline_seconds=DEADLINE, break_after=100)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def bucket(s3: S3) -> str:
 
 @pytest.fixture
 def archive(s3: S3, proxy: Proxy, bucket: str) -> S3Archive:
-    made = S3Archive(s3.url(bucket, port=proxy.port), patience=PATIENCE)
+    made = S3Archive(s3.url(bucket, port=proxy.port), retry_policy=RETRY_POLICY)
     made.keep([fact("before")], {}, now=NOW)
     return made
 
@@ -86,7 +86,7 @@ def test_a_reply_that_is_cut_leaves_no_half_piece(
 
 
 def test_a_short_fault_is_waited_out(s3: S3, proxy: Proxy, bucket: str) -> None:
-    archive = S3Archive(s3.url(bucket, port=proxy.port), patience=Patience(deadline_seconds=10.0))
+    archive = S3Archive(s3.url(bucket, port=proxy.port), retry_policy=RetryPolicy(deadline_seconds=10.0))
     assert archive.names() == []
     proxy.refuse()
     ended = time.monotonic() + 0.3
@@ -106,7 +106,7 @@ def test_a_short_fault_is_waited_out(s3: S3, proxy: Proxy, bucket: str) -> None:
 
 def test_a_lost_answer_to_a_write_does_not_write_twice(s3: S3, proxy: Proxy, bucket: str) -> None:
     """The first answer never comes; the second try finds what the first one wrote."""
-    archive = S3Archive(s3.url(bucket, port=proxy.port), patience=Patience(deadline_seconds=4.0))
+    archive = S3Archive(s3.url(bucket, port=proxy.port), retry_policy=RetryPolicy(deadline_seconds=4.0))
     archive.names()
     proxy.silent = True
     timer = threading.Timer(0.7, proxy.heal)
@@ -118,8 +118,8 @@ def test_a_lost_answer_to_a_write_does_not_write_twice(s3: S3, proxy: Proxy, buc
 
 
 def test_while_a_server_is_down_it_is_not_asked_again_and_again(s3: S3, proxy: Proxy, bucket: str) -> None:
-    patience = Patience(deadline_seconds=0.5, break_after=2, rest_seconds=30.0)
-    archive = S3Archive(s3.url(bucket, port=proxy.port), patience=patience)
+    retry_policy = RetryPolicy(deadline_seconds=0.5, break_after=2, rest_seconds=30.0)
+    archive = S3Archive(s3.url(bucket, port=proxy.port), retry_policy=retry_policy)
     proxy.refuse()
     for _ in range(3):
         with pytest.raises(Unavailable):

@@ -88,7 +88,7 @@ def test_what_was_written_meanwhile_is_sent_when_the_line_is_back(
     assert memory.recall("zebras")[0].text == "a late note about zebras"
     proxy.heal()
     index = memory._engine.index
-    index._database.line._opens = 0.0  # type: ignore[attr-defined] # its rest is over
+    index._database.retrier._opens = 0.0  # type: ignore[attr-defined] # its rest is over
     assert memory.recall("zebras")[0].text == "a late note about zebras"
     assert memory.stats()["index"]["rows_in_database"] == 21
     assert memory.check() == []
@@ -126,7 +126,7 @@ def test_many_threads_write_and_ask_while_the_line_comes_and_goes(line: tuple[Pr
     for thread in threads:
         thread.join()
     assert wrong == []
-    memory._engine.index._database.line._opens = 0.0  # type: ignore[attr-defined] # its rest is over
+    memory._engine.index._database.retrier._opens = 0.0  # type: ignore[attr-defined] # its rest is over
     assert memory.check() == []
 
 

@@ -21,7 +21,7 @@ from eidet.index.vectordb import Shelf
 from eidet.index.vectordb.pushdown import EVERYTHING, Leaf
 from eidet.index.vectordb.vectorset import VectorSets
 from eidet.models.embed.hashing import Hashing
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 from eidet.store.redis.address import address_of
 from eidet.store.redis.client import Wire
 from eidet.store.redis.keys import Keys
@@ -63,7 +63,7 @@ def line(redis8: Redis8, redis8_url: str) -> Iterator[tuple[Proxy, Memory]]:
     index = f"vectorset+redis://127.0.0.1:{proxy.port}/0?{AT_ONCE}&deadline=1"
     memory = noted(opened(None, index))
     database, _ = set_of(memory)
-    database.line.patience = Patience(deadline_seconds=DEADLINE)
+    database.retrier.policy = RetryPolicy(deadline_seconds=DEADLINE)
     yield proxy, memory
     proxy.heal()
     memory.close()
@@ -105,7 +105,7 @@ def test_a_recall_goes_by_words_in_time_and_what_waits_is_sent_later(
     memory.remember("a late note about zebras")
     assert memory.recall("zebras")[0].text == "a late note about zebras"
     proxy.heal()
-    set_of(memory)[0].line._opens = 0.0  # its rest is over
+    set_of(memory)[0].retrier._opens = 0.0  # its rest is over
     assert memory.recall("zebras")[0].text == "a late note about zebras"
     assert memory.stats()["index"]["rows_in_database"] == 21
     assert memory.check() == []
@@ -115,7 +115,7 @@ def test_a_recall_goes_by_words_in_time_and_what_waits_is_sent_later(
 def test_a_black_hole_is_told_within_the_deadline(redis8: Redis8, redis8_url: str, verb: str) -> None:
     proxy = Proxy(redis8.port)
     place = address_of(f"redis://127.0.0.1:{proxy.port}/0")
-    database = VectorSets(Wire(place, Patience(deadline_seconds=0.3)), Keys("test"))
+    database = VectorSets(Wire(place, RetryPolicy(deadline_seconds=0.3)), Keys("test"))
     verbs: dict[str, Callable[[], object]] = {
         "prepare": lambda: database.prepare(SHELF),
         "put": lambda: database.put(SHELF, points()),
@@ -136,7 +136,7 @@ def test_a_black_hole_is_told_within_the_deadline(redis8: Redis8, redis8_url: st
         assert time.monotonic() - start < 0.3 + SLACK
         proxy.heal()
         proxy.cut()
-        database.line._opens = 0.0
+        database.retrier._opens = 0.0
         verbs[verb]()  # and can be done again
     finally:
         database.close()
@@ -204,8 +204,8 @@ def test_a_server_that_was_killed_comes_back_with_its_sets(tmp_path: Path, way: 
     with pytest.raises(Unavailable):
         Memory(f"{server.url}?deadline=1")
     server.start()
-    memory._engine.store.line._opens = 0.0  # type: ignore[attr-defined] # its rest is over
-    set_of(memory)[0].line._opens = 0.0
+    memory._engine.store.retrier._opens = 0.0  # type: ignore[attr-defined] # its rest is over
+    set_of(memory)[0].retrier._opens = 0.0
     assert memory.recall("topic7")[0].text.endswith("topic7")
     memory.remember("a note after the fall")
     assert memory.recall("the fall")[0].text == "a note after the fall"

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from eidet.core.errors import Misconfigured
-from eidet.core.plugins import loaded
+from eidet.core.plugins import load_plugin
 from eidet.core.settings import Settings
 from eidet.index.embedded import EmbeddedIndex
 from eidet.models.embed import embedder_of
@@ -221,7 +221,7 @@ def test_a_plugin_that_gives_something_else_is_told(group: str, offer: Offer) ->
 
 def test_what_comes_with_eidet_keeps_its_name(offer: Offer) -> None:
     offer("usurper", "usurper:x", "raise RuntimeError('loaded')", ["eidet.indexes"], "embedded")
-    assert loaded("eidet.indexes", "embedded") is EmbeddedIndex
+    assert load_plugin("eidet.indexes", "embedded") is EmbeddedIndex
 
 
 def test_the_plugin_keeps_the_shipped_laws(plugin: Path) -> None:

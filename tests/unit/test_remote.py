@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eidet.core.errors import BadInput, Misconfigured, Unavailable
-from eidet.net.retry import Busy, Full, Line, Patience, Unsure
+from eidet.net.retry import Busy, Full, OutcomeUnknown, Retrier, RetryPolicy
 
 
 class Time:
@@ -24,9 +24,9 @@ class Time:
         self.now += seconds
 
 
-def line(time: Time, **patience: Any) -> Line:
-    return Line(
-        "the server", Patience(**patience), clock=lambda: time.now, sleep=time.sleep, dice=lambda: 1.0
+def line(time: Time, **retry_policy: Any) -> Retrier:
+    return Retrier(
+        "the server", RetryPolicy(**retry_policy), clock=lambda: time.now, sleep=time.sleep, dice=lambda: 1.0
     )
 
 
@@ -61,7 +61,7 @@ def test_pauses_grow_up_to_the_longest() -> None:
 def test_pauses_differ_between_callers() -> None:
     rolled = iter([0.0, 0.5, 1.0])
     time = Time()
-    one = Line("x", clock=lambda: time.now, sleep=time.sleep, dice=lambda: next(rolled))
+    one = Retrier("x", clock=lambda: time.now, sleep=time.sleep, dice=lambda: next(rolled))
     one.call(failing(3))
     assert time.slept == pytest.approx([0.025, 0.075, 0.2])
 
@@ -101,11 +101,11 @@ def test_other_errors_pass_at_once() -> None:
 
 
 def test_what_may_have_taken_effect_is_not_sent_again_unless_it_may_be() -> None:
-    cut = lambda: Unsure("cut")  # noqa: E731
+    cut = lambda: OutcomeUnknown("cut")  # noqa: E731
     assert line(Time()).call(failing(1, cut)) == "done"
-    with pytest.raises(Unsure, match="whether it took effect is not known"):
-        line(Time()).call(failing(1, cut), again=False)
-    assert line(Time()).call(failing(2), again=False) == "done"  # refused means it was never sent
+    with pytest.raises(OutcomeUnknown, match="whether it took effect is not known"):
+        line(Time()).call(failing(1, cut), idempotent=False)
+    assert line(Time()).call(failing(2), idempotent=False) == "done"  # refused means it was never sent
 
 
 def test_a_server_that_is_down_is_not_asked_until_it_has_rested() -> None:
@@ -174,14 +174,14 @@ def test_an_answer_that_refuses_counts_as_up() -> None:
 def test_health_tells_what_happened() -> None:
     one = line(Time())
     one.call(failing(2))
-    told = one.told()
+    told = one.health().as_dict()
     assert (told["calls"], told["retries"], told["failures"], told["state"]) == (1, 2, 2, "up")
     assert told["last_error"] == "refused"
 
 
-def test_patience_is_above_zero() -> None:
+def test_a_retry_policy_has_numbers_above_zero() -> None:
     with pytest.raises(Misconfigured, match="deadline_seconds"):
-        Patience(deadline_seconds=0)
+        RetryPolicy(deadline_seconds=0)
 
 
 def test_a_server_that_is_busy_is_not_down() -> None:
@@ -206,9 +206,9 @@ def test_a_server_that_is_full_is_not_asked_again_and_is_not_down() -> None:
 def test_a_call_may_be_tried_only_so_often() -> None:
     time = Time()
     one = line(time, break_after=100)
-    assert one.call(failing(2), most=3) == "done"
+    assert one.call(failing(2), max_attempts=3) == "done"
     with pytest.raises(Unavailable, match="tried 3 times"):
-        one.call(failing(3), most=3)
+        one.call(failing(3), max_attempts=3)
 
 
 def test_what_was_given_up_is_the_kind_of_error_it_was() -> None:

@@ -77,7 +77,7 @@ def test_a_service_that_is_down_is_left_alone_and_found_again(server: Models, ki
     assert told.value.retry_after
     assert service.health()["last_error"]
     server.down = None
-    service._wire.line._opens = time.monotonic()  # its rest is over
+    service._http.retrier._opens = time.monotonic()  # its rest is over
     ask()
     assert service.health()["state"] == "up"
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 OWN: Final = "eidet"
 
 
-def offered(group: str) -> list[str]:
+def list_plugins(group: str) -> list[str]:
     """The names of a group, in order."""
     return sorted(_entries(group).names)
 
 
-def loaded(group: str, name: str) -> Any | None:
+def load_plugin(group: str, name: str) -> Any | None:
     """What a package offers under a name; None if nobody does.
 
     What comes with Eidet keeps its name. Two packages that both want one are an error, and so is one
@@ -45,7 +45,7 @@ def _entries(group: str) -> EntryPoints:
     return entry_points(group=group)
 
 
-def called(group: str, name: str, make: Any, given: Sequence[Any] = (), **named: Any) -> Any:
+def call_plugin(group: str, name: str, make: Any, given: Sequence[Any] = (), **named: Any) -> Any:
     """What a plugin makes of these arguments, if it takes them."""
     if not callable(make):
         raise Misconfigured(f"{name!r} of {group} must be a class or a function, not {make!r}")

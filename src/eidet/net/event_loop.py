@@ -24,13 +24,13 @@ class BackgroundLoop:
         """`inside` is the message for code that runs on this loop and waits for it: it would hang."""
         self._name = name
         self._inside = inside
-        self._forget()
+        self._reset()
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forget)
+            os.register_at_fork(after_in_child=self._reset)
 
     def wait_for(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
         """The result of the coroutine. After `timeout` seconds it is cancelled and TimeoutError raised."""
-        loop = self._started()
+        loop = self._start()
         if threading.current_thread() is self._thread:
             coroutine.close()
             raise Misconfigured(self._inside)
@@ -40,7 +40,7 @@ class BackgroundLoop:
         finally:
             future.cancel()
 
-    def _started(self) -> asyncio.AbstractEventLoop:
+    def _start(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -48,6 +48,6 @@ class BackgroundLoop:
                 self._thread.start()
             return self._loop
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self._lock = threading.Lock()
         self._loop = self._thread = None

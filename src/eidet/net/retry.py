@@ -1,7 +1,7 @@
-"""Calls to a server that may be slow, away or gone: tried again within a deadline, and left alone while down.
+"""Retries calls to a server within a deadline, and stops asking a server that is down (a circuit breaker).
 
-Every remote backend runs its calls through one `Line`. What a driver raises is turned into Eidet's errors by
-the backend; here only `Unavailable` may pass and is tried again.
+Every remote backend makes its calls through a `Retrier`. The backend translates what its driver raises into
+Eidet's errors; the retrier repeats a call only after `Unavailable`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final, TypeVar
 
 from ..core.errors import Misconfigured, Unavailable
@@ -20,37 +20,37 @@ T = TypeVar("T")
 GROWTH: Final = 2.0
 
 
-class Unsure(Unavailable):
-    """The line was cut after a request was sent: it may have taken effect or not."""
+class OutcomeUnknown(Unavailable):
+    """The connection was lost after a request was sent: the request may have taken effect or not."""
 
 
 class Busy(Unavailable):
-    """The server answers, but not what was asked: it wants to be asked later. It is not down."""
+    """The server answers, but asks to be called later. It does not count as down."""
 
 
 class Full(Busy):
-    """The server has no room left: nothing was written, and what it holds can be read."""
+    """The server has no room left: it wrote nothing, and can still be read. A retry would not help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """How long a call may take in all, how it waits between tries, and when a server counts as down."""
+class RetryPolicy:
+    """How long a call may take in all, how it pauses between attempts, and when a server counts as down."""
 
     deadline_seconds: float = 10.0
     first_pause_seconds: float = 0.05
     longest_pause_seconds: float = 1.0
-    break_after: int = 5  # failed tries in a row
-    rest_seconds: float = 2.0  # before a server that is down is asked again
+    break_after: int = 5  # failed attempts in a row
+    rest_seconds: float = 2.0  # before a server that is down is called again
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
             if not getattr(self, name) > 0:
-                raise Misconfigured(f"patience: {name} is a number above 0, not {getattr(self, name)!r}")
+                raise Misconfigured(f"retry policy: {name} is a number above 0, not {getattr(self, name)!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """How a line does: `up`, `down` (left alone for a while) or `unsure` (its last try failed)."""
+    """The state of a server: `up`, `down` (not called for a while) or `unsure` (the last attempt failed)."""
 
     name: str
     state: str
@@ -61,63 +61,68 @@ class Health:
     last_error: str | None = None
     asked_again_in_seconds: float = 0.0
 
+    def as_dict(self) -> dict[str, Any]:
+        """The same for `stats`."""
+        return asdict(self)
 
-class Line:
-    """The way to one server. Safe from many threads."""
+
+class Retrier:
+    """Makes the calls to one server. Safe from many threads."""
 
     def __init__(
         self,
         name: str,
-        patience: Patience | None = None,
+        policy: RetryPolicy | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         dice: Callable[[], float] = random.random,
     ) -> None:
         self.name = name
-        self.patience = patience or Patience()
+        self.policy = policy or RetryPolicy()
         self._clock, self._sleep, self._dice = clock, sleep, dice
         self._lock = threading.Lock()
         self._calls = self._retries = self._failures = self._in_a_row = 0
         self._last: str | None = None
-        self._opens = 0.0  # while the server counts as down: when it is asked again
+        self._opens = 0.0  # while the server counts as down: when it may be called again
         self._probing = False
 
     def call(
         self,
         job: Callable[[float], T],
         *,
-        again: bool = True,
+        idempotent: bool = True,
         deadline_seconds: float | None = None,
-        most: int | None = None,
+        max_attempts: int | None = None,
     ) -> T:
-        """What the job answers; it is told how many seconds are left.
+        """Returns what the job returns. The job is given the seconds that are left.
 
-        `Unavailable` is tried again until the deadline, or `most` times in all; without `again`, `Unsure`
-        is not, because the request may have taken effect. `Full` and all other errors pass. A server
-        that is down is not asked: the error says when it will be.
+        Repeats the job after `Unavailable` until the deadline, or `max_attempts` times in all. A job that is
+        not `idempotent` is not repeated after `OutcomeUnknown`, because it may have taken effect. `Full` and
+        all other errors pass through. While the server is down, no call is made: the error says when one
+        will be.
         """
-        ends = self._clock() + (deadline_seconds or self.patience.deadline_seconds)
+        ends = self._clock() + (deadline_seconds or self.policy.deadline_seconds)
         self._enter()
-        tries = 0
+        attempts = 0
         while True:
-            tries += 1
+            attempts += 1
             try:
                 answer = job(max(ends - self._clock(), 0.001))
             except Full:
-                self._answered()
+                self._note_success()
                 raise
             except Unavailable as error:
-                self._failed(error)
-                pause = self._pause(tries, error)
-                final = isinstance(error, Unsure) and not again
-                if final or tries == most or self._clock() + pause >= ends:
-                    raise self._given_up(error, tries, pause, final) from error
+                self._note_failure(error)
+                pause = self._pause_after(attempts, error)
+                final = isinstance(error, OutcomeUnknown) and not idempotent
+                if final or attempts == max_attempts or self._clock() + pause >= ends:
+                    raise self._final_error(error, attempts, pause, final) from error
             except BaseException:
-                self._answered()  # a server that refuses is a server that answers
+                self._note_success()  # a server that refuses is up
                 raise
             else:
-                self._answered()
+                self._note_success()
                 return answer
             self._sleep(pause)
             with self._lock:
@@ -126,10 +131,9 @@ class Line:
     def health(self) -> Health:
         with self._lock:
             wait = max(self._opens - self._clock(), 0.0)
-            state = "down" if self._opens else "unsure" if self._in_a_row else "up"
             return Health(
                 name=self.name,
-                state=state,
+                state=self._state(),
                 calls=self._calls,
                 retries=self._retries,
                 failures=self._failures,
@@ -138,13 +142,13 @@ class Line:
                 asked_again_in_seconds=wait,
             )
 
-    def told(self) -> dict[str, Any]:
-        """The same, for `stats`."""
-        health = self.health()
-        return {name: getattr(health, name) for name in Health.__slots__}
+    def _state(self) -> str:
+        if self._opens:
+            return "down"
+        return "unsure" if self._in_a_row else "up"
 
     def _enter(self) -> None:
-        """While the server is down, one caller at a time may try it, and only after its rest."""
+        """While the server is down, lets one caller at a time through, and only after its rest."""
         with self._lock:
             self._calls += 1
             if not self._opens:
@@ -153,15 +157,15 @@ class Line:
             if wait > 0 or self._probing:
                 raise Unavailable(
                     f"{self.name} is down ({self._last}); it is asked again in {max(wait, 0.0):.1f} s",
-                    retry_after=max(wait, self.patience.first_pause_seconds),
+                    retry_after=max(wait, self.policy.first_pause_seconds),
                 )
             self._probing = True
 
-    def _answered(self) -> None:
+    def _note_success(self) -> None:
         with self._lock:
             self._in_a_row, self._opens, self._probing = 0, 0.0, False
 
-    def _failed(self, error: Unavailable) -> None:
+    def _note_failure(self, error: Unavailable) -> None:
         with self._lock:
             self._failures += 1
             self._last = str(error)
@@ -169,21 +173,21 @@ class Line:
                 self._in_a_row, self._opens = 0, 0.0
                 return
             self._in_a_row += 1
-            if self._in_a_row >= self.patience.break_after:
-                self._opens = self._clock() + self.patience.rest_seconds
+            if self._in_a_row >= self.policy.break_after:
+                self._opens = self._clock() + self.policy.rest_seconds
 
-    def _pause(self, tries: int, error: Unavailable) -> float:
-        """Longer each time, and never the same for two callers; as long as the server asks, if it does."""
+    def _pause_after(self, attempts: int, error: Unavailable) -> float:
+        """Grows with each attempt, with jitter; at least as long as the server asked for."""
         longest = min(
-            self.patience.first_pause_seconds * GROWTH ** (tries - 1), self.patience.longest_pause_seconds
+            self.policy.first_pause_seconds * GROWTH ** (attempts - 1), self.policy.longest_pause_seconds
         )
         pause = longest * (0.5 + 0.5 * self._dice())
-        return pause if error.retry_after is None else max(error.retry_after, pause)
+        return max(error.retry_after or 0.0, pause)
 
-    def _given_up(self, error: Unavailable, tries: int, pause: float, final: bool) -> Unavailable:
+    def _final_error(self, error: Unavailable, attempts: int, pause: float, final: bool) -> Unavailable:
         with self._lock:
             self._probing = False
         if final:
-            return Unsure(f"{error}; whether it took effect is not known", retry_after=pause)
-        times = "once" if tries == 1 else f"{tries} times"
+            return OutcomeUnknown(f"{error}; whether it took effect is not known", retry_after=pause)
+        times = "once" if attempts == 1 else f"{attempts} times"
         return type(error)(f"{self.name} was tried {times} and did not answer: {error}", retry_after=pause)

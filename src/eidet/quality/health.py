@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..core.health import HasHealth
+
 
 def health_of(thing: object) -> Mapping[str, Any] | None:
     """What a part tells of its line to a server; None if it has none."""
-    tell = getattr(thing, "health", None)
-    if tell is None:
+    if not isinstance(thing, HasHealth):
         return None
-    return tell() or None
+    return thing.health() or None
 
 
 def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from ..core.errors import BadInput, Misconfigured
-from ..core.plugins import called, loaded, offered
+from ..core.plugins import call_plugin, list_plugins, load_plugin
 
 GROUP: Final = "eidet.recipes"
 
@@ -103,14 +103,14 @@ def recipe_of(recipe: Recipe | str) -> Recipe:
 @cache
 def _load_recipe(name: str) -> Recipe:
     """What a package offers under a name: a recipe, or a function that makes one."""
-    made = loaded(GROUP, name)
+    made = load_plugin(GROUP, name)
     if made is None:
-        known = ", ".join([*RECIPES, *offered(GROUP)])
+        known = ", ".join([*RECIPES, *list_plugins(GROUP)])
         raise BadInput(f"there is no recipe named {name!r}; there are {known}, or pass a Recipe(…)")
     if isinstance(made, Recipe):
         recipe = made
     else:
-        recipe = called(GROUP, name, made)
+        recipe = call_plugin(GROUP, name, made)
     if not isinstance(recipe, Recipe):
         raise Misconfigured(f"{name!r} of {GROUP} must return a Recipe, not {recipe!r}")
     return recipe

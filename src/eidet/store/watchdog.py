@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
+
+from ..net.worker import BackgroundWorker
 
 TURN_SECONDS: Final = 0.2
 
@@ -23,17 +24,14 @@ class Watch:
 
     def __init__(self) -> None:
         self._used: dict[int, tuple[float, HasSocket]] = {}
-        self._thread: threading.Thread | None = None
-        self._pid = 0
-        self._lock = threading.Lock()
-        self._ended = threading.Event()
+        self._worker = BackgroundWorker("eidet-watch", self._look, delay_seconds=TURN_SECONDS)
 
     @contextmanager
     def over(self, connection: HasSocket, seconds: float) -> Iterator[None]:
         mine = id(connection)
         self._used[mine] = (time.monotonic() + seconds, connection)
-        if self._pid != os.getpid():
-            self._begin()
+        if not self._worker.running:
+            self._worker.start()
         try:
             yield
         finally:
@@ -46,24 +44,14 @@ class Watch:
             self._used[mine] = (time.monotonic() + seconds, connection)
 
     def stop(self) -> None:
-        self._ended.set()
-        if self._thread is not None and self._pid == os.getpid():
-            self._thread.join(5)
+        self._worker.stop(5)
 
-    def _begin(self) -> None:
-        with self._lock:
-            if self._pid != os.getpid():
-                self._pid = os.getpid()
-                self._ended = threading.Event()
-                self._thread = threading.Thread(target=self._look, name="eidet-watch", daemon=True)
-                self._thread.start()
-
-    def _look(self) -> None:
-        while not self._ended.wait(TURN_SECONDS):
-            now = time.monotonic()
-            for mine, (ends, connection) in list(self._used.items()):
-                if ends < now and self._used.pop(mine, None) is not None:
-                    shut(connection)
+    def _look(self) -> float:
+        now = time.monotonic()
+        for mine, (ends, connection) in list(self._used.items()):
+            if ends < now and self._used.pop(mine, None) is not None:
+                shut(connection)
+        return TURN_SECONDS
 
 
 def shut(connection: HasSocket) -> None:

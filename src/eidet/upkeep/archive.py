@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from ..core.errors import Corrupt, Misconfigured, NotFound, Unavailable
 from ..core.record import Record, new_id
@@ -36,8 +36,8 @@ _NAME = re.compile(r"archive-[0-9a-f]+\.jsonl")
 class Archive(Protocol):
     """Keeps records that a memory deletes. `keep` is durable when it returns, or raises.
 
-    One that can also forget has `expunge(name, gone, now=…)`, see `FolderArchive`. What `about` tells
-    belongs into a manifest; a `folder` or `url` says where it is, for a memory that is opened again.
+    One that can also forget is an `ErasableArchive`. What `about` tells belongs into a manifest; a
+    `folder` or `url` says where it is, for a memory that is opened again.
     """
 
     def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
@@ -51,6 +51,14 @@ class Archive(Protocol):
 
     def read(self, name: str) -> Iterator[Record]:
         """The records of a piece, exactly as they were."""
+
+
+@runtime_checkable
+class ErasableArchive(Protocol):
+    """An archive from which records can be taken out again."""
+
+    def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
+        """Takes the records that are `gone` out of a piece; how many those were."""
 
 
 def about(records: Sequence[Record]) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 
 from ..core.errors import NotFound
 from ..core.record import Record, Tier
 from ..core.scope import Scope
 from ..store.contract import FULL, NOW, caught, fact, ids
-from .archive import Archive, may_hold, select
+from .archive import Archive, ErasableArchive, may_hold, select
 
 SAID: Final = {"embedder": "e", "analyzer": "a", "exported": NOW}
 GONE: Final = NOW + 60
@@ -49,10 +49,10 @@ class ArchiveContract:
 
     @property
     def expunge(self) -> Callable[..., int]:
-        found: Any = getattr(self.archive, "expunge", None)
-        assert found is not None, "what was forgotten for good could not be taken out of it"
-        remove: Callable[..., int] = found
-        return remove
+        assert isinstance(self.archive, ErasableArchive), (
+            "what was forgotten for good could not be taken out of it"
+        )
+        return self.archive.expunge
 
     def teardown_method(self) -> None:
         if "folder" in self.__dict__:

@@ -18,7 +18,7 @@ from typing import Any, Final
 from ..core.errors import Corrupt, EidetError, Misconfigured, NotFound
 from ..core.record import Record, new_id
 from ..core.validate import dump_json
-from ..net.retry import Patience
+from ..net.retry import RetryPolicy
 from ..store.export_file import as_json, record_from
 from .archive import ABOUT, about
 from .bucket import Bucket, Place, Taken
@@ -39,9 +39,9 @@ class S3Archive:
     that a piece which cannot hold what is sought need not be fetched.
     """
 
-    def __init__(self, url: str, *, patience: Patience | None = None) -> None:
+    def __init__(self, url: str, *, retry_policy: RetryPolicy | None = None) -> None:
         self.url = url
-        self._bucket = Bucket(Place.of(url), patience)
+        self._bucket = Bucket(Place.of(url), retry_policy)
 
     def __repr__(self) -> str:
         return f"S3Archive({self.url!r})"
@@ -92,7 +92,7 @@ class S3Archive:
         return len(strays)
 
     def health(self) -> dict[str, Any]:
-        return self._bucket.line.told()
+        return self._bucket.retrier.health().as_dict()
 
     def _write_lines(self, name: str, records: Sequence[Record], said: dict[str, Any]) -> dict[str, Any]:
         """The lines, under a name of what they are; what a manifest says of them."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from ..core.errors import Conflict, EidetError, Misconfigured, MissingExtra, NotFound, Unavailable
-from ..net.retry import Busy, Line, Patience, Unsure
+from ..net.retry import Busy, OutcomeUnknown, Retrier, RetryPolicy
+from ..net.url import Options
 
 EXAMPLE: Final = "s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1"
 TRIES: Final = 4  # that fit into the deadline of a call if the server says nothing
@@ -80,20 +81,17 @@ class Place:
     def of(cls, url: str) -> Place:
         """`s3://bucket/prefix?endpoint=http://…`; `Misconfigured` if it is not like that."""
         parts = urlsplit(url)
-        options = dict(parse_qsl(parts.query, keep_blank_values=True))
-        unknown = sorted(options.keys() - set(_OPTIONS))
-        if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc) or unknown:
-            wrong = "names no bucket"
-            if unknown:
-                wrong = f"does not know {', '.join(unknown)}"
-            raise Misconfigured(f"the address of an archive, {url!r}, {wrong}: {EXAMPLE}")
+        if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc):
+            raise Misconfigured(f"the address of an archive, {url!r}, names no bucket: {EXAMPLE}")
+        options = Options.parse(parts.query, hint=EXAMPLE)
+        options.check_known(_OPTIONS)
         prefix = unquote(parts.path).strip("/")
         return cls(
             bucket=parts.netloc,
             prefix=f"{prefix}/" if prefix else "",
-            endpoint=_endpoint(options.get("endpoint")),
-            region=options.get("region") or None,
-            deadline_seconds=_seconds(options.get("deadline")),
+            endpoint=_endpoint(options.read_text("endpoint", None)),
+            region=options.read_text("region", None) or None,
+            deadline_seconds=options.read_number("deadline", None, above=0),
         )
 
     def __str__(self) -> str:
@@ -110,27 +108,18 @@ def _endpoint(said: str | None) -> str | None:
     return said or None
 
 
-def _seconds(said: str | None) -> float | None:
-    try:
-        if said is None:
-            return None
-        return float(said)
-    except ValueError:
-        raise Misconfigured(f"a deadline must be a number of seconds, not {said!r}: {EXAMPLE}") from None
-
-
 class Bucket:
     """The objects below one prefix. Every call ends within the deadline, with an answer or a typed error.
 
     Keys and secrets are found the way boto3 finds them: the environment, a profile, or the machine's role.
     """
 
-    def __init__(self, place: Place, patience: Patience | None = None) -> None:
+    def __init__(self, place: Place, retry_policy: RetryPolicy | None = None) -> None:
         if find_spec("botocore") is None:
             raise MissingExtra("an archive on S3", extra="s3")
-        chosen = patience or Patience(deadline_seconds=place.deadline_seconds or 30.0)
+        chosen = retry_policy or RetryPolicy(deadline_seconds=place.deadline_seconds or 30.0)
         self.place = place
-        self.line = Line(str(place), chosen)
+        self.retrier = Retrier(str(place), chosen)
         self._try_seconds = chosen.deadline_seconds / TRIES
 
     def put(self, key: str, body: bytes, *, sha256: str, instead_of: str | None = None) -> str:
@@ -205,13 +194,13 @@ class Bucket:
             try:
                 return then(getattr(self._client, verb)(Bucket=self.place.bucket, **words))
             except KeyError as error:  # a reply whose headers were cut looks like one without them
-                last[:] = [Unsure(f"{self.place} answered incompletely: {error} is missing")]
+                last[:] = [OutcomeUnknown(f"{self.place} answered incompletely: {error} is missing")]
                 raise last[0] from error
             except self._errors as error:
                 last[:] = [self._meaning(error, key)]
                 raise last[0] from error
 
-        return self.line.call(job)
+        return self.retrier.call(job)
 
     @cached_property
     def _errors(self) -> tuple[type[Exception], ...]:
@@ -253,7 +242,7 @@ class Bucket:
             )
         if isinstance(error, lost.EndpointConnectionError | lost.ConnectTimeoutError):
             return Unavailable(f"the archive {self.place} cannot be reached: {error}")
-        return Unsure(f"{self.place} answered incompletely: {error}")
+        return OutcomeUnknown(f"{self.place} answered incompletely: {error}")
 
 
 def _next_page(page: Mapping[str, Any]) -> dict[str, Any]:

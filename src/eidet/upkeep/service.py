@@ -15,7 +15,7 @@ from ..core.scope import Scope
 from ..core.settings import Upkeep
 from ..core.where import Condition, Where
 from ..engine import Engine
-from ..models.embed import Vectors
+from ..models.embed import Vectors, gives_same_bytes
 from ..models.llm import LLM, Answer, Request, llm_of
 from ..models.llm.consult import answered
 from ..models.llm.ledger import Ledger
@@ -145,7 +145,7 @@ class Keeping:
             gist=partial(_gist, embed=embedder.embed, tokens=settings.gist_tokens),
             embedder=embedder.name,
             width=embedder.width,
-            repeats=getattr(embedder, "repeats", False),
+            repeats=gives_same_bytes(embedder),
             digits=settings.digits,
         )
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import atexit
 import logging
-import os
-import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, Self
 
 from ..core.errors import EidetError
+from ..net.worker import UNTIL_WOKEN, BackgroundWorker
 from . import Maintained
 from .run import Pause
 
@@ -26,7 +25,7 @@ GLANCE: Final = 0.001  # seconds between two looks at that
 class Worker:
     """Runs a job every so often, or when nudged. Started by `start` or `with`; ended by `stop` or at exit.
 
-    A child process of a fork has no thread: there it stands still until it is started again.
+    A child process of a fork has no thread: there it does nothing until it is started again.
     """
 
     def __init__(
@@ -43,42 +42,35 @@ class Worker:
         self.rounds = 0
         self.errors = 0
         self.last_error = ""
-        self._forget_thread()
+        self._pause = UNTIL_WOKEN if every is None else every
+        self._thread = self._make_thread()
 
-    def _forget_thread(self) -> None:
-        self._pid = os.getpid()
-        self._lock = threading.Lock()
-        self._stop = threading.Event()
-        self._wake = threading.Event()
-        self._thread: threading.Thread | None = None
+    def _make_thread(self) -> BackgroundWorker:
+        delay = UNTIL_WOKEN if self._every is None else 0.0
+        return BackgroundWorker(
+            "eidet-upkeep",
+            self._work,
+            delay_seconds=delay,
+            pause_seconds=self._pause,
+            on_error=self._note_failure,
+        )
 
     def start(self) -> Self:
-        if self._pid != os.getpid():
-            self._forget_thread()
-        with self._lock:
-            if self._thread is None or not self._thread.is_alive():
-                self._stop.clear()
-                self._thread = threading.Thread(target=self._live, name="eidet-upkeep", daemon=True)
-                self._thread.start()
-                atexit.register(self.stop)
+        if not self.running:
+            self._thread.start()
+            atexit.register(self.stop)
         return self
 
     def nudge(self) -> None:
         """There is work to do: does it soon, starting the thread if there is none."""
         self.start()
-        self._wake.set()
+        self._thread.wake()
 
     def stop(self) -> None:
         """Ends after the batch at hand; returns when the thread is gone. Stopping twice is fine."""
-        if self._pid != os.getpid():
-            return
-        self._stop.set()
-        self._wake.set()
         atexit.unregister(self.stop)
-        with self._lock:
-            thread, self._thread = self._thread, None
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
+        old, self._thread = self._thread, self._make_thread()
+        old.stop()
 
     @property
     def nudged(self) -> bool:
@@ -87,8 +79,7 @@ class Worker:
 
     @property
     def running(self) -> bool:
-        thread = self._thread
-        return self._pid == os.getpid() and thread is not None and thread.is_alive()
+        return self._thread.running
 
     def stats(self) -> dict[str, Any]:
         return {
@@ -117,28 +108,19 @@ class Worker:
 
         await asyncio.to_thread(self.stop)
 
-    def _live(self) -> None:
-        if self._every is None:
-            self._wake.wait()
-        while not self._stop.is_set():
-            self._wake.clear()
-            self._work()
-            self._wake.wait(self._every)
-
-    def _work(self) -> None:
+    def _work(self) -> float:
         try:
-            done = self._job(_Rests(self._stop, self._busy))
-        except EidetError as error:
-            self._note_failure(error)
+            done = self._job(_Rests(self._thread.rest, self._busy))
+        except EidetError:
+            raise
         except Exception as error:
             self._note_failure(error)
-            log.exception("upkeep stopped because of a bug")
             raise
-        else:
-            self.rounds += 1
-            self.last = done or self.last
-            if done is not None and done.failed:
-                self.last_error = done.failed[0]
+        self.rounds += 1
+        self.last = done or self.last
+        if done is not None and done.failed:
+            self.last_error = done.failed[0]
+        return self._pause
 
     def _note_failure(self, error: Exception) -> None:
         self.errors += 1
@@ -149,16 +131,16 @@ class Worker:
 class _Rests:
     """Between batches: rests a while, and longer while somebody asks; says whether to stop."""
 
-    def __init__(self, stop: threading.Event, busy: Callable[[], bool]) -> None:
-        self._stop = stop
+    def __init__(self, rest: Callable[[float], bool], busy: Callable[[], bool]) -> None:
+        self._rest = rest
         self._busy = busy
         self._since = time.perf_counter()
 
     def __call__(self) -> bool:
         began = time.perf_counter()
-        stopped = self._stop.wait(min((began - self._since) * REST, MOST_REST))
+        stopped = self._rest(min((began - self._since) * REST, MOST_REST))
         rested = time.perf_counter()
         while not stopped and self._busy() and time.perf_counter() - rested < COURTESY:
-            stopped = self._stop.wait(GLANCE)
+            stopped = self._rest(GLANCE)
         self._since = time.perf_counter()
         return stopped

@@ -11,7 +11,7 @@ import pytest
 
 from eidet.core.errors import Misconfigured
 from eidet.models.embed import checked, embedder_of
-from eidet.models.embed.adapt import AsyncAdapted, adapt, wait_for
+from eidet.models.embed.adapt import AsyncCalledEmbedder, adapt, wait_for
 from eidet.models.embed.cache import Cached
 
 
@@ -138,7 +138,7 @@ def test_aembed_awaits_in_the_callers_loop_and_embed_in_the_background() -> None
         return of_many(texts)
 
     embedder = adapt(where, width=2, batch=True)
-    assert isinstance(embedder, AsyncAdapted)
+    assert isinstance(embedder, AsyncCalledEmbedder)
     rows = asyncio.run(embedder.aembed(["a", "abc"]))
     assert rows.tolist() == embedder.embed(["a", "abc"]).tolist() == [[1, 1], [3, 1]]
     assert seen[0] is threading.current_thread()

@@ -12,7 +12,7 @@ import pytest
 
 from eidet.core.errors import BadInput, Misconfigured, MissingExtra
 from eidet.models.embed import BUILT_IN, Vectors, checked, embedder_of
-from eidet.models.embed.adapt import Adapted, adapt
+from eidet.models.embed.adapt import CalledEmbedder, adapt
 from eidet.models.embed.cache import Cached
 from eidet.models.embed.hashing import Hashing
 from eidet.models.embed.http import HttpEmbedder
@@ -113,7 +113,7 @@ def test_callables_are_adapted_and_asynchronous_ones_cached() -> None:
     async def slow(texts: list[str]) -> list[list[float]]:
         return [[1.0, 2.0] for _ in texts]
 
-    assert isinstance(embedder_of(lambda texts: [[1.0] for _ in texts]), Adapted)
+    assert isinstance(embedder_of(lambda texts: [[1.0] for _ in texts]), CalledEmbedder)
     assert isinstance(embedder_of(slow), Cached)
     assert isinstance(embedder_of(adapt(slow)), Cached)
 

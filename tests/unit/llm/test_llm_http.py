@@ -162,7 +162,7 @@ def test_a_wrong_key_or_model_is_reported_at_once_and_without_the_key(
     with pytest.raises(Misconfigured, match=f"{code}: the key .* is not for m-1") as caught:
         llm.ask(HELLO)
     assert len(server.asked) == 1
-    for shown in (str(caught.value), repr(caught.value), repr(llm), str(llm), repr(llm._wire)):
+    for shown in (str(caught.value), repr(caught.value), repr(llm), str(llm), repr(llm._http)):
         assert KEY not in shown
 
 

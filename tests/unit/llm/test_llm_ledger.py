@@ -8,7 +8,7 @@ from eidet.core.errors import Misconfigured
 from eidet.models.llm import Answer, Request
 from eidet.models.llm.adapt import adapt
 from eidet.models.llm.consult import consult
-from eidet.models.llm.ledger import OTHERS, PURPOSES, RECENT, Ledger, Price, Tally
+from eidet.models.llm.ledger import OTHERS, PURPOSES, RECENT, CallTotals, Ledger, Price
 
 ANSWER = Answer(text="x", model="m-1-2026", tokens_in=1_000_000, tokens_out=500_000, millis=250.0)
 
@@ -51,7 +51,7 @@ def test_a_ledger_without_answers_has_cost_nothing() -> None:
     ledger = Ledger()
     ledger.asked("facts")
     ledger.failed("facts", "slow", "it took too long")
-    assert ledger.total() == Tally(calls=1, failures={"slow": 1})
+    assert ledger.total() == CallTotals(calls=1, failures={"slow": 1})
     assert ledger.total().cost == 0
 
 

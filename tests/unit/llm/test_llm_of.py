@@ -16,7 +16,7 @@ ASK = Request(prompt="hi")
 def endpoint(llm: object) -> str:
     assert isinstance(llm, Resting)
     assert isinstance(llm.inner, HttpLLM)
-    return llm.inner._wire.endpoint
+    return llm.inner._http.endpoint
 
 
 @pytest.mark.parametrize(

@@ -368,9 +368,9 @@ def test_the_key_of_a_provider_goes_to_nobody_else(server: Server) -> None:
 def test_the_key_of_a_provider_is_found_for_its_own_address() -> None:
     environment = {"COHERE_API_KEY": "sk-c", "JINA_API_KEY": "sk-j"}
     found = HttpReranker.named("http:m@https://api.jina.ai/v1", environment=environment)
-    assert found._wire.headers == {"Authorization": "Bearer sk-j"}
+    assert found._http.headers == {"Authorization": "Bearer sk-j"}
     plain = HttpReranker.named("http:m@http://api.cohere.com/v2", environment=environment)
-    assert plain._wire.headers == {}, "never without TLS"
+    assert plain._http.headers == {}, "never without TLS"
 
 
 @pytest.mark.parametrize("spec", ["http:", "http:m@", "http:m", "http:m@file:///etc"])

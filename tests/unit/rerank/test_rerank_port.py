@@ -192,7 +192,7 @@ def test_the_sigmoid_keeps_the_order_within_0_and_1(one: float, other: float) ->
 @pytest.mark.parametrize("name", ["sentence-transformers", "fastembed"])
 def test_a_missing_package_names_its_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name.replace("-", "_"), None)
-    monkeypatch.setattr(f"eidet.models.rerank.{name.replace('-', '_')}.find_spec", lambda _: None)
+    monkeypatch.setattr("eidet.models.local.find_spec", lambda _: None)
     with pytest.raises(MissingExtra, match=rf"pip install 'eidet\[{name}\]'"):
         reranker_of(f"{name}:model")
 
@@ -233,7 +233,7 @@ def test_cross_encoders_give_scores_whether_or_not_they_end_in_a_sigmoid(
     package = types.ModuleType("sentence_transformers")
     package.__dict__["CrossEncoder"] = type("CrossEncoder", (CrossEncoder,), {"ends": ends})
     monkeypatch.setitem(sys.modules, "sentence_transformers", package)
-    monkeypatch.setattr("eidet.models.rerank.sentence_transformers.find_spec", lambda _: object())
+    monkeypatch.setattr("eidet.models.local.find_spec", lambda _: object())
     reranker = reranker_of("sentence-transformers:/models/small")
     assert reranker.name == "sentence-transformers:/models/small"
     assert checked(reranker, "a b", ["a b", "a", "x"]) == pytest.approx([sigmoid(10), 0.5, sigmoid(-10)])
@@ -252,6 +252,6 @@ def test_the_logits_of_fastembed_become_scores(monkeypatch: pytest.MonkeyPatch) 
     for name in ("fastembed", "fastembed.rerank"):
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr("eidet.models.rerank.fastembed.find_spec", lambda _: object())
+    monkeypatch.setattr("eidet.models.local.find_spec", lambda _: object())
     scores = checked(reranker_of("fastembed:m"), "a b", ["a b", "a", "x"])
     assert scores == pytest.approx([sigmoid(10), 0.5, sigmoid(-10)])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from eidet.core.errors import Unavailable
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 from eidet.store.sql.postgres.replicas import Replica, Replicas, place_of
 
 pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
@@ -25,7 +25,7 @@ class Away:
 
 
 def replica(way: Away) -> Replica:
-    return Replica("far", way, 2, lambda: 0, 1.0, Patience(deadline_seconds=5.0, break_after=1))
+    return Replica("far", way, 2, lambda: 0, 1.0, RetryPolicy(deadline_seconds=5.0, break_after=1))
 
 
 def test_a_replica_that_is_down_is_tried_once_and_left() -> None:

@@ -21,7 +21,7 @@ from eidet.core.errors import Conflict, Misconfigured, Refused, Unavailable
 from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 from eidet.store import Claim, Erasure, Stone, Watch
 from eidet.store.group_commit import Ticket
 from eidet.store.ram import RamStore
@@ -35,7 +35,7 @@ psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eid
 
 HASHING = "hashing:64"
 NOW = 1_700_000_000.0
-QUICK = Patience(deadline_seconds=1.0, first_pause_seconds=0.02)
+QUICK = RetryPolicy(deadline_seconds=1.0, first_pause_seconds=0.02)
 
 
 @pytest.fixture
@@ -343,7 +343,7 @@ def test_what_is_wrong_with_an_address_is_told_without_the_password(postgres: Po
     for url in (f"postgresql://postgres:hush@{base}/nowhere", f"postgresql://nobody:hush@{base}/postgres",
                 f"postgresql://guest:hush@{base}/template1", "postgresql://:hush@[/x"):  # fmt: skip
         with pytest.raises(Misconfigured) as told:
-            PostgresStore(url, patience=QUICK)
+            PostgresStore(url, retry_policy=QUICK)
         assert "hush" not in str(told.value)
 
 
@@ -374,11 +374,11 @@ def test_a_server_without_a_free_connection_says_so(postgres: Postgres, postgres
         connection.execute("ALTER ROLE few NOSUPERUSER")
         connection.execute("GRANT pg_read_all_data, pg_write_all_data TO few")
     url = postgres_emptied.replace("postgres@", "few@")
-    first = PostgresStore(url, patience=QUICK)
+    first = PostgresStore(url, retry_policy=QUICK)
     with pytest.raises(Unavailable, match="eidet_connections"):
-        PostgresStore(url, patience=QUICK)
+        PostgresStore(url, retry_policy=QUICK)
     first.close()
-    PostgresStore(url, patience=QUICK).close()
+    PostgresStore(url, retry_policy=QUICK).close()
 
 
 def test_closing_leaves_no_connection_behind(postgres: Postgres, postgres_emptied: str) -> None:

@@ -21,7 +21,7 @@ from eidet.core.errors import Conflict, Corrupt, Misconfigured, MissingExtra, Un
 from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.net.retry import Full, Unsure
+from eidet.net.retry import Full, OutcomeUnknown
 from eidet.store import Derived, Erasure, Look, Stone
 from eidet.store.redis import RedisStore, vectors
 from eidet.store.redis.connection import packed
@@ -228,7 +228,7 @@ def test_a_full_server_says_so_and_loses_nothing(serve: Serve) -> None:
     stored: list[str] = []
     with pytest.raises(Full, match=r"is full \(maxmemory\): nothing of this call was stored"):
         _fill(store, stored)
-    assert store.line.health().state == "up"
+    assert store.retrier.health().state == "up"
     assert ids(store) == stored
     with pytest.raises(Full):
         store.put([record("0", text="revised")], now=NOW)
@@ -243,10 +243,10 @@ def test_a_full_server_says_so_and_loses_nothing(serve: Serve) -> None:
 def test_what_no_replica_has_in_time_is_told_to_be_unsure(redis_url: str) -> None:
     store = RedisStore(f"{redis_url}?wait=1&wait_ms=20&deadline=1")
     assert store.count(Where()) == 0, "reading does not wait"
-    with pytest.raises(Unsure, match=r"stored, but only 0 of 1 replicas have it after 20 ms"):
+    with pytest.raises(OutcomeUnknown, match=r"stored, but only 0 of 1 replicas have it after 20 ms"):
         store.put([record("x")], now=NOW)
     assert [(r.id, r.version) for r in store.find(Where())] == [("x", 1)]
-    assert store.line.health().failures == 0, "the server itself is fine"
+    assert store.retrier.health().failures == 0, "the server itself is fine"
     store.close()
 
 
@@ -281,8 +281,8 @@ def test_a_wrong_password_is_told_without_it(serve: Serve) -> None:
             RedisStore(f"redis://{login}{place}")
         assert "wr0ng" not in str(told.value)
     store = RedisStore(f"redis://:s3cret@{place}")
-    assert "s3cret" not in store.line.name
-    assert "s3cret" not in repr(store.line.health())
+    assert "s3cret" not in store.retrier.name
+    assert "s3cret" not in repr(store.retrier.health())
     store.close()
 
 

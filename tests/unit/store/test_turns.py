@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from eidet.core.errors import Unavailable
-from eidet.net.retry import Unsure
+from eidet.net.retry import OutcomeUnknown
 from eidet.store.group_commit import Ticket, Turns
 
 
@@ -95,7 +95,7 @@ def test_where_the_server_is_away_those_who_waited_long_enough_are_told_at_once(
 
     def fail(tickets: list[Ticket[Any]]) -> None:
         book.commit(tickets)
-        raise Unsure("the server is away", retry_after=1.0)
+        raise OutcomeUnknown("the server is away", retry_after=1.0)
 
     turns = Turns(fail, patience)
     with ThreadPoolExecutor(4) as pool:
@@ -104,12 +104,14 @@ def test_where_the_server_is_away_those_who_waited_long_enough_are_told_at_once(
         others = [pool.submit(turns.run, saying(f"{n}")) for n in range(3)]
         until(lambda: len(turns._waiting) == 3)
         book.go.set()
-        assert isinstance(first.exception(20), Unsure)
+        assert isinstance(first.exception(20), OutcomeUnknown)
         errors = [one.exception(20) for one in others]
     assert len(book.groups) == tried
     assert all(isinstance(error, Unavailable) for error in errors)
-    assert [isinstance(error, Unsure) for error in errors] == [tried == 2] * 3  # nothing was sent for them
+    assert [isinstance(error, OutcomeUnknown) for error in errors] == [
+        tried == 2
+    ] * 3  # nothing was sent for them
     assert not turns._waiting
     book.go.set()
-    with pytest.raises(Unsure):
+    with pytest.raises(OutcomeUnknown):
         turns.run(saying("later"))

@@ -14,7 +14,7 @@ from eidet.index.vectordb import UNIT_BITS, Lost, Match, Point, Shelf
 from eidet.index.vectordb.address import Address, opened
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pushdown import Filter, passes
-from eidet.net.retry import Line
+from eidet.net.retry import Retrier
 from eidet.store import Store
 
 Points = dict[int, Point]
@@ -32,7 +32,7 @@ class Shelves:
     most, batch, settle_seconds = 10_000, 1_000, 0.0
 
     def __init__(self, address: Address) -> None:
-        self.line = Line(address.shown, address.patience)
+        self.retrier = Retrier(address.shown, address.retry_policy)
         self._shelves = _databases.setdefault(address.target, {})
         self._lock = threading.Lock()
 
@@ -76,5 +76,5 @@ class Shelves:
 
     def _on(self, shelf: Shelf) -> Points:
         if shelf not in self._shelves:
-            raise Lost(f"{self.line.name} has no shelf {shelf.name}")
+            raise Lost(f"{self.retrier.name} has no shelf {shelf.name}")
         return self._shelves[shelf]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ...core.errors import Misconfigured
 from ...models.llm.anthropic import Anthropic
-from ...net.http import Wire, endpoint_at
+from ...net.http import HttpClient, join_endpoint
 
 MODEL: Final = "claude-sonnet-4-20250514"
 _dialect = Anthropic()
@@ -78,8 +78,8 @@ class AnthropicClient:
                 "needs an address: base_url=… or ANTHROPIC_BASE_URL"
             )
         address = base_url or _dialect.home
-        self._wire = Wire(
-            endpoint=endpoint_at(address, _dialect.path(address), "the Messages API"),
+        self._http = HttpClient(
+            endpoint=join_endpoint(address, _dialect.path(address), "the Messages API"),
             headers=_dialect.headers(api_key),
             secret=api_key,
             timeout=timeout,
@@ -92,14 +92,13 @@ class AnthropicClient:
     def create(self, **body: Any) -> Response:
         """Posts the body (model, max_tokens, messages, system, tools …) and reads the answer."""
         asked = {name: value for name, value in body.items() if value is not None}
-        answer = self._wire.post(asked, self._wire.deadline()).json
+        answer = self._http.post(asked, self._http.deadline()).json
+        content = None
         if isinstance(answer, Mapping):
             content = answer.get("content")
-        else:
-            content = None
         if not isinstance(content, list) or not all(isinstance(block, Mapping) for block in content):
             raise Misconfigured(
-                f"{self._wire.endpoint} returned JSON without content; does it speak the Messages API?"
+                f"{self._http.endpoint} returned JSON without content; does it speak the Messages API?"
             )
         return Response([Block(block) for block in content], answer.get("stop_reason"), answer)
 

@@ -11,7 +11,7 @@ from typing import Any
 from ...core.errors import BadInput, Misconfigured
 from ...core.record import Kind, Record
 from ...memory import Memory
-from ...models.embed import Embedder, Vectors
+from ...models.embed import Embedder, Vectors, WarmableEmbedder
 from ...views import Semantic
 from ...write import texts_of
 from ..messages.search import embedder_for, find_width, vectors_of
@@ -163,8 +163,9 @@ class SemanticMemory:
             memory = self.memory
         else:
             memory = await asyncio.to_thread(lambda: self.memory)
-        if texts and (warm := getattr(embedder_in(memory), "warm", None)) is not None:
-            await warm(texts_of([text for text in texts if isinstance(text, str)]))
+        embedder = embedder_in(memory)
+        if texts and isinstance(embedder, WarmableEmbedder):
+            await embedder.warm(texts_of([text for text in texts if isinstance(text, str)]))
         return memory
 
     @cached_property

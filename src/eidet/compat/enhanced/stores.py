@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import timedelta
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar
 
 from ...core.errors import BadInput, Misconfigured
+from ...core.plugins import call_plugin, list_plugins, load_plugin
 from ...core.record import Record, Trust, key_id, kind_of, new_id
 from ...core.settings import Settings
 from ...core.validate import clean_text
@@ -238,16 +238,16 @@ def store_of(store: MemoryStore[str] | str) -> MemoryStore[str]:
     """A store, or the one that an installed package offers under a name (group eidet.memory_stores)."""
     if isinstance(store, MemoryStore):
         return store
-    found = entry_points(group=PLUGINS)
-    for entry in found.select(name=store) if isinstance(store, str) else ():
-        made = entry.load()()
-        if not isinstance(made, MemoryStore):
-            raise Misconfigured(f"the entry point {store!r} of {PLUGINS} does not return a MemoryStore")
-        return made
-    raise Misconfigured(
-        f"{store!r} is neither a MemoryStore nor the name of one; installed packages offer "
-        f"{', '.join(sorted(found.names)) or 'none'} (entry points of {PLUGINS})"
-    )
+    make = load_plugin(PLUGINS, store) if isinstance(store, str) else None
+    if make is None:
+        raise Misconfigured(
+            f"{store!r} is neither a MemoryStore nor the name of one; installed packages offer "
+            f"{', '.join(list_plugins(PLUGINS)) or 'none'} (entry points of {PLUGINS})"
+        )
+    made = call_plugin(PLUGINS, store, make)
+    if not isinstance(made, MemoryStore):
+        raise Misconfigured(f"the entry point {store!r} of {PLUGINS} does not return a MemoryStore")
+    return made
 
 
 def check_count(top_k: int) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.errors import Misconfigured, MissingExtra
 from ...core.hit import Hit, Hits
+from ...core.plugins import list_plugins
 from ...core.settings import Settings
 from ...memory import Memory
 from ...models.embed import BUILT_IN, Embedder, Vectors, checked, embedder_of
@@ -191,9 +192,8 @@ def settings_with_index(settings: Settings | None, index: str | None) -> Setting
     if index is None:
         return settings
     from dataclasses import replace
-    from importlib.metadata import entry_points
 
-    known = sorted(entry_points(group="eidet.indexes").names)
+    known = list_plugins("eidet.indexes")
     name = index.partition("://")[0].partition("+")[0]
     if name not in known:
         raise Misconfigured(

@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, Self, TypedDict, TypeVar
 
 from ...core.errors import BadInput
 from ...memory import Memory
+from ...models.embed import WarmableEmbedder
 from ...text.tokens import TokenCounter, counter_of
 from ...views import Conversation
 from ...views.housekeeping import put_away
@@ -197,9 +198,9 @@ class BaseMemoryStore:
 
     async def _warm_embedder(self, messages: Sequence[Message]) -> None:
         """Awaits an asynchronous embedder of the memory in the caller's loop."""
-        warm = getattr(embedder_in(await self._ready()), "warm", None)
-        if warm is not None:
-            await warm(texts_of([message_as_json(message) for message in messages]))
+        embedder = embedder_in(await self._ready())
+        if isinstance(embedder, WarmableEmbedder):
+            await embedder.warm(texts_of([message_as_json(message) for message in messages]))
 
 
 class Beside(BaseMemoryStore):

@@ -15,7 +15,7 @@ from ...core.record import Kind, Record
 from ...core.validate import Moment, clean_text
 from ...core.where import Condition, Where
 from ...memory import Memory
-from ...models.embed import Embedder, Vectors, checked, embedder_of
+from ...models.embed import AsyncEmbedder, Embedder, Vectors, checked, embedder_of
 from ...models.embed.adapt import adapt
 from ...models.embed.quantise import all_raised
 from ...recall.recipes import Recipe
@@ -123,11 +123,10 @@ def embedder_for(model: object) -> Embedder:
     return model if ours else adapt(model, batch=False)  # type: ignore[return-value]
 
 
-async def find_width(embedder: Embedder | None) -> None:
+async def find_width(embedder: Embedder | AsyncEmbedder | None) -> None:
     """Lets an asynchronous embedder find out its width in the loop of the caller."""
-    aembed = getattr(embedder, "aembed", None)
-    if aembed is not None:
-        await aembed([])
+    if isinstance(embedder, AsyncEmbedder):
+        await embedder.aembed([])
 
 
 def _having(name: str, value: Any) -> Where:

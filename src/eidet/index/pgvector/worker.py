@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from ...core.errors import EidetError
+from ...net.worker import BackgroundWorker
 from ...store.watchdog import shut
 from .fill import Stopped
 
@@ -31,9 +32,8 @@ class Copier:
         self._work, self._clock = work, clock
         self._wishes: dict[str, None] = {}
         self._rests: dict[str, float] = {}
-        self._thread: threading.Thread | None = None
+        self._thread = BackgroundWorker("eidet-pgvector", self._step)
         self._lock = threading.Lock()
-        self._ended = threading.Event()
         self._connection: Connection[Any] | None = None
 
     @property
@@ -43,49 +43,44 @@ class Copier:
             return list(self._wishes)
 
     def stopped(self) -> bool:
-        return self._ended.is_set()
+        return self._thread.stopping
 
     def wish(self, path: str) -> None:
         with self._lock:
-            if self._ended.is_set() or self._rests.get(path, 0.0) > self._clock():
+            if self._thread.stopping or self._rests.get(path, 0.0) > self._clock():
                 return
             self._wishes[path] = None
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="eidet-pgvector", daemon=True)
-                self._thread.start()
+        self._thread.start()
 
-    def _run(self) -> None:
-        while (path := self._next()) is not None:
-            try:
-                self._work(path)
-            except Stopped:
-                return
-            except EidetError as error:
-                if not self._ended.is_set():
-                    log.warning("scope %s could not be copied for the server's index: %s", path, error)
-            with self._lock:
-                self._rests[path] = self._clock() + REST_SECONDS
-                self._wishes.pop(path, None)
-
-    def _next(self) -> str | None:
+    def _step(self) -> float | None:
         with self._lock:
-            found = None if self._ended.is_set() else next(iter(self._wishes), None)
-            if found is None:
-                self._thread = None
-            return found
+            path = next(iter(self._wishes), None)
+        if path is None:
+            return None
+        try:
+            self._work(path)
+        except Stopped:
+            return None
+        except EidetError as error:
+            if not self._thread.stopping:
+                log.warning("scope %s could not be copied for the server's index: %s", path, error)
+        with self._lock:
+            self._rests[path] = self._clock() + REST_SECONDS
+            self._wishes.pop(path, None)
+        return 0.0
 
     @contextmanager
     def using(self, connection: Connection[Any]) -> Iterator[None]:
         """The connection that a copy is made on, so that it can be ended; then it is not tried again."""
         from psycopg import Error
 
-        if self._ended.is_set():
+        if self._thread.stopping:
             raise Stopped
         self._connection = connection
         try:
             yield
         except (Error, EidetError) as error:
-            if self._ended.is_set():
+            if self._thread.stopping:
                 raise Stopped from error
             raise
         finally:
@@ -93,14 +88,13 @@ class Copier:
 
     def close(self) -> None:
         """The server is asked to end what it does; if it does not answer, the line is cut."""
-        self._ended.set()
-        thread, connection = self._thread, self._connection
-        if thread is None or not thread.is_alive():
+        self._thread.ask_to_stop()
+        connection = self._connection
+        if not self._thread.running:
             return
         if connection is not None:
             with contextlib.suppress(Exception):  # it may have ended by itself just now
                 connection.cancel_safe(timeout=CANCEL_SECONDS)
-            thread.join(CANCEL_SECONDS)
-            if thread.is_alive():
+            if not self._thread.join(CANCEL_SECONDS):
                 shut(connection)
-        thread.join(JOIN_SECONDS)
+        self._thread.join(JOIN_SECONDS)

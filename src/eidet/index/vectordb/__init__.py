@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from ...core.errors import EidetError
-from ...net.retry import Line, Patience
+from ...net.retry import Retrier, RetryPolicy
 from .. import Floats
 from .pushdown import Filter
 
@@ -74,7 +74,7 @@ class Database(Protocol):
     asked for more instead of with a filter where many pass.
     """
 
-    line: Line
+    retrier: Retrier
     most: int  # matches in one answer
     batch: int  # points in one request
     settle_seconds: float
@@ -110,8 +110,8 @@ __all__ = [
     "Filter",
     "Lost",
     "Match",
-    "Patience",
     "Point",
+    "RetryPolicy",
     "Shelf",
     "VectorSettings",
     "key_of",

@@ -5,22 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from ...core.errors import Misconfigured
 from ...core.settings import Settings
 from ...models.embed import Embedder, WordEmbedder
-from ...net.http import endpoint_at
-from ...net.retry import Patience
+from ...net.http import join_endpoint
+from ...net.retry import RetryPolicy
+from ...net.url import Options
 from ...store import Store
 from ...text import Analyzer
 from ..embedded.lexicon import Lexicon
 from . import Database, VectorSettings
 from .index import VectorIndex
 
-PATIENCE: Final = Patience(deadline_seconds=10.0, break_after=3, rest_seconds=5.0)
+RETRY_POLICY: Final = RetryPolicy(deadline_seconds=10.0, break_after=3, rest_seconds=5.0)
 _NUMBERS: Final = {f.name for f in fields(VectorSettings)} - {"background", "prefix"}
 
 
@@ -36,7 +36,7 @@ class Address:
     key: str | None = None
     options: Mapping[str, str]
     settings: VectorSettings
-    patience: Patience = PATIENCE
+    retry_policy: RetryPolicy = RETRY_POLICY
 
     @property
     def shown(self) -> str:
@@ -44,21 +44,21 @@ class Address:
         return f"{self.name} at {self.target}"
 
     def number(self, option: str, usual: float) -> float:
-        return number(option, self.options.get(option, str(usual)))
+        return Options(self.options).read_number(option, usual)
 
 
 def read_address(url: str, environment: Mapping[str, str], *, own: tuple[str, ...] = ()) -> Address:
     """`own` are the options that this database has beside those that all have."""
     name, target, options = _split(url)
     settings = settings_in(options, name, own=("key", "deadline", "prefix", *own))
-    deadline = number("deadline", options.get("deadline", str(PATIENCE.deadline_seconds)))
+    deadline = Options(options).read_number("deadline", RETRY_POLICY.deadline_seconds)
     return Address(
         name=name,
         target=target,
-        key=_secret(options.get("key"), environment),
+        key=Options(options).read_secret("key", environment, "the index"),
         options=options,
         settings=settings,
-        patience=replace(PATIENCE, deadline_seconds=deadline),
+        retry_policy=replace(RETRY_POLICY, deadline_seconds=deadline),
     )
 
 
@@ -69,7 +69,7 @@ def _split(url: str) -> tuple[str, str, dict[str, str]]:
     name, _, scheme = name.partition("+")
     if scheme in ("http", "https"):
         parts = urlsplit(f"{scheme}://{rest}")
-        return name, endpoint_at(parts.geturl(), "", f"the index {name}").rstrip("/"), options
+        return name, join_endpoint(parts.geturl(), "", f"the index {name}").rstrip("/"), options
     if not rest or scheme not in ("", "file"):
         raise Misconfigured(
             f"the index {name} needs an address, such as {name}+http://localhost:8080, not {plain!r}"
@@ -79,14 +79,12 @@ def _split(url: str) -> tuple[str, str, dict[str, str]]:
 
 def settings_in(options: Mapping[str, str], name: str, *, own: tuple[str, ...] = ()) -> VectorSettings:
     """What options say of how an index is used; `own` are those that say something else."""
-    if unknown := options.keys() - {"background", *own, *_NUMBERS}:
-        raise Misconfigured(
-            f"the index {name} has no options {sorted(unknown)}; see docs/vector-databases.md"
-        )
+    read = Options(options, hint=f"see docs/vector-databases.md on {name}")
+    read.check_known(sorted({"background", *own, *_NUMBERS}))
     usual = VectorSettings()
-    given: dict[str, Any] = {
-        name: type(getattr(usual, name))(number(name, options[name])) for name in _NUMBERS & options.keys()
-    }
+    given: dict[str, Any] = {}
+    for number in _NUMBERS & options.keys():
+        given[number] = type(getattr(usual, number))(read.read_number(number, 0.0))
     if "prefix" in options:
         if not (
             options["prefix"].isalnum() and options["prefix"][:1].isupper() and options["prefix"].isascii()
@@ -96,33 +94,6 @@ def settings_in(options: Mapping[str, str], name: str, *, own: tuple[str, ...] =
     if "background" in options:
         given["background"] = options["background"].lower() not in ("0", "no", "false")
     return replace(usual, **given)
-
-
-def number(name: str, text: str) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        found = -1.0
-    if not 0 <= found < 1e9:
-        raise Misconfigured(f"the option {name} of an index is a number from 0 up, not {text!r}")
-    return found
-
-
-def _secret(told: str | None, environment: Mapping[str, str]) -> str | None:
-    """env:NAME and file:PATH name where a key is; all else is the key."""
-    if told is None:
-        return None
-    how, colon, where = told.partition(":")
-    if colon and how == "env":
-        if not environment.get(where, "").strip():
-            raise Misconfigured(f"the key of the index is to be in the variable {where}, which is not set")
-        return environment[where].strip()
-    if colon and how == "file":
-        try:
-            return Path(where).expanduser().read_text(encoding="utf-8").strip()
-        except (OSError, ValueError) as error:
-            raise Misconfigured(f"the key of the index cannot be read: {error}") from error
-    return told
 
 
 def opened(

@@ -72,7 +72,7 @@ class Shipper:
         self._owner = uuid.uuid4().hex
         self._lock = threading.RLock()
         self._placements: dict[str, Placement | None] = {}
-        self._where = _short(f"{settings.prefix} {database.line.name} {UNIT_BITS}")
+        self._where = _short(f"{settings.prefix} {database.retrier.name} {UNIT_BITS}")
 
     def placement(self, scope: str, epoch: int) -> Placement | None:
         """The one that is known; read anew where it is of another epoch."""
@@ -172,7 +172,7 @@ class Shipper:
             if keep:
                 self._keep(scope, known)
             if not self._leased(scope):
-                raise Unavailable(f"another process fills {self._database.line.name}", retry_after=1.0)
+                raise Unavailable(f"another process fills {self._database.retrier.name}", retry_after=1.0)
         return known
 
     def _anew(self, scope: str, known: Placement) -> Placement:

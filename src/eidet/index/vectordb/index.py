@@ -127,7 +127,7 @@ class VectorIndex(EmbeddedIndex):
         if missing:
             found.notes = (
                 *found.notes,
-                f"{missing:,} vectors are missing in {self._database.line.name}; run `eidet rebuild`",
+                f"{missing:,} vectors are missing in {self._database.retrier.name}; run `eidet rebuild`",
             )
         return found
 
@@ -148,7 +148,7 @@ class VectorIndex(EmbeddedIndex):
     def _shelf(self, scope: str, head: Head) -> Shelf:
         found = self._ships.placement(scope, head.epoch)
         if found is None:
-            raise Lost(f"scope {scope} is not in {self._database.line.name}")
+            raise Lost(f"scope {scope} is not in {self._database.retrier.name}")
         return found.at
 
     def _question(self, probe: Probe, shard: Shard) -> Question | None:
@@ -193,7 +193,7 @@ class VectorIndex(EmbeddedIndex):
             error = "another process is filling it"
         except EidetError as failed:
             error = str(failed)
-        return [f"scope {scope}: {self._database.line.name} may hold vectors of what is gone: {error}"]
+        return [f"scope {scope}: {self._database.retrier.name} may hold vectors of what is gone: {error}"]
 
     def _keep_up(self, scope: str, head: Head) -> None:
         """Lets the database be caught up where enough waits, or something that is gone is still there."""
@@ -240,7 +240,7 @@ class VectorIndex(EmbeddedIndex):
         try:
             self._send(scope)
         except EidetError as error:
-            log.warning("scope %s was not sent to %s: %s", scope, self._database.line.name, error)
+            log.warning("scope %s was not sent to %s: %s", scope, self._database.retrier.name, error)
 
     def _slot(self, scope: str) -> Any:
         slot = super()._slot(scope)
@@ -274,7 +274,7 @@ class VectorIndex(EmbeddedIndex):
             try:
                 self._ships.ship(scope)
             except EidetError as error:
-                log.warning("scope %s was not sent to %s: %s", scope, self._database.line.name, error)
+                log.warning("scope %s was not sent to %s: %s", scope, self._database.retrier.name, error)
 
     # Care.
 
@@ -287,7 +287,8 @@ class VectorIndex(EmbeddedIndex):
         if placed is not None or records > self._how.small:
             if not self._insisted(partial(self._ships.rebuild, scope)):
                 raise Unavailable(
-                    f"another process fills {self._database.line.name} with scope {scope}; try again later",
+                    f"another process fills {self._database.retrier.name} with scope {scope}; "
+                    "try again later",
                     retry_after=self._how.lease_seconds,
                 )
             if self._ask(scope, self._head(), self._settled):
@@ -296,7 +297,7 @@ class VectorIndex(EmbeddedIndex):
 
     def _insisted(self, job: Callable[[], bool]) -> bool:
         """Waits for whoever is sending, for as long as for an answer."""
-        for _ in range(max(1, int(self._database.line.patience.deadline_seconds / PAUSE_SECONDS))):
+        for _ in range(max(1, int(self._database.retrier.policy.deadline_seconds / PAUSE_SECONDS))):
             if job():
                 return True
             self._sleep(PAUSE_SECONDS)
@@ -312,7 +313,10 @@ class VectorIndex(EmbeddedIndex):
         except Lost as lost:
             return [*told, f"scope {scope}: {lost}; run `eidet rebuild`"]
         except Unavailable as away:
-            return [*told, f"scope {scope}: whether {self._database.line.name} agrees is not known: {away}"]
+            return [
+                *told,
+                f"scope {scope}: whether {self._database.retrier.name} agrees is not known: {away}",
+            ]
 
     def _compared(self, scope: str) -> list[str]:
         """Counts, and the vectors of a sample."""
@@ -321,7 +325,7 @@ class VectorIndex(EmbeddedIndex):
         if placed is None or placed.epoch != head.epoch:
             return []
         sent, keys = self._ask(scope, head, partial(self._expected, placed.seq))
-        name, count = self._database.line.name, counted(self._database, placed.at, sent, self._sleep)
+        name, count = self._database.retrier.name, counted(self._database, placed.at, sent, self._sleep)
         faults = [
             f"scope {scope}: {name} {verb} {n:,} of {sent:,} vectors; run `eidet rebuild`"
             for verb, n in (("misses", sent - count), ("still holds more than", count - sent))
@@ -345,7 +349,7 @@ class VectorIndex(EmbeddedIndex):
             shards = [self._lean(slot.shard) for slot in self._slots.values()]
         return {
             **super().stats(),
-            "database": self._database.line.told(),
+            "database": self._database.retrier.health().as_dict(),
             "rows_in_ram": sum(shard.vectors_here for shard in shards),
             "rows_in_database": sum(shard.vectors_elsewhere for shard in shards),
         }
@@ -353,7 +357,7 @@ class VectorIndex(EmbeddedIndex):
     def close(self) -> None:
         """What waits is sent if the database is up: the next process then has less to do."""
         self._worker.close()
-        if self._database.line.health().state == "up":
+        if self._database.retrier.health().state == "up":
             for scope in [scope for scope in self._slots if self._ships.refresh(scope) is not None]:
                 self._try_to_send(scope)
         super().close()

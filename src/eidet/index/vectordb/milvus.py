@@ -12,11 +12,11 @@ import numpy as np
 
 from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from ...core.settings import Settings
-from ...net.retry import Line, Patience
+from ...net.retry import Retrier, RetryPolicy
 from ...store import Store
 from .. import Floats
 from . import Lost, Match, Point, Shelf
-from .address import PATIENCE, Address, opened
+from .address import RETRY_POLICY, Address, opened
 from .index import VectorIndex
 from .pushdown import NUMBERS, TEXTS, Every, Filter, Leaf
 
@@ -39,7 +39,7 @@ def connect(address: Address) -> MilvusDatabase:
     def client() -> MilvusClient:
         from pymilvus import MilvusClient
 
-        seconds = address.patience.deadline_seconds
+        seconds = address.retry_policy.deadline_seconds
         return MilvusClient(uri=address.target, token=address.key or "", timeout=seconds)
 
     try:
@@ -47,7 +47,7 @@ def connect(address: Address) -> MilvusDatabase:
     except ImportError:
         raise MissingExtra("the index milvus", extra="milvus") from None
     lite = not address.target.startswith("http")
-    return MilvusDatabase(client, address.shown, address.patience, lite=lite)
+    return MilvusDatabase(client, address.shown, address.retry_policy, lite=lite)
 
 
 class MilvusDatabase:
@@ -61,12 +61,12 @@ class MilvusDatabase:
         self,
         client: Callable[[], MilvusClient],
         name: str,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         *,
         lite: bool = False,
         owned: bool = True,
     ) -> None:
-        self.line = Line(name, patience or PATIENCE)
+        self.retrier = Retrier(name, retry_policy or RETRY_POLICY)
         self._connect, self._lite, self._owned = client, lite, owned
         self._lock = threading.Lock()
 
@@ -173,12 +173,12 @@ class MilvusDatabase:
 
     def _do(self, job: Callable[[MilvusClient, float], T]) -> T:
         def run(left: float) -> T:
-            with _translated(self.line.name):
+            with _translated(self.retrier.name):
                 with self._lock:
                     client = self._opened
                 return job(client, left)
 
-        return self.line.call(run)
+        return self.retrier.call(run)
 
 
 def _create(client: MilvusClient, shelf: Shelf, left: float, lite: bool) -> None:

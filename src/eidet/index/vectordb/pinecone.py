@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.errors import Misconfigured
 from ...core.settings import Settings
-from ...net.retry import Line
+from ...net.retry import Retrier
 from ...store import Store
 from .. import Floats
 from . import Lost, Match, Point, Shelf
@@ -47,7 +47,7 @@ class PineconeDatabase:
             raise Misconfigured(
                 "pinecone needs a key: pinecone+https://INDEX-HOST?key=env:PINECONE_API_KEY (or file:PATH)"
             )
-        self.line = Line(address.shown, address.patience)
+        self.retrier = Retrier(address.shown, address.retry_policy)
         self.settle_seconds = address.number("settle", SETTLE_SECONDS)
         headers = {"Api-Key": address.key, "X-Pinecone-API-Version": API_VERSION}
         self._http = Http(base=address.target, headers=headers)
@@ -58,7 +58,7 @@ class PineconeDatabase:
         has, metric = told.get("dimension"), told.get("metric", "cosine")
         if has not in (None, shelf.width) or metric != "cosine":
             raise Misconfigured(
-                f"{self.line.name} is an index of dimension {has} and metric {metric}, but this "
+                f"{self.retrier.name} is an index of dimension {has} and metric {metric}, but this "
                 f"memory needs {shelf.width} and cosine: make one that has them, and name its host"
             )
 
@@ -114,7 +114,9 @@ class PineconeDatabase:
         """Nothing is held open."""
 
     def _ask(self, method: str, path: str, body: Any = None, query: dict[str, Any] | None = None) -> Any:
-        return self.line.call(lambda left: self._http.ask(method, path, left, body=body, query=query)) or {}
+        return (
+            self.retrier.call(lambda left: self._http.ask(method, path, left, body=body, query=query)) or {}
+        )
 
 
 def _filter(only: Filter, among: Sequence[int] | None) -> dict[str, Any] | None:

@@ -14,11 +14,11 @@ import numpy as np
 
 from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from ...core.settings import Settings
-from ...net.retry import Line, Patience
+from ...net.retry import Retrier, RetryPolicy
 from ...store import Store
 from .. import Floats
 from . import Lost, Match, Point, Shelf
-from .address import PATIENCE, Address, opened
+from .address import RETRY_POLICY, Address, opened
 from .index import VectorIndex
 from .pushdown import NUMBERS, TEXTS, Every, Filter, Leaf
 
@@ -43,14 +43,14 @@ def connect(address: Address) -> QdrantDatabase:
             return QdrantClient(":memory:")
         if not address.target.startswith("http"):
             return QdrantClient(path=address.target)
-        seconds = max(1, int(address.patience.deadline_seconds / 2))
+        seconds = max(1, int(address.retry_policy.deadline_seconds / 2))
         return QdrantClient(
             url=address.target, api_key=address.key, timeout=seconds, check_compatibility=False
         )
 
     _check_installed()
     return QdrantDatabase(
-        client, address.shown, address.patience, local=not address.target.startswith("http")
+        client, address.shown, address.retry_policy, local=not address.target.startswith("http")
     )
 
 
@@ -65,12 +65,12 @@ class QdrantDatabase:
         self,
         client: Callable[[], QdrantClient],
         name: str,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         *,
         local: bool = False,
         owned: bool = True,
     ) -> None:
-        self.line = Line(name, patience or PATIENCE)
+        self.retrier = Retrier(name, retry_policy or RETRY_POLICY)
         self._connect, self._local, self._owned = client, local, owned
         self._lock = threading.RLock()  # the client that runs in this process is not safe by itself
 
@@ -147,10 +147,10 @@ class QdrantDatabase:
             del self.__dict__["_client"]
 
     def _do(self, job: Callable[[QdrantClient], T]) -> T:
-        return self.line.call(lambda _left: self._run(job))
+        return self.retrier.call(lambda _left: self._run(job))
 
     def _run(self, job: Callable[[QdrantClient], T]) -> T:
-        with _translated(self.line.name):
+        with _translated(self.retrier.name):
             with self._lock:
                 client = self._client
                 if self._local:

@@ -12,6 +12,7 @@ import numpy as np
 from ...core.errors import Misconfigured, Unavailable
 from ...core.settings import Settings
 from ...models.embed import Embedder
+from ...net.url import Options
 from ...store import Store
 from ...store.redis.address import OPTIONS, address_of
 from ...store.redis.address import Address as Place
@@ -24,7 +25,7 @@ from ...text import Analyzer
 from .. import Floats
 from ..embedded.vectors import normalised
 from . import UNIT_BITS, Lost, Match, Point, Shelf
-from .address import built, number, settings_in
+from .address import built, settings_in
 from .expression import attributes, expression, may_pass
 from .index import VectorIndex
 from .pushdown import EVERYTHING, NOTHING, Filter
@@ -81,7 +82,8 @@ def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
             "index='vectorset' keeps vectors on the Redis server of the memory, but this memory is on "
             "none: name one, such as index='vectorset+redis://localhost:6379/0'"
         )
-    deadline = number("deadline", options.pop("deadline", "0")) or place.deadline_seconds
+    deadline = Options(options).read_number("deadline", 0.0) or place.deadline_seconds
+    options.pop("deadline", None)
     return replace(place, deadline_seconds=deadline), options
 
 
@@ -120,7 +122,7 @@ class VectorSets:
     def __init__(
         self, wire: Wire, keys: Keys, *, bits: int = 32, ef: int = 200, shelves: Shelves | None = None
     ) -> None:
-        self.line = wire.line
+        self.retrier = wire.retrier
         self._shelves = shelves  # where the records are on the same server
         self._wire, self._keys, self._ef = wire, keys, ef
         self._kind = KINDS[bits]
@@ -161,7 +163,7 @@ class VectorSets:
             self._wire.write_all(key, [command for point in points for command in self._added(key, point)])
         except Misconfigured as error:
             if "mismatch" in str(error):
-                raise Lost(f"{error}: what {self.line.name} holds was made otherwise") from error
+                raise Lost(f"{error}: what {self.retrier.name} holds was made otherwise") from error
             raise
 
     def _added(self, key: str, point: Point) -> Iterator[Command]:
@@ -271,7 +273,7 @@ class VectorSets:
         return f"{self._base(shelf)}k:{shelf.collection}:{shelf.name}"
 
     def _lost(self, shelf: Shelf) -> Lost:
-        return Lost(f"{self.line.name} {self._key(shelf)} is not there any more")
+        return Lost(f"{self.retrier.name} {self._key(shelf)} is not there any more")
 
 
 def is_sound(version: str) -> bool:

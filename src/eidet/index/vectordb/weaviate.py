@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...core.settings import Settings
-from ...net.retry import Line
+from ...net.retry import Retrier
 from ...store import Store
 from .. import Floats
 from . import Lost, Match, Point, Shelf
@@ -44,7 +44,7 @@ class WeaviateDatabase:
     def __init__(self, address: Address) -> None:
         if not address.target.startswith("http"):
             raise Misconfigured(f"weaviate is reached by weaviate+http://host:8080, not {address.target!r}")
-        self.line = Line(address.shown, address.patience)
+        self.retrier = Retrier(address.shown, address.retry_policy)
         self.settle_seconds = address.number("settle", 0.0)
         headers = {} if address.key is None else {"Authorization": f"Bearer {address.key}"}
         self._http = Http(base=f"{address.target}/v1", headers=headers)
@@ -70,14 +70,14 @@ class WeaviateDatabase:
         told = self._ask("POST", "/batch/objects", body={"objects": objects})
         for one in told or ():
             if errors := ((one.get("result") or {}).get("errors") or {}).get("error"):
-                raise _refusal(self.line.name, str(errors[0].get("message")))
+                raise _refusal(self.retrier.name, str(errors[0].get("message")))
 
     def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
         chosen = {"path": ["seq"], "operator": "ContainsAny", "valueIntArray": list(seqs)}
         body = {"match": {"class": shelf.collection, "where": chosen}, "output": "minimal"}
         told = self._ask("DELETE", "/batch/objects", body=body, query={"tenant": shelf.name}) or {}
         if failed := (told.get("results") or {}).get("failed"):
-            raise Unavailable(f"{self.line.name} did not delete {failed:,} objects")
+            raise Unavailable(f"{self.retrier.name} did not delete {failed:,} objects")
 
     def near(
         self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
@@ -132,7 +132,7 @@ class WeaviateDatabase:
     def _query(self, query: str) -> Any:
         told = self._ask("POST", "/graphql", body={"query": query})
         if errors := told.get("errors"):
-            raise _refusal(self.line.name, str(errors[0].get("message")))
+            raise _refusal(self.retrier.name, str(errors[0].get("message")))
         return told["data"]
 
     def _ask(self, method: str, path: str, *, body: Any = None, query: dict[str, Any] | None = None) -> Any:
@@ -140,9 +140,9 @@ class WeaviateDatabase:
             try:
                 return self._http.ask(method, path, left, body=body, query=query)
             except Misconfigured as refused:
-                raise _refusal(self.line.name, str(refused)) from refused
+                raise _refusal(self.retrier.name, str(refused)) from refused
 
-        return self.line.call(job)
+        return self.retrier.call(job)
 
 
 def _refusal(name: str, words: str) -> EidetError:

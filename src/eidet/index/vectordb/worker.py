@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 
 from ...core.errors import EidetError
+from ...net.worker import UNTIL_WOKEN, BackgroundWorker
 
 log = logging.getLogger("eidet.index")
 
@@ -18,7 +19,7 @@ class Worker:
         self._job = job
         self._waiting: dict[str, None] = {}
         self._wake = threading.Condition()
-        self._thread: threading.Thread | None = None
+        self._thread = BackgroundWorker("eidet-vectordb", self._step)
         self._busy = self._ended = False
 
     def ask(self, scope: str) -> None:
@@ -26,10 +27,7 @@ class Worker:
             if self._ended:
                 return
             self._waiting[scope] = None
-            if self._thread is None or not self._thread.is_alive():  # not yet, or lost by a fork
-                self._thread = threading.Thread(target=self._run, name="eidet-vectordb", daemon=True)
-                self._thread.start()
-            self._wake.notify_all()
+        self._thread.wake()
 
     def settled(self, seconds: float) -> bool:
         """Waits until nothing is left to do; whether that is so."""
@@ -42,25 +40,24 @@ class Worker:
             self._ended = True
             self._waiting.clear()
             self._wake.notify_all()
-            thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(seconds)
+        self._thread.stop(seconds)
 
-    def _run(self) -> None:
-        while (scope := self._next()) is not None:
-            try:
-                self._job(scope)
-            except EidetError as error:
-                log.warning("scope %s was not sent to the vector database: %s", scope, error)
-            finally:
-                with self._wake:
-                    self._busy = False
-                    self._wake.notify_all()
+    def _step(self) -> float:
+        if (scope := self._next()) is None:
+            return UNTIL_WOKEN
+        try:
+            self._job(scope)
+        except EidetError as error:
+            log.warning("scope %s was not sent to the vector database: %s", scope, error)
+        finally:
+            with self._wake:
+                self._busy = False
+                self._wake.notify_all()
+        return 0.0
 
     def _next(self) -> str | None:
         with self._wake:
-            self._wake.wait_for(lambda: self._waiting or self._ended)
-            if self._ended:
+            if self._ended or not self._waiting:
                 return None
             scope = next(iter(self._waiting))
             del self._waiting[scope]

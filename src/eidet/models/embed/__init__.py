@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.plugins import called, loaded, offered
+from ...core.plugins import call_plugin, list_plugins, load_plugin
 
 Vectors = NDArray[np.float32]
 
@@ -21,8 +22,7 @@ Vectors = NDArray[np.float32]
 class Embedder(Protocol):
     """Turns texts into rows of float32. `EmbedderContract` tests these laws.
 
-    An embedder that is worth caching may say so with `costly = True`; one whose own code is
-    asynchronous also has `async def aembed(texts)` with the same laws.
+    What only some embedders can do is declared below, each ability by itself.
     """
 
     @property
@@ -46,6 +46,54 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
+class AsyncEmbedder(Protocol):
+    """An embedder whose own code is asynchronous."""
+
+    async def aembed(self, texts: Sequence[str]) -> Vectors:
+        """Like `embed`, by the same laws, awaited in the caller's loop."""
+
+
+@runtime_checkable
+class CostlyEmbedder(Protocol):
+    """An embedder that says whether it is worth caching."""
+
+    @property
+    def costly(self) -> bool: ...
+
+
+@runtime_checkable
+class RepeatableEmbedder(Protocol):
+    """An embedder that says whether a text gives the same bytes each time."""
+
+    @property
+    def repeats(self) -> bool: ...
+
+
+@runtime_checkable
+class WarmableEmbedder(Protocol):
+    """An embedder that can fetch rows ahead, so that `embed` does not block an event loop."""
+
+    async def warm(self, texts: Sequence[str]) -> None:
+        """Awaits the rows of texts not known yet, so that `embed` finds them without waiting."""
+
+
+@runtime_checkable
+class ForgettingEmbedder(Protocol):
+    """An embedder that keeps rows of texts and can drop them."""
+
+    def forget(self, texts: Sequence[str]) -> None:
+        """Drops the rows of texts from wherever they are kept."""
+
+
+@runtime_checkable
+class FiledEmbedder(Protocol):
+    """An embedder that keeps rows of texts in files."""
+
+    def cache_files(self) -> Sequence[Path]:
+        """The files that exist now."""
+
+
+@runtime_checkable
 class WordEmbedder(Protocol):
     """An embedder whose vectors of single words mean something and cost next to nothing."""
 
@@ -54,6 +102,11 @@ class WordEmbedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors: ...
     def vocabulary(self) -> Iterator[tuple[str, Vectors]]:
         """The words it knows whole, in lower case, each with its vector; common ones first."""
+
+
+def gives_same_bytes(embedder: Embedder) -> bool:
+    """Whether a text gives the same bytes each time; False for an embedder that does not say so."""
+    return isinstance(embedder, RepeatableEmbedder) and bool(embedder.repeats)
 
 
 def checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
@@ -108,14 +161,14 @@ def embedder_of(spec: object = None) -> Embedder:
     if spec is None:
         spec = "wordllama"
     if isinstance(spec, str):
-        return _kept(_named(spec))
+        return _wrap_in_cache(_make_named(spec))
     if isinstance(spec, type):
         raise Misconfigured(f"embedder {spec.__name__} is a class; give an instance: {spec.__name__}()")
     if _is_embedder(spec):
-        return _kept(spec)
+        return _wrap_in_cache(spec)
     from .adapt import adapt
 
-    return _kept(adapt(spec))
+    return _wrap_in_cache(adapt(spec))
 
 
 def embedder_named(name: str, width: int) -> Embedder:
@@ -143,8 +196,9 @@ class Recorded:
         )
 
 
-def _kept(embedder: Embedder) -> Embedder:
-    if getattr(embedder, "costly", False) or hasattr(embedder, "aembed"):
+def _wrap_in_cache(embedder: Embedder) -> Embedder:
+    costly = isinstance(embedder, CostlyEmbedder) and embedder.costly
+    if costly or isinstance(embedder, AsyncEmbedder):
         from .cache import Cached
 
         return Cached(embedder)
@@ -161,26 +215,26 @@ def _static(thing: object, part: str) -> object:
     return inspect.getattr_static(thing, part, None)
 
 
-def _named(spec: str) -> Embedder:
+def _make_named(spec: str) -> Embedder:
     name, _, setting = spec.partition(":")
     if name in BUILT_IN:
-        make = _built_in(BUILT_IN[name])
+        make = _load_built_in(BUILT_IN[name])
         built: Embedder = make(setting) if setting else make()
         return built
-    return _plugged_in(name, setting)
+    return _make_plugged_in(name, setting)
 
 
-def _built_in(place: str) -> Callable[..., Any]:
+def _load_built_in(place: str) -> Callable[..., Any]:
     module, _, attribute = place.partition(":")
     make: Callable[..., Any] = attrgetter(attribute)(import_module(f".{module}", __name__))
     return make
 
 
-def _plugged_in(name: str, setting: str) -> Embedder:
-    if (make := loaded(GROUP, name)) is None:
-        known = ", ".join(sorted({*BUILT_IN, *offered(GROUP)}))
+def _make_plugged_in(name: str, setting: str) -> Embedder:
+    if (make := load_plugin(GROUP, name)) is None:
+        known = ", ".join(sorted({*BUILT_IN, *list_plugins(GROUP)}))
         raise Misconfigured(f"no embedder is called {name!r}; there are {known}, or give a callable")
-    made: Embedder = called(GROUP, name, make, [setting] if setting else [])
+    made: Embedder = call_plugin(GROUP, name, make, [setting] if setting else [])
     if not _is_embedder(made):
         raise Misconfigured(
             f"{name!r} of {GROUP} is to give an embedder (name, width, embed), not {type(made).__name__}"

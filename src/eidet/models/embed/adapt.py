@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 
 from ...core.errors import Misconfigured
 from ...net.event_loop import BackgroundLoop
+from ..adapt import as_coroutine, find_function, find_name, find_qualified_name, is_async
 from . import Vectors
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ NOT_FOR_LISTS = (TypeError, ValueError, AttributeError)  # what callables for on
 
 def adapt(
     thing: Any, *, name: str | None = None, width: int | None = None, batch: bool | None = None
-) -> Adapted | AsyncAdapted:
+) -> CalledEmbedder | AsyncCalledEmbedder:
     """An embedder around a callable, or an object with `embed`, `embed_documents`, `encode` or `encode_*`.
 
     `batch` says whether it takes a list of texts (True) or one text (False), `width` how long its
@@ -34,11 +34,11 @@ def adapt(
     `name` defaults to the qualified name of the function or class, with the object's `model_name` or
     `model` if it has one: name it yourself if the code may move.
     """
-    function = _function_of(thing)
-    shape = _Shape(name or _name_of(thing), width, batch)
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(_call_of(function)):
-        return AsyncAdapted(function, shape)
-    return Adapted(function, shape)
+    function = _find_function(thing)
+    shape = _Shape(name or _find_name(thing), width, batch)
+    if is_async(function):
+        return AsyncCalledEmbedder(function, shape)
+    return CalledEmbedder(function, shape)
 
 
 @dataclass(slots=True)
@@ -101,7 +101,7 @@ class _Shape:
         return rows
 
 
-class Adapted:
+class CalledEmbedder:
     """A synchronous callable as an embedder."""
 
     def __init__(self, function: Callable[[Any], Any], shape: _Shape) -> None:
@@ -126,10 +126,10 @@ class Adapted:
 
     def _call(self, argument: Any) -> Any:
         answer = self._function(argument)
-        return wait_for(_awaited(answer)) if inspect.isawaitable(answer) else answer
+        return wait_for(as_coroutine(answer)) if inspect.isawaitable(answer) else answer
 
 
-class AsyncAdapted:
+class AsyncCalledEmbedder:
     """A coroutine function as an embedder.
 
     `aembed` awaits it in the caller's loop. `embed` runs it on one background loop of this process
@@ -208,34 +208,23 @@ def _numbers(answer: Any) -> Vectors | None:
     return rows
 
 
-def _function_of(thing: Any) -> Callable[[Any], Any]:
+def _find_function(thing: Any) -> Callable[[Any], Any]:
     encoders = sorted(part for part in dir(thing) if part.startswith("encode_"))
-    for part in ("embed", "embed_documents", "encode", *encoders):
-        method = getattr(thing, part, None)
-        if callable(method):
-            return method  # type: ignore[no-any-return]
-    if callable(thing):
-        return thing  # type: ignore[no-any-return]
-    raise Misconfigured(
-        f"a {type(thing).__name__} cannot embed: give a callable, or an object with a method embed or encode"
-    )
+    methods = ("embed", "embed_documents", "encode", *encoders)
+    advice = "cannot embed: give a callable, or an object with a method embed or encode"
+    return find_function(thing, methods, advice)
 
 
-def _call_of(function: Any) -> Any:
-    return getattr(type(function), "__call__", None)  # noqa: B004 - the method, not whether there is one
-
-
-def _name_of(thing: Any) -> str:
-    given = getattr(thing, "name", None)
-    if isinstance(given, str) and given:
-        return given
-    while isinstance(thing, functools.partial):
-        thing = thing.func
-    if hasattr(thing, "__qualname__"):
-        return f"{thing.__module__}.{thing.__qualname__}"
-    models = (getattr(thing, part, None) for part in ("model_name", "model"))
-    model = next((f":{model}" for model in models if isinstance(model, str)), "")
-    return f"{type(thing).__module__}.{type(thing).__qualname__}{model}"
+def _find_name(thing: Any) -> str:
+    """With the model of an object that has one: two models of one class give different vectors."""
+    name = find_name(thing)
+    if name != find_qualified_name(thing) or hasattr(thing, "__qualname__"):
+        return name
+    for part in ("model_name", "model"):
+        model = getattr(thing, part, None)
+        if isinstance(model, str):
+            return f"{name}:{model}"
+    return name
 
 
 _background = BackgroundLoop(
@@ -246,7 +235,3 @@ _background = BackgroundLoop(
 def wait_for(coroutine: Coroutine[Any, Any, T]) -> T:
     """The result of the coroutine, run on the background loop."""
     return _background.wait_for(coroutine)
-
-
-async def _awaited(answer: Awaitable[T]) -> T:
-    return await answer

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import BadInput
-from . import Embedder, Vectors, checked, verified
+from ...core.health import HasHealth
+from . import AsyncEmbedder, Embedder, Vectors, checked, gives_same_bytes, verified
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -54,7 +55,7 @@ class Cached:
     @property
     def repeats(self) -> bool:
         """Whether the embedder gives the same bytes for a text each time."""
-        return bool(getattr(self._embedder, "repeats", False))
+        return gives_same_bytes(self._embedder)
 
     @property
     def name(self) -> str:
@@ -66,8 +67,7 @@ class Cached:
 
     def health(self) -> dict[str, Any]:
         """That of the embedder, where it tells any."""
-        tell = getattr(self._embedder, "health", None)
-        return {} if tell is None else dict(tell())
+        return dict(self._embedder.health()) if isinstance(self._embedder, HasHealth) else {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         digests = [_digest(text) for text in texts]
@@ -85,14 +85,13 @@ class Cached:
 
         Does nothing around a synchronous embedder. More texts than `size` do not all stay.
         """
-        aembed = getattr(self._embedder, "aembed", None)
-        if aembed is None:
+        if not isinstance(self._embedder, AsyncEmbedder):
             return
         digests = [_digest(text) for text in texts]
         missing = _missing(texts, digests, self._look_up(digests))
         if missing:
             asked = list(missing.values())
-            self._learn(missing, verified(self._embedder, asked, await aembed(asked)))
+            self._learn(missing, verified(self._embedder, asked, await self._embedder.aembed(asked)))
 
     def forget(self, texts: Sequence[str]) -> None:
         """Drops the rows of texts, from RAM and from the file."""
@@ -102,6 +101,10 @@ class Cached:
                 self._rows.pop(digest, None)
         if self._disk is not None and digests:
             self._disk.delete(digests)
+
+    def cache_files(self) -> list[Path]:
+        """The SQLite file and its write-ahead log, where they exist."""
+        return [] if self._disk is None else self._disk.files()
 
     def close(self) -> None:
         """Closes the file, if there is one; the cache may be used on and opens it again."""
@@ -152,6 +155,10 @@ class _Disk:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._owner = os.getpid()
+
+    def files(self) -> list[Path]:
+        named = (self._path, Path(f"{self._path}-wal"))
+        return [file for file in named if file.exists()]
 
     def read(self, name: str, digests: Sequence[Digest], width: int) -> Found:
         """The rows that are there and have this width; others are as good as absent."""

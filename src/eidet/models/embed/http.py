@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import Misconfigured
-from ...net.http import Wire, endpoint_at
+from ...net.http import HttpClient, join_endpoint
 from . import Vectors
 
 OPENAI = "https://api.openai.com/v1"
@@ -39,8 +39,8 @@ class HttpEmbedder:
         self._model = model
         self._asked_width = self._width = width
         self._batch = batch
-        self._wire = Wire(
-            endpoint=endpoint_at(url or OPENAI, "/embeddings", "an embedder"),
+        self._http = HttpClient(
+            endpoint=join_endpoint(url or OPENAI, "/embeddings", "an embedder"),
             headers=({"Authorization": f"Bearer {key}"} if key else {}) | dict(headers or {}),
             secret=key,
             timeout=timeout,
@@ -60,7 +60,7 @@ class HttpEmbedder:
 
     def health(self) -> dict[str, Any]:
         """How the line to the service does."""
-        return self._wire.line.told()
+        return self._http.retrier.health().as_dict()
 
     @property
     def width(self) -> int:
@@ -71,14 +71,14 @@ class HttpEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         if not texts:
             return np.zeros((0, self.width), dtype=np.float32)
-        deadline = self._wire.deadline()
+        deadline = self._http.deadline()
         starts = range(0, len(texts), self._batch)
         rows = np.concatenate([self._ask(texts[start : start + self._batch], deadline) for start in starts])
         self._width = self._width or rows.shape[1]
         return rows
 
     def _ask(self, texts: Sequence[str], deadline: float) -> Vectors:
-        return self._rows(self._wire.post(self._body(texts), deadline).json, len(texts))
+        return self._rows(self._http.post(self._body(texts), deadline).json, len(texts))
 
     def _body(self, texts: Sequence[str]) -> dict[str, Any]:
         # OpenAI refuses empty texts; a space means as little.
@@ -93,12 +93,12 @@ class HttpEmbedder:
             rows: Vectors = np.array([item["embedding"] for item in items], dtype=np.float32)
         except (TypeError, KeyError, ValueError) as bad:
             raise Misconfigured(
-                f"{self._wire.endpoint} answered JSON that holds no embeddings ({bad!r}); "
+                f"{self._http.endpoint} answered JSON that holds no embeddings ({bad!r}); "
                 "is it OpenAI-compatible?"
             ) from bad
         if rows.ndim != 2 or [item["index"] for item in items] != list(range(count)):
             raise Misconfigured(
-                f"{self._wire.endpoint} gave {len(rows)} rows for {count} texts, "
+                f"{self._http.endpoint} gave {len(rows)} rows for {count} texts, "
                 "or did not say which row is whose"
             )
         return rows

@@ -103,7 +103,7 @@ class MiniLM:
 
 
 @dataclass(frozen=True, slots=True)
-class _Model:
+class _OnnxModel:
     tokenizer: Tokenizer
     session: Any
 
@@ -126,13 +126,13 @@ class _Model:
 _loading = threading.Lock()
 
 
-def _model() -> _Model:
+def _model() -> _OnnxModel:
     with _loading:
         return _load()
 
 
 @functools.cache
-def _load() -> _Model:
+def _load() -> _OnnxModel:
     import onnxruntime
     from tokenizers import Tokenizer
 
@@ -142,7 +142,7 @@ def _load() -> _Model:
     onnxruntime.disable_telemetry_events()  # which its Windows builds send
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    return _Model(
+    return _OnnxModel(
         tokenizer,
         onnxruntime.InferenceSession(WEIGHTS.read(), options, providers=["CPUExecutionProvider"]),
     )

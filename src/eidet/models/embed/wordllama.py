@@ -72,7 +72,7 @@ class WordLlama:
 
 
 @dataclass(slots=True)
-class _Model:
+class _StaticModel:
     """The tokenizer, the token vectors, and the tokens of words met before.
 
     No token of this vocabulary has a space after its first letter, so the tokens of a text are
@@ -95,7 +95,10 @@ class _Model:
 
     def meet(self, texts: Sequence[str]) -> None:
         """Learns the words of all texts that are new, many at once: each call of the tokenizer costs."""
-        words = {word: None for text in texts if _splits_at_spaces(text) for word in text.split(" ")}
+        words: dict[str, None] = {}
+        for text in texts:
+            if _splits_at_spaces(text):
+                words.update(dict.fromkeys(text.split(" ")))
         new = [word for word in words if word not in self.known and _is_ordinary(word)]
         for start in range(0, len(new), WORD_RUN):
             self.learn(new[start : start + WORD_RUN])
@@ -106,8 +109,10 @@ class _Model:
         words = text.split(" ")
         if len(words) <= WORD_RUN:
             return self.tokens_of(words)
-        runs = (words[start : start + WORD_RUN] for start in range(0, len(words), WORD_RUN))
-        return [token for run in runs for token in self.tokens_of(run)]
+        tokens: list[int] = []
+        for start in range(0, len(words), WORD_RUN):
+            tokens += self.tokens_of(words[start : start + WORD_RUN])
+        return tokens
 
     def tokens_of(self, words: list[str]) -> list[int]:
         known, tokens = self.known, []
@@ -128,8 +133,11 @@ class _Model:
         rest = [word for word in new if word not in fresh]
         if rest:
             fresh.update(zip(rest, self.tokens_of_each(rest), strict=True))
-        known.update((word, tokens) for word, tokens in fresh.items() if _is_ordinary(word))
-        return [token for word in words for token in fresh.get(word) or known[word]]
+        known.update((word, parts) for word, parts in fresh.items() if _is_ordinary(word))
+        tokens: list[int] = []
+        for word in words:
+            tokens += fresh.get(word) or known[word]
+        return tokens
 
     def _only_ends(self, word: str) -> bool:
         """Whether it is a known word at the end of a sentence or a part of it."""
@@ -175,13 +183,13 @@ def _is_ordinary(word: str) -> bool:
 _loading = threading.Lock()
 
 
-def _model() -> _Model:
+def _model() -> _StaticModel:
     with _loading:
         return _load()
 
 
 @functools.cache
-def _load() -> _Model:
+def _load() -> _StaticModel:
     # The package itself is not imported: that sets up logging for the whole process and takes 150 ms.
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
@@ -192,19 +200,15 @@ def _load() -> _Model:
     tokenizer.no_truncation()
     weights = load_file(_file(folder, WEIGHTS))["embedding.weight"]
     starts = frozenset(token for word, token in tokenizer.get_vocab().items() if word.startswith(SPACE))
-    return _Model(
+    return _StaticModel(
         tokenizer, np.ascontiguousarray(weights, dtype=np.float32), starts, _ends(tokenizer.get_vocab())
     )
 
 
 def _ends(vocabulary: dict[str, int]) -> dict[str, int]:
-    joined = {
-        pair
-        for word in vocabulary
-        for pair in map("".join, pairwise(word))
-        if pair[0].isascii() and pair[0].isalnum()
-    }
-    after = {pair[1] for pair in joined}
+    after: set[str] = set()
+    for word in vocabulary:
+        after.update(sign for before, sign in pairwise(word) if before.isascii() and before.isalnum())
     return {sign: vocabulary[sign] for sign in ENDS if sign in vocabulary and sign not in after}
 
 

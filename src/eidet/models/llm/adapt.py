@@ -6,21 +6,20 @@ import functools
 import inspect
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
 from contextvars import copy_context
 from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from ...core.errors import EidetError, Misconfigured, Unavailable
+from ...core.errors import Misconfigured
 from ...core.validate import dump_json
 from ...net.event_loop import BackgroundLoop
 from ...net.http import TooSlow
+from ..adapt import as_coroutine, errors_translated, find_qualified_name
 from . import Answer, Request
 from .dialect import instructed
 
-T = TypeVar("T")
 Takes = Literal["prompt", "messages", "request"]
 AT_ONCE = 8  # calls of one callable that run, or hang, at the same time
 
@@ -31,7 +30,7 @@ _background = BackgroundLoop(
 
 def adapt(
     function: Any, *, name: str | None = None, takes: Takes | None = None, timeout: float = 60.0
-) -> Adapted:
+) -> CalledLLM:
     """An LLM around a callable that gives a string, a dict (the object asked for) or an `Answer`.
 
     `takes` says what it is called with: "prompt", one string with everything in it; "messages", a list
@@ -43,10 +42,12 @@ def adapt(
             f"a {type(function).__name__} is no LLM: give provider:model, a callable, "
             "or an object with name and ask"
         )
-    return Adapted(function, name or _name_of(function), takes or _takes(function), timeout)
+    return CalledLLM(
+        function, name or find_qualified_name(function), takes or _guess_argument(function), timeout
+    )
 
 
-class Adapted:
+class CalledLLM:
     """A callable as an LLM. What it has not answered after `timeout` seconds is no longer waited for.
 
     A coroutine is cancelled then, and runs on a loop of its own thread. A plain function cannot be
@@ -65,11 +66,11 @@ class Adapted:
 
     def ask(self, request: Request) -> Answer:
         started = time.monotonic()
-        answer = self._answer(self._called(_argument(request, self._takes), started + self._timeout))
+        answer = self._answer(self._call(_argument(request, self._takes), started + self._timeout))
         millis = (time.monotonic() - started) * 1000
         return replace(answer, model=answer.model or self.name, millis=millis)
 
-    def _called(self, argument: Any, deadline: float) -> Any:
+    def _call(self, argument: Any, deadline: float) -> Any:
         if not self._free.acquire(timeout=self._timeout):
             raise TooSlow(
                 f"{self.name}: {AT_ONCE} earlier calls have not come back", retry_after=self._timeout
@@ -77,17 +78,11 @@ class Adapted:
         future: Future[Any] = Future()
         work = functools.partial(copy_context().run, self._run, argument, future)
         threading.Thread(target=work, name="eidet-llm-call", daemon=True).start()
-        try:
+        with errors_translated(self.name, self._timeout, late=TooSlow):
             result = future.result(max(deadline - time.monotonic(), 0))
             if inspect.isawaitable(result):
                 left = max(deadline - time.monotonic(), 0)
-                result = _background.wait_for(_coroutine(result), left)
-        except FutureTimeout:
-            raise TooSlow(f"{self.name} did not answer within {self._timeout:g} s") from None
-        except EidetError:
-            raise
-        except Exception as error:  # whatever the user's code raises
-            raise Unavailable(f"{self.name} raised {type(error).__name__}: {error}") from error
+                result = _background.wait_for(as_coroutine(result), left)
         return result
 
     def _run(self, argument: Any, future: Future[Any]) -> None:
@@ -110,14 +105,6 @@ class Adapted:
         )
 
 
-def _coroutine(answer: Awaitable[T]) -> Coroutine[Any, Any, T]:
-    return answer if inspect.iscoroutine(answer) else _awaited(answer)
-
-
-async def _awaited(answer: Awaitable[T]) -> T:
-    return await answer
-
-
 def _argument(request: Request, takes: Takes) -> Any:
     if takes == "request":
         return request
@@ -129,22 +116,17 @@ def _argument(request: Request, takes: Takes) -> Any:
     return "\n\n".join(part for part in (system, *said, request.prompt) if part)
 
 
-def _takes(function: Any) -> Takes:
+def _guess_argument(function: Any) -> Takes:
     try:
         first = next(iter(inspect.signature(function).parameters.values()), None)
     except (TypeError, ValueError):
         return "prompt"
     if first is None:
-        raise Misconfigured(f"LLM {_name_of(function)!r} takes no argument; it has to take the prompt")
+        raise Misconfigured(
+            f"LLM {find_qualified_name(function)!r} takes no argument; it has to take the prompt"
+        )
     annotation = str(first.annotation).lower()
     if first.name == "request" or first.annotation in (Request, "Request"):
         return "request"
     lists = ("list", "sequence", "iterable")
     return "messages" if first.name == "messages" or annotation.startswith(lists) else "prompt"
-
-
-def _name_of(thing: Any) -> str:
-    while isinstance(thing, functools.partial):
-        thing = thing.func
-    named = thing if hasattr(thing, "__qualname__") else type(thing)
-    return f"{named.__module__}.{named.__qualname__}"

@@ -76,10 +76,10 @@ def consult(llm: LLM, request: Request, ledger: Ledger | None = None) -> Answer:
     """
     book = Ledger() if ledger is None else ledger
     try:
-        answer = _judged(_asked(llm, request, book, repair=False), request)
+        answer = _judge_answer(_ask_model(llm, request, book, repair=False), request)
         if request.schema is None:
             return answer
-        return _fitted(llm, request, answer, book)
+        return _fit_answer(llm, request, answer, book)
     except EidetError as error:
         book.failed(request.purpose, cause_of(error), str(error))
         raise
@@ -91,12 +91,12 @@ def cause_of(error: EidetError) -> str:
     return next((cause for kind, cause in CAUSES if isinstance(error, kind)), "error")
 
 
-def _fitted(llm: LLM, request: Request, answer: Answer, book: Ledger) -> Answer:
+def _fit_answer(llm: LLM, request: Request, answer: Answer, book: Ledger) -> Answer:
     assert request.schema is not None
     try:
         return replace(answer, value=fitting(answer.text, request.schema))
     except BadAnswer as bad:
-        again = _judged(_asked(llm, _repair(request, answer, str(bad)), book, repair=True), request)
+        again = _judge_answer(_ask_model(llm, _repair(request, answer, str(bad)), book, repair=True), request)
     return replace(
         again,
         value=fitting(again.text, request.schema),
@@ -118,7 +118,7 @@ def _repair(request: Request, answer: Answer, wrong: str) -> Request:
     return replace(request, before=(*request.turns, Turn("assistant", said)), prompt=complaint)
 
 
-def _asked(llm: LLM, request: Request, book: Ledger, *, repair: bool) -> Answer:
+def _ask_model(llm: LLM, request: Request, book: Ledger, *, repair: bool) -> Answer:
     started = time.monotonic()
     try:
         answer = llm.ask(request)
@@ -132,7 +132,7 @@ def _asked(llm: LLM, request: Request, book: Ledger, *, repair: bool) -> Answer:
     return answer
 
 
-def _judged(answer: Answer, request: Request) -> Answer:
+def _judge_answer(answer: Answer, request: Request) -> Answer:
     """The answer without the model's thoughts, or what is wrong with it."""
     text = without_thoughts(answer.text)
     if answer.stop == "refusal":

@@ -39,7 +39,7 @@ class Resting:
         try:
             answer = self.inner.ask(request)
         except Unavailable as error:
-            self._failed(error)
+            self._note_failure(error)
             raise
         self._failures = 0
         return answer
@@ -56,7 +56,7 @@ class Resting:
                 )
             self._until = self._clock() + PAUSE  # one question goes; the others wait for how it fares
 
-    def _failed(self, error: Unavailable) -> None:
+    def _note_failure(self, error: Unavailable) -> None:
         with self._lock:
             self._failures += 1
             self._until = self._clock() + min(max(PAUSE, error.retry_after or 0.0), LONGEST)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.errors import BadInput, Misconfigured, Unavailable
-from ...net.http import Reply, Wire, endpoint_at
+from ...net.http import HttpClient, Reply, join_endpoint
 from . import Answer, Request
 from .anthropic import Anthropic
 from .dialect import SCHEMA, TEMPERATURE, Dialect, Without
@@ -48,8 +48,8 @@ class HttpLLM:
         self._dialect = dialect
         self._model = model
         self._without: Without = frozenset()
-        self._wire = Wire(
-            endpoint=endpoint_at(address, dialect.path(address), f"the {dialect.provider} LLM"),
+        self._http = HttpClient(
+            endpoint=join_endpoint(address, dialect.path(address), f"the {dialect.provider} LLM"),
             headers=dialect.headers(key) | dict(headers or {}),
             secret=key,
             timeout=timeout,
@@ -61,11 +61,11 @@ class HttpLLM:
 
     def health(self) -> dict[str, Any]:
         """How the line to the service does."""
-        return self._wire.line.told()
+        return self._http.retrier.health().as_dict()
 
     def ask(self, request: Request) -> Answer:
         started = time.monotonic()
-        reply = self._post(request, self._wire.deadline())
+        reply = self._post(request, self._http.deadline())
         answer = self._read(reply.json)
         millis = (time.monotonic() - started) * 1000
         return replace(answer, model=answer.model or self._model, millis=millis, attempts=reply.attempts)
@@ -75,7 +75,7 @@ class HttpLLM:
         without, refusals = self._without, 0
         while True:
             try:
-                reply = self._wire.post(self._dialect.body(request, self._model, without), deadline)
+                reply = self._http.post(self._dialect.body(request, self._model, without), deadline)
             except BadInput as refused:
                 without |= {self._culprit(request, refused, without)}
                 refusals += 1
@@ -99,10 +99,10 @@ class HttpLLM:
             return self._dialect.answer(body)
         except OTHER_SHAPE as bad:
             if isinstance(body, dict) and body.get("error"):  # some gateways answer 200 and an error
-                words = self._wire.blotted(str(body["error"]))[:300]
-                raise Unavailable(f"{self._wire.endpoint} answered an error: {words}") from None
+                words = self._http.redact(str(body["error"]))[:300]
+                raise Unavailable(f"{self._http.endpoint} answered an error: {words}") from None
             raise Misconfigured(
-                f"{self._wire.endpoint} answered JSON that holds no message ({bad!r}); "
+                f"{self._http.endpoint} answered JSON that holds no message ({bad!r}); "
                 f"does it speak the protocol of {self._dialect.provider}?"
             ) from bad
 

@@ -41,7 +41,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class CallTotals:
     """Sums of one purpose. `calls` are questions, `repairs` those of them that were a second asking.
 
     `failures` counts, by cause, operations that ended without a usable answer. Tokens and cost are
@@ -63,9 +63,9 @@ class Tally:
         """What the answers cost; None as soon as one of them has no known price or token count."""
         return None if self.unpriced else self.priced
 
-    def plus(self, other: Tally) -> Tally:
+    def plus(self, other: CallTotals) -> CallTotals:
         causes = sorted(self.failures.keys() | other.failures.keys())
-        return Tally(
+        return CallTotals(
             calls=self.calls + other.calls,
             repairs=self.repairs + other.repairs,
             failures={cause: self.failures.get(cause, 0) + other.failures.get(cause, 0) for cause in causes},
@@ -91,17 +91,17 @@ class Ledger:
             for model, price in (prices or {}).items()
         }
         self._lock = threading.Lock()
-        self._tallies: dict[str, Tally] = {}
+        self._tallies: dict[str, CallTotals] = {}
         self._recent: deque[Failure] = deque(maxlen=RECENT)
 
     def asked(self, purpose: str, *, millis: float = 0.0, repair: bool = False) -> None:
         """A question went out, whatever will come of it. `millis` are those of one that failed."""
-        self._add(purpose, Tally(calls=1, repairs=int(repair), millis=millis))
+        self._add(purpose, CallTotals(calls=1, repairs=int(repair), millis=millis))
 
     def answered(self, purpose: str, name: str, answer: Answer) -> None:
         """An answer came from the LLM of this name, good or bad."""
         cost = self._cost(name, answer)
-        tally = Tally(
+        tally = CallTotals(
             tokens_in=answer.tokens_in or 0,
             tokens_out=answer.tokens_out or 0,
             unmetered=int(answer.tokens_in is None or answer.tokens_out is None),
@@ -113,15 +113,15 @@ class Ledger:
 
     def failed(self, purpose: str, cause: str, why: str) -> None:
         """An operation ended without a usable answer."""
-        self._add(purpose, Tally(failures={cause: 1}))
+        self._add(purpose, CallTotals(failures={cause: 1}))
         self._recent.append(Failure(purpose=purpose, cause=cause, why=why[:500]))
 
-    def tallies(self) -> dict[str, Tally]:
+    def tallies(self) -> dict[str, CallTotals]:
         with self._lock:
             return dict(self._tallies)
 
-    def total(self) -> Tally:
-        total = Tally()
+    def total(self) -> CallTotals:
+        total = CallTotals()
         for tally in self.tallies().values():
             total = total.plus(tally)
         return total
@@ -134,14 +134,14 @@ class Ledger:
         """The tallies as lines of text, one per purpose, and their sum."""
         rows = [_row(purpose, tally) for purpose, tally in sorted(self.tallies().items())]
         rows = [HEAD, *rows, _row("total", self.total())]
-        widths = [max(len(row[at]) for row in rows) for at in range(len(HEAD))]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join(_line(row, widths) for row in rows)
 
-    def _add(self, purpose: str, tally: Tally) -> None:
+    def _add(self, purpose: str, tally: CallTotals) -> None:
         with self._lock:
             if purpose not in self._tallies and len(self._tallies) >= PURPOSES:
                 purpose = OTHERS
-            self._tallies[purpose] = self._tallies.get(purpose, Tally()).plus(tally)
+            self._tallies[purpose] = self._tallies.get(purpose, CallTotals()).plus(tally)
 
     def _cost(self, name: str, answer: Answer) -> float | None:
         model = name.partition(":")[2].partition("@http")[0]
@@ -154,7 +154,7 @@ class Ledger:
 HEAD = ("purpose", "calls", "repairs", "tokens in", "tokens out", "cost", "seconds", "failures")
 
 
-def _row(purpose: str, tally: Tally) -> tuple[str, ...]:
+def _row(purpose: str, tally: CallTotals) -> tuple[str, ...]:
     cost = "?" if tally.cost is None else f"{tally.cost:.4f}"
     failures = ", ".join(f"{cause} {count}" for cause, count in tally.failures.items()) or "-"
     numbers = (tally.calls, tally.repairs, tally.tokens_in, tally.tokens_out)

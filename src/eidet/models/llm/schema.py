@@ -59,7 +59,9 @@ def _wrong_with(part: Any) -> str:
     numbers = [
         word for word in ("minimum", "maximum", "minItems", "maxItems") if _no_number(part.get(word, 0))
     ]
-    return f"{lists[0]} is a list" if lists else f"{numbers[0]} is a number" if numbers else ""
+    if lists:
+        return f"{lists[0]} is a list"
+    return f"{numbers[0]} is a number" if numbers else ""
 
 
 def _no_number(value: Json) -> bool:

@@ -8,49 +8,22 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request as HttpRequest
 
 from ...core.errors import Misconfigured, Unavailable
-from ...net.http import Wire, endpoint_at
+from ...net.http import HttpClient, join_endpoint
 from . import Request
 from .anthropic import Anthropic
 
 TRIES = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamWire(Wire):
-    """A `Wire` whose answer comes in pieces. `timeout` bounds each silence, not the whole answer."""
-
-    def open(self, asked: Any) -> HTTPResponse:
-        """The answer, not read yet. Setbacks that may pass are tried again; what was begun is not."""
-        body = json.dumps(asked).encode()
-        return self._tried(lambda: self._begin(body), self.deadline())[0]
-
-    def _begin(self, body: bytes) -> HTTPResponse:
-        request = HttpRequest(self.endpoint, data=body, headers=self._headers())  # noqa: S310 - see endpoint_at
-        try:
-            answer: HTTPResponse = self._opener.open(request, timeout=self.timeout)
-        except HTTPError as refused:
-            with refused:
-                raise self._refusal(refused) from None
-        except (OSError, HTTPException) as broken:
-            raise self._broken(broken) from broken
-        return answer
-
-    def _headers(self) -> dict[str, str]:
-        return self._all_headers() | {"Accept": "text/event-stream"}
-
-
 class Spoken(Iterator[str]):
     """The words of one answer as they come. `close` may be called from another thread, at any time."""
 
-    def __init__(self, wire: StreamWire, asked: Mapping[str, Any]) -> None:
-        self._wire, self._asked = wire, asked
+    def __init__(self, http: HttpClient, asked: Mapping[str, Any]) -> None:
+        self._http, self._asked = http, asked
         self._reading = threading.Lock()
         self._response: HTTPResponse | None = None
         self._events: Iterator[Mapping[str, Any]] | None = None
@@ -60,7 +33,7 @@ class Spoken(Iterator[str]):
     def __next__(self) -> str:
         with self._reading:
             if self._events is None and not self._closed:
-                self._response = self._wire.open(self._asked)
+                self._response = self._http.open_stream(self._asked)
                 self._events = self._read(self._response)
             words = None if self._closed else self._next_words()
             if words is None:
@@ -86,7 +59,7 @@ class Spoken(Iterator[str]):
 
     def _failed(self, why: str) -> Unavailable:
         self._end()
-        return Unavailable(f"the answer of {self._wire.endpoint} broke off: {self._wire.blotted(why)[:300]}")
+        return Unavailable(f"the answer of {self._http.endpoint} broke off: {self._http.redact(why)[:300]}")
 
     def _read(self, response: HTTPResponse) -> Iterator[Mapping[str, Any]]:
         try:
@@ -104,7 +77,7 @@ class Spoken(Iterator[str]):
         if not isinstance(event, dict):
             self._end()
             raise Misconfigured(
-                f"{self._wire.endpoint} streams something that is not the Messages API: {data[:80]!r}"
+                f"{self._http.endpoint} streams something that is not the Messages API: {data[:80]!r}"
             )
         return event
 
@@ -162,8 +135,8 @@ class StreamingAnthropic:
             raise Misconfigured("the model needs a key: give api_key=… or set ANTHROPIC_API_KEY")
         self.name = f"anthropic:{model}"
         self._model, self._dialect = model, dialect
-        self._wire = StreamWire(
-            endpoint=endpoint_at(at, dialect.path(at), "the Anthropic API"),
+        self._http = HttpClient(
+            endpoint=join_endpoint(at, dialect.path(at), "the Anthropic API"),
             headers=dialect.headers(own) | dict(headers or {}),
             secret=own,
             timeout=timeout,
@@ -176,7 +149,7 @@ class StreamingAnthropic:
     def speak(self, request: Request) -> Spoken:
         """The words of the answer. Nothing is sent before the first is asked for."""
         body = self._dialect.body(request, self._model, frozenset())
-        return Spoken(self._wire, {**body, "stream": True})
+        return Spoken(self._http, {**body, "stream": True})
 
 
 async def listened(words: Spoken) -> AsyncIterator[str]:

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, Protocol, TypeGuard
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.plugins import called, loaded, offered
+from ...core.plugins import call_plugin, list_plugins, load_plugin
 
 SLACK = 1e-6  # rounding may carry a score this far out of 0 to 1
 
@@ -101,7 +101,7 @@ def reranker_of(
     address only. `timeout` bounds a call of a service or coroutine.
     """
     if isinstance(thing, str):
-        return _named(thing, key, timeout, environment)
+        return _make_named(thing, key, timeout, environment)
     if isinstance(thing, type):
         raise Misconfigured(f"reranker {thing.__name__} is a class; give an instance: {thing.__name__}()")
     if _is_reranker(thing):
@@ -112,36 +112,36 @@ def reranker_of(
 
 
 def _is_reranker(thing: Any) -> TypeGuard[Reranker]:
-    from .adapt import is_async
+    from ..adapt import is_async
 
     method = getattr(thing, "scores", None)
     return callable(method) and not is_async(method) and isinstance(getattr(thing, "name", None), str)
 
 
-def _named(spec: str, key: str | None, timeout: float, environment: Mapping[str, str]) -> Reranker:
+def _make_named(spec: str, key: str | None, timeout: float, environment: Mapping[str, str]) -> Reranker:
     name, _, setting = spec.partition(":")
     if name in ("http", "https"):
         from .http import HttpReranker
 
         return HttpReranker.named(spec, key=key, timeout=timeout, environment=environment)
     if name in BUILT_IN:
-        make = _built_in(BUILT_IN[name])
+        make = _load_built_in(BUILT_IN[name])
         built: Reranker = make(setting) if setting else make()
         return built
-    return _plugged_in(name, setting)
+    return _make_plugged_in(name, setting)
 
 
-def _built_in(place: str) -> Callable[..., Any]:
+def _load_built_in(place: str) -> Callable[..., Any]:
     module, _, attribute = place.partition(":")
     make: Callable[..., Any] = getattr(import_module(f".{module}", __name__), attribute)
     return make
 
 
-def _plugged_in(name: str, setting: str) -> Reranker:
-    if (make := loaded(GROUP, name)) is None:
-        known = ", ".join(sorted({"http", *BUILT_IN, *offered(GROUP)}))
+def _make_plugged_in(name: str, setting: str) -> Reranker:
+    if (make := load_plugin(GROUP, name)) is None:
+        known = ", ".join(sorted({"http", *BUILT_IN, *list_plugins(GROUP)}))
         raise Misconfigured(f"no reranker is called {name!r}; there are {known}, or give a callable")
-    made: Reranker = called(GROUP, name, make, [setting] if setting else [])
+    made: Reranker = call_plugin(GROUP, name, make, [setting] if setting else [])
     if not _is_reranker(made):
         raise Misconfigured(
             f"{name!r} of {GROUP} is to give a reranker (name, scores), not {type(made).__name__}"

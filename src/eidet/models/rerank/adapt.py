@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...net.event_loop import BackgroundLoop
+from ..adapt import as_coroutine, errors_translated, find_function, find_name
 from . import numbers, sigmoid, verified
-
-T = TypeVar("T")
 
 _background = BackgroundLoop(
     "eidet-rerank", inside="an asynchronous reranker called scores() of another; await that one itself"
@@ -28,7 +24,7 @@ def adapt(
     `timeout` bounds a coroutine; code that blocks is waited for. `name` defaults to the qualified
     name of the function or class.
     """
-    return CalledReranker(_function_of(thing), name or _name_of(thing), logits=logits, timeout=timeout)
+    return CalledReranker(_find_function(thing), name or find_name(thing), logits=logits, timeout=timeout)
 
 
 class CalledReranker:
@@ -51,51 +47,19 @@ class CalledReranker:
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         if not texts:
             return []
-        answer = self._called(query, list(texts))
+        answer = self._call(query, list(texts))
         if self._logits:
             return [sigmoid(logit) for logit in numbers(self.name, texts, answer)]
         return verified(self.name, texts, answer)
 
-    def _called(self, query: str, texts: list[str]) -> Any:
-        try:
+    def _call(self, query: str, texts: list[str]) -> Any:
+        with errors_translated(self.name, self._timeout):
             answer = self._function(query, texts)
             if inspect.isawaitable(answer):
-                answer = _background.wait_for(_awaited(answer), self._timeout)
-        except FutureTimeout:
-            raise Unavailable(f"{self.name} did not answer within {self._timeout:g} s") from None
-        except EidetError:
-            raise
-        except Exception as error:  # whatever the user's code raises
-            raise Unavailable(f"{self.name} raised {type(error).__name__}: {error}") from error
+                answer = _background.wait_for(as_coroutine(answer), self._timeout)
         return answer
 
 
-def is_async(function: Any) -> bool:
-    call = getattr(type(function), "__call__", None)  # noqa: B004 - the method, not whether there is one
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
-
-
-async def _awaited(answer: Awaitable[T]) -> T:
-    return await answer
-
-
-def _function_of(thing: Any) -> Callable[[str, list[str]], Any]:
-    for part in ("scores", "rerank", "score"):
-        method = getattr(thing, part, None)
-        if callable(method):
-            return method  # type: ignore[no-any-return]
-    if callable(thing):
-        return thing  # type: ignore[no-any-return]
-    raise Misconfigured(
-        f"a {type(thing).__name__} cannot rerank: give a callable (query, texts) with one score per text"
-    )
-
-
-def _name_of(thing: Any) -> str:
-    given = getattr(thing, "name", None)
-    if isinstance(given, str) and given:
-        return given
-    while isinstance(thing, functools.partial):
-        thing = thing.func
-    kind = thing if hasattr(thing, "__qualname__") else type(thing)
-    return f"{kind.__module__}.{kind.__qualname__}"
+def _find_function(thing: Any) -> Callable[[str, list[str]], Any]:
+    advice = "cannot rerank: give a callable (query, texts) with one score per text"
+    return find_function(thing, ("scores", "rerank", "score"), advice)

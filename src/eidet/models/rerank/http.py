@@ -8,7 +8,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from ...core.errors import BadInput, Misconfigured
-from ...net.http import Wire, endpoint_at
+from ...net.http import HttpClient, join_endpoint
 from . import numbers, out_of_range, sigmoid, verified
 
 Dialect = Literal["cohere", "tei"]
@@ -48,8 +48,8 @@ class HttpReranker:
         self._dialect = dialect
         self._logits = logits
         self._batch = batch
-        self._wire = Wire(
-            endpoint=endpoint_at(url, "/rerank", "a reranker"),
+        self._http = HttpClient(
+            endpoint=join_endpoint(url, "/rerank", "a reranker"),
             headers=({"Authorization": f"Bearer {key}"} if key else {}) | dict(headers or {}),
             secret=key,
             timeout=timeout,
@@ -73,44 +73,45 @@ class HttpReranker:
 
     def health(self) -> dict[str, Any]:
         """How the line to the service does."""
-        return self._wire.line.told()
+        return self._http.retrier.health().as_dict()
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         if not texts:
             return []
-        scores = numbers(self.name, texts, self._asked(query, texts))
+        scores = numbers(self.name, texts, self._ask(query, texts))
         if self._logits is None and any(map(out_of_range, scores)):
             self._logits = True
         if self._logits:
             return [sigmoid(score) for score in scores]
         return verified(self.name, texts, scores)
 
-    def _asked(self, query: str, texts: Sequence[str]) -> list[float]:
+    def _ask(self, query: str, texts: Sequence[str]) -> list[float]:
         if self._dialect is not None:
-            return self._asked_in(self._dialect, query, texts)
+            return self._ask_in(self._dialect, query, texts)
         try:
-            scores = self._asked_in("cohere", query, texts)
+            scores = self._ask_in("cohere", query, texts)
         except BadInput as first:
-            return self._asked_otherwise(first, query, texts)
+            return self._ask_otherwise(first, query, texts)
         self._dialect = "cohere"
         return scores
 
-    def _asked_otherwise(self, first: BadInput, query: str, texts: Sequence[str]) -> list[float]:
+    def _ask_otherwise(self, first: BadInput, query: str, texts: Sequence[str]) -> list[float]:
         try:
-            scores = self._asked_in("tei", query, texts)
+            scores = self._ask_in("tei", query, texts)
         except BadInput:
             raise first from None
         self._dialect = "tei"
         return scores
 
-    def _asked_in(self, dialect: Dialect, query: str, texts: Sequence[str]) -> list[float]:
-        deadline = self._wire.deadline()
+    def _ask_in(self, dialect: Dialect, query: str, texts: Sequence[str]) -> list[float]:
+        deadline = self._http.deadline()
         size = self._batch or BATCH[dialect]
-        parts = [texts[start : start + size] for start in range(0, len(texts), size)]
-        bodies = [_body(dialect, self._model, query, part) for part in parts]
-        answers = [self._wire.post(body, deadline).json for body in bodies]
-        found = zip(answers, parts, strict=True)
-        return [score for answer, part in found for score in self._in_order(answer, len(part))]
+        scores: list[float] = []
+        for start in range(0, len(texts), size):
+            part = texts[start : start + size]
+            answer = self._http.post(_body(dialect, self._model, query, part), deadline).json
+            scores += self._in_order(answer, len(part))
+        return scores
 
     def _in_order(self, answer: Any, count: int) -> list[float]:
         """The scores by their index; both dialects answer best first."""
@@ -119,12 +120,12 @@ class HttpReranker:
             by_index = {item["index"]: _score(item) for item in items}
         except (AttributeError, TypeError, KeyError) as bad:
             raise Misconfigured(
-                f"{self._wire.endpoint} answered JSON that holds no scores ({bad!r}); "
+                f"{self._http.endpoint} answered JSON that holds no scores ({bad!r}); "
                 "is it a rerank endpoint?"
             ) from bad
         if len(items) != count or by_index.keys() != set(range(count)):
             raise Misconfigured(
-                f"{self._wire.endpoint} gave {len(items)} scores for {count} texts, "
+                f"{self._http.endpoint} gave {len(items)} scores for {count} texts, "
                 "or did not say which score is whose"
             )
         return [by_index[index] for index in range(count)]

@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from functools import cached_property
-from importlib.util import find_spec
 from typing import Any
 
-from ...core.errors import MissingExtra
+from ..local import LocalModel
 from . import numbers, sigmoid, verified
 
 
 class SentenceTransformersReranker:
     """Any one-label cross-encoder, by name or by the path of its folder; loaded on first use.
 
-    A name is downloaded the first time, a path is not. Calls run one after another: the tokenizers
-    inside are not safe to share between threads.
+    A name is downloaded the first time, a path is not.
     """
 
     def __init__(self, model: str = "cross-encoder/ms-marco-MiniLM-L6-v2") -> None:
-        if find_spec("sentence_transformers") is None:
-            raise MissingExtra("SentenceTransformersReranker", extra="sentence-transformers")
+        def load() -> Any:
+            from sentence_transformers import CrossEncoder
+
+            return CrossEncoder(model)
+
         self.name = f"sentence-transformers:{model}"
-        self._model_name = model
-        self._lock = threading.Lock()
+        self._local = LocalModel("sentence_transformers", load, wanted_by="SentenceTransformersReranker")
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         if not texts:
             return []
-        with self._lock:
-            answer = self._model.predict([(query, text) for text in texts], show_progress_bar=False)
-            logits = _gives_logits(self._model)
-        if logits:
+        pairs = [(query, text) for text in texts]
+        answer = self._local.run(lambda model: model.predict(pairs, show_progress_bar=False))
+        if self._local.run(_gives_logits):
             return [sigmoid(logit) for logit in numbers(self.name, texts, answer)]
         return verified(self.name, texts, answer)
-
-    @cached_property
-    def _model(self) -> Any:
-        from sentence_transformers import CrossEncoder
-
-        return CrossEncoder(self._model_name)
 
 
 def _gives_logits(model: Any) -> bool:

@@ -21,7 +21,7 @@ from ...core.scope import Scope
 from ...core.settings import Settings
 from ...core.validate import Json
 from ...core.where import Where
-from ...net.retry import Patience
+from ...net.retry import RetryPolicy
 from ...quality import Survey, Tally
 from .. import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Uses, Watch
 from ..ram import entry_of
@@ -76,13 +76,13 @@ class RedisStore:
     writable = True
 
     def __init__(
-        self, url: str, *, settings: Settings | None = None, patience: Patience | None = None
+        self, url: str, *, settings: Settings | None = None, retry_policy: RetryPolicy | None = None
     ) -> None:
         del settings
         self.address = address = address_of(url)
         self._keys = Keys(address.prefix)
-        self._wire = Wire(address, patience)
-        self.line = self._wire.line
+        self._wire = Wire(address, retry_policy)
+        self.retrier = self._wire.retrier
         try:
             mortal = self._check_server()
             self.identity = self._begin()
@@ -101,7 +101,7 @@ class RedisStore:
 
     def health(self) -> dict[str, Any]:
         """How the line to the server does; asks nobody."""
-        return self.line.told()
+        return self.retrier.health().as_dict()
 
     # Writing.
 
@@ -388,8 +388,8 @@ class RedisStore:
         for policy, most in policies:
             if policy.startswith("allkeys") and most != "0":
                 raise Misconfigured(
-                    f"{self.line.name} evicts any key when it is full (maxmemory-policy {policy}): memories "
-                    "would vanish; set maxmemory-policy to noeviction"
+                    f"{self.retrier.name} evicts any key when it is full (maxmemory-policy {policy}): "
+                    "memories would vanish; set maxmemory-policy to noeviction"
                 )
         return all(policy == "noeviction" for policy, _ in policies)
 

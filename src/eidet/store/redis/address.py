@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote
 
 from ...core.errors import Misconfigured
+from ...net.url import Options, Url, split_url
 
 PORTS: Final = {"redis": 6379, "rediss": 6379, "redis+cluster": 6379, "redis+sentinel": 26379}
 EXAMPLE: Final = "redis://user:password@host:6379/0?prefix=eidet&wait=1"
@@ -63,51 +64,26 @@ class Address:
 
 
 def address_of(url: str) -> Address:
-    scheme, _, rest = url.partition("://")
+    parts = split_url(url)
+    scheme = parts.scheme
     if scheme not in PORTS:
         raise Misconfigured(f"a Redis or Valkey address cannot start with {scheme}://: {EXAMPLE}")
-    place, _, tail = rest.partition("?")
-    place, _, path = place.partition("/")
-    if "@" in path or "@" in tail.partition("&")[0].partition("=")[0]:
-        raise Misconfigured(
-            "a user or password in an address is percent-encoded: '/' is written %2F, '?' %3F, '@' %40"
-        )
-    login, _, hosts = place.rpartition("@")
-    options = _options(tail)
-    service, database = _path(scheme, path)
+    options = Options.parse(parts.query)
+    options.check_known(OPTIONS)
+    service, database = _path(scheme, parts.path)
     return Address(
         scheme=scheme,
-        hosts=tuple(_host(one, PORTS[scheme]) for one in hosts.split(",")),
+        hosts=parts.read_hosts(PORTS[scheme], EXAMPLE),
         database=database,
         service=service,
-        prefix=_prefix(options.get("prefix", "eidet")),
-        wait=_number(options, "wait", 0),
-        wait_ms=_number(options, "wait_ms", 1000),
-        linger_seconds=float(_number(options, "linger", 86_400)),
-        deadline_seconds=float(_number(options, "deadline", 10)) if "deadline" in options else None,
-        login=_login(login) | _socket(scheme, options) | _tls(scheme, options),
-        sentinel_login={
-            name.removeprefix("sentinel_"): options[name]
-            for name in ("sentinel_username", "sentinel_password")
-            if name in options
-        },
+        prefix=_prefix(options.read_text("prefix", "eidet")),
+        wait=options.read_whole("wait", 0),
+        wait_ms=options.read_whole("wait_ms", 1000),
+        linger_seconds=float(options.read_whole("linger", 86_400)),
+        deadline_seconds=float(options.read_whole("deadline", 10)) if "deadline" in options else None,
+        login=_login(parts) | _socket(scheme, options.values) | _tls(scheme, options),
+        sentinel_login=_sentinel_login(options.values),
     )
-
-
-def _options(tail: str) -> dict[str, str]:
-    options = dict(parse_qsl(tail, keep_blank_values=True))
-    for name in options:
-        if name not in OPTIONS:
-            raise Misconfigured(f"unknown option {name!r} in the address; there are {', '.join(OPTIONS)}")
-    return options
-
-
-def _host(text: str, port: int) -> tuple[str, int]:
-    try:
-        found = urlsplit(f"//{text}")
-        return unquote(found.hostname or "localhost"), found.port or port
-    except ValueError:
-        raise Misconfigured(f"{text!r} is not a host and port: {EXAMPLE}") from None
 
 
 def _path(scheme: str, path: str) -> tuple[str, int]:
@@ -126,18 +102,19 @@ def _prefix(text: str) -> str:
     return text
 
 
-def _number(options: Mapping[str, str], name: str, default: int) -> int:
-    text = options.get(name, str(default))
-    if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise Misconfigured(f"{name} must be a whole number from 0 up, not {text!r}")
-    return int(text)
-
-
-def _login(text: str) -> dict[str, Any]:
-    if not text:
+def _login(parts: Url) -> dict[str, Any]:
+    if not parts.login:
         return {}
-    user, _, password = text.partition(":")
-    return {"username": unquote(user) or None, "password": unquote(password) or None}
+    username, password = parts.read_login()
+    return {"username": username, "password": password}
+
+
+def _sentinel_login(options: Mapping[str, str]) -> dict[str, str]:
+    login = {}
+    for name in ("username", "password"):
+        if f"sentinel_{name}" in options:
+            login[name] = options[f"sentinel_{name}"]
+    return login
 
 
 def _socket(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:
@@ -149,17 +126,17 @@ def _socket(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:
     return {"path": options["socket"]}
 
 
-def _tls(scheme: str, options: Mapping[str, str]) -> dict[str, Any]:
-    if scheme != "rediss" and options.get("tls", "0") not in ("1", "true", "yes"):
+def _tls(scheme: str, options: Options) -> dict[str, Any]:
+    if scheme != "rediss" and not options.read_flag("tls"):
         return {}
-    told: dict[str, Any] = {name: options[name] for name in _TLS if name in options}
+    given: dict[str, Any] = {name: options.values[name] for name in _TLS if name in options}
     for name in _TLS_FILES:
-        if name in told and not Path(told[name]).is_file():
-            raise Misconfigured(f"{name} must name a file, and there is none at {told[name]}")
-    if told.get("ssl_cert_reqs", "none") not in ("none", "optional", "required"):
+        if name in given and not Path(given[name]).is_file():
+            raise Misconfigured(f"{name} must name a file, and there is none at {given[name]}")
+    if given.get("ssl_cert_reqs", "none") not in ("none", "optional", "required"):
         raise Misconfigured(
-            f"ssl_cert_reqs must be none, optional or required, not {told['ssl_cert_reqs']!r}"
+            f"ssl_cert_reqs must be none, optional or required, not {given['ssl_cert_reqs']!r}"
         )
-    if "ssl_check_hostname" in told:
-        told["ssl_check_hostname"] = told["ssl_check_hostname"] in ("1", "true", "yes")
-    return {"ssl": True, **told}
+    if "ssl_check_hostname" in given:
+        given["ssl_check_hostname"] = options.read_flag("ssl_check_hostname")
+    return {"ssl": True, **given}

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from ...core.errors import Unavailable
-from ...net.retry import Full, Line, Patience, Unsure
+from ...net.retry import Full, OutcomeUnknown, Retrier, RetryPolicy
 from .address import Address
 from .connection import Command, Node, absent, driver
 from .topology import TRY_SECONDS, Alone, Asked, Cluster, Servers
@@ -21,10 +21,12 @@ PAUSE: Final = 0.05  # before replicas that are late are waited for again
 class Wire:
     """The servers, the line to them, and how long whoever asks will wait."""
 
-    def __init__(self, address: Address, patience: Patience | None, *, name: str | None = None) -> None:
+    def __init__(
+        self, address: Address, retry_policy: RetryPolicy | None, *, name: str | None = None
+    ) -> None:
         driver()
         self.address = address
-        self.line = Line(name or address.shown, patience or _patience(address))
+        self.retrier = Retrier(name or address.shown, retry_policy or _retry_policy(address))
         self.servers: Servers = Cluster(address) if address.cluster else Alone(address)
         self._mine = threading.local()
 
@@ -35,7 +37,7 @@ class Wire:
         Without a moment that is given, that of whoever called counts.
         """
         outer = getattr(self._mine, "ends", None)
-        self._mine.ends = ends or outer or time.monotonic() + times * self.line.patience.deadline_seconds
+        self._mine.ends = ends or outer or time.monotonic() + times * self.retrier.policy.deadline_seconds
         try:
             yield
         finally:
@@ -45,12 +47,12 @@ class Wire:
     def ends(self) -> float:
         """When this thread gives up."""
         found = getattr(self._mine, "ends", None)
-        return found or time.monotonic() + self.line.patience.deadline_seconds
+        return found or time.monotonic() + self.retrier.policy.deadline_seconds
 
     @property
     def left(self) -> float:
         """Seconds that the next question may take."""
-        return min(max(self.ends - time.monotonic(), 0.001), self.line.patience.deadline_seconds)
+        return min(max(self.ends - time.monotonic(), 0.001), self.retrier.policy.deadline_seconds)
 
     def read(self, asked: Iterable[Asked]) -> list[Any]:
         """One answer per question, in order; those for one server go out together."""
@@ -77,7 +79,7 @@ class Wire:
             if not copies or int(copies[0]) >= wait:
                 return answer
             if self.left <= PAUSE + 0.0025 * millis:
-                raise Unsure(
+                raise OutcomeUnknown(
                     f"stored, but only {copies[0]} of {wait} replicas have it after "
                     f"{self.address.wait_ms} ms and retries: a failover now could lose it"
                 )
@@ -88,22 +90,22 @@ class Wire:
         return self._written(key, commands)
 
     def _written(self, key: str, commands: Sequence[Command]) -> list[Any]:
-        doubt: list[Unsure] = []
+        doubt: list[OutcomeUnknown] = []
 
         def job(left: float) -> list[Any]:
             try:
                 return self.servers.run(key, commands, left, writes=True)
-            except Unsure as error:
+            except OutcomeUnknown as error:
                 doubt.append(error)
                 raise
 
         try:
-            return self.line.call(job, deadline_seconds=self.left)
-        except (Unsure, Full):
+            return self.retrier.call(job, deadline_seconds=self.left)
+        except (OutcomeUnknown, Full):
             raise
         except Unavailable as error:
             if doubt:
-                raise Unsure(
+                raise OutcomeUnknown(
                     f"{error}; an earlier attempt may have taken effect ({doubt[-1]})",
                     retry_after=error.retry_after,
                 ) from error
@@ -123,7 +125,7 @@ class Wire:
                 answers += node.run([command], max(ends - time.monotonic(), 0.001), writes=False)
             return answers
 
-        return self.line.call(job, deadline_seconds=self.left)
+        return self.retrier.call(job, deadline_seconds=self.left)
 
     def may(self, names: Sequence[str], key: str) -> bool:
         """Whether every server knows these commands, and lets this user call them.
@@ -136,7 +138,7 @@ class Wire:
             answers = [node.run(asked, left, writes=False) for node in self.servers.nodes(left)]
             return not any(absent(answer) for told in answers for answer in told)
 
-        return self.line.call(job, deadline_seconds=self.left)
+        return self.retrier.call(job, deadline_seconds=self.left)
 
     def info(self, section: str) -> list[dict[str, str]]:
         """What each server tells of itself; nothing where it must not."""
@@ -149,7 +151,7 @@ class Wire:
         def job(left: float) -> list[Any]:
             return self.servers.run(key, commands, left, writes=writes)
 
-        return self.line.call(job, deadline_seconds=self.left)
+        return self.retrier.call(job, deadline_seconds=self.left)
 
     def _scattered(self, asked: Sequence[Asked], cluster: Cluster) -> list[Any]:
         """All nodes are asked for what they have; what one of them did not answer is asked for by itself."""
@@ -169,12 +171,12 @@ class Wire:
         ]
 
 
-def _patience(address: Address) -> Patience:
+def _retry_policy(address: Address) -> RetryPolicy:
     """One node that is down is no reason to leave the others alone."""
     deadline = address.deadline_seconds or 10.0
     if address.cluster or address.service:
-        return Patience(deadline_seconds=deadline, break_after=1000, longest_pause_seconds=0.25)
-    return Patience(deadline_seconds=deadline)
+        return RetryPolicy(deadline_seconds=deadline, break_after=1000, longest_pause_seconds=0.25)
+    return RetryPolicy(deadline_seconds=deadline)
 
 
 def _told(answer: bytes | None) -> dict[str, str]:

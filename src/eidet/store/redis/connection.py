@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
-from ...net.retry import Full, Unsure
+from ...net.retry import Full, OutcomeUnknown
 from .scripts import SCRIPTS, Script
 
 Command = Sequence[Any]
@@ -77,7 +77,7 @@ class Node:
         except (wrong.ConnectionError, wrong.TimeoutError, OSError) as error:
             self.close(for_good=False)  # those that wait here are as old as this one
             away = isinstance(error, wrong.BusyLoadingError)
-            kind = Unsure if sent and writes and not away else Unavailable
+            kind = OutcomeUnknown if sent and writes and not away else Unavailable
             raise kind(f"{self.name}: {error}") from error
 
     def _answer(self, line: Any, ends: float) -> Any:

@@ -14,7 +14,7 @@ from zlib import crc32
 
 from ...core.errors import EidetError, Unavailable
 from ...core.record import Record
-from ...net.retry import Unsure
+from ...net.retry import OutcomeUnknown
 from ..group_commit import Job, Ticket, Turns
 from .address import Address
 from .client import Wire
@@ -238,7 +238,7 @@ class Writing:
         arguments = [number, ANSWERS_MS, base, head, names, int(self._mortal), len(guards), *listed, *words]
         state, answer = self._wire.write(key, script(COMMIT, f"{key}w:{name}", *arguments))
         if state == b"late":
-            raise Unsure(
+            raise OutcomeUnknown(
                 "a later write of this process was already answered; the outcome of this one is unknown"
             )
         return [int(seq) for seq in answer.split()] if state == b"done" else None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from typing import Final
 
 from ...core.errors import EidetError
+from ...net.worker import BackgroundWorker
 
 log = logging.getLogger("eidet")
 
@@ -19,25 +19,23 @@ class Courier:
 
     def __init__(self, deliver: Callable[[], bool], every: float) -> None:
         self._deliver, self._every = deliver, every
-        self._lock = threading.Lock()
-        self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._worker = BackgroundWorker(
+            "eidet-courier", self._try_once, delay_seconds=every, pause_seconds=every, on_error=_log_delay
+        )
 
     def call(self) -> None:
-        with self._lock:
-            if (self._thread is None or not self._thread.is_alive()) and not self._ended.is_set():
-                self._thread = threading.Thread(target=self._live, name="eidet-courier", daemon=True)
-                self._thread.start()
+        self._worker.start()
 
-    def _live(self) -> None:
-        while not self._ended.wait(self._every):
-            try:
-                if not self._deliver():
-                    return
-            except EidetError as error:
-                log.debug("what waits is delivered later: %s", error)
+    def _try_once(self) -> float | None:
+        return self._every if self._deliver() else None
 
     def stop(self) -> None:
-        self._ended.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join(GOODBYE_SECONDS)
+        self._worker.stop(GOODBYE_SECONDS)
+
+    @property
+    def running(self) -> bool:
+        return self._worker.running
+
+
+def _log_delay(error: EidetError) -> None:
+    log.debug("what waits is delivered later: %s", error)

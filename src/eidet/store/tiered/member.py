@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol, TypeVar
 from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...core.record import Record
 from ...net.retry import Full
+from ...net.worker import BackgroundWorker
 from .. import Store
 
 log = logging.getLogger("eidet")
@@ -58,7 +59,7 @@ class Side:
         self._store: Leaping | None = None
         self._opening = opening if callable(opening) else lambda: opening
         self._door = threading.Lock()
-        self._knocking: threading.Thread | None = None
+        self._knocking = BackgroundWorker(f"eidet-{name}", self._look)
         self._again = 0.0
         self.error: str | None = None  # while it is down: why
         self.last_error: str | None = None
@@ -96,13 +97,10 @@ class Side:
     def _knock(self) -> None:
         """Whoever is first after the rest; `Unavailable` unless the store answers soon."""
         with self._door:
-            if self._knocking is not None or self._clock() < self._again:
+            if self._knocking.running or self._clock() < self._again:
                 raise self._is_down()
-            knocking = self._knocking = threading.Thread(
-                target=self._look, name=f"eidet-{self.name}", daemon=True
-            )
-            knocking.start()
-        knocking.join(KNOCK_SECONDS)
+            self._knocking.start()
+        self._knocking.join(KNOCK_SECONDS)
         if self.error is not None:
             raise self._is_down()
 
@@ -115,8 +113,6 @@ class Side:
             self._answered()  # whoever asks next is told what it says
         else:
             self._answered()
-        finally:
-            self._knocking = None
 
     def _is_down(self) -> Unavailable:
         return Unavailable(f"the {self.name} store is down: {self.error}", retry_after=REST_SECONDS)

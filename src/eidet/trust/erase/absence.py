@@ -13,6 +13,7 @@ from ...core.scope import Scope
 from ...core.validate import Json, clean_json, clean_text, dump_json
 from ...core.where import Where
 from ...engine import Engine
+from ...models.embed import FiledEmbedder
 from ...store.tombstones import Marker, folded
 from ...upkeep.archive import Archive
 from .archives import records_in
@@ -218,6 +219,5 @@ def _in_files(search: Search, sought: Sought) -> None:
 
 
 def _cache_files(search: Search) -> list[Path]:
-    path = getattr(getattr(search.engine.embedder, "_disk", None), "_path", None)
-    named = () if path is None else (Path(path), Path(f"{path}-wal"))
-    return [file for file in named if file.exists()]
+    embedder = search.engine.embedder
+    return list(embedder.cache_files()) if isinstance(embedder, FiledEmbedder) else []

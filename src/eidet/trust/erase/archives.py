@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.errors import EidetError
 from ...core.record import Record
-from ...upkeep.archive import Archive
+from ...upkeep.archive import Archive, ErasableArchive
 
 
 def records_in(archive: Archive) -> Iterator[tuple[str, Record]]:
@@ -18,7 +18,6 @@ def records_in(archive: Archive) -> Iterator[tuple[str, Record]]:
 
 def expunge(archive: Archive, gone: Callable[[Record], bool], *, now: float) -> tuple[int, list[str]]:
     """Takes records out of an archive, and what was made of them; how many, and what could not be done."""
-    remove: Any = getattr(archive, "expunge", None)
     ids: set[tuple[str, str]] = set()
 
     def doomed(record: Record) -> bool:
@@ -33,11 +32,11 @@ def expunge(archive: Archive, gone: Callable[[Record], bool], *, now: float) -> 
             names = list(dict.fromkeys(name for name, record in records_in(archive) if doomed(record)))
         if not ids:
             return 0, []
-        if remove is None:
+        if not isinstance(archive, ErasableArchive):
             return 0, [
                 f"{archive!r} has no method `expunge(name, gone, now=…)`: {len(ids)} records stay in it"
             ]
-        return sum(remove(name, doomed, now=now) for name in names), []
+        return sum(archive.expunge(name, doomed, now=now) for name in names), []
     except EidetError as error:
         return 0, [f"an archive could not be cleaned: {error}"]
 

@@ -13,6 +13,7 @@ from ...core.record import Record
 from ...core.where import Where
 from ...engine import Engine
 from ...index.embedded.sidecar import Sidecars
+from ...models.embed import ForgettingEmbedder
 from ...open import is_embedded
 from ...store import Erasure
 from ...store.rules import ends_of
@@ -154,10 +155,10 @@ class Cleaning:
 
     def _drop_caches(self, scopes: Iterable[str], said: Sequence[Record]) -> None:
         self._life.unlearn(scopes)
-        forget = getattr(self._engine.embedder, "forget", None)
-        if forget is not None:
+        embedder = self._engine.embedder
+        if isinstance(embedder, ForgettingEmbedder):
             texts = dict.fromkeys(record.text for record in said)
-            forget([*texts, *(unit for text in texts for unit in units_of(text))])
+            embedder.forget([*texts, *(unit for text in texts for unit in units_of(text))])
 
     def _sidecars_of(self, scopes: Iterable[str]) -> list[Path]:
         path = path_of(self._engine.store)

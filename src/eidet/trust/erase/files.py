@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import mmap
-import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 
 from ...core.errors import Corrupt
 from ...core.lossless import read_original
 from ...core.validate import Json, dump_json
 from ...store import Store
+from ...store.sql.raw_file import read_packed_originals
 
 
 def path_of(store: Store) -> Path | None:
@@ -77,13 +76,7 @@ def found_in(path: Path, wanted: Sequence[bytes]) -> int:
 
 def originals_in(path: Path) -> Iterator[str]:
     """The compressed originals of a copy of a database, as JSON."""
-    address = path.absolute().as_uri() + "?mode=ro"
-    with closing(sqlite3.connect(address, uri=True)) as raw:
-        try:
-            rows = raw.execute("SELECT original FROM records WHERE original IS NOT NULL").fetchall()
-        except sqlite3.DatabaseError:
-            return
-    for (blob,) in rows:
+    for blob in read_packed_originals(path):
         try:
             kept = read_original(blob)
         except Corrupt:

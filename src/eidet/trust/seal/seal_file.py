@@ -9,16 +9,15 @@ from __future__ import annotations
 import glob
 import json
 import shutil
-import sqlite3
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from ...core.errors import Unavailable
 from ...core.record import Record
 from ...core.validate import Json, dump_json
+from ...store.sql.raw_file import RawConnection, open_alone
 from ...store.sql.rows import COLUMNS, record_of, row_of
 from ...store.sql.sqlite import SqliteStore, translated
 from . import KeyService
@@ -39,36 +38,14 @@ def seal_file(path: Path, service: KeyService, progress: Progress | None = None)
         sealed = is_sealed(store)
         if sealed:
             check_master(store, service)
-    with translated(path), _alone(path) as raw:
+    with translated(path), open_alone(path) as raw:
         count = 0 if sealed else _sealed(raw, service, progress)
         raw.execute("VACUUM")
     _clean(path)
     return count
 
 
-@contextmanager
-def _alone(path: Path) -> Iterator[sqlite3.Connection]:
-    """The file for us alone: leaving its log is refused while anybody else has it open."""
-    raw = sqlite3.connect(path, isolation_level=None, timeout=1.0)
-    try:
-        raw.execute("PRAGMA locking_mode = EXCLUSIVE")
-        raw.execute("PRAGMA secure_delete = ON")
-        try:
-            raw.execute("PRAGMA journal_mode = DELETE").fetchall()
-            raw.execute("BEGIN EXCLUSIVE")
-            raw.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            raise Unavailable(
-                f"{path} is open elsewhere ({error}): close every memory on it and call again"
-            ) from error
-        yield raw
-        raw.execute("PRAGMA locking_mode = NORMAL")
-        raw.execute("PRAGMA journal_mode = WAL").fetchall()
-    finally:
-        raw.close()
-
-
-def _sealed(raw: sqlite3.Connection, service: KeyService, progress: Progress | None) -> int:
+def _sealed(raw: RawConnection, service: KeyService, progress: Progress | None) -> int:
     shelf = _Shelf(raw)
     raw.execute("BEGIN IMMEDIATE")
     try:
@@ -85,7 +62,7 @@ def _sealed(raw: sqlite3.Connection, service: KeyService, progress: Progress | N
     return count
 
 
-def _seal_records(raw: sqlite3.Connection, ring: Keyring, progress: Progress | None) -> int:
+def _seal_records(raw: RawConnection, ring: Keyring, progress: Progress | None) -> int:
     total, done, at = raw.execute("SELECT count(*) FROM records").fetchone()[0], 0, 0
     page = f"SELECT {_ALL} FROM records WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608
     while rows := raw.execute(page, (at, BATCH)).fetchall():
@@ -100,7 +77,7 @@ def _seal_records(raw: sqlite3.Connection, ring: Keyring, progress: Progress | N
     return done
 
 
-def _seal_notes(raw: sqlite3.Connection, record: Record, keys: ScopeKeys) -> None:
+def _seal_notes(raw: RawConnection, record: Record, keys: ScopeKeys) -> None:
     """What history tells of a record: differences become the whole of what was said before."""
     told = raw.execute(
         "SELECT seq, earlier FROM events WHERE scope = ? AND id = ? AND earlier IS NOT NULL "
@@ -126,7 +103,7 @@ def _note(before: Mapping[str, Json], said: Content, record: Record, keys: Scope
     return {**kept, "sealed": b64encode(bytes(2 * MAC_BYTES) + box).decode()}
 
 
-def _seal_names(raw: sqlite3.Connection, ring: Keyring) -> None:
+def _seal_names(raw: RawConnection, ring: Keyring) -> None:
     """Who acted, in the notes of the history, and who judged, in tallies."""
     rows = raw.execute("SELECT seq, scope, actor, author FROM events").fetchall()
     for seq, scope, actor, author in rows:
@@ -152,7 +129,7 @@ def _clean(path: Path) -> None:
 class _Shelf:
     """The settings of a file, inside of the transaction that its connection is in."""
 
-    def __init__(self, raw: sqlite3.Connection) -> None:
+    def __init__(self, raw: RawConnection) -> None:
         self._raw = raw
         self.identity = self.setting("identity") or ""
 

@@ -21,7 +21,7 @@ from eidet.index.vectordb.address import read_address
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.index.vectordb.pushdown import EVERYTHING, NOTHING, Every, Filter, Leaf, Some, passes
 from eidet.index.vectordb.weaviate import WeaviateDatabase
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 from eidet.store.redis.address import address_of
 from eidet.store.redis.client import Wire
 from eidet.store.redis.keys import Keys
@@ -257,7 +257,7 @@ def test_a_collection_that_is_gone_is_lost(database: Database) -> None:
 
 def test_it_says_how_it_does(database: Database) -> None:
     database.count(SHELF)
-    assert database.line.told()["state"] == "up"
+    assert database.retrier.health().as_dict()["state"] == "up"
 
 
 def test_a_pinecone_index_of_another_width_or_metric_is_refused_with_advice() -> None:
@@ -303,7 +303,9 @@ def test_a_server_that_cannot_answer_now_is_unavailable(status: int) -> None:
     try:
         server.down = status
         database = PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}", {}))
-        database.line.patience = Patience(deadline_seconds=1.0, first_pause_seconds=0.6)  # time for two tries
+        database.retrier.policy = RetryPolicy(
+            deadline_seconds=1.0, first_pause_seconds=0.6
+        )  # time for two tries
         with pytest.raises(Unavailable, match=str(status)):
             database.count(SHELF)
         server.down = None

@@ -273,7 +273,7 @@ def test_a_rebuild_that_fails_leaves_the_old_shelf_in_use(server: Pinecone) -> N
     with pytest.raises(Unavailable):
         index.rebuild("a")
     server.down = None
-    index._database.line._opens = 0.0  # its rest is over
+    index._database.retrier._opens = 0.0  # its rest is over
     assert best(store, asked(index, 3)) == "3"
     assert index.check("a") == []
 
@@ -286,7 +286,7 @@ def test_check_tells_what_differs_and_rebuild_mends_it(server: Pinecone) -> None
     (space,) = server.spaces.values()
     lost = space.pop(next(iter(space)))
     assert index.check("a") == [
-        f"scope a: {index._database.line.name} misses 1 of 8 vectors; run `eidet rebuild`"
+        f"scope a: {index._database.retrier.name} misses 1 of 8 vectors; run `eidet rebuild`"
     ]
     assert index.rebuild("a") == 8
     assert index.check("a") == []
@@ -541,7 +541,7 @@ def test_the_trace_of_a_recall_tells_that_words_answered_alone(server: Pinecone)
         ("qdrant", "needs an address"),
         ("qdrant+ftp://x", "needs an address"),
         ("qdrant+http://user:pass@host", "user or password"),
-        ("weaviate+http://host?kex=1", "no options"),
+        ("weaviate+http://host?kex=1", "unknown option 'kex'"),
         ("weaviate+http://host?small=many", "number from 0 up"),
         ("weaviate://file", "weaviate\\+http"),
         ("pinecone+https://host", "needs a key"),

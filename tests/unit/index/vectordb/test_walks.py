@@ -19,7 +19,7 @@ from eidet.index.vectordb import VectorSettings
 from eidet.index.vectordb.address import read_address
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pinecone import PineconeDatabase
-from eidet.net.retry import Patience
+from eidet.net.retry import RetryPolicy
 from eidet.store import Derived
 from eidet.store.ram import RamStore
 from eidet.text import pack, term_id
@@ -57,13 +57,13 @@ class Walk:
     def opened(self) -> VectorIndex:
         url = f"pinecone+{self.server.url}?key={self.server.key}&settle=0"
         database = PineconeDatabase(read_address(url, {}, own=("settle",)))
-        database.line.patience = self.patience()
+        database.retrier.policy = self.retry_policy()
         how = VectorSettings(small=2, ship_rows=self.ship_rows, background=False, whole=0, batch=2)
         return VectorIndex(self.store, WIDTH, database, settings=how)
 
-    def patience(self) -> Patience:
+    def retry_policy(self) -> RetryPolicy:
         """With a server that answers, there is time; one that is away is not waited for."""
-        return Patience(deadline_seconds=10.0 if self.server.down is None else 0.02)
+        return RetryPolicy(deadline_seconds=10.0 if self.server.down is None else 0.02)
 
     def put(self, id: str, axes: list[int]) -> None:
         self.store.put([long(id, [f"w{id}"], axes=axes, step=len(axes))], now=NOW, unique=False)
@@ -87,12 +87,12 @@ class Walk:
 
     def away(self, id: str, axes: list[int]) -> None:
         self.server.down = 503
-        self.index._database.line.patience = self.patience()
+        self.index._database.retrier.policy = self.retry_policy()
 
     def back(self, id: str, axes: list[int]) -> None:
         self.server.down = None
-        self.index._database.line.patience = self.patience()
-        self.index._database.line._opens = 0.0  # its rest is over
+        self.index._database.retrier.policy = self.retry_policy()
+        self.index._database.retrier._opens = 0.0  # its rest is over
 
     def agree(self, axis: int, id: str) -> None:
         probe = Probe(

@@ -16,7 +16,7 @@ from ....core.errors import Unavailable
 from ....core.record import Record, record_digest
 from ....core.settings import Settings
 from ....core.where import Where
-from ....net.retry import Patience
+from ....net.retry import RetryPolicy
 from ... import Changes, Head, Watch
 from ...pushdown import untold
 from ...rules import UNIQUE_KINDS
@@ -58,7 +58,7 @@ class PostgresStore(RelationalStore):
         url: str,
         *,
         settings: Settings | None = None,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         replicas: Sequence[str] = (),
         lag_seconds: float | None = None,
     ) -> None:
@@ -68,8 +68,8 @@ class PostgresStore(RelationalStore):
             address = replace(address, replicas=tuple(replicas))
         if lag_seconds is not None:
             address = replace(address, lag_seconds=lag_seconds)
-        driver = PostgresDriver(address, patience)
-        self.line = driver.line
+        driver = PostgresDriver(address, retry_policy)
+        self.retrier = driver.retrier
         self.ask, self.look = driver.ask, driver.look
         self._seen = Head(0, 0)
         self._reigns = driver.reigns
@@ -97,7 +97,7 @@ class PostgresStore(RelationalStore):
 
     def health(self) -> dict[str, Any]:
         """How the lines to the server and its replicas do."""
-        return {**self.line.told(), "replicas": self._driver.replicas.told()}
+        return {**self.retrier.health().as_dict(), "replicas": self._driver.replicas.told()}
 
     def put(
         self,

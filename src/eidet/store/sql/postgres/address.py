@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from ....core.errors import Misconfigured, MissingExtra
+from ....net.url import Options
 from ...watchdog import shut
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 PREFIX: Final = "eidet_"
 CONNECTIONS: Final = 16
 LAG_SECONDS: Final = 1.0
+MOST_PARTITIONS: Final = 1024
+_PREPARE: Final[dict[str, bool | None]] = {"on": True, "off": False, "auto": None}
 _REIGN: Final = """SELECT CASE WHEN NOT pg_is_in_recovery()
     THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END, CASE WHEN 'off' IN
     (current_setting('fsync'), current_setting('synchronous_commit')) THEN pg_postmaster_start_time() END"""
@@ -31,50 +34,40 @@ class Address:
     partitions: int = 0  # of the records by scope, in a database that is new
     replicas: tuple[str, ...] = ()  # host:port of servers that follow, for reading
     lag_seconds: float = LAG_SECONDS  # that a replica may be behind
-    deadline_seconds: float | None = None  # see `Patience`
+    deadline_seconds: float | None = None  # see `RetryPolicy`
     prepare: bool | None = None  # statements; None: unless there is a pooler between, which may not know them
 
     def __post_init__(self) -> None:
-        if self.connections < 2:
-            raise Misconfigured(f"eidet_connections must be a number from 2 up, not {self.connections}")
-        if self.partitions != 0 and not 2 <= self.partitions <= 1024:
-            raise Misconfigured(f"eidet_partitions must be a number from 2 to 1024, not {self.partitions}")
         if not self.lag_seconds > 0:
-            raise Misconfigured(f"eidet_lag_seconds must be a number above 0, not {self.lag_seconds:g}")
+            raise Misconfigured(f"{PREFIX}lag_seconds must be a number above 0, not {self.lag_seconds:g}")
 
 
 def address_of(url: str) -> Address:
     """`postgresql://user@host/database?eidet_…=…`; `Misconfigured` where an option is not one of ours."""
     base, mark, query = url.partition("?")
-    parts = query.split("&") if query else []
-    ours = dict(part.partition("=")[::2] for part in parts if part.startswith(PREFIX))
-    rest = "&".join(part for part in parts if not part.startswith(PREFIX))
-    told = {name.removeprefix(PREFIX): unquote(value) for name, value in ours.items()}
-    return Address(url=f"{base}{mark}{rest}" if rest else base, **_options(told))
+    ours: dict[str, str] = {}
+    others: list[str] = []
+    for part in filter(None, query.split("&")):
+        name, _, value = part.partition("=")
+        if name.startswith(PREFIX):
+            ours[name.removeprefix(PREFIX)] = unquote(value)
+        else:
+            others.append(part)
+    rest = "&".join(others)
+    return _read_options(f"{base}{mark}{rest}" if rest else base, Options(ours, prefix=PREFIX))
 
 
-def _options(told: dict[str, str]) -> dict[str, Any]:
-    readers = {
-        "connections": int,
-        "partitions": int,
-        "replicas": lambda text: tuple(one.strip() for one in text.split(",") if one.strip()),
-        "lag_seconds": float,
-        "deadline_seconds": float,
-        "prepare": lambda text: {"on": True, "off": False, "auto": None}[text],
-    }
-    if unknown := sorted(set(told) - set(readers)):
-        known = ", ".join(PREFIX + name for name in readers)
-        raise Misconfigured(
-            f"the address names {PREFIX}{unknown[0]}, which is not an option; there are {known}"
-        )
-    return {name: _read(name, readers[name], text) for name, text in told.items()}
-
-
-def _read(name: str, reader: Any, text: str) -> Any:
-    try:
-        return reader(text)
-    except (ValueError, KeyError):
-        raise Misconfigured(f"{PREFIX}{name} in the address cannot be {text!r}") from None
+def _read_options(url: str, options: Options) -> Address:
+    options.check_known(f.name for f in fields(Address) if f.name != "url")
+    return Address(
+        url=url,
+        connections=options.read_whole("connections", CONNECTIONS, least=2),
+        partitions=options.read_whole("partitions", 0, least=2, most=MOST_PARTITIONS, or_zero=True),
+        replicas=options.read_list("replicas"),
+        lag_seconds=options.read_number("lag_seconds", LAG_SECONDS, above=0),
+        deadline_seconds=options.read_number("deadline_seconds", None, above=0),
+        prepare=options.read_choice("prepare", _PREPARE, None),
+    )
 
 
 def shown(url: str) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ....core.errors import Corrupt, EidetError, Misconfigured, Unavailable
-from ....net.retry import Line, Patience, Unsure
+from ....net.retry import OutcomeUnknown, Retrier, RetryPolicy
 from ... import Head, Scrubbed
 from ...group_commit import Ticket, Turns
 from ...watchdog import Watch
@@ -53,22 +53,22 @@ class PostgresDriver:
     json = PostgresJson()
     writable = True
 
-    def __init__(self, address: Address, patience: Patience | None = None) -> None:
+    def __init__(self, address: Address, retry_policy: RetryPolicy | None = None) -> None:
         self.dialect = _dialect()
         self.address = address
         self._closed = False
         self.ahead: tuple[str, ...] = ()  # what every write asks first, and is answered with the lock
         self.slow: frozenset[str] = frozenset()
-        self.line = Line(shown(address.url), _patience(address, patience))
+        self.retrier = Retrier(shown(address.url), _retry_policy(address, retry_policy))
         self.reigns = 1  # goes up when what was acknowledged before may not be there any more
         self._reign: tuple[Any, ...] | None = None
         self._pool = Pool(self._connect, address.connections)
         self._watch = Watch()
-        self._turns = Turns(self._commit, self.line.patience.deadline_seconds)
+        self._turns = Turns(self._commit, self.retrier.policy.deadline_seconds)
         self._here = _Here()
         self.replicas = Replicas([self._replica(place) for place in address.replicas])
         try:
-            self.line.call(self._prepare)
+            self.retrier.call(self._prepare)
         except BaseException:
             self.close()
             raise
@@ -129,18 +129,18 @@ class PostgresDriver:
         if here.primary:
             return self._at(job, here.seconds)
         if here.replica is not None:
-            return here.replica.ask(job, self.line.patience.deadline_seconds / 2)
+            return here.replica.ask(job, self.retrier.policy.deadline_seconds / 2)
         replica = self.replicas.pick()
         if replica is None:
             return self._at(job)
         try:
-            return replica.ask(job, self.line.patience.deadline_seconds / 2)
+            return replica.ask(job, self.retrier.policy.deadline_seconds / 2)
         except Unavailable:
             return self._at(job, self._left(started))
 
     def _left(self, started: float) -> float:
         """What a replica that did not answer has left of the time there is, or a little more."""
-        whole = self.line.patience.deadline_seconds
+        whole = self.retrier.policy.deadline_seconds
         return max(whole - (time.monotonic() - started), whole / 4)
 
     def _at(self, job: Callable[[Connection[Any]], T], deadline_seconds: float | None = None) -> T:
@@ -148,7 +148,7 @@ class PostgresDriver:
             with self._connection(left) as connection:
                 return job(connection)
 
-        return self.line.call(run, deadline_seconds=deadline_seconds)
+        return self.retrier.call(run, deadline_seconds=deadline_seconds)
 
     def ask(self, job: Callable[[Connection[Any]], T], *, deadline_seconds: float | None = None) -> T:
         """Runs a job on a connection to the primary; what it has not committed is undone.
@@ -193,10 +193,10 @@ class PostgresDriver:
                     pass
 
         try:
-            self.line.call(job)
+            self.retrier.call(job)
         except Unavailable as error:
             if attempt.in_doubt:
-                raise Unsure(
+                raise OutcomeUnknown(
                     f"{error}; it may or may not have been stored", retry_after=error.retry_after
                 ) from error
             raise
@@ -228,7 +228,7 @@ class PostgresDriver:
         del said
         left = self._vacuum()
         waits = (
-            f"{left:,} deleted rows wait in {self.line.name} for an older transaction to end, "
+            f"{left:,} deleted rows wait in {self.retrier.name} for an older transaction to end, "
             "or for a role that may VACUUM the tables"
         )
         return Scrubbed(pending=(waits,) if left else ())
@@ -252,18 +252,18 @@ class PostgresDriver:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise Misconfigured(f"the memory on {self.line.name} was closed; open it again")
+            raise Misconfigured(f"the memory on {self.retrier.name} was closed; open it again")
 
     def _prepare(self, left: float) -> None:
         with self._connection(left) as connection:
-            prepare_tables(connection, self.address, self.line.name)
+            prepare_tables(connection, self.address, self.retrier.name)
 
     @contextmanager
     def _connection(self, left: float) -> Iterator[Connection[Any]]:
         """A connection for at most so many seconds: then it is closed under whoever waits."""
         self._check_open()
         with (
-            translated(self.line.name),
+            translated(self.retrier.name),
             self._pool.connection(left) as connection,
             self._watch.over(connection, left),
         ):
@@ -271,7 +271,7 @@ class PostgresDriver:
 
     def _connect(self, left: float) -> Connection[Any]:
         """However long a job may take, nobody waits longer than usual for a server that does not answer."""
-        longest = min(left, self.line.patience.deadline_seconds)
+        longest = min(left, self.retrier.policy.deadline_seconds)
         connection = connect(self.address.url, longest, prepare=self.address.prepare)
         reign = reign_of(connection, longest)
         if reign is not None and self._reign is not None and reign != self._reign:
@@ -280,14 +280,14 @@ class PostgresDriver:
         return connection
 
     def _replica(self, place: str) -> Replica:
-        url, whole = replica_of(self.address.url, place), self.line.patience.deadline_seconds
+        url, whole = replica_of(self.address.url, place), self.retrier.policy.deadline_seconds
         return Replica(
             shown(url),
             partial(connect, url, prepare=self.address.prepare),
             self.address.connections,
             self._place,
             self.address.lag_seconds,
-            Patience(deadline_seconds=whole, break_after=1, rest_seconds=self.line.patience.rest_seconds),
+            RetryPolicy(deadline_seconds=whole, break_after=1, rest_seconds=self.retrier.policy.rest_seconds),
         )
 
     def _place(self) -> int:
@@ -317,10 +317,10 @@ def _dead(connection: Connection[Any]) -> int:
     return max(count, 1) if _one(connection, _LOOKING) else 0
 
 
-def _patience(address: Address, given: Patience | None) -> Patience:
+def _retry_policy(address: Address, given: RetryPolicy | None) -> RetryPolicy:
     if given is not None or address.deadline_seconds is None:
-        return given or Patience()
-    return Patience(deadline_seconds=address.deadline_seconds)
+        return given or RetryPolicy()
+    return RetryPolicy(deadline_seconds=address.deadline_seconds)
 
 
 def _dialect() -> Dialect:

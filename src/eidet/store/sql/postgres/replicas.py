@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-import os
 import random
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ....core.errors import EidetError, Unavailable
-from ....net.retry import Line, Patience
+from ....net.retry import Retrier, RetryPolicy
+from ....net.worker import UNTIL_WOKEN, BackgroundWorker
 from ... import Head
 from ...watchdog import Watch
 from .errors import translated
@@ -60,7 +59,10 @@ class Replicas:
         return random.choice(found) if found else None  # noqa: S311
 
     def told(self) -> list[dict[str, Any]]:
-        return [{**replica.line.told(), "fresh": replica.serves(self._floor)} for replica in self._all]
+        return [
+            {**replica.retrier.health().as_dict(), "fresh": replica.serves(self._floor)}
+            for replica in self._all
+        ]
 
     def close(self) -> None:
         for replica in self._all:
@@ -77,9 +79,9 @@ class Replica:
         most: int,
         primary: Callable[[], int],
         lag_seconds: float,
-        patience: Patience,
+        retry_policy: RetryPolicy,
     ) -> None:
-        self.line = Line(name, patience)
+        self.retrier = Retrier(name, retry_policy)
         self.seen = Head(0, 0)  # it knows at least this
         self._pool = Pool(connect, most)
         self._watch = Watch()
@@ -90,39 +92,35 @@ class Replica:
         self._good_until = 0.0
         self._asked = 0.0
         self._wanted = 0
-        self._wake = threading.Event()
-        self._ended = False
         self._complained = ""
-        self._thread: threading.Thread | None = None
-        self._pid = 0
+        self._follower = BackgroundWorker("eidet-replica", self._follow)
 
     def serves(self, floor: int) -> bool:
         now = time.monotonic()
         idle = now - self._asked > self._lag
         self._asked = now
-        if self._pid != os.getpid():
-            self._begin()
-        elif idle:
-            self._wake.set()
+        if idle or not self._follower.running:
+            self._follower.wake()
         return now < self._good_until and self._replayed >= floor
 
     def wanted(self, floor: int) -> None:
         self._wanted = floor
-        self._wake.set()
+        if self._follower.running:
+            self._follower.wake()
 
     def ask(self, job: Callable[[Connection[Any]], T], seconds: float) -> T:
         """One try; `Unavailable` is for the primary to make good."""
 
         def run(left: float) -> T:
             with (
-                translated(self.line.name),
+                translated(self.retrier.name),
                 self._pool.connection(left) as connection,
                 self._watch.over(connection, left),
             ):
                 return job(connection)
 
         try:
-            return self.line.call(run, deadline_seconds=seconds, most=1)
+            return self.retrier.call(run, deadline_seconds=seconds, max_attempts=1)
         except Unavailable:
             self._good_until = 0.0
             raise
@@ -131,30 +129,22 @@ class Replica:
         """Of what it cannot answer though it is up; once, for it will be the same with the next question."""
         if str(error) != self._complained:
             self._complained = str(error)
-            log.warning("the replica %s cannot be used, reading from the primary: %s", self.line.name, error)
+            log.warning(
+                "the replica %s cannot be used, reading from the primary: %s", self.retrier.name, error
+            )
 
     def close(self) -> None:
-        self._ended = True
-        self._wake.set()
-        if self._thread is not None and self._pid == os.getpid():
-            self._thread.join(5)
+        self._follower.stop(5)
         self._pool.close()
         self._watch.stop()
 
-    def _begin(self) -> None:
-        """After a fork, too: threads stay behind."""
-        if not self._ended:
-            self._pid, self._wake = os.getpid(), threading.Event()
-            self._thread = threading.Thread(target=self._follow, name="eidet-replica", daemon=True)
-            self._thread.start()
-
-    def _follow(self) -> None:
-        while not self._ended:
-            try:
-                self._look()
-            except EidetError:  # told by the line; it is passed over until a look succeeds
-                self._good_until = 0.0
-            self._rest()
+    def _follow(self) -> float:
+        try:
+            self._look()
+        except EidetError:  # the retrier tells of it; the replica is skipped until a look succeeds
+            self._good_until = 0.0
+        self._follower.rest(LEAST_SECONDS)
+        return self._pause()
 
     def _look(self) -> None:
         """Near enough is who has replayed what the primary had written at most so long ago."""
@@ -163,14 +153,12 @@ class Replica:
         since = [at for at, place in self._known if place <= self._replayed]
         self._good_until = max(since, default=-self._lag) + self._lag if self._replayed else 0.0
 
-    def _rest(self) -> None:
-        """Not for long while a write of ours is awaited; for good while nobody reads."""
-        time.sleep(LEAST_SECONDS)
+    def _pause(self) -> float:
+        """None while a write of ours is awaited; without end while nobody reads."""
         if self._good_until and self._replayed < self._wanted:
-            return
+            return 0.0
         idle = time.monotonic() - self._asked > IDLE_LAGS * self._lag
-        self._wake.wait(None if idle else self._lag / 4)
-        self._wake.clear()
+        return UNTIL_WOKEN if idle else self._lag / 4
 
 
 def _replayed(connection: Connection[Any]) -> str | None:

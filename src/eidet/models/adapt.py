@@ -1,0 +1,71 @@
+"""What the adapters of embedders, rerankers and language models share: any callable, sync or async.
+
+Each adapter says what it calls the user's code with and how it reads the answer; this module finds the
+function, its name, and waits for coroutines.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from ..core.errors import EidetError, Misconfigured, Unavailable
+
+T = TypeVar("T")
+
+
+def find_function(thing: Any, methods: Sequence[str], advice: str) -> Callable[..., Any]:
+    """The first of these methods that the thing has, or the thing itself if it can be called."""
+    for name in methods:
+        method = getattr(thing, name, None)
+        if callable(method):
+            return method  # type: ignore[no-any-return]
+    if callable(thing):
+        return thing  # type: ignore[no-any-return]
+    raise Misconfigured(f"a {type(thing).__name__} {advice}")
+
+
+def find_name(thing: Any) -> str:
+    """The `name` of the thing, or the qualified name of its function or class."""
+    given = getattr(thing, "name", None)
+    return given if isinstance(given, str) and given else find_qualified_name(thing)
+
+
+def find_qualified_name(thing: Any) -> str:
+    """Module and name of a function or class; of its class, for an instance."""
+    while isinstance(thing, functools.partial):
+        thing = thing.func
+    named = thing if hasattr(thing, "__qualname__") else type(thing)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def is_async(function: Any) -> bool:
+    """Whether calling it gives a coroutine; an instance may have an asynchronous `__call__`."""
+    call = getattr(type(function), "__call__", None)  # noqa: B004 - the method, not whether there is one
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+def as_coroutine(answer: Awaitable[T]) -> Coroutine[Any, Any, T]:
+    """Event loops run coroutines; a future or task is awaited inside one."""
+    return answer if inspect.iscoroutine(answer) else _await(answer)
+
+
+async def _await(answer: Awaitable[T]) -> T:
+    return await answer
+
+
+@contextmanager
+def errors_translated(name: str, timeout: float, late: type[Unavailable] = Unavailable) -> Iterator[None]:
+    """Raises what the user's code raises as `Unavailable`, with the original as its cause."""
+    try:
+        yield
+    except FutureTimeout:
+        raise late(f"{name} did not answer within {timeout:g} s") from None
+    except EidetError:
+        raise
+    except Exception as error:  # whatever the user's code raises
+        raise Unavailable(f"{name} raised {type(error).__name__}: {error}") from error

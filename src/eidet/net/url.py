@@ -1,0 +1,166 @@
+"""The one reader of addresses: hosts, logins, options with types and ranges, and where secrets are kept.
+
+Every address looks like `scheme://user:password@host:port/path?option=value`. The backends say which
+schemes, options and values they take.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from ..core.errors import Misconfigured
+
+T = TypeVar("T")
+
+LARGEST_NUMBER: Final = 999_999_999
+_YES: Final = ("1", "true", "yes", "on")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What stands behind the "?" of an address, read by type. Errors name the option and end with `hint`."""
+
+    values: Mapping[str, str] = field(repr=False)
+    prefix: str = ""  # that the names have in the address
+    hint: str = ""
+
+    @classmethod
+    def parse(cls, query: str, *, hint: str = "") -> Options:
+        return cls(dict(parse_qsl(query, keep_blank_values=True)), hint=hint)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.values
+
+    def check_known(self, known: Iterable[str]) -> None:
+        """`Misconfigured` for an option that is not one of these; the error lists them."""
+        names = list(known)
+        for name in sorted(self.values.keys() - set(names)):
+            listed = ", ".join(self.prefix + one for one in names)
+            raise self.error(f"unknown option {self.prefix + name!r} in the address; there are {listed}")
+
+    def read_text(self, name: str, default: T) -> str | T:
+        return self.values.get(name, default)
+
+    def read_whole(
+        self, name: str, default: int, *, least: int = 0, most: int = LARGEST_NUMBER, or_zero: bool = False
+    ) -> int:
+        """A whole number within a range, or 0 too if that switches something off."""
+        if name not in self.values:
+            return default
+        text = self.values[name]
+        if text.isascii() and text.isdigit():
+            number = int(text)
+            if least <= number <= most or (or_zero and number == 0):
+                return number
+        raise self.error(f"{self.prefix}{name} is a whole number {_range(least, most)}, not {text!r}")
+
+    def read_number(self, name: str, default: T, *, above: float | None = None) -> float | T:
+        """A number from 0 up, or above a bound."""
+        if name not in self.values:
+            return default
+        text = self.values[name]
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if above is None and 0 <= number <= LARGEST_NUMBER:
+            return number
+        if above is not None and above < number <= LARGEST_NUMBER:
+            return number
+        least = "from 0 up" if above is None else f"above {above:g}"
+        raise self.error(f"{self.prefix}{name} is a number {least}, not {text!r}")
+
+    def read_choice(self, name: str, choices: Mapping[str, T], default: T) -> T:
+        if name not in self.values:
+            return default
+        text = self.values[name]
+        if text not in choices:
+            raise self.error(f"{self.prefix}{name} is one of {', '.join(choices)}, not {text!r}")
+        return choices[text]
+
+    def read_flag(self, name: str, default: bool = False) -> bool:
+        if name not in self.values:
+            return default
+        return self.values[name].lower() in _YES
+
+    def read_list(self, name: str) -> tuple[str, ...]:
+        """Values with commas between them."""
+        parts = (part.strip() for part in self.values.get(name, "").split(","))
+        return tuple(part for part in parts if part)
+
+    def read_secret(self, name: str, environment: Mapping[str, str], whose: str) -> str | None:
+        if name not in self.values:
+            return None
+        return read_secret(self.values[name], environment, whose)
+
+    def error(self, message: str) -> Misconfigured:
+        return Misconfigured(f"{message}: {self.hint}" if self.hint else message)
+
+
+def _range(least: int, most: int) -> str:
+    return f"from {least} up" if most == LARGEST_NUMBER else f"from {least} to {most}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Url:
+    """The parts of an address, still percent-encoded. `str` and `repr` show neither login nor options."""
+
+    scheme: str
+    hosts: str
+    path: str  # without the "/" before it
+    login: str = field(repr=False)
+    query: str = field(repr=False)
+
+    def __str__(self) -> str:
+        path = f"/{self.path}" if self.path else ""
+        return f"{self.scheme}://{self.hosts}{path}"
+
+    def read_hosts(self, port: int, hint: str = "") -> tuple[tuple[str, int], ...]:
+        """Each host with its port; `port` where none is named."""
+        return tuple(_read_host(text, port, hint) for text in self.hosts.split(","))
+
+    def read_login(self) -> tuple[str | None, str | None]:
+        """User and password; None for what is not named."""
+        user, _, password = self.login.partition(":")
+        return unquote(user) or None, unquote(password) or None
+
+
+def split_url(url: str) -> Url:
+    """The parts of an address; `Misconfigured` for a login that is not percent-encoded."""
+    scheme, _, rest = url.partition("://")
+    place, _, query = rest.partition("?")
+    place, _, path = place.partition("/")
+    if "@" in path or "@" in query.partition("&")[0].partition("=")[0]:
+        raise Misconfigured(
+            "a user or password in an address is percent-encoded: '/' is written %2F, '?' %3F, '@' %40"
+        )
+    login, _, hosts = place.rpartition("@")
+    return Url(scheme=scheme, hosts=hosts, path=path, login=login, query=query)
+
+
+def _read_host(text: str, port: int, hint: str) -> tuple[str, int]:
+    try:
+        parts = urlsplit(f"//{text}")
+        return unquote(parts.hostname or "localhost"), parts.port or port
+    except ValueError:
+        raise Misconfigured(f"{text!r} is no host and port: {hint}") from None
+
+
+def read_secret(text: str, environment: Mapping[str, str], whose: str) -> str:
+    """`env:NAME` and `file:PATH` name where a secret is kept; any other text is the secret."""
+    kind, colon, place = text.partition(":")
+    if colon and kind == "env":
+        if not environment.get(place, "").strip():
+            raise Misconfigured(f"the key of {whose} is to be in the variable {place}, which is not set")
+        return environment[place].strip()
+    if colon and kind == "file":
+        try:
+            return Path(place).expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:
+            raise Misconfigured(f"the key of {whose} cannot be read: {error}") from error
+    return text
