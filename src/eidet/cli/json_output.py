@@ -39,6 +39,7 @@ def time_json(moment: float | None) -> str | None:
 def record_json(record: Record, *, vectors: bool = False) -> dict[str, Any]:
     said = {field.name: getattr(record, field.name) for field in fields(record) if field.name not in _DERIVED}
     said |= {name: time_json(said[name]) for name in _TIMES}
+    said["state"] = record.state.to_json()
     return said | {"vector": vector_json(record.vector)} if vectors else said
 
 

@@ -40,6 +40,8 @@ class Draft:
     importance: float | None = None
     occurred: Moment | None = None
     expires: Moment | timedelta | None = None
+    ttl: float | timedelta | None = None
+    pinned: bool | None = None
     source: str | None = None
     meta: Mapping[str, Json] | None = None
     vector: Any = None
@@ -63,6 +65,8 @@ class Details(TypedDict, total=False):
     importance: float | None
     occurred: Moment | None
     expires: Moment | timedelta | None
+    ttl: float | timedelta | None
+    pinned: bool | None
     source: str | None
     data: Json
     meta: Mapping[str, Json] | None

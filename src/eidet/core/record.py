@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from .errors import BadInput
 from .lossless import read_original
+from .state import NO_STATE, State
 from .validate import Json, dump_json
 
 Place = tuple[float, ...]
@@ -95,7 +96,8 @@ class Record:
     last_used: float | None = None
     expires: float | None = None
     source: str | None = None
-    meta: Mapping[str, Json] = field(default_factory=dict)
+    meta: Mapping[str, Json] = field(default_factory=dict)  # the caller's own, never read by Eidet
+    state: State = NO_STATE  # what Eidet keeps of it
     vector: bytes | None = field(default=None, repr=False)
     terms: bytes = field(default=b"", repr=False)
     level: int = 0  # how much was lowered: 0 nothing, 1 the vector, 2 vector, text and numbers
