@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ def test_meta_comes_back_as_given_from_every_verb(
     assert (made.meta, made.expires, made.trust) == (meta, None, "user")
     assert made.state == State(weighed=True)
     clock.now += DAY
-    verbs = {
+    verbs: dict[str, Callable[[], Record]] = {
         "get": lambda: record_in(memory, "ann"),
         "find": lambda: memory.find(Where(ids=("ann",)))[0],
         "recall": lambda: memory.recall("Ann Lisbon river", limit=1)[0].record,
@@ -174,9 +174,10 @@ def test_a_time_to_live_is_a_number_of_seconds_above_0(ttl: Any) -> None:
         Memory(embedder="hashing:64").remember("x", ttl=ttl)
 
 
-def test_pinned_is_true_or_false() -> None:
+@pytest.mark.parametrize("pinned", [1, 0, "yes"])
+def test_pinned_is_true_or_false(pinned: Any) -> None:
     with pytest.raises(BadInput, match="pinned is True or False"):
-        Memory(embedder="hashing:64").remember("x", pinned=1)
+        Memory(embedder="hashing:64").remember("x", pinned=pinned)
 
 
 # The value itself.

@@ -96,7 +96,7 @@ class Record:
     last_used: float | None = None
     expires: float | None = None
     source: str | None = None
-    meta: Mapping[str, Json] = field(default_factory=dict)  # the caller's own, never read by Eidet
+    meta: Mapping[str, Json] = field(default_factory=dict)  # the caller's own, given back as it was given
     state: State = NO_STATE  # what Eidet keeps of it
     vector: bytes | None = field(default=None, repr=False)
     terms: bytes = field(default=b"", repr=False)

@@ -21,6 +21,7 @@ from sqlalchemy import create_engine
 
 from eidet import Condition, Memory, Record, Refused, Where
 from eidet.core.former_meta import Origin, split_meta
+from eidet.core.record import Trust
 from eidet.core.state import MergedPart, PoisonLabel, Protection, Quarantine, Review, State
 from eidet.store.sql.migrate import SCRIPTS, _upgrade
 from eidet.store.sql.postgres.text import stored
@@ -30,7 +31,7 @@ KEY = "RFJKFYGXznCbS5BpJhR3f8epJofM0lpoeY/rTY9Gm6E="
 NOW = 1_700_000_000.0
 DAY = 86_400.0
 EPISODE = "k906ab8c075da9534515a376a"
-EVERY = Where(trust=("trusted", "user", "tool", "web", "unknown", "quarantined"))
+EVERY = Where(trust=tuple(Trust))
 MINE = {
     "hold": "music on hold",
     "pinned": 1,

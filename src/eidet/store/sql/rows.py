@@ -56,7 +56,7 @@ def row_of(record: Record, seq: int) -> tuple[Any, ...]:
         record.original,
         record.trust.value,
         record.sealed,
-        dump_state(record.state),
+        None if record.state is NO_STATE else dump_state(record.state),
     )
 
 
