@@ -133,7 +133,7 @@ class Record:
     def of(values: Iterable[Any]) -> Record:
         """A record from the values of its fields, in their order; for reading many."""
         new = object.__new__(Record)
-        for write, value in zip(_WRITE.values(), values, strict=True):
+        for write, value in zip(_WRITERS, values, strict=True):
             write(new, value)
         return new
 
@@ -149,6 +149,7 @@ class Record:
 
 MARK_BYTES: Final = 16
 _WRITE: Final = {name: getattr(Record, name).__set__ for name in Record.__slots__}
+_WRITERS: Final = tuple(_WRITE.values())
 _SLOTS: Final = tuple((getattr(Record, name).__get__, write) for name, write in _WRITE.items())
 
 
