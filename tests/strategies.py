@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from eidet.core.record import Kind, Record, Tier, Trust
 from eidet.core.scope import Scope
+from eidet.core.state import NO_STATE, MergedPart, Protection, State
 from eidet.core.where import OPERATORS, Box, Condition, Near, Where
 
 SCOPES = ("a", "ab", "a/b", "a0", "a b", "A", "a/b/c", "a/b0", "a-b", "é/b")
@@ -70,6 +71,27 @@ objects = st.fixed_dictionaries({"a": values}, optional=dict.fromkeys(("_c1", "0
     st.dictionaries(st.sampled_from(KEYS), values, max_size=2)
 )
 
+protections = st.builds(
+    Protection, at=times, by=st.none() | st.sampled_from(LABELS[:-1]), expires=st.none() | times
+)
+parts = st.builds(MergedPart, id=st.sampled_from(IDS), text=texts, occurred=times, meta=objects)
+_kept = st.builds(
+    State,
+    pinned=st.none() | protections,
+    hold=st.none() | protections,
+    ttl=st.none() | st.sampled_from((1, 1.5, 2**53 + 1)),
+    merged=st.lists(parts, max_size=2).map(tuple),
+    weighed=st.booleans(),
+    pii=st.sampled_from(((), ("ann",), ("ann", "bob"))),
+    more=st.just({}) | objects,
+).map(State.but)
+
+
+@st.composite
+def states(draw: st.DrawFn) -> State:
+    """Nothing for most records. A function of its own, as the whole strategy is too long to be printed."""
+    return draw(_kept) if draw(st.integers(0, 3)) == 3 else NO_STATE
+
 
 @cache
 def records() -> st.SearchStrategy[Record]:
@@ -85,6 +107,7 @@ def records() -> st.SearchStrategy[Record]:
         trust=st.sampled_from(Trust),
         data=mostly(objects, documents),
         meta=objects,
+        state=states(),
         who=label,
         agent=label,
         session=label,
@@ -114,8 +137,13 @@ def conditions() -> st.SearchStrategy[Condition]:
 
 
 def _paths() -> st.SearchStrategy[Any]:
-    root, step = st.sampled_from(("data", "meta")), st.sampled_from((*KEYS, -1, 0, 1, 2))
-    usual = st.sampled_from((*["data.a"] * 4, *["meta.a"] * 2, "data._c1", "data.a.0", "data.a.b"))
+    root, step = st.sampled_from(("data", "meta", "state")), st.sampled_from((*KEYS, -1, 0, 1, 2))
+    usual = st.sampled_from(
+        (
+            *(*["data.a"] * 4, *["meta.a"] * 2, "data._c1", "data.a.0", "data.a.b", "state.a", "state.hold"),
+            *("state.hold.by", "state.ttl", "state.pii", "state.merged.0.text", "state.weighed"),
+        )
+    )
     return mostly(usual, st.tuples(root, step) | st.tuples(root, step, step))
 
 

@@ -113,8 +113,9 @@ class Memory:
         """Stores a text, a message, a dict or a list of those; all of a list or none of it.
 
         `details` are those of `Details`: scope, kind, tier, who, agent, session, step, place,
-        importance, occurred, expires (a time, or a timedelta from now), source, data, meta, vector,
-        derived_from, id, key, keep_duplicates, again; for many they are said of each.
+        importance, occurred, expires (a time, or a timedelta from now), ttl (seconds it lives on after
+        it was made or read), pinned, source, data, meta, vector, derived_from, id, key,
+        keep_duplicates, again; for many they are said of each. `meta` is yours and comes back as given.
 
         A record with an `id` (or a `key`, any text of yours) that exists becomes its next version.
         A fact or document that its scope has word for word is not stored again but counted as
@@ -132,6 +133,7 @@ class Memory:
         records = self._life.echoed(self._life.weighed(drafts, records), now)
         named = [r.id for d, r in zip(drafts, records, strict=True) if d.id is not None or d.key is not None]
         there = self._life.check_not_held(scope, named) if named else []
+        records = self._life.still_pinned(drafts, records, there)
         records = self._guarding.checked(records, now, values, there)
         watch = self._engine.watch(records, again=again)
         stored = self._engine.put(records, now=now, unique=not keep, watch=watch)
@@ -376,12 +378,12 @@ class Memory:
             if old is None:
                 raise self._engine.absent(f"record {id!r} in scope {one(scope)}")
             _check_unchanged(old, version, digest)
-            if old.meta.get("hold"):
+            if old.state.hold is not None:
                 raise Refused(
                     f"record {id!r} is under a legal hold and cannot be changed: `release` it first"
                 )
             old = self._life.detail(old)
-            kept, values = self._guarding.changes(changes, old)
+            kept, values = self._guarding.changes(changes)
             new = revised(old, kept, clear, self._engine.ingest, now)
             new = self._guarding.revised(new, old, now, values)
             watch = None if new.digest == old.digest else self._engine.watch([new], again=again)

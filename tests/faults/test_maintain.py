@@ -83,9 +83,9 @@ def test_writers_go_on_while_another_process_maintains(
     with opened(path) as memory:
         revised = []
         for n, record in enumerate(memory.find(limit=40, order="created")):
-            memory.remember(f"new {n}", importance=1.0, meta={"pinned": True})
+            memory.remember(f"new {n}", importance=1.0, pinned=True)
             try:
-                revised.append(memory.revise(record.id, meta={"pinned": True}, source="me"))
+                revised.append(memory.revise(record.id, pinned=True, source="me"))
             except LookupError:
                 continue  # forgotten before it could be pinned
         child.hear_rest()

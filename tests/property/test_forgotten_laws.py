@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eidet import Memory, Refused, Where
+from eidet.core.former_meta import Origin, split_meta
 from eidet.core.record import Kind, Record
 from eidet.core.settings import Upkeep
 from eidet.store.sql.scrubbing import gaps_of, pieces_of
@@ -117,8 +118,12 @@ def test_only_short_messages_are_everyday(text: str) -> None:
         max_leaves=8,
     )
 )
-def test_whatever_meta_says_of_parts_can_be_read(told: Any) -> None:
-    assert all(isinstance(part.text, str) for part in absorbed_in(record("x", meta={"merged": told})))
+def test_whatever_meta_says_of_parts_is_only_meta(told: Any) -> None:
+    said = record("x", meta={"merged": told})
+    assert list(absorbed_in(said)) == []
+    meta, state = split_meta(said.meta, Origin(said.created, said.source, said.derived_from))
+    assert all(isinstance(part.text, str) for part in absorbed_in(said.but(state=state)))
+    assert ("merged" in meta) != bool(state.merged)
 
 
 @given(blob=st.binary(max_size=3000))

@@ -14,6 +14,7 @@ from eidet import Memory
 from eidet.core.lossless import Original, pack_original, read_original
 from eidet.core.record import Record, Tier, Trust
 from eidet.core.settings import Upkeep
+from eidet.core.state import NO_STATE
 from eidet.models.embed.quantise import all_raised, how_many, lowered, raised
 from eidet.store import Store
 from eidet.store.ram import RamStore
@@ -39,7 +40,14 @@ def stories(store: Store, record: Record, text: str, vector: list[list[float]] |
     with Memory(store, embedder=f"hashing:{WIDTH}", clock=lambda: now[0]) as memory:
         engine = memory._engine
         plain = record.but(
-            text=text, tier=Tier.SHORT, trust=Trust.USER, expires=None, meta={}, importance=0.5, created=NOW
+            text=text,
+            tier=Tier.SHORT,
+            trust=Trust.USER,
+            expires=None,
+            meta={},
+            state=NO_STATE,
+            importance=0.5,
+            created=NOW,
         )
         made = engine.ingest.derived([plain], [vector])
         born = engine.put(made, now=NOW, unique=False)[0]

@@ -21,6 +21,7 @@ from tests.strategies import IDS, LABELS, PATTERNS, SCALARS, SCOPES, STEPS, TIME
 
 from eidet.core.record import Kind, Record, Tier, Trust
 from eidet.core.scope import Scope
+from eidet.core.state import dump_state
 from eidet.core.validate import dump_json
 from eidet.core.where import Box, Condition, Near, Where
 from eidet.index.embedded.filters import mask
@@ -117,6 +118,7 @@ def row_of(record: Record) -> dict[str, object]:
         "trust": str(record.trust),
         "data": None if record.data is None else dump_json(record.data),
         "meta": dump_json(record.meta) if record.meta else None,
+        "state": dump_state(record.state),
         "derived_from": None,
         "digest": b"",
         "x": x,

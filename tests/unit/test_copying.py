@@ -415,7 +415,7 @@ def test_changes_on_both_sides_are_a_conflict_however_many_there_were(source: Me
     assert counted(again) == {"conflicts": 2}
     bob, ann = target.get("bob", scope="acme"), target.get("ann")
     assert bob is not None
-    assert bob.meta["pinned"]
+    assert bob.state.pinned is not None
     assert ann is not None
     assert ann.text == "Ann lives in Oslo."
 

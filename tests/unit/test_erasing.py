@@ -13,6 +13,7 @@ import pytest
 
 from eidet import BadInput, Corrupt, Kind, Memory, Misconfigured, Refused, Scope, Settings, Unavailable, Where
 from eidet.core.settings import Upkeep
+from eidet.core.state import NO_STATE, MergedPart, State
 from eidet.store.rules import Entombed
 from eidet.store.tombstones import folded
 from eidet.trust.erase import Forgotten
@@ -341,9 +342,10 @@ def test_a_merged_record_goes_with_its_parts(memory: Memory) -> None:
 
 
 def test_a_record_that_still_tells_the_text_of_its_part_goes_too(memory: Memory) -> None:
-    told: dict[str, Any] = {"merged": [{"id": "part", "text": SECRET}]}
-    memory.remember(f"Well, {SECRET.upper()}, he said", meta=told, derived_from=["part"])
-    memory.remember(OTHER, meta=told, derived_from=["part"])
+    told = State(merged=(MergedPart(id="part", text=SECRET, occurred=NOW),))
+    one = memory.remember(f"Well, {SECRET.upper()}, he said", derived_from=["part"])
+    two = memory.remember(OTHER, derived_from=["part"])
+    memory._engine.put([one.but(state=told), two.but(state=told)], now=NOW, unique=False)
     gone = memory.forget("part")
     assert gone.receipt is not None
     assert (gone.receipt.counts["derived_dropped"], gone.receipt.counts["derived_anew"]) == (1, 1)
@@ -353,11 +355,12 @@ def test_a_record_that_still_tells_the_text_of_its_part_goes_too(memory: Memory)
 
 def test_the_newer_fact_stays_when_the_older_is_forgotten(memory: Memory) -> None:
     old = memory.remember("Ann lives in Lisbon", who="Ann", occurred=NOW - 100)
-    new = memory.remember("Ann lives in Porto", who="Ann", meta={"updates": old.id}, derived_from=[old.id])
+    new = memory.remember("Ann lives in Porto", who="Ann", derived_from=[old.id])
+    memory._engine.put([new.but(state=State(updates=old.id))], now=NOW, unique=False)
     memory.forget(old.id)
     left = memory.get(new.id)
     assert left is not None
-    assert (left.text, left.derived_from, dict(left.meta)) == ("Ann lives in Porto", (), {})
+    assert (left.text, left.derived_from, left.state) == ("Ann lives in Porto", (), NO_STATE)
 
 
 def test_a_consolidated_fact_stays_while_two_episodes_still_say_it(memory: Memory) -> None:
@@ -627,7 +630,7 @@ def test_echoes_of_it_go_too(memory: Memory) -> None:
         record = guarded.remember(SECRET)
         guarded.recall("the safe")
         guarded.remember(f"I remember that {SECRET}")
-        assert guarded.count(Where(conditions=(("meta.echo_of", "=", record.id),))) == 1  # type: ignore[arg-type]
+        assert guarded.count(Where(conditions=(("state.echo_of", "=", record.id),))) == 1  # type: ignore[arg-type]
         guarded.forget(record.id)
         assert guarded.count() == 0
 

@@ -30,6 +30,7 @@ from eidet import (
 )
 from eidet.core.errors import Corrupt, MissingExtra, NotFound
 from eidet.core.settings import read_settings
+from eidet.core.state import NO_STATE
 from eidet.models.embed import Vectors
 from eidet.models.embed.hashing import Hashing
 from eidet.testing.seen import strings
@@ -110,9 +111,9 @@ def test_no_value_reaches_a_file_an_embedder_a_log_or_an_answer(
 def test_findings_are_labelled_by_class_and_nothing_else_is_touched() -> None:
     memory = Memory(embedder="hashing", guard="label")
     kept = memory.remember(f"Ann: {MAIL}", meta={"n": 1})
-    assert (kept.text, kept.meta) == (f"Ann: {MAIL}", {"n": 1, "pii": ["email"]})
-    assert memory.remember("Order 12-34 of version 1.2.3").meta == {}
-    assert memory.find(Where(conditions=(Condition("meta.pii", "contains", "email"),))) == [kept]
+    assert (kept.text, kept.meta, kept.state.pii) == (f"Ann: {MAIL}", {"n": 1}, ("email",))
+    assert memory.remember("Order 12-34 of version 1.2.3").state is NO_STATE
+    assert memory.find(Where(conditions=(Condition("state.pii", "contains", "email"),))) == [kept]
 
 
 def test_what_only_several_keys_together_say_is_found() -> None:
@@ -126,14 +127,14 @@ def test_what_only_several_keys_together_say_is_found() -> None:
 def test_it_is_off_unless_asked_for() -> None:
     memory = Memory(embedder="hashing")
     assert memory.remember(f"Ann: {MAIL}").text == f"Ann: {MAIL}"
-    assert Memory(embedder="hashing", guard="off").remember(MAIL).meta == {}
+    assert Memory(embedder="hashing", guard="off").remember(MAIL).state is NO_STATE
 
 
 def test_classes_may_have_actions_of_their_own() -> None:
     by_words = Memory(embedder="hashing", guard="email=mask, card=keep,redact")
     kept = by_words.remember(f"{MAIL}, {CARD}, {PHONE}")
     assert kept.text == f"a…@e….com, {CARD}, [PHONE]"
-    assert kept.meta == {"pii": ["email", "phone"]}
+    assert (kept.state.pii, kept.meta) == (("email", "phone"), {})
     staff = Pattern(name="staff", regex="E-[0-9]{6}", action="redact")
     own = Memory(embedder="hashing", guard=Policy(patterns=(staff,), default="keep"))
     assert own.remember("Ask E-123456").text == "Ask [STAFF]"
@@ -196,7 +197,7 @@ def test_a_value_behind_a_pseudonym_is_found_and_turned_back_for_who_may_see_it(
         assert memory.reveal(hits[0].record).text == memory.reveal(hits[0].text)
         assert PHONE in memory.context("Ann's number", reveal=True).text
         assert PHONE not in memory.context("Ann's number").text
-        assert memory.find(Where(conditions=(Condition("meta.pii", "contains", "phone"),), who="Ann"))
+        assert memory.find(Where(conditions=(Condition("state.pii", "contains", "phone"),), who="Ann"))
 
 
 def test_pseudonyms_of_who_data_and_meta_are_turned_back_and_filtered_by(tmp_path: Path) -> None:
@@ -392,7 +393,7 @@ def test_a_loaded_or_unarchived_record_is_guarded_too(tmp_path: Path) -> None:
         first = memory.recall("Ann Porto ship", limit=1)[0].record
         assert memory.detail(first.id).text == first.text == long.replace(MAIL, "[EMAIL]")
         assert (first.level, first.original) == (0, None)
-        assert first.meta["pii"] == ["email"]
+        assert first.state.pii == ("email",)
         assert memory.check() == []
         memory.forget(scope="default", everything=True, for_good=False)
         assert memory.unarchive(tmp_path / "old") == 3
@@ -404,10 +405,11 @@ def test_a_loaded_or_unarchived_record_is_guarded_too(tmp_path: Path) -> None:
 def test_labels_of_a_revised_record_add_up() -> None:
     memory = Memory(embedder="hashing", guard="redact")
     kept = memory.remember(MAIL)
-    assert memory.revise(kept.id, data={"n": PHONE}).meta["pii"] == ["email", "phone"]
-    assert memory.revise(kept.id, meta={"x": 1}).meta == {"x": 1, "pii": ["email", "phone"]}
-    assert memory.revise(kept.id, text="tea").meta["pii"] == ["email", "phone"]
-    assert memory.revise(memory.remember("milk").id, text="oat milk").meta == {}
+    assert memory.revise(kept.id, data={"n": PHONE}).state.pii == ("email", "phone")
+    changed = memory.revise(kept.id, meta={"x": 1})
+    assert (changed.meta, changed.state.pii) == ({"x": 1}, ("email", "phone"))
+    assert memory.revise(kept.id, text="tea").state.pii == ("email", "phone")
+    assert memory.revise(memory.remember("milk").id, text="oat milk").state is NO_STATE
 
 
 def test_guarding_hides_no_bad_input() -> None:

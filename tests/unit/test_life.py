@@ -19,6 +19,7 @@ import pytest
 from eidet import BadInput, Corrupt, Memory, Misconfigured, NotFound, Refused, Settings, Unavailable, Where
 from eidet.core.record import Kind, Record, Tier
 from eidet.core.settings import Upkeep
+from eidet.core.state import NO_STATE, Protection, State
 from eidet.models.llm import Answer, Request
 from eidet.upkeep import Maintained
 from eidet.upkeep.archive import FolderArchive
@@ -323,7 +324,7 @@ def test_what_fades_is_forgotten_and_what_is_important_is_archived_first(
 ) -> None:
     dull = memory.remember("dull", importance=0.1)
     grave = memory.remember("grave", importance=0.6, vector=[0.5] * 64)
-    memory.remember("pinned", importance=0.1, meta={"pinned": True})
+    memory.remember("pinned", importance=0.1, pinned=True)
     fading = Upkeep(forget_below=0.05, short_age_days=None)
     clock.days(2000)
     assert memory.maintain(settings=fading, dry_run=True).counts == {"forget": 1}, "no archive: grave stays"
@@ -417,8 +418,8 @@ def test_expired_memories_are_gone_from_the_disk_after_upkeep(tmp_path: Path, cl
 
 
 def test_a_time_to_live_begins_anew_with_each_reading(memory: Memory, clock: Clock) -> None:
-    memory.remember("a token", id="x", meta={"ttl": 10 * DAY})
-    memory.remember("another", id="y", meta={"ttl": 10 * DAY})
+    memory.remember("a token", id="x", ttl=10 * DAY)
+    memory.remember("another", id="y", ttl=timedelta(days=10))
     assert memory.get("x").expires == NOW + 10 * DAY  # type: ignore[union-attr]
     for _ in range(6):
         clock.days(6)
@@ -438,7 +439,8 @@ def test_a_time_to_live_begins_anew_with_each_reading(memory: Memory, clock: Clo
 def test_a_pinned_memory_is_left_alone_until_it_is_unpinned(memory: Memory, clock: Clock) -> None:
     memory.remember("keep", id="x", expires=timedelta(days=3), importance=0.0)
     pinned = memory.pin("x", by="Ann")
-    assert pinned.meta["pinned"] == {"at": NOW, "by": "Ann", "expires": NOW + 3 * DAY}
+    assert pinned.state.pinned == Protection(at=NOW, by="Ann", expires=NOW + 3 * DAY)
+    assert pinned.meta == {}
     clock.days(5000)
     assert memory.maintain(settings=Upkeep(forget_below=0.9)).counts == {}
     assert memory.pin("x").version == pinned.version
@@ -490,7 +492,7 @@ def test_facts_that_say_the_same_become_one_with_its_sources(memory: Memory, clo
     assert done.counts == {"merge": 1}
     [kept] = memory.find()
     assert (kept.id, kept.derived_from, kept.importance, kept.uses) == (one.id, (two.id,), 0.6, 1)
-    assert kept.meta["merged"] == [
+    assert kept.state.to_json()["merged"] == [
         {"id": two.id, "text": "Ann lives in Lisbon!", "occurred": two.occurred, "source": "mail"}
     ]
     assert memory.history(two.id)[-1].what == "forgotten"
@@ -505,9 +507,9 @@ def test_an_update_is_kept_as_newer(memory: Memory, clock: Clock) -> None:
     done = memory.maintain(only="merge", settings=Upkeep(alike=0.5))
     assert done.counts == {"merge": 2}, done.changes
     there = {record.id: record for record in memory.find()}
-    assert there[new.id].meta["updates"] == old.id
+    assert there[new.id].state.updates == old.id
     assert there[new.id].derived_from == (old.id,)
-    assert there[old.id].meta["updated_by"] == new.id
+    assert there[old.id].state.updated_by == new.id
     memory._life.keeping._merged.clear()
     assert memory.maintain(only="merge", settings=Upkeep(alike=0.5)).counts == {}
 
@@ -515,7 +517,7 @@ def test_an_update_is_kept_as_newer(memory: Memory, clock: Clock) -> None:
 def test_what_differs_in_more_than_words_or_is_protected_is_not_merged(memory: Memory) -> None:
     memory.remember("Ann lives in Lisbon.", data={"since": 2020})
     memory.remember("Ann lives in Lisbon!", data={"since": 2021})
-    memory.remember("Bob has a boat.", meta={"pinned": True})
+    memory.remember("Bob has a boat.", pinned=True)
     memory.remember("Bob has a boat!")
     memory.remember([{"role": "user", "content": "yes"}] * 3)
     assert memory.maintain(only="merge").counts == {}
@@ -593,7 +595,7 @@ def test_a_model_words_the_summary_off_the_write_path(memory: Memory) -> None:
     memory.remember(TALK, session="s1")
     assert model.asked == []
     told = memory.end_session("s1", llm=model)
-    assert (told.text, told.meta["by"]) == ("They talked about Lisbon.", "llm")
+    assert (told.text, told.state.worded_by) == ("They talked about Lisbon.", "llm")
     assert "Cleo" in model.asked[0].prompt
 
 
@@ -603,7 +605,7 @@ def test_a_model_that_fails_leaves_the_rules_result_and_is_recorded(
 ) -> None:
     memory.remember(TALK, session="s1")
     told = memory.end_session("s1", llm=Model(answer))
-    assert told.meta["by"] == "rules"
+    assert told.state.worded_by == "rules"
     assert "Lisbon" in told.text
     assert len(memory._life.keeping.ledger.recent_failures()) == 1
 
@@ -620,7 +622,7 @@ def test_importance_is_weighed_where_nobody_stated_it(clock: Clock) -> None:
         assert state.importance == pytest.approx(0.9)
         action = memory.remember("hit", kind="action", data={"reward": -1, "state_change": 0.4})
         assert action.importance == pytest.approx(0.7)
-        assert stated.meta == {"weighed": True}
+        assert (stated.state, stated.meta) == (State(weighed=True), {})
         for _ in range(30):
             memory.recall("born in Lisbon", limit=1)
         clock.days(1)
@@ -633,11 +635,11 @@ def test_an_echo_of_what_was_recalled_says_so(clock: Clock) -> None:
         known = memory.remember("Ann moved to Lisbon with her two dogs")
         memory.recall("where is Ann?")
         echo = memory.remember("As I remember, Ann moved to Lisbon with her two dogs", kind="message")
-        assert (echo.meta["echo_of"], echo.importance) == (known.id, 0.25)
+        assert (echo.state.echo_of, echo.importance) == (known.id, 0.25)
         fresh = memory.remember("Ann moved to Porto with her two dogs", kind="message")
-        assert fresh.meta == {}
+        assert fresh.state is NO_STATE
         clock.days(1)
-        assert memory.remember("Ann moved to Lisbon with her two dogs now", kind="message").meta == {}
+        assert memory.remember("Ann moved to Lisbon with her two dogs now", kind="message").state is NO_STATE
 
 
 def test_uses_are_logged_where_a_log_is_asked_for(tmp_path: Path, clock: Clock) -> None:

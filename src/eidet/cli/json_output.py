@@ -44,9 +44,8 @@ def record_json(record: Record, *, vectors: bool = False) -> dict[str, Any]:
         if field.name not in _DERIVED:
             said[field.name] = getattr(record, field.name)
     said |= {name: time_json(said[name]) for name in _TIMES}
-    if vectors:
-        return said | {"vector": vector_json(record.vector)}
-    return said
+    said["state"] = record.state.to_json()
+    return said | {"vector": vector_json(record.vector)} if vectors else said
 
 
 def vector_json(vector: bytes | None) -> list[float] | None:

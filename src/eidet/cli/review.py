@@ -59,16 +59,9 @@ def _tell_found(found: Sequence[Record]) -> None:
 
 
 def _reasons(record: Record) -> list[str]:
-    label, mark = (record.meta.get(name) for name in ("poison", "quarantine"))
-    if isinstance(label, dict):
-        why = label.get("why")
-    else:
-        why = None
-    if isinstance(mark, dict):
-        because = mark.get("because")
-    else:
-        because = None
-    return [*map(str, why if isinstance(why, list) else ()), *([str(because)] if because else ())]
+    label, mark = record.state.poison, record.state.quarantine
+    why = [] if label is None else list(label.why)
+    return why if mark is None or mark.because is None else [*why, mark.because]
 
 
 def quarantine(

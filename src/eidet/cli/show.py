@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
+from ..core.state import dump_state
 from ..core.validate import dump_json
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ def _fields(record: Record) -> Iterator[tuple[str, str]]:
     yield "place", ", ".join(f"{axis:g}" for axis in record.place) if record.place else "-"
     yield "data", "-" if record.data is None else dump_json(record.data)
     yield "meta", dump_json(record.meta) if record.meta else "-"
+    yield "state", dump_state(record.state) or "-"
     yield "derived from", ", ".join(record.derived_from) or "-"
     for name in ("importance", "uses", "level", "version", "seq", "digest"):
         yield name, _value(getattr(record, name))

@@ -46,6 +46,12 @@ def remember(
     ] = None,
     occurred: Annotated[str | None, typer.Option(help="When it happened, ISO 8601.")] = None,
     expires: Annotated[str | None, typer.Option(help="ISO 8601, or 45m, 12h, 30d from now.")] = None,
+    ttl: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="It lives so long after it was made or read.")
+    ] = None,
+    pinned: Annotated[
+        bool, typer.Option("--pinned", help="Upkeep leaves it alone, and it does not expire.")
+    ] = False,
     meta: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="Repeatable.")] = None,
     data: Annotated[str | None, typer.Option(metavar="JSON", help="Structured content.")] = None,
     id: Annotated[str | None, typer.Option(help="An existing id gets its next version.")] = None,
@@ -70,6 +76,8 @@ def remember(
         "trust": trust,
         "occurred": occurred,
         "expires": end_of(expires),
+        "ttl": ttl,
+        "pinned": pinned or None,
         "meta": meta_of(meta or ()),
         "data": json_of(data, "--data"),
         "id": id,

@@ -11,7 +11,6 @@ from ..core.where import Where
 from ..engine import Engine
 from ..memory import Memory
 from ..store.tombstones import Marker, secret_of
-from ..upkeep import HOLD
 from ..write.reembed import batches
 from .transfer import BY, there_of
 
@@ -29,7 +28,7 @@ def _dead(source: Engine, records: Sequence[Record]) -> Iterator[Record]:
     """Those that the source had, and has no more."""
     there = there_of(source.store, records)
     for record in records:
-        if (record.scope, record.id) not in there and not record.meta.get(HOLD):
+        if (record.scope, record.id) not in there and record.state.hold is None:
             story = source.store.history(record.scope, record.id)
             if story and story[-1].what == "forgotten" and record.created <= story[-1].at:
                 yield record

@@ -13,7 +13,6 @@ from ..engine import Engine
 from ..store import Store
 from ..store.rules import said_before
 from ..trust.privacy.service import Guarding
-from ..upkeep import HOLD
 from .verify import is_entombed, print_of
 from .versions import Version, time_of_version, versions_of
 
@@ -107,7 +106,7 @@ class Carrier:
 
     def _write_record(self, record: Record, old: Record | None) -> str:
         """Writes what is to be written of one record; as what it counts."""
-        if old is not None and old.meta.get(HOLD):
+        if old is not None and old.state.hold is not None:
             return "held"
         if is_entombed(self._target, record):
             return "entombed"

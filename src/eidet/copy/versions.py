@@ -7,7 +7,9 @@ from typing import Any, Final, NamedTuple
 
 from ..core.event import Event
 from ..core.record import Record, kind_of, tier_of, trust_of
+from ..core.state import State
 from ..core.validate import Json
+from ..store.rules import said_before
 
 MOST: Final = 100  # versions of one record that are told anew: each is a write of its own
 _MAKE: Final[dict[str, Callable[[Any], Any]]] = {
@@ -16,6 +18,7 @@ _MAKE: Final[dict[str, Callable[[Any], Any]]] = {
     "trust": trust_of,
     "place": lambda place: None if place is None else tuple(place),
     "derived_from": tuple,
+    "state": State.from_json,
 }
 
 
@@ -30,14 +33,18 @@ class Version(NamedTuple):
 def versions_of(record: Record, story: Sequence[Event]) -> list[Version]:
     """From the earliest version that can be told to the record itself, each once.
 
-    A version without a word of what changed ends the walk: told anew, it would be none.
+    A version without a word of what changed ends the walk: told anew, it would be none. So does one that
+    says the same as the next: it changed a mark that was kept in `meta` at that time.
     """
     told = {event.version: event for event in story if event.what == "revised"}
     found: list[Version] = []
     earlier = record
     while len(found) < MOST and (event := told.get(earlier.version)) is not None and event.before:
+        older = before(earlier, event.before)
+        if not said_before(older, earlier):
+            break
         found.append(Version(earlier, event.at, event.by))
-        earlier = before(earlier, event.before)
+        earlier = older
     first = Version(earlier, record.created, None)
     return [first, *reversed(found)]
 

@@ -40,6 +40,8 @@ class Draft:
     importance: float | None = None  # 0 to 1; 0.5 if you give none
     occurred: Moment | None = None  # when it happened; now if you give none
     expires: Moment | timedelta | None = None  # when Eidet drops it: a time, or a timedelta from now
+    ttl: float | timedelta | None = None  # seconds or a timedelta it lives after its last read
+    pinned: bool | None = None  # True: upkeep leaves it alone, and it does not expire
     source: str | None = None  # where it comes from: a file, a URL, a tool
     meta: Mapping[str, Json] | None = None  # your own labels; conditions can filter on them
     vector: Any = None  # an embedding of your own; Eidet computes one if you give none
@@ -63,6 +65,8 @@ class Details(TypedDict, total=False):
     importance: float | None
     occurred: Moment | None
     expires: Moment | timedelta | None
+    ttl: float | timedelta | None
+    pinned: bool | None
     source: str | None
     data: Json
     meta: Mapping[str, Json] | None

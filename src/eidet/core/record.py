@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from .errors import BadInput
 from .lossless import read_original
+from .state import NO_STATE, State
 from .validate import Json, dump_json
 
 Place = tuple[float, ...]
@@ -95,7 +96,8 @@ class Record:
     last_used: float | None = None  # when it was last used, in seconds since 1970
     expires: float | None = None  # when Eidet drops it, in seconds since 1970; None: never
     source: str | None = None
-    meta: Mapping[str, Json] = field(default_factory=dict)
+    meta: Mapping[str, Json] = field(default_factory=dict)  # the caller's own, given back as it was given
+    state: State = NO_STATE  # what Eidet keeps of it
     vector: bytes | None = field(default=None, repr=False)  # the embedding: float32 bytes or a smaller code
     terms: bytes = field(default=b"", repr=False)  # the analysed words, as the index reads them
     level: int = 0  # detail lowered so far: 0 none, 1 the vector, 2 the vector, text and numbers
@@ -131,7 +133,7 @@ class Record:
     def of(values: Iterable[Any]) -> Record:
         """A record from the values of its fields, in their order; for reading many."""
         new = object.__new__(Record)
-        for write, value in zip(_WRITE.values(), values, strict=True):
+        for write, value in zip(_WRITERS, values, strict=True):
             write(new, value)
         return new
 
@@ -147,6 +149,7 @@ class Record:
 
 MARK_BYTES: Final = 16
 _WRITE: Final = {name: getattr(Record, name).__set__ for name in Record.__slots__}
+_WRITERS: Final = tuple(_WRITE.values())
 _SLOTS: Final = tuple((getattr(Record, name).__get__, write) for name, write in _WRITE.items())
 
 

@@ -20,6 +20,7 @@ from .scope import Scope
 from .validate import Json, clean_json, clean_text, moment
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
+DOCUMENTS: Final = ("data", "meta", "state")
 NUMBERS: Final = ("uses", "last_used", "level")  # what a condition can ask of the record itself
 MISSING: Final = object()
 DEEPEST: Final = 30
@@ -27,7 +28,7 @@ DEEPEST: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A test of one value inside `data` or `meta`, such as `Condition("data.health", "<", 0.5)`.
+    """A test of one value inside `data`, `meta` or `state`, such as `Condition("data.health", "<", 0.5)`.
 
     Path steps are separated by dots, list positions are numbers; a tuple of steps allows any key.
     A missing value passes only `exists` with False. Numbers compare with numbers and strings with
@@ -57,8 +58,14 @@ class Condition:
         if self.of_record:
             number = getattr(record, str(self.path[1]))
             return compare(MISSING if number is None else number, self.op, self.value)
-        root = record.data if self.path[0] == "data" else record.meta
-        return compare(resolve(root, self.path[1:]), self.op, self.value)
+        return compare(resolve(document_of(record, self.path[0]), self.path[1:]), self.op, self.value)
+
+
+def document_of(record: Record, name: str | int) -> Json:
+    """The JSON document of a record that a condition names first."""
+    if name == "state":
+        return record.state.to_json()
+    return record.data if name == "data" else record.meta
 
 
 def _check_number(condition: Condition) -> None:
@@ -75,8 +82,8 @@ def _steps(path: str | Sequence[str | int]) -> tuple[str | int, ...]:
         if len(steps) != 2 or steps[1] not in NUMBERS:
             raise BadInput(f"a condition can ask for record.{', record.'.join(NUMBERS)}, not {path!r}")
         return steps
-    if len(steps) < 2 or steps[0] not in ("data", "meta"):
-        raise BadInput(f"condition path {path!r} must start with data or meta, as in 'data.health'")
+    if len(steps) < 2 or steps[0] not in DOCUMENTS:
+        raise BadInput(f"condition path {path!r} must start with data, meta or state, as in 'data.health'")
     for step in steps:
         if type(step) is not int:
             clean_text(step, "a step of a condition path")

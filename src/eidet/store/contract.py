@@ -19,6 +19,7 @@ from ..core.errors import BadInput, Conflict
 from ..core.lossless import Original, pack_original
 from ..core.record import Kind, Record, Tier
 from ..core.scope import Scope
+from ..core.state import Protection, State
 from ..core.where import Condition, Where
 from ..quality import Survey, Tally
 from . import (
@@ -63,6 +64,7 @@ FULL: Final = Record(
     expires=NOW + 1e9,
     source="mail",
     meta={"tags": ["x", "é"], "n": -(2**70)},
+    state=State(pinned=Protection(at=NOW, by="é\0"), ttl=0.5, pii=("email",), more={"n": 2**70}),
     vector=bytes(range(256)),
     terms=b"\0\1\2\3\4",
     level=2,
@@ -497,6 +499,8 @@ class StoreContract:
             Where(until=0.0, step_from=1, importance_max=0.3),
             Where(conditions=(Condition(("data", "nul\0key", 1, "deep", 2), "=", 1),)),
             Where(conditions=(Condition("meta.n", "<", -(2**69)),)),
+            Where(conditions=(Condition("state.pinned.by", "=", "é\0"),)),
+            Where(conditions=(Condition("state.n", ">", 2**69),)),
         ):
             assert ids(self.store.find(where)) == ["full"], where
             assert ids(self.store.find(~where)) == ["other"], where

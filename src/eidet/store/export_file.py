@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..core.errors import BadInput, Corrupt, Misconfigured, Unavailable
+from ..core.former_meta import Origin, split_meta
 from ..core.record import Record, kind_of, tier_of, trust_of
 from ..core.scope import check_scope
+from ..core.state import NO_STATE, State
 from ..core.validate import dump_json
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+FORMER: Final = 1  # had no state of its own: what there was of it lies in `meta`
 _BYTES: Final = ("vector", "terms", "original", "sealed")
 _MAKE: Final[dict[str, Callable[[Any], Any]]] = {
     "place": tuple,
@@ -27,6 +30,7 @@ _MAKE: Final[dict[str, Callable[[Any], Any]]] = {
     "kind": kind_of,
     "tier": tier_of,
     "trust": trust_of,
+    "state": State.from_json,
 }
 _FIELDS: Final = frozenset(field.name for field in fields(Record)) - {"seq"}
 
@@ -71,7 +75,7 @@ def verify_export(path: Path) -> dict[str, Any]:
             if manifest is None:
                 manifest = _manifest(last, path)
             else:
-                record_from(last, f"{path}, line {count + 2}")
+                record_from(last, f"{path}, line {count + 2}", manifest["format"])
                 count += 1
         last = line
     _check_end(last, count, digest.hexdigest(), path)
@@ -83,10 +87,10 @@ def verify_export(path: Path) -> dict[str, Any]:
 def read_export(path: Path) -> Iterator[Record]:
     """The records of a file that was verified."""
     lines = _read(path)
-    next(lines)
+    form = _manifest(next(lines), path)["format"]
     held = next(lines)
     for line in lines:
-        yield record_from(held, str(path))
+        yield record_from(held, str(path), form)
         held = line
 
 
@@ -106,9 +110,9 @@ def _manifest(line: str, path: Path) -> dict[str, Any]:
         raise Corrupt(
             f"{path} is not an export of Eidet: its first line is not a manifest; nothing was loaded"
         )
-    if manifest.get("format") != FORMAT:
+    if manifest.get("format") not in (FORMER, FORMAT):
         raise Misconfigured(
-            f"{path} has format {manifest.get('format')}, this version reads {FORMAT}: "
+            f"{path} has format {manifest.get('format')}, this version reads {FORMER} and {FORMAT}: "
             "pip install --upgrade eidet"
         )
     return manifest
@@ -137,21 +141,33 @@ def as_json(record: Record) -> dict[str, Any]:
     """A record as JSON values; what has its default is left out."""
     blank = Record(id="", scope="", text="")
     said: dict[str, Any] = {"id": record.id, "scope": record.scope, "text": record.text}
-    for name in sorted(_FIELDS - said.keys()):
+    for name in sorted(_FIELDS - said.keys() - {"state"}):
         value = getattr(record, name)
         if value != getattr(blank, name):
             said[name] = base64.b64encode(value).decode() if name in _BYTES else value
+    if record.state is not NO_STATE:
+        said["state"] = record.state.to_json()
     return said
 
 
-def record_from(line: str, where: str) -> Record:
+def record_from(line: str, where: str, form: int = FORMAT) -> Record:
     said = _parsed(line, where)
-    if unknown := said.keys() - _FIELDS:
+    fields = _FIELDS if form == FORMAT else _FIELDS - {"state"}
+    if unknown := said.keys() - fields:
         raise Corrupt(f"{where} has unknown fields {sorted(unknown)}; nothing was loaded")
     try:
-        return _record(said)
+        record = _record(said)
     except (TypeError, ValueError, BadInput) as error:
         raise Corrupt(f"{where} is not a record ({error}); nothing was loaded") from error
+    return record if form == FORMAT else _moved(record)
+
+
+def _moved(record: Record) -> Record:
+    """A record of the former format, with its state taken out of its meta."""
+    if not record.meta:
+        return record
+    meta, state = split_meta(record.meta, Origin(record.created, record.source, record.derived_from))
+    return record.but(meta=meta, state=state)
 
 
 def _record(said: dict[str, Any]) -> Record:
@@ -159,13 +175,7 @@ def _record(said: dict[str, Any]) -> Record:
     for name in _BYTES:
         if said.get(name) is not None:
             said[name] = base64.b64decode(said[name], validate=True)
-    for name, make in (
-        ("place", tuple),
-        ("derived_from", tuple),
-        ("kind", kind_of),
-        ("tier", tier_of),
-        ("trust", trust_of),
-    ):
+    for name, make in _MAKE.items():
         if name in said:
             said[name] = make(said[name])
     return Record(**said)

@@ -14,6 +14,7 @@ from ..core.errors import Conflict
 from ..core.event import Event
 from ..core.record import Record
 from ..core.scope import Scope
+from ..core.state import NO_STATE
 from ..core.validate import Json
 from ..core.where import Where
 from ..quality import Survey, Tally
@@ -510,9 +511,9 @@ _PLAIN = frozenset((str, int, float, bool, type(None)))
 
 def _copy(record: R) -> R:
     """The same record with data and meta of its own: what a caller does to them stays with the caller."""
-    if record is None or (record.data is None and not record.meta):
+    if record is None or (record.data is None and not record.meta and record.state is NO_STATE):
         return record
-    return record.but(data=_own(record.data), meta=_own(record.meta))
+    return record.but(data=_own(record.data), meta=_own(record.meta), state=record.state.own())
 
 
 def _own(value: Json) -> Json:

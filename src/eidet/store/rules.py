@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ..core.errors import BadInput, Conflict, Refused
 from ..core.record import Kind, Record
+from ..core.state import State
 from ..core.validate import Json
 from . import BELOW_MARK, ORDERS, SCOPE_MARK, Claim, Watch
 
@@ -36,6 +37,8 @@ def said_before(old: Record, new: Record) -> dict[str, Json]:
 
 
 def _told(value: Any) -> Json:
+    if isinstance(value, State):
+        return value.to_json()
     if isinstance(value, bytes):
         return b64encode(value).decode()
     return list(value) if isinstance(value, tuple) else value

@@ -123,26 +123,20 @@ def data_said(record: Record) -> Json:
 
 
 def absorbed_in(record: Record) -> Iterator[Record]:
-    """The records that upkeep made part of this one, as far as it tells of them (`meta["merged"]`)."""
-    told = record.meta.get("merged")
-    for part in told if isinstance(told, list) else ():
-        if (
-            isinstance(part, Mapping)
-            and isinstance(part.get("id"), str)
-            and isinstance(part.get("text"), str)
-        ):
-            meta = part.get("meta")
-            yield record.but(
-                id=part["id"],
-                text=part["text"],
-                occurred=part.get("occurred", record.occurred),
-                source=part.get("source"),
-                session=part.get("session"),
-                meta=meta if isinstance(meta, dict) else {},
-                original=None,
-                level=0,
-                derived_from=(),
-            )
+    """The records that upkeep made part of this one."""
+    for part in record.state.merged:
+        yield record.but(
+            id=part.id,
+            text=part.text,
+            occurred=part.occurred,
+            source=part.source,
+            session=part.session,
+            meta=dict(part.meta),
+            state=part.state,
+            original=None,
+            level=0,
+            derived_from=(),
+        )
 
 
 def said_earlier(record: Record, story: list[Event]) -> Iterator[Record]:

@@ -47,7 +47,7 @@ class UseBuffer:
 
 
 class Refreshes:
-    """Records with a time to live (`meta["ttl"]`, in seconds) that were read and shall live on."""
+    """Records with a time to live (`state.ttl`) that were read and shall live on."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -57,7 +57,7 @@ class Refreshes:
         """Whether one of them is so old that it should not wait."""
         urgent = False
         for record in records:
-            if record.expires is not None and (ttl := time_to_live(record)) is not None:
+            if record.expires is not None and (ttl := record.state.ttl) is not None:
                 left = (record.expires - now) / ttl
                 if left < FRESH:
                     with self._lock:
@@ -72,15 +72,9 @@ class Refreshes:
             return read
 
 
-def time_to_live(record: Record) -> float | None:
-    ttl = record.meta.get("ttl")
-    known = isinstance(ttl, int | float) and not isinstance(ttl, bool) and ttl > 0
-    return float(ttl) if known else None  # type: ignore[arg-type]
-
-
 def refreshed(record: Record, read: float) -> Record:
     """The record with its time to live begun anew, if it still lived when it was read."""
-    ttl = time_to_live(record)
+    ttl = record.state.ttl
     if ttl is None or record.expires is None or record.expires <= read:
         return record
     return record.but(expires=max(record.expires, read + ttl))

@@ -23,8 +23,6 @@ WORKS: Final = ("expire", "retain", "forget", "merge", "weigh", "promote", "move
 
 PINNED: Final = "pinned"
 HOLD: Final = "hold"
-TTL: Final = "ttl"
-USED_BEFORE: Final = "used_before_move"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +120,7 @@ def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:
 
 def is_protected(record: Record) -> bool:
     """Whether upkeep leaves it alone: somebody pinned it, or the law holds it."""
-    return bool(record.meta.get(PINNED)) or bool(record.meta.get(HOLD))
+    return record.state.is_protected
 
 
 def is_aside(record: Record) -> bool:

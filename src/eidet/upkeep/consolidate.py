@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..core.record import Kind, Record, key_id
 from ..core.settings import Upkeep
-from ..core.validate import Json
+from ..core.state import MergedPart
 from ..models.embed import Vectors
 from ..models.embed.quantise import first_rows
 from ..text.analysis import terms_in
@@ -112,12 +112,11 @@ def _can_merge(old: Record, new: Record) -> bool:
 
 
 def _absorbing(old: Record, others: Sequence[tuple[Record, str]]) -> Put:
-    known = old.meta.get("merged", [])
-    told = [*(known if isinstance(known, list) else []), *(_summarise_merged(new) for new, _ in others)]
+    parts = tuple(_part_of(new) for new, _ in others)
     record = old.but(
         derived_from=tuple(dict.fromkeys((*old.derived_from, *(new.id for new, _ in others)))),
         importance=max(old.importance, *(new.importance for new, _ in others)),
-        meta={**old.meta, "merged": told},
+        state=old.state.but(merged=(*old.state.merged, *parts)),
     )
     ids = ", ".join(new.id for new, _ in others)
     because = f"{ids} said the same ({others[0][1]})"
@@ -126,23 +125,29 @@ def _absorbing(old: Record, others: Sequence[tuple[Record, str]]) -> Put:
     )
 
 
-def _summarise_merged(new: Record) -> dict[str, Json]:
+def _part_of(new: Record) -> MergedPart:
     """What is kept of a record that became part of another: all that the other does not say."""
-    said: dict[str, Any] = {"id": new.id, "text": new.whole.text, "occurred": new.occurred}
-    further = {"source": new.source, "session": new.session, "meta": dict(new.meta)}
-    return said | {name: value for name, value in further.items() if value}
+    return MergedPart(
+        id=new.id,
+        text=new.whole.text,
+        occurred=new.occurred,
+        source=new.source,
+        session=new.session,
+        meta=dict(new.meta),
+        state=new.state,
+    )
 
 
 def _link(old: Record, new: Record, because: str) -> Iterator[Change]:
     """Both stay: the newer one says what it is derived from, the older one what it was updated by."""
-    if new.meta.get("updates") != old.id and not is_protected(new):
+    if new.state.updates != old.id and not is_protected(new):
         record = new.but(
-            meta={**new.meta, "updates": old.id},
+            state=new.state.but(updates=old.id),
             derived_from=tuple(dict.fromkeys((*new.derived_from, old.id))),
         )
         yield Put(what="merge", record=record, because=f"newer than {old.id}: {because}", instead=new)
-    if old.meta.get("updated_by") != new.id and not is_protected(old):
-        record = old.but(meta={**old.meta, "updated_by": new.id})
+    if old.state.updated_by != new.id and not is_protected(old):
+        record = old.but(state=old.state.but(updated_by=new.id))
         yield Put(what="merge", record=record, because=f"updated by {new.id}: {because}", instead=old)
 
 

@@ -18,9 +18,10 @@ from ..core.errors import BadInput, Conflict, Refused
 from ..core.hit import Hits
 from ..core.record import Record, Tier
 from ..core.scope import Scope
+from ..core.state import Protection, State
 from ..core.where import Condition, Where
 from ..engine import Engine
-from . import HOLD, PINNED, Maintained, works_of
+from . import Maintained, works_of
 
 if TYPE_CHECKING:
     from .archive import Archive
@@ -33,7 +34,7 @@ STEP: Final = 20  # records that the background changes at once: a few milliseco
 LEASE_SECONDS: Final = 60.0
 MOVES: Final = ("expire", "promote", "move")  # what insertions make due
 ECHO_SCOPES: Final = 256
-HELD: Final = Where(conditions=(Condition("meta.hold", "exists"), Condition("meta.hold", "!=", False)))
+HELD: Final = Where(conditions=(Condition("state.hold", "exists"),))
 
 
 class Life:
@@ -138,30 +139,33 @@ class Life:
 
     def marked(self, record: Record, mark: str, on: bool, now: float, by: str | None) -> Record:
         """Pinned, held, or neither. What is marked does not expire; its expiry comes back afterwards."""
-        meta = dict(record.meta)
-        if bool(meta.get(mark)) == on:
+        there: Protection | None = getattr(record.state, mark)
+        if (there is not None) == on:
             return record
-        if on:
-            kept = {} if record.expires is None else {"expires": record.expires}
-            meta[mark] = {"at": now} | ({"by": by} if by else {}) | kept
-            new = record.but(meta=meta, expires=None)
+        if there is None:
+            protection = Protection(at=now, by=by or None, expires=record.expires)
+            new = record.but(state=record.state.but(**{mark: protection}), expires=None)
         else:
-            told = meta.pop(mark)
-            ends = told.get("expires") if isinstance(told, dict) else None
-            other = next((meta[m] for m in (PINNED, HOLD) if isinstance(meta.get(m), dict)), None)
-            if other is not None and ends is not None:
-                meta |= {m: {**meta[m], "expires": ends} for m in (PINNED, HOLD) if meta.get(m) is other}
-                ends = None
-            new = record.but(meta=meta, expires=ends if ends is not None else record.expires)
+            new = _unmarked(record, record.state.but(**{mark: None}), there.expires)
         return self._engine.put([new], now=now, unique=False, expect=record.version, by=by)[0]
 
     def check_not_held(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
         """The records with these ids; Refused if one is under a legal hold."""
         there = self._engine.store.get(scope, ids)
         for record in there:
-            if record is not None and record.meta.get(HOLD):
+            if record is not None and record.state.hold is not None:
                 raise Refused(f"record {record.id!r} is under a legal hold: `release` it before a change")
         return there
+
+    def still_pinned(
+        self, drafts: Sequence[Draft], records: list[Record], there: Sequence[Record | None]
+    ) -> list[Record]:
+        """A next version of a pinned record stays pinned, unless its draft says otherwise."""
+        pins = {old.id: old.state.pinned for old in there if old is not None and old.state.pinned is not None}
+        if not pins:
+            return records
+        pairs = zip(drafts, records, strict=True)
+        return [_pinned(new, pins.get(new.id)) if said.pinned is None else new for said, new in pairs]
 
     def check_free(self, where: Where, what: str) -> None:
         """Refused if anything that is meant is under a legal hold."""
@@ -223,7 +227,7 @@ class Life:
         return [
             record
             if id is None or id == record.id
-            else record.but(meta={**record.meta, "echo_of": id}, importance=record.importance / 2)
+            else record.but(state=record.state.but(echo_of=id), importance=record.importance / 2)
             for record, id in zip(records, found, strict=True)
         ]
 
@@ -241,6 +245,20 @@ class Life:
         while len(self._echoes) > ECHO_SCOPES:
             del self._echoes[next(iter(self._echoes))]
         return found
+
+
+def _pinned(record: Record, pin: Protection | None) -> Record:
+    if pin is None:
+        return record
+    protection = replace(pin, expires=record.expires)
+    return record.but(state=record.state.but(pinned=protection), expires=None)
+
+
+def _unmarked(record: Record, state: State, ends: float | None) -> Record:
+    """Its expiry comes back, or goes on waiting for the protection that is left."""
+    if state.is_protected:
+        return record.but(state=state.protected_from(ends))
+    return record.but(state=state, expires=record.expires if ends is None else ends)
 
 
 class _Lease:

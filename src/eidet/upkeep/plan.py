@@ -9,7 +9,7 @@ from typing import Final
 
 from ..core.record import Record, Tier
 from ..core.settings import Retention, Upkeep
-from . import USED_BEFORE, Change, Drop, Put, is_aside, is_protected, resting_time
+from . import Change, Drop, Put, is_aside, is_protected, resting_time
 from .curve import DAY, Curve, strength
 from .importance import move_score
 from .retain import is_kept
@@ -105,7 +105,7 @@ def promote(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bou
     if settings.promote_uses is None:
         return
     for record in records:
-        uses = record.uses - _count_uses_before(record)
+        uses = record.uses - record.state.used_before_move
         recent = record.last_used is not None and now - record.last_used <= settings.promote_days * DAY
         if record.tier in _ABOVE and uses >= settings.promote_uses and recent and not is_protected(record):
             because = f"used {uses} times since it came to the {record.tier} tier"
@@ -131,12 +131,10 @@ def move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds
 
 def move_record(record: Record, tier: Tier, level: int, because: str, *, what: str = "move") -> Put:
     """The same record in another tier; how often it was used before is kept, for promotions."""
-    meta = dict(record.meta)
-    if tier is not record.tier:
-        meta.pop(USED_BEFORE, None)
-        if record.uses:
-            meta[USED_BEFORE] = record.uses
-    new = record.but(tier=tier, level=level, meta=meta)
+    state = record.state
+    if tier is not record.tier and state.used_before_move != record.uses:
+        state = state.but(used_before_move=record.uses)
+    new = record.but(tier=tier, level=level, state=state)
     return Put(what=what, record=new, because=because, instead=record, recast=True)
 
 
@@ -156,13 +154,6 @@ def _due(record: Record, tier: Tier, now: float, settings: Upkeep, bounds: Bound
         if behind > steps:
             return f"{behind:,} steps behind the newest"
     return None
-
-
-def _count_uses_before(record: Record) -> int:
-    before = record.meta.get(USED_BEFORE, 0)
-    if isinstance(before, int):
-        return max(before, 0)
-    return 0
 
 
 def _describe_uses(record: Record) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Retention
-from . import HOLD, Change, Drop, Put, Stay, is_protected
+from . import Change, Drop, Put, Stay, is_protected
 from .curve import DAY
 
 
@@ -75,9 +75,7 @@ def retain(
             continue
         why = f"{policy}: {age_days(policy, record, now):.0f} days since it {_describe_since(policy)}"
         if is_protected(record):
-            held = "pinned"
-            if record.meta.get(HOLD):
-                held = "under a legal hold"
+            held = "under a legal hold" if record.state.hold is not None else "pinned"
             yield Stay(what="stays", record=record, because=f"{held}, although due by {why}")
         elif policy.then == "archive" and not archive:
             yield Stay(what="stays", record=record, because=f"there is no archive, although due by {why}")

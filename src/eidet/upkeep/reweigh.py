@@ -11,11 +11,10 @@ import numpy as np
 from ..core.record import Kind, Record
 from ..core.validate import Json
 from ..models.embed.quantise import first_rows
-from . import PINNED, Change, Put, is_protected
+from . import Change, Put, is_protected
 from .curve import DAY
 from .importance import EVEN, Weights, action_importance, importance, state_importance, surprise
 
-WEIGHED: Final = "weighed"  # the mark of a record whose importance is ours to change
 STEP: Final = 0.05  # smaller changes are not written
 WINDOW: Final = 4_096
 
@@ -25,8 +24,8 @@ def weigh_record(record: Record, weights: Weights = EVEN) -> Record:
     value = _by_formula(record)
     if value is None:
         value = importance(record.text, tags=_tags(record.meta), reward=_number(record.data, "reward"),
-                           pinned=bool(record.meta.get(PINNED)), weights=weights).value  # fmt: skip
-    return record.but(importance=value, meta={**record.meta, WEIGHED: True})
+                           pinned=record.state.pinned is not None, weights=weights).value  # fmt: skip
+    return record.but(importance=value, state=record.state.but(weighed=True))
 
 
 def reweigh(records: Iterable[Record], now: float, width: int, weights: Weights = EVEN) -> Iterator[Change]:
@@ -70,7 +69,7 @@ def surprises(window: Sequence[Record], wanted: Sequence[int], width: int) -> li
 
 
 def _is_ours(record: Record) -> bool:
-    return bool(record.meta.get(WEIGHED)) and not is_protected(record) and _by_formula(record) is None
+    return record.state.weighed and not is_protected(record) and _by_formula(record) is None
 
 
 def _by_formula(record: Record) -> float | None:

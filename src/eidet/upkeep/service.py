@@ -135,7 +135,8 @@ class Keeping:
             tier=old.tier,
             trust=old.trust,
             expires=old.expires,
-            meta={**old.meta, **new.meta},
+            meta=old.meta,
+            state=old.state.but(worded_by=new.state.worded_by),
         )
 
     def forms(self, settings: Upkeep) -> Forms:
@@ -163,7 +164,7 @@ class Keeping:
                 self._merged[scope] = now
             case "weigh":
                 ours = Where(scope=place, alive_at=now)
-                if store.count(ours & Where(conditions=(Condition("meta.weighed", "=", True),))):
+                if store.count(ours & Where(conditions=(Condition("state.weighed", "=", True),))):
                     yield from reweigh(store.scan(ours, batch=PAGE), now, width)
             case "summarise":
                 yield from self._episodes(place, settings, now)
@@ -202,7 +203,7 @@ class Keeping:
             data=data if ask.what == "summarise" else None,
             trust=max(map(trust_in, ask.sources), key=list(Trust).index, default=ask.record.trust),
         )
-        ready = self._engine.ingest.derived([told.but(meta={**told.meta, "by": outcome.by})])[0]
+        ready = self._engine.ingest.derived([told.but(state=told.state.but(worded_by=outcome.by))])[0]
         return Put(what=ask.what, record=ready, because=ask.because)
 
     def _by_rules(self, ask: Ask, settings: Upkeep) -> str:

@@ -25,7 +25,7 @@ from .housekeeping import put_away
 COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
 MOST: Final = 1_000_000
 _FREE: Final = Where(
-    conditions=(Condition("meta.pinned", "exists", False), Condition("meta.hold", "exists", False))
+    conditions=(Condition("state.pinned", "exists", False), Condition("state.hold", "exists", False))
 )
 
 

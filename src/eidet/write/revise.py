@@ -10,9 +10,10 @@ from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..core.record import Record
 from . import Ingest, analysed
-from .shape import shaped
+from .shape import pinned_state, shaped
 
 _CHANGEABLE: Final = frozenset(field.name for field in fields(Draft)) - {"id", "key"}
+_OF_STATE: Final = ("ttl", "pinned")  # what a caller may say of the state of a record
 _ANALYSED: Final = ("who", "occurred")  # what the analysis is made from, beside the text
 
 
@@ -23,11 +24,12 @@ def revised(
     if unknown := (changes.keys() | set(clear)) - _CHANGEABLE:
         raise BadInput(f"cannot revise {sorted(unknown)}; there are {', '.join(sorted(_CHANGEABLE))}")
     cleared = {name: old.created if name == "occurred" else getattr(Draft(), name) for name in clear}
-    draft = replace(_draft_of(old), **{**cleared, **changes})
+    said = {**cleared, **changes}
+    draft = replace(_draft_of(old, said), **said)
     if "data" in changes and "text" not in changes and old.kind != "message":
         draft = replace(draft, text=None if _was_told(old) else draft.text)
     new = shaped(draft, scope=old.scope, now=now, text_chars=ingest.text_chars)
-    new = new.but(vector=old.vector, terms=old.terms, level=old.level)
+    new = _with_state(new, old, said, now).but(vector=old.vector, terms=old.terms, level=old.level)
     if draft.vector is not None or new.text != old.text:
         return ingest.derived([new], [draft.vector])[0]
     if any(getattr(new, name) != getattr(old, name) for name in _ANALYSED):
@@ -35,9 +37,29 @@ def revised(
     return new
 
 
-def _draft_of(record: Record) -> Draft:
-    kept = {name: getattr(record, name) for name in _CHANGEABLE - {"vector"}}
+def _draft_of(record: Record, said: Mapping[str, Any]) -> Draft:
+    """What a record says today. A new time to live begins now, whenever the old one would have ended."""
+    kept = {name: getattr(record, name) for name in _CHANGEABLE - {"vector", *_OF_STATE}}
+    if said.get("ttl") is not None:
+        kept["expires"] = None
     return Draft(id=record.id, **kept)
+
+
+def _with_state(new: Record, old: Record, said: Mapping[str, Any], now: float) -> Record:
+    """What Eidet kept of the record stays, but for what was said anew; a pin keeps its expiry waiting."""
+    state, expires = old.state, new.expires
+    if "ttl" in said:
+        state = state.but(ttl=new.state.ttl)
+    if new.state.pinned is not None and expires is None:
+        expires = new.state.pinned.expires
+    if said.get("pinned") and state.pinned is None:
+        return new.but(state=pinned_state(state, expires, now), expires=None)
+    if "pinned" in said and not said["pinned"] and state.pinned is not None:
+        waiting = state.pinned.expires if expires is None else expires
+        return new.but(state=state.but(pinned=None), expires=waiting)
+    if state.is_protected:
+        return new.but(state=state.protected_from(expires), expires=None)
+    return new.but(state=state, expires=expires)
 
 
 def _was_told(record: Record) -> bool:

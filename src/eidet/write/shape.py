@@ -8,9 +8,11 @@ from dataclasses import fields, replace
 from datetime import timedelta
 from typing import Any, Final
 
+from ..core.actor import acts
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput
 from ..core.record import Kind, Record, Tier, Trust, key_id, kind_of, new_id, tier_of, trust_of
+from ..core.state import NO_STATE, Protection, State
 from ..core.validate import Json, Moment, clean_json, clean_text, moment
 from ..core.where import check_place
 from ..text.chunks import units_of
@@ -118,6 +120,11 @@ def shaped(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
     """The record a draft describes, without vector and terms; a clear error where it cannot be one."""
     data = None if draft.data is None else clean_json(draft.data, "data")
     occurred = now if draft.occurred is None else moment(draft.occurred, "occurred")
+    ttl = None if draft.ttl is None else check_ttl(draft.ttl)
+    expires = _ends(ttl, now) if draft.expires is None else _expires(draft.expires, now)
+    state = NO_STATE if ttl is None else State(ttl=ttl)
+    if draft.pinned is not None and check_pinned(draft.pinned):
+        state, expires = pinned_state(state, expires, now), None
     return Record(
         id=_id(draft, now),
         scope=scope,
@@ -133,9 +140,10 @@ def shaped(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
         importance=0.5 if draft.importance is None else check_importance(draft.importance),
         created=now,
         occurred=occurred,
-        expires=_ends(draft, now) if draft.expires is None else _expires(draft.expires, now),
+        expires=expires,
         source=None if draft.source is None else _label(draft.source, "source"),
         meta={} if draft.meta is None else _meta(draft.meta),
+        state=state,
         derived_from=_ids(draft.derived_from, "derived_from") if draft.derived_from else (),
         trust=Trust.USER if draft.trust is None else trust_of(draft.trust),
     )
@@ -208,10 +216,28 @@ def check_importance(importance: float) -> float:
     return float(importance)
 
 
-def _ends(draft: Draft, now: float) -> float | None:
-    """A memory with a time to live (`meta["ttl"]`, in seconds) ends so long after it was made or read."""
-    ttl = draft.meta.get("ttl") if isinstance(draft.meta, Mapping) else None
-    if isinstance(ttl, bool) or not isinstance(ttl, int | float) or not ttl > 0:
+def check_ttl(ttl: float | timedelta) -> float:
+    """A time to live in seconds."""
+    seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else ttl
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+        raise BadInput(f"ttl is a number of seconds above 0, or a timedelta, not {ttl!r:.80}")
+    return seconds
+
+
+def check_pinned(pinned: bool) -> bool:
+    if not isinstance(pinned, bool):
+        raise BadInput(f"pinned is True or False, not {pinned!r:.80}")
+    return pinned
+
+
+def pinned_state(state: State, expires: float | None, now: float) -> State:
+    """Pinned by whoever acts; the expiry waits until the pin ends."""
+    return state.but(pinned=Protection(at=now, by=acts().by, expires=expires))
+
+
+def _ends(ttl: float | None, now: float) -> float | None:
+    """A memory with a time to live ends so long after it was made or read."""
+    if ttl is None:
         return None
     return moment(now + min(ttl, 1e300), "ttl")  # larger whole numbers are no floats
 

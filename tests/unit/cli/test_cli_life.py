@@ -75,15 +75,22 @@ def test_an_archive_in_a_bucket_is_listed_and_some_of_it_comes_back(eidet: Shell
 
 def test_pins_and_holds_are_set_and_taken_away(eidet: Shell) -> None:
     one, two = old_memory(eidet)
-    assert "pinned" in eidet("pin", one, "--by", "Ann", "--json").json["meta"]
+    assert "pinned" in eidet("pin", one, "--by", "Ann", "--json").json["state"]
     eidet("hold", two)
     assert eidet("maintain", "--json").json["counts"] == {}
     said = eidet("forget", two, "--yes")
     assert said.code == 2
     assert "legal hold" in said.err
-    assert "pinned" not in eidet("unpin", one, "--json").json["meta"]
+    assert "pinned" not in eidet("unpin", one, "--json").json["state"]
     eidet("release", two)
     assert eidet("forget", two, "--yes").code == 0
+
+
+def test_a_pin_and_a_time_to_live_can_be_said_at_once(eidet: Shell) -> None:
+    id = eidet("remember", "keep this", "--pinned", "--ttl", "3600", "--meta", "hold=music").out.strip()
+    kept = eidet("show", id, "--json").json
+    assert (kept["meta"], kept["state"]["ttl"], kept["expires"]) == ({"hold": "music"}, 3600.0, None)
+    assert "expires" in kept["state"]["pinned"]
 
 
 def test_a_session_is_summed_up(eidet: Shell) -> None:

@@ -16,13 +16,13 @@ def test_what_is_labelled_is_told_with_score_and_reasons(eidet: Shell) -> None:
     assert all(part in said.out for part in (id, "0.95", "web", "asks to set instructions aside"))
     assert "tea" not in said.out
     (line,) = eidet("review", "--json").lines
-    assert (line["id"], line["trust"], line["meta"]["poison"]["score"]) == (id, "web", 0.948)
+    assert (line["id"], line["trust"], line["state"]["poison"]["score"]) == (id, "web", 0.948)
 
 
 def test_a_memory_is_put_aside_reviewed_and_approved(eidet: Shell) -> None:
     (id,) = eidet("remember", "the garden page", "--trust", "web").ids
     aside = eidet("quarantine", id, "--because", "odd link", "--by", "ann", "--json").json
-    assert (aside["trust"], aside["meta"]["quarantine"]["because"]) == ("quarantined", "odd link")
+    assert (aside["trust"], aside["state"]["quarantine"]["because"]) == ("quarantined", "odd link")
     assert eidet("recall", "garden").out == ""
     assert eidet("find", "--trust", "quarantined", "--json").lines[0]["id"] == id
     assert "odd link" in eidet("review", COLUMNS="160").out

@@ -329,7 +329,7 @@ def test_what_is_shredded_cannot_be_read_and_others_can() -> None:
     assert [r.id for r in store.find(Where(scope=Scope.under("a")))] == ["z"]
     assert list(store.scopes()) == ["a/b", "b"]
     assert store.count(where) == 1
-    assert store.count(where & Where(conditions=(Condition("meta.hold", "exists"),))) == 0
+    assert store.count(where & Where(conditions=(Condition("state.hold", "exists"),))) == 0
     assert next((one.scope, one.state, one.records) for one in checked(store)) == ("a", "shredded", 1)
 
 

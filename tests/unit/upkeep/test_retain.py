@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from eidet import Kind, Memory, Misconfigured, Record, Refused, Retention, Settings, Unavailable, Upkeep
 from eidet.core.settings import read_settings
+from eidet.core.state import NO_STATE, Protection, State
 from eidet.upkeep import Drop, Stay
 from eidet.upkeep.archive import FolderArchive
 from eidet.upkeep.retain import Standing, due, is_kept, policy_for, retain, standings
@@ -96,7 +97,7 @@ def test_what_is_due_is_deleted_or_archived_and_says_why() -> None:
 
 @pytest.mark.parametrize(("mark", "said"), [("hold", "under a legal hold"), ("pinned", "pinned")])
 def test_a_hold_or_a_pin_wins_and_says_so(mark: str, said: str) -> None:
-    (stays,) = retain([aged(400, meta={mark: {"at": 1.0}})], NOW, [ARCHIVE], archive=True)
+    (stays,) = retain([aged(400, state=State.from_json({mark: {"at": 1.0}}))], NOW, [ARCHIVE], archive=True)
     assert isinstance(stays, Stay)
     assert stays.because.startswith(f"{said}, although due by archive all of **")
 
@@ -112,7 +113,8 @@ records = st.builds(
     st.floats(-10, 1000),
     scope=st.sampled_from(["acme", "acme/ann", "other"]),
     kind=st.sampled_from(list(Kind)),
-    meta=st.sampled_from([{}, {"hold": {"at": 1.0}}, {"pinned": True}]),
+    state=st.sampled_from([NO_STATE, State(hold=Protection(at=1.0)), State(pinned=Protection(at=1.0))]),
+    meta=st.sampled_from([{}, {"hold": True}]),
 )
 policies = st.lists(
     st.builds(
@@ -133,7 +135,7 @@ def test_nothing_is_deleted_that_is_held_kept_or_not_due(
 ) -> None:
     changes = list(retain([record], NOW, policies, archive))
     dropped = [change for change in changes if isinstance(change, Drop)]
-    if record.meta or is_kept(policies, record, NOW) or due(policies, record, NOW) is None:
+    if record.state.is_protected or is_kept(policies, record, NOW) or due(policies, record, NOW) is None:
         assert not dropped
     assert len(changes) == (due(policies, record, NOW) is not None)
     assert all(archive for change in dropped if change.archive)

@@ -7,6 +7,7 @@ from typing import Any
 
 from eidet.core.record import Kind, Record
 from eidet.core.settings import Upkeep
+from eidet.core.state import State
 from eidet.models.embed import Vectors
 from eidet.models.embed.hashing import Hashing
 from eidet.upkeep import Ask, Change, Put
@@ -36,7 +37,7 @@ def test_repetitions_become_part_of_the_first() -> None:
     assert change.instead == first
     assert change.absorbs == tuple(others)
     assert change.record.derived_from == tuple(one.id for one in others)
-    assert [one["id"] for one in change.record.meta["merged"]] == [one.id for one in others]
+    assert [one.id for one in change.record.state.merged] == [one.id for one in others]
 
 
 def test_updates_form_a_chain_of_newer_ones() -> None:
@@ -44,9 +45,9 @@ def test_updates_form_a_chain_of_newer_ones() -> None:
         fact(f"Ann moved to {city}", at) for at, city in enumerate(("Porto", "Lisbon", "Berlin"))
     )
     changes = [change for change in merged(porto, lisbon, berlin) if isinstance(change, Put)]
-    newer = {change.record.id: change.record.meta for change in changes if "updates" in change.record.meta}
-    assert newer[lisbon.id]["updates"] == porto.id
-    assert newer[berlin.id]["updates"] == lisbon.id
+    newer = {change.record.id: change.record.state for change in changes if change.record.state.updates}
+    assert newer[lisbon.id].updates == porto.id
+    assert newer[berlin.id].updates == lisbon.id
     assert not any(change.absorbs for change in changes)
 
 
@@ -116,7 +117,7 @@ def test_what_one_episode_says_twice_is_no_fact() -> None:
 
 def test_only_what_was_weighed_is_weighed_again() -> None:
     ours = weigh_record(fact("I was born in Lisbon in 1987"))
-    assert ours.meta == {"weighed": True}
+    assert ours.state == State(weighed=True)
     stated = fact("I was born in Porto in 1988", importance=0.9)
     used = ours.but(uses=100)
     [change] = reweigh([used, stated], NOW, WIDTH)

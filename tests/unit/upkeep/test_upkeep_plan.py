@@ -10,6 +10,7 @@ import pytest
 
 from eidet.core.record import Record, Tier
 from eidet.core.settings import Upkeep
+from eidet.core.state import NO_STATE, Protection, State
 from eidet.upkeep import Drop, Maintained, Noted, Put, is_protected, works_of
 from eidet.upkeep.curve import DAY
 from eidet.upkeep.plan import Bounds, crowd_bound, plan
@@ -34,16 +35,17 @@ def test_a_fresh_record_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("mark", ["pinned", "hold"])
-@pytest.mark.parametrize("value", [True, {"by": "Ann"}])
-def test_a_protected_record_is_left_alone_whatever_it_is(mark: str, value: Any) -> None:
+@pytest.mark.parametrize("by", [None, "Ann"])
+def test_a_protected_record_is_left_alone_whatever_it_is(mark: str, by: str | None) -> None:
+    state = NO_STATE.but(**{mark: Protection(at=NOW, by=by)})
     for one in (
         record(expires=NOW),
         record(tier=Tier.LONG),
         record(uses=99, last_used=NOW, tier=Tier.MIDDLE),
     ):
-        assert planned(one.but(meta={mark: value}), 100_000) == []
-    assert is_protected(record(meta={mark: value}))
-    assert not is_protected(record(meta={mark: False}))
+        assert planned(one.but(state=state), 100_000) == []
+    assert is_protected(record(state=state))
+    assert not is_protected(record(meta={mark: {"at": NOW}}))
 
 
 def test_what_expired_is_dropped_before_anything_else_is_thought_of() -> None:
@@ -91,7 +93,7 @@ def test_a_move_says_which_level_and_remembers_the_uses() -> None:
     assert change.instead == one
     assert change.recast
     assert (change.record.tier, change.record.level) == (Tier.MIDDLE, 1)
-    assert change.record.meta == {"a": 1, "used_before_move": 3}
+    assert (change.record.meta, change.record.state) == ({"a": 1}, State(used_before_move=3))
 
 
 def test_steps_count_from_the_newest() -> None:

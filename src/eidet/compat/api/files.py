@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from .api import AgentMemoryAPI
 
 FORMAT: Final = "eidet agent memory"
-VERSION: Final = 1
+VERSION: Final = 2  # records are written in the format of exports with the same number
+FORMER: Final = 1
 _FIELDS: Final = ("format", "version", "agents", "manifest", "memories", "checksum")
 _MANIFEST: Final = ("embedder", "analyzer", "exported")
 
@@ -138,8 +139,10 @@ def _read(path: Path) -> Any:
 def _check_document(
     document: dict[str, Any], path: Path
 ) -> tuple[list[Record], dict[str, Any], dict[str, str]]:
-    if document.get("version") != VERSION:
-        raise BadInput(f"{path} has version {document.get('version')!r}, this release reads {VERSION}")
+    if document.get("version") not in (FORMER, VERSION):
+        raise BadInput(
+            f"{path} has version {document.get('version')!r}, this release reads {FORMER} and {VERSION}"
+        )
     if missing := [name for name in _FIELDS if name not in document]:
         raise Corrupt(f"{path} lacks {missing}; nothing was loaded")
     body = {name: value for name, value in document.items() if name != "checksum"}
@@ -148,8 +151,9 @@ def _check_document(
             f"{path} was changed since it was written: its checksum does not match; nothing was loaded"
         )
     names = {scope: name for name, scope in document["agents"].items()}
+    form = document["version"]
     records = [
-        record_from(dump_json(one["record"]), f"{path}, memory {at}")
+        record_from(dump_json(one["record"]), f"{path}, memory {at}", form)
         for at, one in enumerate(document["memories"])
     ]
     return records, dict(document["manifest"]), names

@@ -75,6 +75,7 @@ class WorkingMemory(MutableMapping[str, MemoryEntry | str]):
             key=self._check_key(item),
             data={"item": item},
             meta=metadata,
+            pinned=bool(metadata.get("pinned")) or None,
             importance=self._weigh(content, metadata),
             session=self._conversation,
             source=metadata.get("source", UNKNOWN),

@@ -182,6 +182,7 @@ class MemoryManager:
             importance=weight,
             agent=self.config.agent,
             trust=draft.trust or meta.get("trust"),
+            pinned=bool(meta.get("pinned")) or None,
         )
         return self.memory.remember(ready, scope=self.config.scope)
 

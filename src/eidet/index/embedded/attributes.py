@@ -1,4 +1,4 @@
-"""What stands at a path of `data` or `meta`, as columns of one scope: made when it is asked for again.
+"""What stands at a path of `data`, `meta` or `state`, as columns of one scope: made when asked for again.
 
 A row has the number of its value among the different values of the path, so that a condition is
 tried once for each value and not for each row. Held equal to `Condition.holds` by tests.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...core.record import Record
 from ...core.validate import Json, dump_json
-from ...core.where import MISSING, Condition, compare, resolve
+from ...core.where import MISSING, Condition, compare, document_of, resolve
 from .vectors import extended, grown
 
 Path = tuple[str | int, ...]
@@ -76,7 +76,7 @@ class Attributes:
 
     def _follow(self, wanted: Iterable[Path], seq: NDArray[np.int64], read: Read) -> None:
         for path in wanted:
-            self._columns.setdefault(path, _Column(path[0] == "data", path[1:]))
+            self._columns.setdefault(path, _Column(path[0], path[1:]))
         behind = {path: c for path, c in self._columns.items() if path in wanted and c.count < len(seq)}
         if not behind:
             return
@@ -110,8 +110,8 @@ class Attributes:
 class _Column:
     """The values of one path: a code for each row, and what each code means; 0 is no value."""
 
-    def __init__(self, in_data: bool, steps: Path) -> None:
-        self._in_data, self._steps = in_data, steps
+    def __init__(self, document: str | int, steps: Path) -> None:
+        self._document, self._steps = document, steps
         self.count = 0
         self.chars = 0
         self._codes = np.empty(0, np.int32)
@@ -122,7 +122,7 @@ class _Column:
         self._complex: list[int] = []  # codes of lists and dicts
 
     def code_of(self, record: Record) -> int:
-        value = resolve(record.data if self._in_data else record.meta, self._steps)
+        value = resolve(document_of(record, self._document), self._steps)
         if value is MISSING:
             return 0
         key = _key(value)

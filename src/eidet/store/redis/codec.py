@@ -14,10 +14,13 @@ from typing import Any, Final
 
 from ...core.errors import Corrupt
 from ...core.event import Event
+from ...core.former_meta import Origin, split_meta
 from ...core.record import Kind, Record, Tier, Trust
+from ...core.state import NO_STATE, State
 from ...core.validate import dump_json
 
-VERSION: Final = 1
+VERSION: Final = 2
+FORMER: Final = 1  # had no state of its own: what there was of it lies in `meta`
 HEAD: Final = struct.Struct(">BddIIIII")
 _TAIL: Final = ("terms", "vector", "original", "sealed")
 
@@ -54,6 +57,7 @@ def _listed(record: Record, digest: str) -> list[Any]:
         record.trust,
         record.version,
         digest,
+        None if record.state is NO_STATE else record.state.to_json(),
     ]
 
 
@@ -80,13 +84,24 @@ class Light:
 def _read(found: bytes, scope: str, seq: int, *, whole: bool) -> tuple[Record, str, bool]:
     try:
         version, uses, last, said, *sizes = HEAD.unpack_from(found)
-        fields: Any = json.loads(found[HEAD.size : HEAD.size + said]) if version == VERSION else version
+        fields = _fields(version, found[HEAD.size : HEAD.size + said])
         tail = list(_parts(found, HEAD.size + said, sizes)) if whole else [b"", None, None, None]
         return _record(fields, tail, scope, seq, int(uses), last), fields[20], sizes[1] > 0
     except (struct.error, ValueError, IndexError, TypeError) as error:
         raise Corrupt(
             f"record {seq} of scope {scope!r} is damaged or was not written by Eidet ({error})"
         ) from error
+
+
+def _fields(version: int, said: bytes) -> list[Any]:
+    if version not in (FORMER, VERSION):
+        raise ValueError(f"its version is {version}")
+    fields: list[Any] = json.loads(said)
+    if version == FORMER:
+        meta, state = split_meta(fields[15], Origin(fields[11], fields[14], fields[17]))
+        fields[15] = meta
+        fields.append(state.to_json())
+    return fields
 
 
 def _parts(found: bytes, start: int, sizes: Sequence[int]) -> Iterable[bytes | None]:
@@ -104,12 +119,13 @@ def _record(
     terms, vector, original, sealed = tail
     (id, text, kind, tier, data, who, agent, session, step, place, importance) = fields[:11]
     (created, occurred, expires, source, meta, level, made_of, trust, version) = fields[11:20]
+    state = NO_STATE if fields[21] is None else State.from_json(fields[21])
     return Record.of(
         (
             *(id, scope, text, Kind(kind), Tier(tier), data, who, agent, session, step),
             *(None if place is None else tuple(place), importance, created, occurred, uses),
-            *(None if math.isnan(last) else last, expires, source, meta, vector, terms, level, original),
-            *(tuple(made_of), Trust(trust), sealed, version, seq),
+            *(None if math.isnan(last) else last, expires, source, meta, state, vector, terms, level),
+            *(original, tuple(made_of), Trust(trust), sealed, version, seq),
         )
     )
 

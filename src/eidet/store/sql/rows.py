@@ -9,6 +9,7 @@ from typing import Any, Final
 from ...core.errors import Corrupt
 from ...core.event import Event
 from ...core.record import Kind, Record, Tier, Trust, record_digest
+from ...core.state import NO_STATE, State, dump_state
 from ...core.validate import dump_json
 from ...quality import Tally
 from .. import Entry
@@ -55,6 +56,7 @@ def row_of(record: Record, seq: int) -> tuple[Any, ...]:
         record.original,
         record.trust.value,
         record.sealed,
+        None if record.state is NO_STATE else dump_state(record.state),
     )
 
 
@@ -100,6 +102,7 @@ def _record_of(row: Sequence[Any]) -> Record:
         original,
         trust,
         sealed,
+        state,
     ) = row
     return Record.of(
         (
@@ -122,6 +125,7 @@ def _record_of(row: Sequence[Any]) -> Record:
             expires,
             source,
             {} if meta is None else json.loads(meta),
+            NO_STATE if state is None else State.from_json(json.loads(state)),
             vector,
             terms,
             level,

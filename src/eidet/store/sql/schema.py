@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-REVISION: Final = "0002"
+REVISION: Final = "0003"
 
 # Scopes are found by ranges of their names, so they are ordered by code points in every database.
 PLAIN: Final = Text().with_variant(Text(collation="C"), "postgresql")
@@ -58,6 +58,7 @@ records = Table(
     Column("original", LargeBinary),
     Column("trust", Text, nullable=False, server_default="user"),
     Column("sealed", LargeBinary),
+    Column("state", Text),
     Index("records_by_id", "scope", "id", unique=True),
     Index(
         "records_by_content",

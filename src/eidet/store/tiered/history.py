@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ...core.event import Event
 from ...core.record import Record, kind_of, tier_of, trust_of
+from ...core.state import State
 from ...core.validate import Json
 from ..rules import said_before, succeed
 
@@ -21,6 +22,7 @@ _MAKE: Final[dict[str, Any]] = {
     "kind": kind_of,
     "tier": tier_of,
     "trust": trust_of,
+    "state": State.from_json,
     "sealed": lambda value: None if value is None else b64decode(value),
 }
 

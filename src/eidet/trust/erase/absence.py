@@ -151,7 +151,7 @@ def _json(data: Json) -> str | None:
 
 
 def _told(record: Record) -> str:
-    """All words of a record: text, data and meta, as they were before its tier showed less."""
+    """All words of a record: text, data, meta and state, as they were before its tier showed less."""
     whole = record.whole
     lines = (
         record.text,
@@ -159,6 +159,7 @@ def _told(record: Record) -> str:
         dump_json(record.data),
         dump_json(whole.data),
         dump_json(dict(record.meta)),
+        dump_json(record.state.to_json()),
     )
     return "\n".join(lines)
 

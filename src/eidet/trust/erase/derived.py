@@ -39,20 +39,16 @@ def made_anew(
 
 def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
     """Without the parts that upkeep merged into it, and without the link to what it updates."""
-    meta, merged = dict(old.meta), old.meta.get("merged")
-    loose: set[object] = set()
-    if isinstance(merged, list):
-        ids = {part.get("id") for part in merged if isinstance(part, Mapping)}
-        loose |= ids & gone.keys()
-        kept = [part for part in merged if not (isinstance(part, Mapping) and part.get("id") in gone)]
-        meta["merged"] = kept
-        if not kept:
-            del meta["merged"]
-    if meta.get("updates") in gone:
-        loose.add(meta.pop("updates"))
+    state = old.state
+    loose = {part.id for part in state.merged if part.id in gone}
+    if loose:
+        state = state.but(merged=tuple(part for part in state.merged if part.id not in loose))
+    if state.updates is not None and state.updates in gone:
+        loose.add(state.updates)
+        state = state.but(updates=None)
     if not loose:
         return old
-    return old.but(meta=meta, derived_from=tuple(id for id in old.derived_from if id not in loose))
+    return old.but(state=state, derived_from=tuple(id for id in old.derived_from if id not in loose))
 
 
 def _from_the_rest(
@@ -65,7 +61,7 @@ def _from_the_rest(
     left = list(look.scan(Where(scope=Scope(old.scope), ids=rest)))
     if old.kind is Kind.EPISODE and left:
         return remake(old.but(derived_from=rest), left)
-    if old.kind is Kind.FACT and old.meta.get("by") == "rules":
+    if old.kind is Kind.FACT and old.state.worded_by == "rules":
         saying = [source for source in left if _says(news.get(source.id, source), old.whole.text)]
         if len(saying) >= FEWEST_SAYING:
             return old.but(derived_from=tuple(source.id for source in saying))
@@ -83,5 +79,6 @@ def _says(episode: Record, fact: str) -> bool:
 def _tells(record: Record, texts: Iterable[str]) -> bool:
     """Whether a forgotten text is in it, word for word."""
     whole = record.whole
-    said = folded(f"{whole.text}\n{dump_json(whole.data)}\n{dump_json(dict(whole.meta))}")
+    told = (whole.data, dict(whole.meta), whole.state.to_json())
+    said = folded("\n".join((whole.text, *map(dump_json, told))))
     return any(len(text) >= SHORTEST and text in said for text in map(folded, texts))

@@ -15,7 +15,6 @@ from ...core.scope import Scope
 from ...core.where import Condition, Where
 from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
 from ...store.tombstones import Marker, absorbed_in, said_earlier
-from ...upkeep import HOLD
 from ...upkeep.lifecycle import HELD
 from .derived import Remake, made_anew
 
@@ -98,7 +97,7 @@ def _first(records: Iterable[Record]) -> Iterator[Record]:
 
 
 def _check_free(records: Sequence[Record]) -> None:
-    if held := [record.id for record in records if record.meta.get(HOLD)]:
+    if held := [record.id for record in records if record.state.hold is not None]:
         raise Refused(
             f"{len(held):,} of the records (or of those derived from them) are under a legal hold and "
             f"cannot be forgotten: `release` first ({', '.join(held[:3])})"
@@ -113,7 +112,7 @@ def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:
     doom.copies = [slim(record) for record in look.twins(telling)] if telling else []
     if wish.echoes and doom.asked:
         ids = [record.id for record in doom.asked]
-        echoing = Where(scope=wish.scope, conditions=(Condition("meta.echo_of", "in", ids),))
+        echoing = Where(scope=wish.scope, conditions=(Condition("state.echo_of", "in", ids),))
         known = {record.seq for record in doom.gone}
         doom.copies += [slim(record) for record in look.scan(echoing) if record.seq not in known]
 

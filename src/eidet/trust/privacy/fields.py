@@ -10,6 +10,7 @@ from ...core.draft import Draft
 from ...core.errors import Misconfigured
 from ...core.record import Record
 from ...core.settings import Settings
+from ...core.state import NO_STATE, MergedPart, State
 from ...core.validate import Json, clean_json
 from ...core.where import Condition, Where
 from ...write.shape import told
@@ -18,17 +19,20 @@ from .findings import Pii
 from .policy import KEYED
 from .vault import VaultFile, key_of, subkey
 
-PII: Final = "pii"  # the label in the meta of a record
 TEXTS: Final = ("text", "who", "source")
 TREES: Final = ("data", "meta")
 _COMPARED: Final = frozenset({"=", "!=", "in", "contains"})
 
 
 class Pending:
-    """Values behind new pseudonyms, until the records that carry them are about to be stored."""
+    """What waits until records are about to be stored.
+
+    `values` stand behind new pseudonyms; `classes` are those of personal data, one set for each record.
+    """
 
     def __init__(self) -> None:
         self.values: dict[str, bytes] = {}
+        self.classes: list[set[str]] = []
 
     def put(self, token: str, sealed: bytes) -> None:
         self.values[token] = sealed
@@ -130,20 +134,16 @@ def guard_draft(draft: Draft, guard: Guard, pending: Pending) -> Draft:
     if draft.text is None and draft.data is not None:
         spoken = told(clean_json(kept["data"], "data"))
         kept["text"] = guard.text(spoken, pending, labels)
-    if labels:
-        kept["meta"] = with_labels(kept["meta"], labels)
+    pending.classes.append(labels)
     if draft.vector is not None and kept["text"] != draft.text:
         kept["vector"] = None
     return replace(draft, **kept)
 
 
-def guard_changes(changes: Mapping[str, Any], old: Record, guard: Guard, pending: Pending) -> dict[str, Any]:
-    """What `revise` is told; classes that the record was labelled with stay."""
+def guard_changes(changes: Mapping[str, Any], guard: Guard, pending: Pending) -> dict[str, Any]:
+    """What `revise` is told."""
     kept, labels = guard_fields(changes, guard, pending)
-    labels |= _labels(old.meta)
-    if labels and ("meta" in kept or labels != _labels(old.meta)):
-        meta = kept.get("meta", old.meta)
-        kept["meta"] = with_labels(meta, labels)
+    pending.classes.append(labels)
     if "text" in kept and kept["text"] != changes["text"]:
         kept.pop("vector", None)
     return kept
@@ -154,24 +154,52 @@ def guard_record(record: Record, guard: Guard, pending: Pending) -> Record:
     whole = record.whole
     given = {name: getattr(whole, name) for name in (*TEXTS, *TREES)}
     kept, labels = guard_fields(given, guard, pending)
-    if labels:
-        kept["meta"] = with_labels(kept["meta"], labels)
+    state = with_more_classes(guard_state(record.state, guard, pending, labels), labels)
     if all(kept[name] == given[name] for name in (*TEXTS, "data")):
-        if kept["meta"] == given["meta"]:
-            return record
-        return record.but(meta=kept["meta"])
-    return whole.but(**kept, vector=None, terms=b"", level=0, original=None)
+        same = kept["meta"] == given["meta"] and state == record.state
+        return record if same else record.but(meta=kept["meta"], state=state)
+    return whole.but(**kept, state=state, vector=None, terms=b"", level=0, original=None)
 
 
-def with_labels(meta: Mapping[str, Json] | None, labels: set[str]) -> dict[str, Json]:
-    return {**(meta or {}), PII: sorted(labels | _labels(meta or {}))}
+def guard_state(state: State, guard: Guard, pending: Pending, labels: set[str]) -> State:
+    """The words in a state: names, reasons, and what merged records said."""
+    if state is NO_STATE:
+        return state
+    marks = {name: getattr(state, name) for name in ("pinned", "hold", "quarantine", "reviewed")}
+    kept = {
+        name: _guard_mark(mark, guard, pending, labels) for name, mark in marks.items() if mark is not None
+    }
+    parts = tuple(_guard_part(part, guard, pending, labels) for part in state.merged)
+    return state.but(**kept, merged=parts)
 
 
-def _labels(meta: Mapping[str, Json]) -> set[str]:
-    there = meta.get(PII)
-    if isinstance(there, list | tuple):
-        return {str(one) for one in there}
-    return set()
+def _guard_mark(mark: Any, guard: Guard, pending: Pending, labels: set[str]) -> Any:
+    said = {name: getattr(mark, name, None) for name in ("by", "because")}
+    kept = {name: guard.text(value, pending, labels) for name, value in said.items() if value is not None}
+    return replace(mark, **kept)
+
+
+def _guard_part(part: MergedPart, guard: Guard, pending: Pending, labels: set[str]) -> MergedPart:
+    return replace(
+        part,
+        text=guard.text(part.text, pending, labels),
+        source=None if part.source is None else guard.text(part.source, pending, labels),
+        meta=guard.tree(part.meta, "meta", pending, labels),
+        state=guard_state(part.state, guard, pending, labels),
+    )
+
+
+def with_classes(records: list[Record], pending: Pending) -> list[Record]:
+    """Records labelled with the classes of personal data that were in what was said of them."""
+    if not any(pending.classes):
+        return records
+    pairs = zip(records, pending.classes, strict=True)
+    return [record.but(state=with_more_classes(record.state, labels)) for record, labels in pairs]
+
+
+def with_more_classes(state: State, labels: set[str]) -> State:
+    """Classes that it was labelled with before stay."""
+    return state if labels.issubset(state.pii) else state.but(pii=tuple(sorted(labels.union(state.pii))))
 
 
 def guard_where(where: Where, guard: Guard) -> Where:

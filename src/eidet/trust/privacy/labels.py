@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from ...core.errors import BadInput, Misconfigured
 from ...core.record import Kind, Record, Trust, trust_of
-from ...core.validate import Json
+from ...core.state import PoisonLabel, Quarantine, Review
 from ...core.where import Condition, Where
 from . import Poisoned
 from .poisoning import poison
-from .quoting import POISON, UNTRUSTED
+from .quoting import UNTRUSTED
 
-QUARANTINE: Final = "quarantine"
-REVIEWED: Final = "reviewed"
 SCANS: Final = ("untrusted", "all", "off")
 ECHO: Final = 0.2  # what an echo counts; one of a memory that is not trusted
 ECHO_UNTRUSTED: Final = 0.5
@@ -22,7 +19,7 @@ _ORDER: Final = {trust: at for at, trust in enumerate(Trust)}
 
 ASIDE: Final = Where(trust=(Trust.QUARANTINED,))
 SEEN: Final = Where(never=(ASIDE,))
-LABELLED: Final = ASIDE | Where(conditions=(Condition(("meta", POISON), "exists"),))
+LABELLED: Final = ASIDE | Where(conditions=(Condition("state.poison", "exists"),))
 
 
 def scan_of(value: str) -> str:
@@ -62,12 +59,10 @@ def label_record(record: Record, told: Poisoned | None, echo_of: Record | None) 
         score = max(score, ECHO_UNTRUSTED if echo_of.trust in UNTRUSTED else ECHO)
         why.append("repeats what was just recalled")
         trust = less_trusted(trust, echo_of.trust)
-    meta = without(record.meta, POISON)
-    if why:
-        meta[POISON] = {"score": score, "why": why}
-    if trust is record.trust and meta == record.meta:
+    label = PoisonLabel(score=score, why=tuple(why)) if why else None
+    if trust is record.trust and label == record.state.poison:
         return record
-    return record.but(meta=meta, trust=trust)
+    return record.but(state=record.state.but(poison=label), trust=trust)
 
 
 def scan_record(record: Record, scan: str) -> Poisoned | None:
@@ -78,14 +73,11 @@ def scan_record(record: Record, scan: str) -> Poisoned | None:
 
 def set_aside(record: Record, now: float, *, by: str | None = None, because: str | None = None) -> Record:
     """Quarantined: what it was is kept, for whoever approves it."""
-    if record.trust is Trust.QUARANTINED and QUARANTINE in record.meta:
+    if record.trust is Trust.QUARANTINED and record.state.quarantine is not None:
         return record
-    if record.trust is Trust.QUARANTINED:
-        was = Trust.UNKNOWN
-    else:
-        was = record.trust
-    mark: dict[str, Json] = {"at": now, "was": str(was)} | _drop_absent(by=by, because=because)
-    return record.but(trust=Trust.QUARANTINED, meta={**record.meta, QUARANTINE: mark})
+    was = Trust.UNKNOWN if record.trust is Trust.QUARANTINED else record.trust
+    mark = Quarantine(at=now, was=str(was), by=by, because=because)
+    return record.but(trust=Trust.QUARANTINED, state=record.state.but(quarantine=mark))
 
 
 def approve_record(record: Record, trust: str | None, now: float, *, by: str | None = None) -> Record:
@@ -96,39 +88,23 @@ def approve_record(record: Record, trust: str | None, now: float, *, by: str | N
         chosen = trust_of(trust)
     if chosen is Trust.QUARANTINED:
         raise BadInput("approve says how far a memory is trusted: trusted, user, tool, web or unknown")
-    mark: dict[str, Json] = {"at": now, "digest": record.digest} | _drop_absent(by=by)
-    return record.but(trust=chosen, meta={**without(record.meta, POISON, QUARANTINE), REVIEWED: mark})
+    mark = Review(at=now, digest=record.digest, by=by)
+    return record.but(trust=chosen, state=record.state.but(poison=None, quarantine=None, reviewed=mark))
 
 
 def is_reviewed(record: Record) -> bool:
     """Whether somebody approved what it still says."""
-    mark = record.meta.get(REVIEWED)
-    return isinstance(mark, Mapping) and mark.get("digest") == record.digest
-
-
-def without(meta: Mapping[str, Json], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in meta.items() if name not in names}
+    mark = record.state.reviewed
+    return mark is not None and mark.digest == record.digest
 
 
 def _trust_before(record: Record) -> Trust:
     if record.trust is not Trust.QUARANTINED:
         return record.trust
-    mark = record.meta.get(QUARANTINE)
-    if isinstance(mark, Mapping):
-        was = mark.get("was")
-    else:
-        was = None
-    known = []
-    for trust in Trust:
-        if trust == was and trust is not Trust.QUARANTINED:
-            known.append(trust)
-    if known:
-        return known[0]
-    return Trust.UNKNOWN
-
-
-def _drop_absent(**parts: str | None) -> dict[str, Json]:
-    return {name: value for name, value in parts.items() if value is not None}
+    mark = record.state.quarantine
+    was = None if mark is None else mark.was
+    known = [trust for trust in Trust if trust == was and trust is not Trust.QUARANTINED]
+    return known[0] if known else Trust.UNKNOWN
 
 
 def asks_aside(where: Where | None) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Final
 
@@ -11,7 +10,6 @@ from ...core.record import Record, Trust, trust_of
 from .hidden_text import visible
 from .poisoning import SUSPICIOUS
 
-POISON: Final = "poison"  # the label in the meta of a record
 UNTRUSTED: Final = frozenset({Trust.TOOL, Trust.WEB, Trust.UNKNOWN, Trust.QUARANTINED})
 
 _LINES = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -35,22 +33,14 @@ def fenced(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
 
 def score_of(record: Record) -> float:
     """How much it looks like orders, by its label; 0 without one."""
-    label = record.meta.get(POISON)
-    if isinstance(label, Mapping):
-        score = label.get("score")
-    else:
-        score = None
-    if isinstance(score, int | float):
-        return float(score)
-    return 0.0
+    label = record.state.poison
+    return 0.0 if label is None else float(label.score)
 
 
 def trust_in(record: Record) -> Trust:
     """How far it is trusted as it is: a text that looks like orders is of nobody we know, whoever said it."""
-    suspicious = record.trust not in UNTRUSTED and POISON in record.meta and score_of(record) >= SUSPICIOUS
-    if suspicious:
-        return Trust.UNKNOWN
-    return record.trust
+    suspicious = record.trust not in UNTRUSTED and score_of(record) >= SUSPICIOUS
+    return Trust.UNKNOWN if suspicious else record.trust
 
 
 def is_untrusted(record: Record) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...core.hit import Hit, Hits
 from ...core.record import Record
+from ...core.state import State
 from ...core.validate import Json
 from ...recall.passages import Turns
 from . import Action, guarded, restored
@@ -28,13 +29,14 @@ def _spelt(value: bytes) -> str:
 
 
 def reveal_record(record: Record, guard: Guard) -> Record:
-    """Text, data, meta, who and source; what it was lowered from stays sealed behind its pseudonyms."""
+    """Text, data, meta, state, who and source; what it was lowered from stays behind its pseudonyms."""
     kept: dict[str, Any] = {
         name: None if (value := getattr(record, name)) is None else reveal_text(value, guard)
         for name in ("text", "who", "source")
     }
     trees = {name: reveal_tree(getattr(record, name), guard) for name in ("data", "meta")}
-    return record.but(**kept, **trees)
+    state = State.from_json(reveal_tree(record.state.to_json(), guard))
+    return record.but(**kept, **trees, state=state)
 
 
 def reveal_tree(value: Json, guard: Guard) -> Json:

@@ -24,7 +24,6 @@ from ...core.settings import Settings
 from ...core.where import Where
 from ...engine import Engine
 from ...text.chunks import units_of
-from ...upkeep import HOLD
 from ...write import Given, drafts_of, text_said
 from ...write.reembed import batches
 from .fields import (
@@ -35,6 +34,7 @@ from .fields import (
     guard_fields,
     guard_record,
     guard_where,
+    with_classes,
 )
 from .labels import (
     LABELLED,
@@ -49,7 +49,7 @@ from .labels import (
     threshold_of,
     without_quarantine,
 )
-from .quoting import POISON, score_of
+from .quoting import score_of
 from .reveal import Telling, Told, describe_revealed, reveal_record, reveal_text, tokens_of_value
 from .vault import key_of, subkey
 from .vault_gc import Living, empty_vault
@@ -82,11 +82,11 @@ class Guarding:
             return drafts, pending
         return [guard_draft(draft, guard, pending) for draft in drafts], pending
 
-    def changes(self, changes: Mapping[str, Any], old: Record) -> tuple[dict[str, Any], Pending]:
+    def changes(self, changes: Mapping[str, Any]) -> tuple[dict[str, Any], Pending]:
         pending = Pending()
         if self._guard is None:
             return dict(changes), pending
-        return guard_changes(changes, old, self._guard, pending), pending
+        return guard_changes(changes, self._guard, pending), pending
 
     def checked(
         self, records: list[Record], now: float, pending: Pending, there: Sequence[Record | None] = ()
@@ -95,6 +95,7 @@ class Guarding:
 
         A next version of a memory in quarantine (`there` are those that exist) stays in it.
         """
+        records = with_classes(records, pending)
         aside = {record.id for record in there if record is not None and record.trust == "quarantined"}
         if self._scan != "off" or self._engine.settings.echo_guard or aside:
             records = [self._checked(record, now, aside) for record in records]
@@ -102,6 +103,7 @@ class Guarding:
         return records
 
     def revised(self, new: Record, old: Record, now: float, pending: Pending) -> Record:
+        new = with_classes([new], pending)[0]
         if (new.text, new.data, new.trust, new.kind) == (old.text, old.data, old.trust, old.kind):
             self._keep(pending)
             return new
@@ -109,15 +111,17 @@ class Guarding:
 
     def _checked(self, record: Record, now: float, aside: set[str]) -> Record:
         echo = self._echoed(record)
-        if echo is not None or POISON in record.meta or is_scanned(record, self._scan):
+        if echo is not None or record.state.poison is not None or is_scanned(record, self._scan):
             record = label_record(record, scan_record(record, self._scan), echo)
-        above = self._above is not None and POISON in record.meta and score_of(record) >= self._above
+        above = (
+            self._above is not None and record.state.poison is not None and score_of(record) >= self._above
+        )
         return set_aside(record, now) if above or record.id in aside else record
 
     def _echoed(self, record: Record) -> Record | None:
         """The memory that a text only repeats, if the echo guard noticed that."""
-        id = record.meta.get("echo_of") if self._engine.settings.echo_guard else None
-        return self._engine.store.get(record.scope, [id])[0] if isinstance(id, str) else None
+        id = record.state.echo_of if self._engine.settings.echo_guard else None
+        return self._engine.store.get(record.scope, [id])[0] if id is not None else None
 
     def _keep(self, pending: Pending) -> None:
         if pending.values and self._guard is not None and self._guard.vault is not None:
@@ -138,8 +142,7 @@ class Guarding:
         bare = [at for at, (new, old) in pairs if new.vector is None and old.vector is not None]
         for at, ready in zip(bare, self._engine.ingest.derived([kept[at] for at in bare]), strict=True):
             kept[at] = ready
-        fresh = [record if POISON in record.meta or is_reviewed(record) else self._checked(record, now, set())
-                 for record in kept]  # fmt: skip
+        fresh = [record if _is_judged(record) else self._checked(record, now, set()) for record in kept]
         self._keep(pending)
         return fresh
 
@@ -187,7 +190,7 @@ class Guarding:
     def _changed(self, old: Record, new: Record, now: float, by: str | None) -> Record:
         if new is old:
             return old
-        if old.meta.get(HOLD):
+        if old.state.hold is not None:
             raise Refused(f"record {old.id!r} is under a legal hold: `release` it before a change")
         return self._engine.put([new], now=now, unique=False, expect=old.version, by=by)[0]
 
@@ -257,6 +260,10 @@ class Guarding:
     def close(self) -> None:
         if self._guard is not None and self._guard.vault is not None:
             self._guard.vault.close()
+
+
+def _is_judged(record: Record) -> bool:
+    return record.state.poison is not None or is_reviewed(record)
 
 
 _SAID: Final = frozenset(field.name for field in fields_of(Draft))  # the rest is for `remember` itself

@@ -49,5 +49,6 @@ def still_unnamed(tokens: Iterable[str], records: Iterable[Record], names: tuple
 def tokens_in_record(record: Record, names: tuple[str, ...]) -> Iterator[str]:
     """The pseudonyms in all that a guard looks at, before its tier showed less of it and after."""
     for one in (record,) if record.original is None else (record, record.whole):
-        for told in (one.text, one.who, one.source, dump_json(one.data), dump_json(one.meta)):
+        trees = (one.data, one.meta, one.state.to_json())
+        for told in (one.text, one.who, one.source, *map(dump_json, trees)):
             yield from tokens_in(told, names) if told else ()

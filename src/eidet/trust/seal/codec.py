@@ -1,10 +1,10 @@
 """Records as a sealed store keeps them, and back.
 
-    sealed     mark (16), guard (16), box of what the whole record says: text, data, meta
+    sealed     mark (16), guard (16), box of what the whole record says: text, data, meta, state
     original   what a tier shows of that instead, and the vector it had; packed as any original is
     vector, terms    boxes
     agent, session, who, source    tokens, the same for the same label
-    text, data, meta    nothing
+    text, data, meta, state    nothing
 
 The mark stands for the content, so that the same is not stored twice. The guard authenticates the
 columns that stay readable. What the store itself counts or carries over (uses, times, versions,
@@ -19,8 +19,10 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
+from ...core.former_meta import Origin, split_meta
 from ...core.lossless import Original, pack_original, read_original
 from ...core.record import MARK_BYTES, Record, content_digest
+from ...core.state import NO_STATE, State
 from ...core.validate import Json, dump_json
 from ...store import Entry
 from .boxes import MAC_BYTES, ScopeKeys, number_of
@@ -32,24 +34,30 @@ _BOX: Final = MARK_BYTES + MAC_BYTES
 
 
 class Content(NamedTuple):
-    """What a record says as a whole."""
+    """What a record says as a whole, and the state that Eidet keeps of it, as JSON."""
 
     text: str
     data: Json
     meta: Mapping[str, Json]
+    state: dict[str, Json]
+
+
+def content_bytes(content: Content) -> bytes:
+    return dump_json(content).encode()
 
 
 def shut(record: Record, keys: ScopeKeys, number: int | None = None) -> Record:
     """The record as it is kept, sealed by the newest key or the one with that number."""
     number = keys.newest if number is None else number
     owner, whole = keys.owner(record.id), record.whole
-    content = dump_json([whole.text, whole.data, whole.meta]).encode()
+    content = content_bytes(Content(whole.text, whole.data, whole.meta, whole.state.to_json()))
     labels = {name: _label(keys, name, getattr(record, name)) for name in LABELS}
     form = record.but(
         **labels,
         text="",
         data=None,
         meta={},
+        state=NO_STATE,
         vector=None if record.vector is None else keys.seal("vector", owner, record.vector, number),
         terms=keys.seal("terms", owner, record.terms, number),
         original=_shown(record, keys, owner, number),
@@ -112,7 +120,8 @@ def _readable(form: Record, keys: ScopeKeys, owner: bytes) -> dict[str, Any]:
     if form.original is not None:
         text, data, original = _lowered(form, content, keys, owner)
     labels = {name: _labelled(keys, name, getattr(form, name)) for name in LABELS}
-    return {**labels, "text": text, "data": data, "meta": content.meta, "original": original, "sealed": None}
+    said = {"text": text, "data": data, "meta": content.meta, "state": State.from_json(content.state)}
+    return {**labels, **said, "original": original, "sealed": None}
 
 
 def blank(form: Record) -> Record:
@@ -126,14 +135,26 @@ def content_of(form: Record, keys: ScopeKeys, owner: bytes) -> Content:
     if sealed is None:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} is not sealed, but its store is")
     mark, guard, box = sealed[:MARK_BYTES], sealed[MARK_BYTES:_BOX], sealed[_BOX:]
-    content = content_in(box, keys, owner)
+    content = content_in(box, keys, owner, form)
     if keys.mac(guarded(form, mark), number_of(box)) != guard:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} was changed outside of Eidet")
     return content
 
 
-def content_in(box: bytes, keys: ScopeKeys, owner: bytes) -> Content:
-    return Content(*json.loads(keys.open("content", box, owner)))
+def content_in(box: bytes, keys: ScopeKeys, owner: bytes, form: Record | None) -> Content:
+    """What a box holds. One of the time before there was a state had it in its meta: `form` is of whom."""
+    said = json.loads(keys.open("content", box, owner))
+    if len(said) == len(Content._fields):
+        return Content(*said)
+    text, data, meta = said
+    meta, state = split_meta(meta, _origin(form, keys)) if meta else (meta, NO_STATE)
+    return Content(text, data, meta, state.to_json())
+
+
+def _origin(form: Record | None, keys: ScopeKeys) -> Origin:
+    if form is None:
+        return Origin(0.0, None, ())
+    return Origin(form.created, _labelled(keys, "source", form.source), form.derived_from)
 
 
 def _labelled(keys: ScopeKeys, name: str, token: str | None) -> str | None:
@@ -176,7 +197,7 @@ def entry_opened(entry: Entry, keys: ScopeKeys) -> Entry:
 
 
 def told_before(
-    before: Mapping[str, Json], newer: Content, keys: ScopeKeys, owner: bytes
+    before: Mapping[str, Json], newer: Content, keys: ScopeKeys, owner: bytes, form: Record | None
 ) -> tuple[dict[str, Json], Content]:
     """What a note of the history says in plain words, and what the record said then."""
     told = dict(before)
@@ -186,7 +207,7 @@ def told_before(
     sealed = told.pop("sealed", None)
     if sealed is None:
         return told, newer
-    older = content_in(b64decode(sealed)[_BOX:], keys, owner)
+    older = content_in(b64decode(sealed)[_BOX:], keys, owner, form)
     told |= {k: v for k, v in older._asdict().items() if v != getattr(newer, k)}
     return told, older
 

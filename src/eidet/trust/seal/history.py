@@ -24,12 +24,12 @@ def story(events: Sequence[Event], form: Record | None, keys: ScopeKeys | None, 
     if keys is None:  # sealed in place after it was forgotten: nothing is left that would need a key
         return [replace(event, by=_actor(event, acted)) for event in events]
     owner = keys.owner(events[0].id)
-    newer = Content("", None, {}) if form is None else content_of(form, keys, owner)
+    newer = Content("", None, {}, {}) if form is None else content_of(form, keys, owner)
     plain = []
     for event in reversed(events):
         before = event.before
         if before is not None:
-            before, newer = told_before(before, newer, keys, owner)
+            before, newer = told_before(before, newer, keys, owner, form)
         plain.append(replace(event, before=before, by=_who(event, keys, acted)))
     return plain[::-1]
 

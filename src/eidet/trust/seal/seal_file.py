@@ -22,7 +22,7 @@ from ...store.sql.rows import COLUMNS, record_of, row_of
 from ...store.sql.sqlite import SqliteStore, translated
 from . import KeyService
 from .boxes import MAC_BYTES, ScopeKeys
-from .codec import LABELS, Content, shut
+from .codec import LABELS, Content, content_bytes, shut
 from .keyring import Keyring, begin, check_master, is_sealed
 from .store import ACTORS
 
@@ -85,7 +85,7 @@ def _seal_notes(raw: RawConnection, record: Record, keys: ScopeKeys) -> None:
         (record.scope, record.id),
     ).fetchall()
     whole = record.whole
-    said = Content(whole.text, whole.data, whole.meta)
+    said = Content(whole.text, whole.data, whole.meta, whole.state.to_json())
     for seq, earlier in told:
         before = json.loads(earlier)
         said = said._replace(**{name: before[name] for name in Content._fields if name in before})
@@ -99,7 +99,7 @@ def _note(before: Mapping[str, Json], said: Content, record: Record, keys: Scope
     for name in LABELS:
         if kept.get(name) is not None:
             kept[name] = keys.label(name, kept[name])
-    box = keys.seal("content", keys.owner(record.id), dump_json([said.text, said.data, said.meta]).encode())
+    box = keys.seal("content", keys.owner(record.id), content_bytes(said))
     return {**kept, "sealed": b64encode(bytes(2 * MAC_BYTES) + box).decode()}
 
 

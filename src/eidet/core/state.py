@@ -1,0 +1,267 @@
+"""What Eidet keeps of a record beside what its caller said: pins, holds, labels, links. Frozen values.
+
+The caller's own `meta` never means anything to Eidet, and Eidet never writes into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
+
+from .validate import Json, dump_json
+
+
+class Misshapen(ValueError):
+    """A value that is not of the shape that Eidet writes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protection:
+    """A pin or a legal hold: since when, by whom, and the expiry that comes back when it ends."""
+
+    at: float
+    by: str | None = None
+    expires: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoisonLabel:
+    """How much a text looks like orders to the agent (0 to 1), and why."""
+
+    score: float
+    why: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quarantine:
+    """Since when a record is set aside, how far it was trusted before, by whom and why."""
+
+    at: float
+    was: str
+    by: str | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """Who approved a record, when, and the digest of what it said then."""
+
+    at: float
+    digest: str
+    by: str | None = None
+
+
+def _no_state() -> State:
+    return NO_STATE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedPart:
+    """A record that upkeep made part of another one: all that the other does not say."""
+
+    id: str
+    text: str
+    occurred: float
+    source: str | None = None
+    session: str | None = None
+    meta: Mapping[str, Json] = field(default_factory=dict)
+    state: State = field(default_factory=_no_state)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What Eidet keeps of a record; a record of which nothing is kept has `NO_STATE`.
+
+    Conditions ask for it as `state.hold`, `state.poison.score` and so on, in the form of `to_json`.
+    """
+
+    pinned: Protection | None = None
+    hold: Protection | None = None
+    ttl: float | None = None  # seconds it lives on after it was read
+    poison: PoisonLabel | None = None
+    quarantine: Quarantine | None = None
+    reviewed: Review | None = None
+    merged: tuple[MergedPart, ...] = ()
+    echo_of: str | None = None  # the id of the record that it only repeats
+    updates: str | None = None
+    updated_by: str | None = None
+    weighed: bool = False  # its importance is Eidet's to change
+    used_before_move: int = 0
+    worded_by: str | None = None  # `rules`, or what else worded a record that upkeep made
+    pii: tuple[str, ...] = ()  # classes of personal data that were in it
+    more: Mapping[str, Json] = field(default_factory=dict)  # fields of a newer version, kept as they are
+
+    def but(self, **changes: Any) -> State:
+        """The same with some fields changed; `NO_STATE` itself if nothing is left."""
+        kept = {name: getattr(self, name) for name in self.__slots__}
+        new = State(**(kept | changes))
+        return NO_STATE if new == NO_STATE else new
+
+    @property
+    def is_protected(self) -> bool:
+        """Whether somebody pinned the record, or the law holds it."""
+        return self.pinned is not None or self.hold is not None
+
+    def protected_from(self, expires: float | None) -> State:
+        """With an expiry that waits until the pins and holds there are have ended."""
+        if expires is None:
+            return self
+        marks = {name: getattr(self, name) for name in PROTECTIONS}
+        waiting = {name: _until(mark, expires) for name, mark in marks.items() if mark is not None}
+        return self.but(**waiting)
+
+    def own(self) -> State:
+        """One that shares nothing that anybody could change: the `meta` of merged parts is a dict."""
+        return State.from_json(_copied(self.to_json())) if self.merged or self.more else self
+
+    def to_json(self) -> dict[str, Json]:
+        """Fields that have their default are left out; those of a newer version come back."""
+        if self is NO_STATE:
+            return {}
+        said = {name: _as_json(value) for name in _READ if (value := getattr(self, name))}
+        return {**said, **self.more}
+
+    @staticmethod
+    def from_json(said: Any) -> State:
+        """Misshapen if a field that this version knows has another shape."""
+        if not isinstance(said, dict):
+            raise Misshapen(f"a state is a dict, not {type(said).__name__}")
+        if not said:
+            return NO_STATE
+        known = {name: _READ[name](value) for name, value in said.items() if name in _READ}
+        return State(**known, more={name: value for name, value in said.items() if name not in _READ})
+
+
+PROTECTIONS: Final = ("pinned", "hold")
+NO_STATE: Final[State] = State()
+
+
+def dump_state(state: State) -> str | None:
+    """As JSON; None if nothing is kept."""
+    said = state.to_json()
+    return dump_json(said) if said else None
+
+
+def _copied(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {name: _copied(item) for name, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
+def _until(mark: Protection, expires: float) -> Protection:
+    return Protection(at=mark.at, by=mark.by, expires=expires)
+
+
+def _as_json(value: Any) -> Json:
+    if isinstance(value, State):
+        return value.to_json()
+    if isinstance(value, tuple):
+        return [_as_json(item) for item in value]
+    if not isinstance(value, _PARTS):
+        return value
+    said = {one.name: _as_json(getattr(value, one.name)) for one in fields(value)}
+    return {name: item for name, item in said.items() if item not in (None, {}, [])}
+
+
+# Reading back what `to_json` wrote: each takes one shape, and says Misshapen to every other.
+
+
+def read_number(value: Json) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Misshapen(f"{value!r:.80} is not a number")
+    return value
+
+
+def _positive(value: Json) -> float:
+    if not read_number(value) > 0:
+        raise Misshapen(f"{value!r:.80} is not above 0")
+    return float(value) if isinstance(value, float) else int(value)
+
+
+def _count(value: Json) -> int:
+    if type(value) is not int or value < 1:
+        raise Misshapen(f"{value!r:.80} is not a count")
+    return value
+
+
+def _text(value: Json) -> str:
+    if not isinstance(value, str):
+        raise Misshapen(f"{value!r:.80} is not a text")
+    return value
+
+
+def _texts(value: Json) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value:
+        raise Misshapen(f"{value!r:.80} is not a list of texts")
+    return tuple(map(_text, value))
+
+
+def _true(value: Json) -> bool:
+    if value is not True:
+        raise Misshapen(f"{value!r:.80} is not true")
+    return True
+
+
+def _mapping(value: Json) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        raise Misshapen(f"{value!r:.80} is not a dict")
+    return value
+
+
+_SHAPES: Final[dict[type[Any], dict[str, Callable[[Json], Any]]]] = {
+    Protection: {"at": read_number, "by": _text, "expires": read_number},
+    PoisonLabel: {"score": read_number, "why": _texts},
+    Quarantine: {"at": read_number, "was": _text, "by": _text, "because": _text},
+    Review: {"at": read_number, "digest": _text, "by": _text},
+    MergedPart: {
+        "id": _text,
+        "text": _text,
+        "occurred": read_number,
+        "source": _text,
+        "session": _text,
+        "meta": _mapping,
+        "state": State.from_json,
+    },
+}
+_PARTS: Final = tuple(_SHAPES)
+
+
+def read_part(kind: type[Any], value: Json) -> Any:
+    """One of the parts of a state; Misshapen if anything is missing, unknown or of another type."""
+    shape, said = _SHAPES[kind], _mapping(value)
+    if unknown := said.keys() - shape.keys():
+        raise Misshapen(f"{sorted(unknown)} is not known of {kind.__name__}")
+    try:
+        return kind(**{name: shape[name](item) for name, item in said.items()})
+    except TypeError as error:
+        raise Misshapen(str(error)) from None
+
+
+def _merged(value: Json) -> tuple[MergedPart, ...]:
+    if not isinstance(value, list) or not value:
+        raise Misshapen(f"{value!r:.80} is not a list of parts")
+    return tuple(read_part(MergedPart, part) for part in value)
+
+
+_READ: Final[dict[str, Callable[[Json], Any]]] = {
+    "pinned": lambda value: read_part(Protection, value),
+    "hold": lambda value: read_part(Protection, value),
+    "ttl": _positive,
+    "poison": lambda value: read_part(PoisonLabel, value),
+    "quarantine": lambda value: read_part(Quarantine, value),
+    "reviewed": lambda value: read_part(Review, value),
+    "merged": _merged,
+    "echo_of": _text,
+    "updates": _text,
+    "updated_by": _text,
+    "weighed": _true,
+    "used_before_move": _count,
+    "worded_by": _text,
+    "pii": _texts,
+}
+
+
+def read_field(name: str, value: Json) -> Any:
+    """A field of a state from its JSON; Misshapen if it has another shape."""
+    return _READ[name](value)
