@@ -100,7 +100,9 @@ def _table(report: Report) -> str:
     names += [name for name in ("session-hit@5", "session-all@5") if name in report.base.overall]
     told = (name.replace("session-", "session ") for name in names)
     heads = "".join(f"<th>{head}</th>" for head in ("", "questions", *told))
-    rows = (row for at, run in enumerate(report.runs) for row in _rows(run, at, names))
+    rows: list[str] = []
+    for at, run in enumerate(report.runs):
+        rows.extend(_rows(run, at, names))
     return f"<div class=wide><table><tr>{heads}</tr>{''.join(rows)}</table></div>"
 
 
@@ -131,7 +133,7 @@ def _plots(report: Report) -> Iterator[str]:
     yield _card_with_plot(
         "Latency",
         f"The share of recalls of {report.depth} hits that were answered within a time.",
-        shares_within({run.name: [answer.millis for answer in run.answers] for run in runs}),
+        shares_within({run.name: _millis(run) for run in runs}),
     )
     yield _card_with_plot(
         "What a score means",
@@ -243,10 +245,16 @@ def _record(draft: Draft | None, id: str) -> str:
     return f"{who}{_escape_text(shown)} <span class=chip>{_escape_text(id)}</span>"
 
 
+def _millis(run: Run) -> list[float]:
+    return [answer.millis for answer in run.answers]
+
+
+def _variant_line(run: Run) -> str:
+    return ", ".join(f"{name} {value}" for name, value in run.variant.describe().items())
+
+
 def _foot(report: Report) -> str:
-    told = "; ".join(
-        ", ".join(f"{name} {value}" for name, value in run.variant.describe().items()) for run in report.runs
-    )
+    told = "; ".join(_variant_line(run) for run in report.runs)
     return (
         f"<footer><p>{_escape_text(told)}.</p><p>{report.depth} hits asked for; seed {report.seed}; "
         f"intervals by drawing the questions 2,000 times; eidet {report.to_json()['eidet']}.</p></footer>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from .. import BadInput, __version__
@@ -74,7 +75,7 @@ class Report:
 def names_of(variants: Sequence[Variant]) -> list[str]:
     """Each by the parts in which they differ; one alone by embedder and recipe."""
     told = [variant.describe() for variant in variants]
-    parts = dict.fromkeys(name for parts in told for name in parts)
+    parts = dict.fromkeys(chain.from_iterable(told))
     differing = []
     for name in parts:
         if len({one.get(name) for one in told}) > 1:

@@ -24,9 +24,12 @@ def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, An
     states: list[str] = []
     for part in told.values():
         states.extend(_states(part))
-    down = bool(stores) and all(state == "down" for state in stores)
-    whole = all(state == "up" for state in states) and not _waits(told.get("store", {}))
-    return {"state": "down" if down else "up" if whole else "degraded", **told}
+    state = "degraded"
+    if stores and all(one == "down" for one in stores):
+        state = "down"
+    elif all(one == "up" for one in states) and not _waits(told.get("store", {})):
+        state = "up"
+    return {"state": state, **told}
 
 
 def _states(part: Mapping[str, Any]) -> Iterator[str]:

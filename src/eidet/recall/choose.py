@@ -115,7 +115,9 @@ class Chooser:
     def fill(self, chosen: Chosen, wishes: Sequence[Wish], room: int) -> Chosen:
         """What was chosen and as much of what else is wished for as there is room for, the first first."""
         chosen = dict(chosen)
-        opened = {place for wish in chosen.values() for place, _ in self._openings(wish)}
+        opened: set[object] = set()
+        for taken in chosen.values():
+            opened.update(place for place, _ in self._openings(taken))
         heard = self._text_of(chosen)
         for wish in wishes:
             if room <= 0:

@@ -62,7 +62,10 @@ def _fetch_nearby(
 ) -> dict[int, Record]:
     """Records by seq: those at hand, and the others from the store."""
     known = {record.seq: record for record in found}
-    missing = {seq for place in near.values() for seq, _ in place.beside} - known.keys()
+    missing: set[int] = set()
+    for place in near.values():
+        missing.update(seq for seq, _ in place.beside)
+    missing -= known.keys()
     if missing:
         fetched = recall.store.fetch(path, sorted(missing))
         known.update((record.seq, record) for record in fetched if record is not None)

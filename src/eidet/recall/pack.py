@@ -148,8 +148,10 @@ def _page(chosen: Chosen, chooser: Chooser, turns: Turns) -> _Page:
         piece = chooser.piece(wish)
         parts[piece.section].append(Told(piece.record, piece.line))
     passages = passages_of(parts.pop(CONVERSATION), turns)
-    lists = {name: sorted(told, key=_age) for name, told in parts.items()}
-    sections = {name: [one.line for one in told] for name, told in lists.items()}
+    lists = {name: sorted(part, key=_age) for name, part in parts.items()}
+    sections = {}
+    for name, part in lists.items():
+        sections[name] = [one.line for one in part]
     sections[CONVERSATION] = lines_of(passages, headings=chooser.headings)
     bodies = {name: "\n".join(lines) for name, lines in sections.items() if lines}
     text = _join_sections(bodies, chooser.headings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from ..core.record import Record
@@ -40,14 +40,16 @@ def passages_of(told: Sequence[Told], turns: Turns) -> list[list[Told]]:
     threads: dict[Key, list[Told]] = {}
     for one in sorted(told, key=_when):
         threads.setdefault(_thread(one.record), []).append(one)
-    runs = [run for thread in threads.values() for run in _runs(thread, turns)]
+    runs: list[list[Told]] = []
+    for thread in threads.values():
+        runs.extend(_runs(thread, turns))
     return sorted(runs, key=lambda run: _when(run[0]))
 
 
 def lines_of(passages: Sequence[Sequence[Told]], *, headings: bool) -> list[str]:
     """Every line, under the name of its session where that changes; a mark where turns are passed over."""
     if not headings:
-        return [one.line for passage in passages for one in passage]
+        return [one.line for one in chain.from_iterable(passages)]
     lines: list[str] = []
     for before, passage in pairwise([None, *passages]):
         assert passage is not None

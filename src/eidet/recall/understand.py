@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -137,9 +137,16 @@ def find_names(text: str, voices: Sequence[str]) -> tuple[str, ...]:
     Of two who share a first name, a whole name means only one.
     """
     low = text.casefold()
-    found = {who: at for who in voices if _is_name(who) and (at := _find_name(text, low, who))}
+    found: dict[str, tuple[int, int]] = {}
+    for voice in voices:
+        if _is_name(voice) and (at := _find_name(text, low, voice)):
+            found[voice] = at
     order = sorted(found, key=lambda who: (found[who][0], -found[who][1], len(who)))
-    return tuple(who for who in order if not any(_within(found[who], found[other]) for other in order))
+    return tuple(who for who in order if not _is_part_of_another(found[who], found.values()))
+
+
+def _is_part_of_another(part: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
+    return any(_within(part, other) for other in others)
 
 
 def _within(part: tuple[int, int], whole: tuple[int, int]) -> bool:
@@ -195,11 +202,9 @@ def _without_names(text: str, names: Sequence[str]) -> str:
 
 def _entities(text: str, names: Sequence[str], dates: Sequence[Dated]) -> tuple[str, ...]:
     """Words inside the question that are written as names and are none of the participants."""
-    taken = set()
-    for name in names:
-        for part in name.split():
-            taken.add(part.casefold())
-    taken |= {part.casefold() for one in dates for part in one.text.split()}
+    taken: set[str] = set()
+    for known in (*names, *(one.text for one in dates)):
+        taken.update(part.casefold() for part in known.split())
     found = (match[0] for match in _CAPITAL.finditer(text) if match.start())
     return tuple(dict.fromkeys(word for word in found if word.casefold() not in taken))
 

@@ -192,8 +192,11 @@ class _Game:
         told: set[str] = set()
         for one in seen:
             told.update(self._stage.tried.get(one.scope, ()))
-        made = ((id, one.scope) for one in others for id in self._stage.made.get(one.scope, ()))
-        return {id: scope for id, scope in made if id not in told}
+        foreign: dict[str, str] = {}
+        for other in others:
+            made = self._stage.made.get(other.scope, ())
+            foreign |= {id: other.scope for id in made if id not in told}
+        return foreign
 
     def _find_changes(
         self, looked_at: list[Tenant], counted: object, watched: Tenant

@@ -227,7 +227,9 @@ class _Said:
 def consolidate(episodes: Sequence[Record], settings: Upkeep, embed: Embed, now: float) -> Iterator[Change]:
     """What several episodes say becomes a fact, in the words of the newest, with the episodes as sources."""
     newest = sorted(episodes, key=lambda record: record.occurred)[-EPISODES:]
-    said = [_Said(text, record) for record in newest for text in _statements(record.whole.text)]
+    said: list[_Said] = []
+    for newer in newest:
+        said.extend(_Said(text, newer) for text in _statements(newer.whole.text))
     if not said:
         return
     ids = [str(at) for at in range(len(said))]

@@ -234,7 +234,11 @@ class AgentMemoryAPI:
         """What the caches of all agents hold together."""
         told = [space.cache_info() for space in list(self._spaces.values())]
         summed = ("entries", "memories", "hits", "misses")
-        return {name: sum(one[name] for one in told) for name in summed} | {"ttl": self.config.cache_ttl}
+        info: dict[str, Any] = {}
+        for name in summed:
+            info[name] = sum(one[name] for one in told)
+        info["ttl"] = self.config.cache_ttl
+        return info
 
     def register_hook(self, event: str, hook: Hook, priority: int = 5) -> None:
         """A function to be called at an event with its data (and the space, if it takes two arguments).

@@ -136,8 +136,8 @@ class MemoryConfig:
         if short is not None and middle is not None and _place(short) != _place(middle):
             raise MemoryConfigException(
                 f"stm_config is on {_hide_password(short)}, im_config on {_hide_password(middle)}: "
-                "the short and the middle tier live on one server, in one database and namespace; name the same for both, or leave it "
-                "out of im_config",
+                "the short and the middle tier live on one server, in one database and namespace; "
+                "name the same for both, or leave it out of im_config",
                 severity=Severity.POTENTIALLY_RECOVERABLE,
             )
 
