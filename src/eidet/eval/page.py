@@ -11,7 +11,7 @@ from .. import Draft
 from .figures import Comparison, Difference, Figure, Run
 from .plot import COLOURS, bars, curves, forest, plot_calibration, shares_within
 from .report import Report
-from .run import Answer, Found
+from .run import QuestionAnswer, RankedHit
 
 WORST: Final = 30
 LONGEST: Final = 600  # characters of a text that are shown
@@ -177,7 +177,7 @@ def _worst(report: Report) -> str:
     return f"<h2>Worst questions</h2>{body}"
 
 
-def worst(report: Report, count: int) -> list[Answer]:
+def worst(report: Report, count: int) -> list[QuestionAnswer]:
     """The answers of the first run with the lowest nDCG, in turn from each category."""
     values = report.base.columns[f"nDCG@{report.k}"]
     order = sorted(range(len(values)), key=lambda at: (float(values[at]), at))
@@ -191,7 +191,7 @@ def worst(report: Report, count: int) -> list[Answer]:
     return [report.base.answers[at] for _, _, at in sorted(turns)[:count]]
 
 
-def _question(answer: Answer, texts: Mapping[tuple[str, str | None], Draft], depth: int) -> str:
+def _question(answer: QuestionAnswer, texts: Mapping[tuple[str, str | None], Draft], depth: int) -> str:
     question, ranks = answer.question, {hit.id: at for at, hit in enumerate(answer.found, 1) if hit.gold}
     if question.category:
         chip = f" <span class=chip>{_escape_text(question.category)}</span>"
@@ -215,7 +215,7 @@ def _question(answer: Answer, texts: Mapping[tuple[str, str | None], Draft], dep
     )
 
 
-def _hit(hit: Found, rank: int, texts: Mapping[tuple[str, str | None], Draft]) -> str:
+def _hit(hit: RankedHit, rank: int, texts: Mapping[tuple[str, str | None], Draft]) -> str:
     mark = ""
     if hit.gold:
         mark = " class=right"

@@ -11,7 +11,7 @@ from typing import Any, Final
 from .. import BadInput, __version__
 from .cases import Case
 from .figures import Comparison, Difference, Figure, Run
-from .run import Answer, Variant
+from .run import QuestionAnswer, Variant
 
 FORMAT: Final = "eidet-eval/1"
 
@@ -107,7 +107,7 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _answer(run: Run, at: int, answer: Answer) -> dict[str, Any]:
+def _answer(run: Run, at: int, answer: QuestionAnswer) -> dict[str, Any]:
     question = answer.question
     return {
         "scope": answer.scope,

@@ -20,7 +20,7 @@ def key_of(record: Record) -> Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turns:
+class SessionTurns:
     """Which turn of its session a record is, and who stands beside it, nearest first."""
 
     turn: Mapping[Key, int] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Told:
     line: str
 
 
-def passages_of(told: Sequence[Told], turns: Turns) -> list[list[Told]]:
+def passages_of(told: Sequence[Told], turns: SessionTurns) -> list[list[Told]]:
     """Runs of turns that follow one another, each in order of time, the earliest first."""
     threads: dict[Key, list[Told]] = {}
     for one in sorted(told, key=_when):
@@ -77,7 +77,7 @@ def _thread(record: Record) -> Key:
     return f"{record.scope}/", record.id
 
 
-def _runs(thread: Sequence[Told], turns: Turns) -> Iterator[list[Told]]:
+def _runs(thread: Sequence[Told], turns: SessionTurns) -> Iterator[list[Told]]:
     """Turns whose numbers are not known are taken to follow one another."""
     run: list[Told] = []
     for one in thread:

@@ -66,7 +66,7 @@ def _inside(value: object) -> Iterator[object]:
         yield from (getattr(value, field.name) for field in fields(value))
 
 
-class Lines(logging.Handler):
+class LogLines(logging.Handler):
     """Log lines as they are written, until they are taken."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from ..core.validate import dump_json
 from ..net.retry import Patience
 from ..store.export_file import as_json, record_from
 from .archive import ABOUT, about
-from .bucket import Bucket, Place, Taken
+from .bucket import Bucket, BucketPlace, Taken
 
 log = logging.getLogger("eidet")
 
@@ -41,7 +41,7 @@ class S3Archive:
 
     def __init__(self, url: str, *, patience: Patience | None = None) -> None:
         self.url = url
-        self._bucket = Bucket(Place.of(url), patience)
+        self._bucket = Bucket(BucketPlace.of(url), patience)
 
     def __repr__(self) -> str:
         return f"S3Archive({self.url!r})"
