@@ -28,10 +28,10 @@ def words(text: str) -> frozenset[str]:
 
 
 CEILINGS: Final[dict[str, float]] = {
-    "lines": 67_778,  # of all of src; plain statements take more lines than dense ones
+    "lines": 67_770,  # of all of src; plain statements take more lines than dense ones
     "function_median": 4,  # code lines of the body of a function
     "function_p95": 14,
-    "ternaries_per_1000": 22.3,  # code lines; py-key-value has 3, httpx 12
+    "ternaries_per_1000": 22.0,  # code lines; py-key-value has 3, httpx 12
     "comprehensions_per_1000": 46.5,  # py-key-value has 8, procrastinate 11
     "nested_comprehensions": 116,  # one inside another, or with two `for`; goal 0
     "nested_ternaries": 11,  # goal 0
@@ -41,7 +41,7 @@ CEILINGS: Final[dict[str, float]] = {
     "participles": 463,  # functions named `told`, `opened`, … instead of by a verb
     "classes_named_twice": 22,  # public class names with two meanings
     "modules_named_twice": 15,  # file names with two meanings
-    "layers": 10,  # of imports, in pyproject.toml
+    "layers": 9,  # of imports, in pyproject.toml
 }
 
 LONGEST_FILE: Final = 400
@@ -76,7 +76,7 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
     "trust/audit/store.py:AuditedStore": 44,
     "store/__init__.py:Store": 39,
     "index/embedded/shard.py:Shard": 35,
-    "compat/api/api.py:AgentMemoryAPI": 34,
+    "compat/api/api.py:AgentMemoryAPI": 31,
     "store/redis/transaction.py:Desk": 32,
     "index/vectordb/index.py:VectorIndex": 31,
     "views/conversation.py:Conversation": 31,
@@ -87,7 +87,6 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
     "index/embedded/__init__.py:EmbeddedIndex": 27,
     "trust/privacy/service.py:Guarding": 27,
     "compat/api/builder.py:QueryBuilder": 26,
-    "compat/enhanced/agent.py:EnhancedAgentMemory": 26,
     "compat/manager/memory.py:MemoryManager": 26,
     "compat/messages/base.py:BaseMemoryStore": 26,
     "store/sql/postgres/driver.py:PostgresDriver": 26,

@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """One line of the report."""
+    """One line of the report of `eidet doctor`."""
 
     check: str
     level: Literal["ok", "warning", "fault"]

@@ -132,7 +132,8 @@ def _chat(id: str, began: float, turns: Any, where: str, roles: Sequence[str]) -
         text = text_in(said, "content", f"{where}, turn {at + 1}", blank=True)
         if role in roles and text.strip():
             drafts.append(_draft(id, at, role, text, began + at))
-            gold += [f"{id}:{at}"] if said.get("has_answer") is True else []
+            if said.get("has_answer") is True:
+                gold.append(f"{id}:{at}")
     return Chat(id=id, drafts=tuple(drafts)), gold
 
 

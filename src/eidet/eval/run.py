@@ -53,7 +53,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedHit:
-    """A hit as the figures need it. `leaked`: it is of another scope than the one asked."""
+    """A hit as the figures need it. `leaked` marks a hit from another scope than the one asked."""
 
     id: str
     scope: str
@@ -85,7 +85,7 @@ class Packed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAnswers:
-    """All answers of a variant, and what it took to remember the records."""
+    """All answers of a variant, and how long it took to load the records."""
 
     answers: tuple[QuestionAnswer, ...]
     packed: tuple[Packed, ...]

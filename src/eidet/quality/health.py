@@ -1,4 +1,4 @@
-"""How the servers do that a memory stands on, out of what each line tells."""
+"""Reports whether the servers behind a memory are up, degraded or down."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def health_of(thing: object) -> Mapping[str, Any] | None:
-    """What a part tells of its line to a server; None if it has none."""
+    """The health that a part reports about its server; None if it uses none."""
     tell = getattr(thing, "health", None)
     if tell is None:
         return None
@@ -15,9 +15,9 @@ def health_of(thing: object) -> Mapping[str, Any] | None:
 
 
 def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
-    """Those parts that have something to tell, and what it comes to: up, degraded or down.
+    """The parts that report their health, and the overall state: up, degraded or down.
 
-    It is down where no store answers: what is missing otherwise is done without, or waits.
+    A memory is down only if no store answers. Without any other part it works on, with less.
     """
     told = {name: part for name, part in parts.items() if part is not None}
     stores = list(_states(told.get("store", {})))
@@ -33,7 +33,7 @@ def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, An
 
 
 def _states(part: Mapping[str, Any]) -> Iterator[str]:
-    """Of a line, or of each store of several."""
+    """The state of one server, or of each store of a tiered memory."""
     if "state" in part:
         yield part["state"]
     else:

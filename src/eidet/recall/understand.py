@@ -99,11 +99,15 @@ class Understood:
             told.append(f"said by {self.speaker}")
         told += [f"{one.text!r} is {_days(one)}" for one in self.dates]
         told += [f"asks for {what}" for flag, what in _ASKED.items() if self.expects & flag]
-        told += ["asks for several"] if self.several else []
+        if self.several:
+            told.append("asks for several")
         told += [f"says {phrase!r}" for phrase in self.phrases]
-        told += [f"in session {self.session}"] if self.session else []
-        told += [f"of kind {self.kind}"] if self.kind else []
-        told += [f"near {self.place}"] if self.place else []
+        if self.session:
+            told.append(f"in session {self.session}")
+        if self.kind:
+            told.append(f"of kind {self.kind}")
+        if self.place:
+            told.append(f"near {self.place}")
         return tuple(told)
 
 

@@ -67,7 +67,7 @@ def _inside(value: object) -> Iterator[object]:
 
 
 class LogLines(logging.Handler):
-    """Log lines as they are written, until they are taken."""
+    """Collects log lines until they are taken."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)

@@ -1,4 +1,4 @@
-"""How telling a text is by itself: does it hold something one would want to know later?
+"""Scores how much lasting information a text contains.
 
 What counts in any language: how much is said, numbers, names (capitals inside a sentence, where the
 script has them), and that questions ask more than they tell. English besides: phrases by which people
@@ -71,7 +71,7 @@ _SMALL_TALK: Final = _words("""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Informativeness:
-    """How telling in 0-1, and what was noticed."""
+    """A score from 0 to 1, and the features that raised it."""
 
     value: float
     notes: tuple[str, ...] = ()
