@@ -41,7 +41,7 @@ CEILINGS: Final[dict[str, float]] = {
     "participles": 463,  # functions named `told`, `opened`, … instead of by a verb
     "classes_named_twice": 22,  # public class names with two meanings
     "modules_named_twice": 15,  # file names with two meanings
-    "layers": 9,  # of imports, in pyproject.toml
+    "layers": 10,  # of imports, in pyproject.toml
 }
 
 LONGEST_FILE: Final = 400
