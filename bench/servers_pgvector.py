@@ -20,7 +20,7 @@ from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.eval.locomo import locomo_cases
-from eidet.eval.run import Asked, Variant, ask
+from eidet.eval.run import RunAnswers, Variant, ask
 from eidet.index import Probe
 from eidet.index.pgvector import PgvectorIndex
 from eidet.index.pgvector import remote_scope as served
@@ -204,7 +204,7 @@ def _locomo(database: Any) -> None:
     )
 
 
-def _found(asked: Asked) -> float:
+def _found(asked: RunAnswers) -> float:
     """The mean share of the gold among the first ten."""
     shares = [
         len({one.id for one in answer.found[:10]} & set(answer.question.gold))

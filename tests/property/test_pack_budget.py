@@ -14,7 +14,7 @@ from eidet.core.hit import Hit
 from eidet.core.record import Kind, Record
 from eidet.recall.nearby import TURN_KINDS
 from eidet.recall.pack import Context, line_of, pack
-from eidet.recall.passages import Key, Turns, key_of
+from eidet.recall.passages import Key, SessionTurns, key_of
 from eidet.recall.prompt_lines import GAP
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 
@@ -75,7 +75,7 @@ def hits_of(found: Sequence[Record]) -> list[Hit]:
     return [Hit(record=record, score=1 - n / 100) for n, record in enumerate(chosen)]
 
 
-def turns_of(found: Sequence[Record], reach: int) -> Turns:
+def turns_of(found: Sequence[Record], reach: int) -> SessionTurns:
     turn: dict[Key, int] = {}
     beside: dict[Key, list[Record]] = {}
     for session in {record.session for record in found if record.session}:
@@ -84,7 +84,7 @@ def turns_of(found: Sequence[Record], reach: int) -> Turns:
         for n, record in enumerate(told):
             turn[key_of(record)] = n
             beside[key_of(record)] = [*told[max(0, n - reach) : n], *told[n + 1 : n + 1 + reach]]
-    return Turns(turn=turn, beside=beside)
+    return SessionTurns(turn=turn, beside=beside)
 
 
 def packed(

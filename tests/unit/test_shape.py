@@ -28,18 +28,18 @@ def words(text: str) -> frozenset[str]:
 
 
 CEILINGS: Final[dict[str, float]] = {
-    "lines": 66_246,  # of all of src
-    "function_median": 5,  # code lines of a function
-    "function_p95": 16,
-    "ternaries_per_1000": 34.0,  # code lines; py-key-value has 3, httpx 12
-    "comprehensions_per_1000": 50.3,  # py-key-value has 8, procrastinate 11
-    "nested_comprehensions": 191,  # one inside another, or with two `for`; goal 0
-    "nested_ternaries": 25,  # goal 0
-    "lambdas_with_defaults": 23,  # goal 0
+    "lines": 67_770,  # of all of src; plain statements take more lines than dense ones
+    "function_median": 4,  # code lines of the body of a function
+    "function_p95": 14,
+    "ternaries_per_1000": 22.0,  # code lines; py-key-value has 3, httpx 12
+    "comprehensions_per_1000": 46.5,  # py-key-value has 8, procrastinate 11
+    "nested_comprehensions": 116,  # one inside another, or with two `for`; goal 0
+    "nested_ternaries": 11,  # goal 0
+    "lambdas_with_defaults": 17,  # goal 0
     "private_reaches": 45,  # `noqa: SLF001`; goal 0
     "asked_by_name": 76,  # `getattr` and `hasattr` with a literal name; goal: none on a port
-    "participles": 778,  # functions named `told`, `opened`, … instead of by a verb
-    "classes_named_twice": 36,  # public class names with two meanings
+    "participles": 463,  # functions named `told`, `opened`, … instead of by a verb
+    "classes_named_twice": 22,  # public class names with two meanings
     "modules_named_twice": 15,  # file names with two meanings
     "layers": 10,  # of imports, in pyproject.toml
 }
@@ -76,7 +76,7 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
     "trust/audit/store.py:AuditedStore": 44,
     "store/__init__.py:Store": 39,
     "index/embedded/shard.py:Shard": 35,
-    "compat/api/api.py:AgentMemoryAPI": 34,
+    "compat/api/api.py:AgentMemoryAPI": 31,
     "store/redis/transaction.py:Desk": 32,
     "index/vectordb/index.py:VectorIndex": 31,
     "views/conversation.py:Conversation": 31,
@@ -87,7 +87,6 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
     "index/embedded/__init__.py:EmbeddedIndex": 27,
     "trust/privacy/service.py:Guarding": 27,
     "compat/api/builder.py:QueryBuilder": 26,
-    "compat/enhanced/agent.py:EnhancedAgentMemory": 26,
     "compat/manager/memory.py:MemoryManager": 26,
     "compat/messages/base.py:BaseMemoryStore": 26,
     "store/sql/postgres/driver.py:PostgresDriver": 26,
@@ -145,9 +144,10 @@ class Module:
     def place_of(self, node: ast.AST) -> str:
         return f"{self.name}:{getattr(node, 'lineno', 1)}"
 
-    def count_code(self, node: ast.stmt) -> int:
-        last = node.end_lineno or node.lineno
-        return sum(1 for line in range(node.lineno, last + 1) if line in self.code)
+    def count_code(self, function: Function) -> int:
+        """Code lines of the body, without signature, docstring and comments."""
+        first, last = function.body[0].lineno, function.end_lineno or function.lineno
+        return sum(1 for line in range(first, last + 1) if line in self.code)
 
 
 @dataclass
@@ -233,7 +233,7 @@ def measure_functions(modules: list[Module], shape: Shape) -> None:
     for module in modules:
         for node in ast.walk(module.tree):
             if isinstance(node, Function):
-                lengths.append(module.count_code(node) - len(node.decorator_list))
+                lengths.append(module.count_code(node))
                 if is_participle(node.name) and not is_property(node):
                     participles.append(f"{module.place_of(node)} {node.name}")
     shape.figures["function_median"] = median(lengths)

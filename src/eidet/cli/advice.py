@@ -9,7 +9,7 @@ from ..core.scope import Scope
 from ..core.settings import Settings
 from ..memory import Memory
 from ..quality import Windows
-from .findings import Finding, ok, warning
+from .findings import CheckResult, ok, warning
 
 MANY: Final = 0.5  # of the records: a larger share is worth a word
 FEW: Final = 20  # records: under it shares mean nothing
@@ -25,12 +25,12 @@ _CURES: Final = {
 }
 
 
-def advice(memory: Memory, scope: Scope | None, settings: Settings) -> Iterator[Finding]:
+def advice(memory: Memory, scope: Scope | None, settings: Settings) -> Iterator[CheckResult]:
     yield from of_retrieval(memory.stats(scope)["retrieval"], settings)
     yield from of_records(memory.metrics(scope), settings)
 
 
-def of_retrieval(told: Mapping[str, Any], settings: Settings) -> Iterator[Finding]:
+def of_retrieval(told: Mapping[str, Any], settings: Settings) -> Iterator[CheckResult]:
     drift = told["drift"]
     windows = f"the last {settings.recent_days} days against the {settings.reference_days} before"
     if drift["verdict"] == "unknown":
@@ -61,7 +61,7 @@ def _describe_shift(shift: Mapping[str, Any]) -> str:
     return f"the {mean}{name} went from {numbers}, which is {better} (p {shift['p_value']:.2g})"
 
 
-def of_records(metrics: Mapping[str, float], settings: Settings) -> Iterator[Finding]:
+def of_records(metrics: Mapping[str, float], settings: Settings) -> Iterator[CheckResult]:
     records = metrics["eidet_records"]
     repeated = metrics.get("eidet_memory_duplicate_ratio", 0.0)
     yield _share(
@@ -89,7 +89,7 @@ def of_records(metrics: Mapping[str, float], settings: Settings) -> Iterator[Fin
     )
 
 
-def _share(check: str, share: float, much: bool, message: str, todo: str) -> Finding:
+def _share(check: str, share: float, much: bool, message: str, todo: str) -> CheckResult:
     if much:
         return warning(check, message, todo)
     return ok(check, message if share else "none")

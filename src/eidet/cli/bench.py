@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import quantiles
 from typing import TYPE_CHECKING, Annotated, Final
@@ -33,9 +35,7 @@ if TYPE_CHECKING:
 
 ASKED: Final = 200
 VOCABULARY: Final = 20_000
-_SYLLABLES: Final = [
-    start + end for start in "bdfgklmnprstvz" for end in ("a", "e", "i", "o", "u", "an", "or")
-]
+_SYLLABLES: Final = list(map("".join, product("bdfgklmnprstvz", ("a", "e", "i", "o", "u", "an", "or"))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +91,9 @@ def writing(
     memory: Memory, bare: sqlite3.Connection, one_by_one: list[str], bulk: list[str]
 ) -> Iterator[Measure]:
     memory.remember("The first write also makes the tables known.")
-    ours = [milliseconds_of(lambda text=text: memory.remember(text)) for text in one_by_one]  # type: ignore[misc]
+    ours = [milliseconds_of(partial(memory.remember, text)) for text in one_by_one]
     rows = read_stored_bytes(memory, len(one_by_one))
-    floor = [milliseconds_of(lambda row=row: insert(bare, [row])) for row in rows]  # type: ignore[misc]
+    floor = [milliseconds_of(partial(insert, bare, [row])) for row in rows]
     for name, at in (("p50", 49), ("p95", 94)):
         yield Measure(
             what=f"remember one, {name}",
@@ -116,8 +116,8 @@ def reading(
 ) -> Iterator[Measure]:
     matrix, asked = embedder.embed(kept), embedder.embed(questions)
     memory.recall(questions[0])  # loads the scope
-    ours = [milliseconds_of(lambda text=text: memory.recall(text)) for text in questions]  # type: ignore[misc]
-    floor = [milliseconds_of(lambda row=row: nearest(matrix, row)) for row in asked]  # type: ignore[misc]
+    ours = [milliseconds_of(partial(memory.recall, text)) for text in questions]
+    floor = [milliseconds_of(partial(nearest, matrix, row)) for row in asked]
     for name, at in (("p50", 49), ("p95", 94)):
         yield Measure(
             what=f"recall 10 of {len(kept):,}, {name}",

@@ -102,10 +102,10 @@ def _copy_memories(
         target_at(target, one, embedder=embedder, language=language, key=to_key, settings=settings) as other,
         progress_bar("copying") as tell,
     ):
-        return copying.copy(one, other, progress=tell or Lines(time.monotonic), **how)
+        return copying.copy(one, other, progress=tell or ProgressLines(time.monotonic), **how)
 
 
-class Lines:
+class ProgressLines:
     """Progress for a log, where nobody sees a bar: a line now and then."""
 
     def __init__(self, clock: Callable[[], float]) -> None:

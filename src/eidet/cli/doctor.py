@@ -21,7 +21,7 @@ from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, le
 from ..store.sql.schema import REVISION
 from ..text import analyzer_of
 from .advice import advice
-from .findings import Finding, fault, ok, warning
+from .findings import CheckResult, fault, ok, warning
 from .options import Which
 from .server_checks import servers
 from .show import size_text
@@ -30,19 +30,19 @@ LITTLE_SPACE: Final = 100_000_000  # bytes
 RESTORE: Final = "restore a copy, or `eidet load` an export into a new file"
 
 
-def examine(on: Which, *, thorough: bool) -> Iterator[Finding]:
+def examine(on: Which, *, thorough: bool) -> Iterator[CheckResult]:
     """The findings, from the outside in; what lies behind a fault is not looked at."""
     file = file_of(on.at)
     checks = (_memory,) if file is None else (_file, _surroundings, _integrity, _schema, _memory)
     for check in checks:
-        found = list(_run_check(check, Case(on, file, thorough)))
+        found = list(_run_check(check, Subject(on, file, thorough)))
         yield from found
         if any(finding.level == "fault" for finding in found):
             return
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Subject:
     """What is examined: `file` is None for a memory that is not a file."""
 
     on: Which
@@ -55,7 +55,7 @@ class Case:
         return self.file
 
 
-def _run_check(check: Callable[[Case], Iterator[Finding]], case: Case) -> Iterator[Finding]:
+def _run_check(check: Callable[[Subject], Iterator[CheckResult]], case: Subject) -> Iterator[CheckResult]:
     try:
         yield from check(case)
     except Corrupt as error:
@@ -67,7 +67,7 @@ def _run_check(check: Callable[[Case], Iterator[Finding]], case: Case) -> Iterat
 # The file, from outside.
 
 
-def _file(case: Case) -> Iterator[Finding]:
+def _file(case: Subject) -> Iterator[CheckResult]:
     path = case.path
     if not path.is_file():
         what = "does not exist"
@@ -86,7 +86,7 @@ def _file(case: Case) -> Iterator[Finding]:
         yield ok("file", f"{path}, {size_text(path.stat().st_size)}")
 
 
-def _surroundings(case: Case) -> Iterator[Finding]:
+def _surroundings(case: Subject) -> Iterator[CheckResult]:
     free = shutil.disk_usage(case.path.absolute().parent).free
     wanted = max(LITTLE_SPACE, case.path.stat().st_size)
     if free < wanted:
@@ -103,7 +103,7 @@ def _advice(file: Path) -> str:
     return "a copy from before an upgrade; delete it once all is well"
 
 
-def _integrity(case: Case) -> Iterator[Finding]:
+def _integrity(case: Subject) -> Iterator[CheckResult]:
     found = damages(case.path, thorough=case.thorough)
     for damage in found:
         yield fault("damage", damage, RESTORE)
@@ -111,7 +111,7 @@ def _integrity(case: Case) -> Iterator[Finding]:
         yield ok("damage", "none" if case.thorough else "none (--thorough checks more)")
 
 
-def _schema(case: Case) -> Iterator[Finding]:
+def _schema(case: Subject) -> Iterator[CheckResult]:
     facts = facts_of(case.path)
     if facts.foreign:
         yield fault("schema", "the tables of another program", "name another file; this one is not touched")
@@ -138,7 +138,7 @@ def _schema(case: Case) -> Iterator[Finding]:
 # The memory, from inside.
 
 
-def _memory(case: Case) -> Iterator[Finding]:
+def _memory(case: Subject) -> Iterator[CheckResult]:
     if case.file is not None and facts_of(case.file).revision != REVISION:
         return
     settings = replace(case.on.settings(), language=None)
@@ -152,7 +152,7 @@ def _memory(case: Case) -> Iterator[Finding]:
         yield from advice(memory, case.on.reach_or_all(False), settings)
 
 
-def _embedder(on: Which, store: Store) -> Iterator[Finding]:
+def _embedder(on: Which, store: Store) -> Iterator[CheckResult]:
     name, width = store.setting("embedder"), store.setting("width")
     try:
         if name is None or width is None:
@@ -183,7 +183,7 @@ def _embedder(on: Which, store: Store) -> Iterator[Finding]:
         yield ok("embedder", f"{name} works and returns {width} numbers")
 
 
-def _language(on: Which, store: Store) -> Iterator[Finding]:
+def _language(on: Which, store: Store) -> Iterator[CheckResult]:
     language, analyzer = store.setting("language"), store.setting("analyzer")
     wanted = on.language or on.settings().language
     if language is None:
@@ -200,7 +200,7 @@ def _language(on: Which, store: Store) -> Iterator[Finding]:
         yield ok("language", f"{language}, analysed by {analyzer}")
 
 
-def _caches(store: Store) -> Iterator[Finding]:
+def _caches(store: Store) -> Iterator[CheckResult]:
     path = getattr(store, "path", None)
     if path is None:
         return
@@ -211,7 +211,7 @@ def _caches(store: Store) -> Iterator[Finding]:
         yield warning("cache", f"{file} belongs to no scope", "delete it")
 
 
-def _index(memory: Memory) -> Iterator[Finding]:
+def _index(memory: Memory) -> Iterator[CheckResult]:
     with _overheard("eidet.index") as warnings:
         faults = memory.check()
     for message in warnings:

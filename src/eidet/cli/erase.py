@@ -139,10 +139,10 @@ def _further(forgotten: Forgotten) -> str:
 def _tell_preview(found: Preview, json: bool) -> None:
     groups = {"forget": found.asked, "copy": found.copies, "derived": found.dropped, "anew": found.anew}
     if json:
-        emit(
-            {"forget": found.count}
-            | {name: [r.id for r in group] for name, group in groups.items() if name != "forget"}
-        )
+        told: dict[str, Any] = {"forget": found.count}
+        for name in ("copy", "derived", "anew"):
+            told[name] = [record.id for record in groups[name]]
+        emit(told)
         return
     made = table("what", "which")
     for name, group in groups.items():

@@ -158,7 +158,9 @@ def figures_table(run: Run, report: Report) -> Table:
             made.add_column("95 %", justify="right", style="dim", no_wrap=True)
     for label, figures in (("overall", run.overall), *run.categories.items()):
         count = max(figure.questions for figure in figures.values())
-        cells = (cell for name in names for cell in cells_of(figures[name], spread=name == main))
+        cells: list[str] = []
+        for name in names:
+            cells.extend(cells_of(figures[name], spread=name == main))
         made.add_row(plain(label), f"{count:,}", *cells, style="bold" if label == "overall" else "")
     return made
 

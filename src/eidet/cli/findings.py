@@ -7,8 +7,8 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One line of the report."""
+class CheckResult:
+    """One line of the report of `eidet doctor`."""
 
     check: str
     level: Literal["ok", "warning", "fault"]
@@ -16,13 +16,13 @@ class Finding:
     todo: str = ""
 
 
-def ok(check: str, message: str) -> Finding:
-    return Finding(check=check, level="ok", message=message)
+def ok(check: str, message: str) -> CheckResult:
+    return CheckResult(check=check, level="ok", message=message)
 
 
-def warning(check: str, message: str, todo: str) -> Finding:
-    return Finding(check=check, level="warning", message=message, todo=todo)
+def warning(check: str, message: str, todo: str) -> CheckResult:
+    return CheckResult(check=check, level="warning", message=message, todo=todo)
 
 
-def fault(check: str, message: str, todo: str) -> Finding:
-    return Finding(check=check, level="fault", message=message, todo=todo)
+def fault(check: str, message: str, todo: str) -> CheckResult:
+    return CheckResult(check=check, level="fault", message=message, todo=todo)

@@ -8,12 +8,12 @@ from typing import Any
 from ..core.errors import EidetError
 from ..memory import Memory
 from ..upkeep.archive import archive_of
-from .findings import Finding, fault, ok, warning
+from .findings import CheckResult, fault, ok, warning
 
 START = "start it, or check the address and the network; then run `eidet doctor` again"
 
 
-def servers(memory: Memory) -> Iterator[Finding]:
+def servers(memory: Memory) -> Iterator[CheckResult]:
     """One finding per line to a server; nothing where all is in one file."""
     told = memory.health()
     store = told.get("store", {})
@@ -30,7 +30,7 @@ def servers(memory: Memory) -> Iterator[Finding]:
     yield from _archive(memory)
 
 
-def _line(check: str, told: Mapping[str, Any]) -> Finding:
+def _line(check: str, told: Mapping[str, Any]) -> CheckResult:
     said = f"{told['name']} is {told['state']}"
     if told["state"] != "up":
         return warning(check, f"{said}: {told['last_error']}", START)
@@ -41,7 +41,7 @@ def _line(check: str, told: Mapping[str, Any]) -> Finding:
     return ok(check, said + failed)
 
 
-def _side(name: str, told: Mapping[str, Any]) -> Finding:
+def _side(name: str, told: Mapping[str, Any]) -> CheckResult:
     if told["state"] != "up":
         return warning(f"{name} store", f"down: {told['error']}", START)
     if told["last_error"]:
@@ -51,7 +51,7 @@ def _side(name: str, told: Mapping[str, Any]) -> Finding:
     return ok(f"{name} store", f"{told['store']}, up{last}")
 
 
-def _outbox(told: Mapping[str, Any]) -> Iterator[Finding]:
+def _outbox(told: Mapping[str, Any]) -> Iterator[CheckResult]:
     for file, why in told.get("unreadable", {}).items():
         yield fault(
             "outbox",
@@ -74,7 +74,7 @@ def _outbox(told: Mapping[str, Any]) -> Iterator[Finding]:
         yield ok("outbox", "empty" if told["folder"] else "none: writes to a store that is down are refused")
 
 
-def _archive(memory: Memory) -> Iterator[Finding]:
+def _archive(memory: Memory) -> Iterator[CheckResult]:
     place = memory._engine.settings.upkeep.archive  # noqa: SLF001
     if place is None:
         return

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from types import TracebackType
+from typing import Any, ParamSpec, Self, TypeVar
 
 from ..aio import AsyncMemory
 from ..core.errors import Misconfigured
@@ -16,6 +17,26 @@ from ..store.ram import RamStore
 P = ParamSpec("P")
 T = TypeVar("T")
 Place = Memory | AsyncMemory | str | Path | None
+
+
+class ClosesOwnMemory:
+    """A context manager around `memory`. It closes a memory it opened; one that was given stays open."""
+
+    memory: Memory
+    _owned: bool
+
+    def close(self) -> None:
+        """Closes a memory that was opened here; one that was given is its owner's to close."""
+        if self._owned:
+            self.memory.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 def open_memory(memory: Place = None, **how: Any) -> Memory:

@@ -24,13 +24,13 @@ from ..core.scope import Scope
 from ..core.where import Where
 from ..memory import Memory
 from ..write.reembed import batches
-from .checkpoint import Mark, Turn, carry_settings, notes_about
+from .checkpoint import CopyLease, Mark, carry_settings, notes_about
 from .deletions import follow
 from .endpoints import Place, open_source, open_target
 from .transfer import Carrier, Fit
-from .verify import Compared, Comparison, Difference
+from .verify import Compared, EndsComparison, RecordDifference
 
-__all__ = ["Compared", "Copied", "Difference", "copy"]
+__all__ = ["Compared", "Copied", "RecordDifference", "copy"]
 
 BATCH: Final = 256
 Progress = Callable[[int, int], None]  # done, of how many
@@ -53,7 +53,7 @@ class Copied:
     embedder: str = ""
     embedded: bool = False  # whether vectors were made anew
     scopes: tuple[Compared, ...] = ()
-    differences: tuple[Difference, ...] = ()  # at most 100 of them
+    differences: tuple[RecordDifference, ...] = ()  # at most 100 of them
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -95,7 +95,7 @@ def copy(
         one = open_source(source, ends)
         other = open_target(target, one, embedder, language, ends)
         _check_ends(one, other)
-        with Turn(one._engine.store, other._engine.store, other._clock) as turn:  # noqa: SLF001
+        with CopyLease(one._engine.store, other._engine.store, other._clock) as turn:  # noqa: SLF001
             return _Copy(one, other, turn, place, history, overwrite, progress).run(verify)
 
 
@@ -114,7 +114,7 @@ class _Copy:
         self,
         source: Memory,
         target: Memory,
-        turn: Turn,
+        turn: CopyLease,
         scope: Scope | None,
         history: bool,
         overwrite: bool,
@@ -172,7 +172,7 @@ class _Copy:
             self._tell(len(batch))
 
     def _compare(self, copied: Copied) -> Copied:
-        comparison = Comparison(self._target, self._fit, ids_only=self._guarding.guards)
+        comparison = EndsComparison(self._target, self._fit, ids_only=self._guarding.guards)
         walk = self._source.store.scan(self._where, batch=BATCH)
         for batch in batches(takewhile(lambda record: record.seq <= copied.upto, walk), BATCH):
             self._turn.renew()

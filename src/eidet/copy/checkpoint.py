@@ -49,7 +49,7 @@ class Mark:
             self._target.configure({self._name: told})
 
 
-class Turn:
+class CopyLease:
     """One copy at a time from a source into a target, in whatever process; renewed batch by batch.
 
     Whoever is killed keeps the next one waiting for `HELD_SECONDS`.

@@ -164,5 +164,9 @@ def there_of(store: Store, records: Sequence[Record]) -> dict[tuple[str, str], R
     ids: dict[str, list[str]] = {}
     for record in records:
         ids.setdefault(record.scope, []).append(record.id)
-    found = (record for scope, names in ids.items() for record in store.get(scope, names))
-    return {(record.scope, record.id): record for record in found if record is not None}
+    there: dict[tuple[str, str], Record] = {}
+    for scope, names in ids.items():
+        for found in store.get(scope, names):
+            if found is not None:
+                there[found.scope, found.id] = found
+    return there

@@ -24,7 +24,7 @@ _BYTES: Final = 16
 MOST: Final = 100
 
 
-class Difference(NamedTuple):
+class RecordDifference(NamedTuple):
     """A record that the target does not have as the source has it."""
 
     scope: str
@@ -62,7 +62,7 @@ def print_of(record: Record, own: frozenset[str]) -> int:
     return int.from_bytes(blake2b(told, digest_size=_BYTES).digest())
 
 
-class Comparison:
+class EndsComparison:
     """Sums over both ends. Only sums are kept, and the first differences."""
 
     def __init__(self, target: Engine, fit: Fit, *, ids_only: bool) -> None:
@@ -70,7 +70,7 @@ class Comparison:
         self._own = fit.own
         self._ids_only = ids_only
         self._counts: dict[str, Counter[str]] = {}
-        self.differences: list[Difference] = []
+        self.differences: list[RecordDifference] = []
 
     def look(self, batch: Sequence[Record], now: float) -> None:
         """Compares a batch of the source's records, and makes up for uses counted since."""
@@ -94,7 +94,7 @@ class Comparison:
         if theirs is not None:
             counts.update(target=1, target_sum=theirs)
         if ours != theirs and len(self.differences) < MOST:
-            self.differences.append(Difference(record.scope, record.id, _why(record, old, self._own)))
+            self.differences.append(RecordDifference(record.scope, record.id, _why(record, old, self._own)))
 
     def _print(self, record: Record) -> int:
         return print_of(

@@ -18,20 +18,20 @@ from .metrics import KS
 from .page import html_of
 from .read import FORMATS, read_cases
 from .report import Report, names_of
-from .run import Answer, Found, Progress, Variant, ask
+from .run import Progress, QuestionAnswer, RankedHit, Variant, ask
 
 __all__ = [
     "FORMATS",
     "KS",
-    "Answer",
     "Case",
     "Comparison",
     "Difference",
     "Figure",
-    "Found",
     "Least",
     "Missed",
     "Question",
+    "QuestionAnswer",
+    "RankedHit",
     "Report",
     "Run",
     "Variant",

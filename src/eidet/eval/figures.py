@@ -10,7 +10,7 @@ import numpy as np
 
 from .bootstrap import Values, intervals
 from .metrics import Bin, Ranks, calibration, collapse_sessions, marks
-from .run import Answer, Asked, Found, Variant
+from .run import QuestionAnswer, RankedHit, RunAnswers, Variant
 
 Columns = Mapping[str, Values]
 SAME: Final = 1e-9  # a smaller difference is none
@@ -49,7 +49,7 @@ class Run:
 
     name: str
     variant: Variant
-    answers: tuple[Answer, ...]
+    answers: tuple[QuestionAnswer, ...]
     columns: Columns
     overall: Mapping[str, Figure]
     categories: Mapping[str, Mapping[str, Figure]]
@@ -75,13 +75,13 @@ class Comparison:
 
 
 def measure_run(
-    asked: Asked, name: str, variant: Variant, *, depth: int, ks: Sequence[int], seed: int
+    asked: RunAnswers, name: str, variant: Variant, *, depth: int, ks: Sequence[int], seed: int
 ) -> Run:
     answers = asked.answers
     ranks = ranks_of(answers, depth)
     columns = ranks.columns(ks)
     millis = np.array([answer.millis for answer in answers])
-    hits: list[Found] = []
+    hits: list[RankedHit] = []
     for answer in answers:
         hits.extend(answer.found)
     return Run(
@@ -105,7 +105,7 @@ def measure_run(
     )
 
 
-def ranks_of(answers: Sequence[Answer], depth: int) -> Ranks:
+def ranks_of(answers: Sequence[QuestionAnswer], depth: int) -> Ranks:
     found = []
     for a in answers:
         found.append(marks((hit.id if hit.gold else None for hit in a.found), a.question.gold, depth))
@@ -118,7 +118,7 @@ def ranks_of(answers: Sequence[Answer], depth: int) -> Ranks:
     )
 
 
-def categories(answers: Sequence[Answer]) -> dict[str, list[int]]:
+def categories(answers: Sequence[QuestionAnswer]) -> dict[str, list[int]]:
     """The rows of each category, by its name."""
     rows: dict[str, list[int]] = {}
     for at, answer in enumerate(answers):

@@ -10,6 +10,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from .. import BadInput, Draft, Scope
@@ -52,7 +53,7 @@ def longmemeval_cases(
     for at, (asked, chats, scope) in enumerate(pools):
         yield Case(
             scope=Scope.of(scope).path,
-            records=tuple(draft for chat in chats for draft in chat.drafts),
+            records=tuple(chain.from_iterable(chat.drafts for chat in chats)),
             questions=tuple(item.question for item in asked),
             left_out={} if at else left_out,
         )
@@ -77,7 +78,9 @@ def _pools(
     kept: list[Item], items: list[Item], sessions: int, chance: random.Random
 ) -> Iterator[tuple[list[Item], list[Chat], str]]:
     """Questions share a pool while their sessions fit; those of others fill it up."""
-    every = {id: chat for item in items for id, chat in item.chats.items()}
+    every: dict[str, Chat] = {}
+    for item in items:
+        every |= item.chats
     waiting = chance.sample(kept, len(kept))
     number = 0
     while waiting:
@@ -129,7 +132,8 @@ def _chat(id: str, began: float, turns: Any, where: str, roles: Sequence[str]) -
         text = text_in(said, "content", f"{where}, turn {at + 1}", blank=True)
         if role in roles and text.strip():
             drafts.append(_draft(id, at, role, text, began + at))
-            gold += [f"{id}:{at}"] if said.get("has_answer") is True else []
+            if said.get("has_answer") is True:
+                gold.append(f"{id}:{at}")
     return Chat(id=id, drafts=tuple(drafts)), gold
 
 

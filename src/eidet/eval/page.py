@@ -11,7 +11,7 @@ from .. import Draft
 from .figures import Comparison, Difference, Figure, Run
 from .plot import COLOURS, bars, curves, forest, plot_calibration, shares_within
 from .report import Report
-from .run import Answer, Found
+from .run import QuestionAnswer, RankedHit
 
 WORST: Final = 30
 LONGEST: Final = 600  # characters of a text that are shown
@@ -100,7 +100,9 @@ def _table(report: Report) -> str:
     names += [name for name in ("session-hit@5", "session-all@5") if name in report.base.overall]
     told = (name.replace("session-", "session ") for name in names)
     heads = "".join(f"<th>{head}</th>" for head in ("", "questions", *told))
-    rows = (row for at, run in enumerate(report.runs) for row in _rows(run, at, names))
+    rows: list[str] = []
+    for at, run in enumerate(report.runs):
+        rows.extend(_rows(run, at, names))
     return f"<div class=wide><table><tr>{heads}</tr>{''.join(rows)}</table></div>"
 
 
@@ -131,7 +133,7 @@ def _plots(report: Report) -> Iterator[str]:
     yield _card_with_plot(
         "Latency",
         f"The share of recalls of {report.depth} hits that were answered within a time.",
-        shares_within({run.name: [answer.millis for answer in run.answers] for run in runs}),
+        shares_within({run.name: _millis(run) for run in runs}),
     )
     yield _card_with_plot(
         "What a score means",
@@ -175,7 +177,7 @@ def _worst(report: Report) -> str:
     return f"<h2>Worst questions</h2>{body}"
 
 
-def worst(report: Report, count: int) -> list[Answer]:
+def worst(report: Report, count: int) -> list[QuestionAnswer]:
     """The answers of the first run with the lowest nDCG, in turn from each category."""
     values = report.base.columns[f"nDCG@{report.k}"]
     order = sorted(range(len(values)), key=lambda at: (float(values[at]), at))
@@ -189,7 +191,7 @@ def worst(report: Report, count: int) -> list[Answer]:
     return [report.base.answers[at] for _, _, at in sorted(turns)[:count]]
 
 
-def _question(answer: Answer, texts: Mapping[tuple[str, str | None], Draft], depth: int) -> str:
+def _question(answer: QuestionAnswer, texts: Mapping[tuple[str, str | None], Draft], depth: int) -> str:
     question, ranks = answer.question, {hit.id: at for at, hit in enumerate(answer.found, 1) if hit.gold}
     if question.category:
         chip = f" <span class=chip>{_escape_text(question.category)}</span>"
@@ -213,7 +215,7 @@ def _question(answer: Answer, texts: Mapping[tuple[str, str | None], Draft], dep
     )
 
 
-def _hit(hit: Found, rank: int, texts: Mapping[tuple[str, str | None], Draft]) -> str:
+def _hit(hit: RankedHit, rank: int, texts: Mapping[tuple[str, str | None], Draft]) -> str:
     mark = ""
     if hit.gold:
         mark = " class=right"
@@ -243,10 +245,16 @@ def _record(draft: Draft | None, id: str) -> str:
     return f"{who}{_escape_text(shown)} <span class=chip>{_escape_text(id)}</span>"
 
 
+def _millis(run: Run) -> list[float]:
+    return [answer.millis for answer in run.answers]
+
+
+def _variant_line(run: Run) -> str:
+    return ", ".join(f"{name} {value}" for name, value in run.variant.describe().items())
+
+
 def _foot(report: Report) -> str:
-    told = "; ".join(
-        ", ".join(f"{name} {value}" for name, value in run.variant.describe().items()) for run in report.runs
-    )
+    told = "; ".join(_variant_line(run) for run in report.runs)
     return (
         f"<footer><p>{_escape_text(told)}.</p><p>{report.depth} hits asked for; seed {report.seed}; "
         f"intervals by drawing the questions 2,000 times; eidet {report.to_json()['eidet']}.</p></footer>"

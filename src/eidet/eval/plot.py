@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from math import ceil, floor, log10
 from typing import Final
 
@@ -109,7 +110,7 @@ def shares_within(runs: Mapping[str, Sequence[float]]) -> str:
 
 def plot_calibration(runs: Mapping[str, Sequence[Bin]]) -> str:
     """How often hits of a score are gold; a larger point stands for more hits."""
-    most = max((one.gold for bins in runs.values() for one in bins), default=1.0)
+    most = max((one.gold for one in chain.from_iterable(runs.values())), default=1.0)
     x, y = _across(0, 1), _upward(max(1, ceil(most * 5 - 1e-9)) / 5)
     drawn = []
     for at, (name, bins) in enumerate(runs.items()):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from .. import BadInput, __version__
 from .cases import Case
 from .figures import Comparison, Difference, Figure, Run
-from .run import Answer, Variant
+from .run import QuestionAnswer, Variant
 
 FORMAT: Final = "eidet-eval/1"
 
@@ -74,7 +75,7 @@ class Report:
 def names_of(variants: Sequence[Variant]) -> list[str]:
     """Each by the parts in which they differ; one alone by embedder and recipe."""
     told = [variant.describe() for variant in variants]
-    parts = dict.fromkeys(name for parts in told for name in parts)
+    parts = dict.fromkeys(chain.from_iterable(told))
     differing = []
     for name in parts:
         if len({one.get(name) for one in told}) > 1:
@@ -106,7 +107,7 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _answer(run: Run, at: int, answer: Answer) -> dict[str, Any]:
+def _answer(run: Run, at: int, answer: QuestionAnswer) -> dict[str, Any]:
     question = answer.question
     return {
         "scope": answer.scope,

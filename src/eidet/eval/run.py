@@ -52,8 +52,8 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """A hit as the figures need it. `leaked`: it is of another scope than the one asked."""
+class RankedHit:
+    """A hit as the figures need it. `leaked` marks a hit from another scope than the one asked."""
 
     id: str
     scope: str
@@ -65,12 +65,12 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class QuestionAnswer:
     """What came back for a question, best first."""
 
     question: Question
     scope: str
-    found: tuple[Found, ...]
+    found: tuple[RankedHit, ...]
     sessions: tuple[str | None, ...]  # as they come when sessions are asked for, not records
     millis: float
 
@@ -84,10 +84,10 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """All answers of a variant, and what it took to remember the records."""
+class RunAnswers:
+    """All answers of a variant, and how long it took to load the records."""
 
-    answers: tuple[Answer, ...]
+    answers: tuple[QuestionAnswer, ...]
     packed: tuple[Packed, ...]
     records: int
     load_seconds: float
@@ -101,7 +101,7 @@ def ask(
     budget: int,
     seed: int,
     tell: Callable[[int], None],
-) -> Asked:
+) -> RunAnswers:
     """Remembers every case in one memory, asks every question; a place is left as empty as it was."""
     recipe = recipe_of(variant.recipe)
     with variant.open_memory() as memory:
@@ -124,12 +124,12 @@ def ask(
             if variant.place != IN_RAM:
                 _empty_scopes(memory, cases)
     count = sum(len(case.records) for case in cases)
-    return Asked(answers=answers, packed=packed, records=count, load_seconds=loaded)
+    return RunAnswers(answers=answers, packed=packed, records=count, load_seconds=loaded)
 
 
 def _answers(
     memory: Memory, cases: Sequence[Case], recipe: Recipe, depth: int, tell: Callable[[int], None]
-) -> Iterator[Answer]:
+) -> Iterator[QuestionAnswer]:
     for case in cases:
         for at, question in enumerate(case.questions):
             if not at:
@@ -138,7 +138,7 @@ def _answers(
             tell(1)
 
 
-def _answer(memory: Memory, scope: str, question: Question, recipe: Recipe, depth: int) -> Answer:
+def _answer(memory: Memory, scope: str, question: Question, recipe: Recipe, depth: int) -> QuestionAnswer:
     began = time.perf_counter()
     hits = memory.recall(question.text, scope=scope, limit=depth, recipe=recipe, now=question.asked)
     millis = (time.perf_counter() - began) * 1000
@@ -148,7 +148,7 @@ def _answer(memory: Memory, scope: str, question: Question, recipe: Recipe, dept
         sessions = _sessions(memory, scope, question, recipe, depth)
     else:
         sessions = ()
-    return Answer(question=question, scope=scope, found=found, sessions=sessions, millis=millis)
+    return QuestionAnswer(question=question, scope=scope, found=found, sessions=sessions, millis=millis)
 
 
 def _sessions(
@@ -160,9 +160,9 @@ def _sessions(
     return tuple(hit.record.session if hit.record.scope == scope else None for hit in hits)
 
 
-def ranked_hit_of(hit: Hit, scope: str, gold: frozenset[str], *, told: bool) -> Found:
+def ranked_hit_of(hit: Hit, scope: str, gold: frozenset[str], *, told: bool) -> RankedHit:
     leaked = hit.record.scope != scope
-    return Found(
+    return RankedHit(
         id=hit.id,
         scope=hit.record.scope,
         session=None if leaked else hit.record.session,
@@ -174,7 +174,7 @@ def ranked_hit_of(hit: Hit, scope: str, gold: frozenset[str], *, told: bool) -> 
 
 
 def _contexts(
-    memory: Memory, answers: Sequence[Answer], recipe: Recipe, budget: int, seed: int
+    memory: Memory, answers: Sequence[QuestionAnswer], recipe: Recipe, budget: int, seed: int
 ) -> Iterator[Packed]:
     """Of some questions, drawn at random: a context costs more than a recall."""
     for answer in random.Random(seed).sample(answers, min(CONTEXTS, len(answers))):  # noqa: S311

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from ..core.validate import Json
 from .captured import Captured
-from .keep import Known, Plan, agents, quiet
+from .keep import KnownAgent, Plan, agents, quiet
 from .plain import NotPlain, number, open_name, part, plain, state_of, whole_number
 
 PLAN: Final = "__eidet_hooks__"  # the attribute of a class that holds its plan
@@ -43,7 +43,7 @@ class Call:
     agent: Any
     plan: Plan
     method: str
-    known: Known
+    known: KnownAgent
     step: int
     arguments: Mapping[str, Json]
     before: Mapping[str, Json] | None
@@ -196,7 +196,7 @@ def _plainly(value: Any) -> Json:
         return str(type(value).__name__)
 
 
-def _name_of(agent: Any, plan: Plan, known: Known, state: Mapping[str, Json] | None) -> str:
+def _name_of(agent: Any, plan: Plan, known: KnownAgent, state: Mapping[str, Json] | None) -> str:
     """What was said when it was hooked, else what its state or itself says, else a name made up for it."""
     own = (getattr(agent, name, None) for name in ("agent_id", "name"))
     said = next(filter(None, (plan.agent_id, part(state or {}, "agent_id"), *own)), None)

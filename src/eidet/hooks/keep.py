@@ -82,7 +82,7 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Known:
+class KnownAgent:
     """What the hooks know of one agent: its plan if it has its own, its name, its steps."""
 
     plan: Plan | None = None
@@ -111,18 +111,18 @@ class Agents:
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ref[Any], Known]] = {}
-        self._strong: OrderedDict[int, tuple[Any, Known]] = OrderedDict()
+        self._known: dict[int, tuple[weakref.ref[Any], KnownAgent]] = {}
+        self._strong: OrderedDict[int, tuple[Any, KnownAgent]] = OrderedDict()
         self._lock = threading.RLock()  # a reference may die while it is held
 
-    def of(self, agent: Any) -> Known:
+    def of(self, agent: Any) -> KnownAgent:
         with self._lock:
             found = self.find(agent)
             if found is not None:
                 return found
             return self._begin(agent)
 
-    def find(self, agent: Any) -> Known | None:
+    def find(self, agent: Any) -> KnownAgent | None:
         at = id(agent)
         with self._lock:
             if (weak := self._known.get(at)) is not None and weak[0]() is agent:
@@ -132,8 +132,8 @@ class Agents:
                 return strong[1]
             return None
 
-    def _begin(self, agent: Any) -> Known:
-        at, known = id(agent), Known()
+    def _begin(self, agent: Any) -> KnownAgent:
+        at, known = id(agent), KnownAgent()
         try:
             self._known[at] = (weakref.ref(agent, lambda gone: self._end(at, gone)), known)
         except TypeError:

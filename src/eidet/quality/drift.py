@@ -143,7 +143,8 @@ def two_rates(part: int, of: int, part2: int, of2: int) -> tuple[float, float]:
 
 
 def _shifts(before: Counter[str], after: Counter[str], windows: Windows) -> Iterator[Shift]:
-    one, other = ([side[name] for name in SCORES] for side in (before, after))
+    one = [before[name] for name in SCORES]
+    other = [after[name] for name in SCORES]
     if min(sum(one), sum(other)) >= windows.fewest_recalls:
         far = ks_distance(one, other)
         yield Shift(

@@ -1,4 +1,4 @@
-"""How the servers do that a memory stands on, out of what each line tells."""
+"""Reports whether the servers behind a memory are up, degraded or down."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ from ..core.health import HasHealth
 
 
 def health_of(thing: object) -> Mapping[str, Any] | None:
-    """What a part tells of its line to a server; None if it has none."""
+    """The health that a part reports about its server; None if it uses none."""
     if not isinstance(thing, HasHealth):
         return None
     return thing.health() or None
 
 
 def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:
-    """Those parts that have something to tell, and what it comes to: up, degraded or down.
+    """The parts that report their health, and the overall state: up, degraded or down.
 
-    It is down where no store answers: what is missing otherwise is done without, or waits.
+    A memory is down only if no store answers. Without any other part it works on, with less.
     """
     told = {name: part for name, part in parts.items() if part is not None}
     stores = list(_states(told.get("store", {})))
     states: list[str] = []
     for part in told.values():
         states.extend(_states(part))
-    down = bool(stores) and all(state == "down" for state in stores)
-    whole = all(state == "up" for state in states) and not _waits(told.get("store", {}))
-    return {"state": "down" if down else "up" if whole else "degraded", **told}
+    state = "degraded"
+    if stores and all(one == "down" for one in stores):
+        state = "down"
+    elif all(one == "up" for one in states) and not _waits(told.get("store", {})):
+        state = "up"
+    return {"state": state, **told}
 
 
 def _states(part: Mapping[str, Any]) -> Iterator[str]:
-    """Of a line, or of each store of several."""
+    """The state of one server, or of each store of a tiered memory."""
     if "state" in part:
         yield part["state"]
     else:

@@ -13,7 +13,7 @@ from ..core.hit import Hit
 from ..core.record import Kind, Record
 from ..text.tokens import TokenCounter
 from ..trust.privacy.quoting import is_untrusted
-from .passages import Key, Turns, header_of, key_of
+from .passages import Key, SessionTurns, header_of, key_of
 from .prompt_lines import excerpt_of, is_long, likely_chars, one_line, quote_line, stamp_of
 
 WORKING, FACTS, CONVERSATION = "working", "facts", "conversation"
@@ -41,7 +41,7 @@ def section_of(record: Record) -> str:
     return _SECTIONS.get(record.kind, FACTS)
 
 
-class Wish(NamedTuple):
+class Candidate(NamedTuple):
     """A record to be told; a neighbour only if the turn that it stands beside is."""
 
     key: Key
@@ -78,17 +78,17 @@ class Piece:
         return re.search(rf"(?<!\w){re.escape(other.bare)}(?!\w)", self.bare) is not None
 
 
-Chosen = dict[Key, Wish]
+Chosen = dict[Key, Candidate]
 
 
-def wishes_of(hits: Iterable[Hit], turns: Turns) -> list[Wish]:
+def wishes_of(hits: Iterable[Hit], turns: SessionTurns) -> list[Candidate]:
     """Hits, best first, and the neighbours of turns among those that are worth as much."""
-    worth: list[tuple[float, Wish]] = []
+    worth: list[tuple[float, Candidate]] = []
     for rank, hit in enumerate(hits):
         key = key_of(hit.record)
-        worth.append((rank, Wish(key, hit.record)))
+        worth.append((rank, Candidate(key, hit.record)))
         near = turns.beside.get(key, ())
-        worth += [(LATER + STEP * rank, Wish(key_of(record), record, key)) for record in near]
+        worth += [(LATER + STEP * rank, Candidate(key_of(record), record, key)) for record in near]
     worth.sort(key=lambda pair: pair[0])
     return [wish for _, wish in worth]
 
@@ -106,16 +106,18 @@ class Chooser:
     _costs: dict[str, int] = field(default_factory=dict, init=False)
     _refused: float = field(default=math.inf, init=False)
 
-    def piece(self, wish: Wish) -> Piece:
+    def piece(self, wish: Candidate) -> Piece:
         if wish.key not in self._pieces:
             said = self._shorten(wish.record)
             self._pieces[wish.key] = Piece(wish.record, said, self.counter, fence=self.fence)
         return self._pieces[wish.key]
 
-    def fill(self, chosen: Chosen, wishes: Sequence[Wish], room: int) -> Chosen:
+    def fill(self, chosen: Chosen, wishes: Sequence[Candidate], room: int) -> Chosen:
         """What was chosen and as much of what else is wished for as there is room for, the first first."""
         chosen = dict(chosen)
-        opened = {place for wish in chosen.values() for place, _ in self._openings(wish)}
+        opened: set[object] = set()
+        for taken in chosen.values():
+            opened.update(place for place, _ in self._openings(taken))
         heard = self._text_of(chosen)
         for wish in wishes:
             if room <= 0:
@@ -133,7 +135,7 @@ class Chooser:
                 room -= cost
         return self._without_repeats(chosen)
 
-    def _may_come(self, wish: Wish, chosen: Chosen, room: int) -> bool:
+    def _may_come(self, wish: Candidate, chosen: Chosen, room: int) -> bool:
         """Before anything is counted: a neighbour needs its turn, and what is very long has no room."""
         if wish.beside is not None and wish.beside not in chosen:
             return False
@@ -156,7 +158,7 @@ class Chooser:
                 return whole
         return excerpt_of(record, self.terms)
 
-    def _openings(self, wish: Wish) -> list[tuple[object, str]]:
+    def _openings(self, wish: Candidate) -> list[tuple[object, str]]:
         """What has to be told before a line of this kind can be, and where that is done once for all."""
         if not self.headings:
             return []
@@ -174,7 +176,7 @@ class Chooser:
     def _text_of(self, chosen: Chosen) -> str:
         return "\n".join([self.piece(wish).bare for wish in chosen.values()])
 
-    def _repeats(self, wish: Wish, chosen: Chosen, heard: str) -> bool:
+    def _repeats(self, wish: Candidate, chosen: Chosen, heard: str) -> bool:
         """Whether something found says it already; neighbours do not count, nor are they left out for it."""
         piece = self.piece(wish)
         if wish.beside is not None or piece.bare not in heard:

@@ -15,7 +15,7 @@ LONGEST_NAME = 200  # characters of who judges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class Judgement:
     """`id` is None for a whole answer; `record` is there if the judge had it in hand."""
 
     scope: str
@@ -23,7 +23,7 @@ class Judged:
     record: Record | None = None
 
 
-def find_judged(about: object, scope: Scope | None) -> Judged:
+def find_judged(about: object, scope: Scope | None) -> Judgement:
     """What is meant, and that it belongs to the scope, if one was named."""
     if isinstance(about, Hit):
         return _hit(about.record, scope)
@@ -37,7 +37,7 @@ def find_judged(about: object, scope: Scope | None) -> Judged:
     )
 
 
-def counts_of(what: Judged, useful: bool) -> dict[str, int]:
+def counts_of(what: Judgement, useful: bool) -> dict[str, int]:
     if not isinstance(useful, bool):
         raise BadInput(f"useful must be True or False, not {useful!r}")
     return {f"{'useful' if useful else 'useless'}_{'answers' if what.id is None else 'hits'}": 1}
@@ -53,22 +53,22 @@ def judge(by: str | None) -> str:
     return f"feedback/{name}"
 
 
-def _hit(record: Record, scope: Scope | None) -> Judged:
+def _hit(record: Record, scope: Scope | None) -> Judgement:
     if scope is not None and not scope.holds(record.scope):
         raise NotFound(f"there is no record {record.id!r} in scope {scope}; this one is in {record.scope}")
-    return Judged(scope=record.scope, id=record.id, record=record)
+    return Judgement(scope=record.scope, id=record.id, record=record)
 
 
-def _answer(about: Hits | Trace | Context, scope: Scope | None) -> Judged:
+def _answer(about: Hits | Trace | Context, scope: Scope | None) -> Judgement:
     asked = about.scope or (scope.path if scope is not None else "")
     if not asked:
         raise BadInput("this answer does not name its scope: pass scope=…")
     if scope is not None and not scope.holds(asked):
         raise BadInput(f"this answer was asked in scope {asked}, not in {scope}")
-    return Judged(scope=asked)
+    return Judgement(scope=asked)
 
 
-def _id(id: str, scope: Scope) -> Judged:
+def _id(id: str, scope: Scope) -> Judgement:
     if scope.below:
         raise BadInput(f"an id needs one scope, not {scope}; name it as a string")
-    return Judged(scope=scope.path, id=id)
+    return Judgement(scope=scope.path, id=id)

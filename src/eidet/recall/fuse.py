@@ -119,10 +119,15 @@ def _best_of_each(order: NDArray[np.intp], groups: NDArray[np.int64]) -> NDArray
     return order[np.sort(first)]
 
 
+def _count_phrases(text: str, phrases: tuple[str, ...]) -> int:
+    low = text.casefold()
+    return sum(phrase.casefold() in low for phrase in phrases)
+
+
 def with_phrases(hits: list[Hit], phrases: tuple[str, ...], recipe: Recipe) -> list[Hit]:
     """Ranked again: who says what was quoted moves up."""
     weight = recipe.asked / (1 + recipe.asked)
-    said = [sum(phrase.casefold() in hit.text.casefold() for phrase in phrases) for hit in hits]
+    said = [_count_phrases(hit.text, phrases) for hit in hits]
     if not weight or not any(said):
         return hits
     again = [

@@ -10,7 +10,7 @@ from ..core.scope import Scope
 from ..core.where import Where
 from ..index import Neighbours
 from . import Recall
-from .passages import Key, Turns, key_of
+from .passages import Key, SessionTurns, key_of
 
 TURN_KINDS: Final = (Kind.MESSAGE, Kind.INTERACTION, Kind.ACTION, Kind.STATE)
 WORKING_MOST: Final = 50  # records of working state that are looked at
@@ -24,7 +24,7 @@ def working_state(recall: Recall, scope: Scope, where: Where | None, now: float)
 
 def turns_around(
     recall: Recall, records: Sequence[Record], reach: int, where: Where | None, now: float
-) -> Turns:
+) -> SessionTurns:
     """The places of turns in their sessions and what stands up to `reach` turns beside them.
 
     Only what passes the filter is beside. Index and store are asked once per scope; neither if
@@ -41,7 +41,7 @@ def turns_around(
                 there = [(known[seq], at) for seq, at in place.beside if seq in known]
                 turn.update((key_of(one), at) for one, at in ((record, place.turn), *there))
                 beside[key_of(record)] = [one for one, _ in there]
-    return Turns(turn=turn, beside=beside)
+    return SessionTurns(turn=turn, beside=beside)
 
 
 def _by_scope(records: Sequence[Record]) -> dict[str, list[Record]]:
@@ -62,7 +62,10 @@ def _fetch_nearby(
 ) -> dict[int, Record]:
     """Records by seq: those at hand, and the others from the store."""
     known = {record.seq: record for record in found}
-    missing = {seq for place in near.values() for seq, _ in place.beside} - known.keys()
+    missing: set[int] = set()
+    for place in near.values():
+        missing.update(seq for seq, _ in place.beside)
+    missing -= known.keys()
     if missing:
         fetched = recall.store.fetch(path, sorted(missing))
         known.update((record.seq, record) for record in fetched if record is not None)

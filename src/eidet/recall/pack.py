@@ -10,8 +10,8 @@ from typing import Final
 from ..core.hit import Hit
 from ..core.record import Record
 from ..text.tokens import TokenCounter, cut
-from .choose import CONVERSATION, HEADINGS, SHARE, Chooser, Chosen, Piece, Wish, wishes_of
-from .passages import Told, Turns, key_of, lines_of, passages_of
+from .choose import CONVERSATION, HEADINGS, SHARE, Candidate, Chooser, Chosen, Piece, wishes_of
+from .passages import SessionTurns, Told, key_of, lines_of, passages_of
 from .prompt_lines import line_of, quote_line
 
 __all__ = ["Context", "line_of", "pack"]
@@ -58,7 +58,7 @@ def pack(
     counter: TokenCounter,
     *,
     working: Sequence[Record] = (),
-    turns: Turns | None = None,
+    turns: SessionTurns | None = None,
     terms: AbstractSet[int] = frozenset(),
     headings: bool = True,
     fence: bool = True,
@@ -70,10 +70,10 @@ def pack(
     the `terms` is told. When nothing fits whole, the beginning of the best is given. With `fence`, what
     is not trusted is quoted.
     """
-    beside = turns or Turns()
+    beside = turns or SessionTurns()
     chooser = Chooser(budget=budget, counter=counter, terms=terms, headings=headings, fence=fence)
     wishes = wishes_of(hits, beside)
-    state = [Wish(key_of(record), record) for record in working]
+    state = [Candidate(key_of(record), record) for record in working]
     chosen = chooser.fill({}, state, int(budget * SHARE))
     page = _fit_page(chosen, wishes, chooser, beside) or _beginning([*wishes, *state], chooser)
     told = {key_of(record) for record in page.records}
@@ -88,7 +88,9 @@ def pack(
     )
 
 
-def _fit_page(chosen: Chosen, wishes: Sequence[Wish], chooser: Chooser, turns: Turns) -> _Page | None:
+def _fit_page(
+    chosen: Chosen, wishes: Sequence[Candidate], chooser: Chooser, turns: SessionTurns
+) -> _Page | None:
     """What was chosen and what else there is room for by its true cost; less where counts do not add up."""
     page = _page(chosen, chooser, turns)
     for _ in range(_ROUNDS):
@@ -104,7 +106,7 @@ def _fit_page(chosen: Chosen, wishes: Sequence[Wish], chooser: Chooser, turns: T
     return None
 
 
-def _less(chosen: Chosen, wishes: Sequence[Wish]) -> Chosen:
+def _less(chosen: Chosen, wishes: Sequence[Candidate]) -> Chosen:
     """Without the one that is wished for least; neighbours are always wished for less than their turns."""
     last = next((wish.key for wish in reversed(wishes) if chosen.get(wish.key) is wish), None)
     if last is None:
@@ -114,7 +116,7 @@ def _less(chosen: Chosen, wishes: Sequence[Wish]) -> Chosen:
     return {key: wish for key, wish in chosen.items() if key != gone}
 
 
-def _beginning(wishes: Sequence[Wish], chooser: Chooser) -> _Page:
+def _beginning(wishes: Sequence[Candidate], chooser: Chooser) -> _Page:
     """As much of the best line as there is room for, unless that says nothing."""
     if not wishes:
         return _Page()
@@ -142,14 +144,16 @@ def _cut_quotation(best: Piece, chooser: Chooser) -> str:
     return ""
 
 
-def _page(chosen: Chosen, chooser: Chooser, turns: Turns) -> _Page:
+def _page(chosen: Chosen, chooser: Chooser, turns: SessionTurns) -> _Page:
     parts: dict[str, list[Told]] = {section: [] for section in HEADINGS}
     for wish in chosen.values():
         piece = chooser.piece(wish)
         parts[piece.section].append(Told(piece.record, piece.line))
     passages = passages_of(parts.pop(CONVERSATION), turns)
-    lists = {name: sorted(told, key=_age) for name, told in parts.items()}
-    sections = {name: [one.line for one in told] for name, told in lists.items()}
+    lists = {name: sorted(part, key=_age) for name, part in parts.items()}
+    sections = {}
+    for name, part in lists.items():
+        sections[name] = [one.line for one in part]
     sections[CONVERSATION] = lines_of(passages, headings=chooser.headings)
     bodies = {name: "\n".join(lines) for name, lines in sections.items() if lines}
     text = _join_sections(bodies, chooser.headings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from ..core.record import Record
@@ -20,7 +20,7 @@ def key_of(record: Record) -> Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turns:
+class SessionTurns:
     """Which turn of its session a record is, and who stands beside it, nearest first."""
 
     turn: Mapping[Key, int] = field(default_factory=dict)
@@ -35,19 +35,21 @@ class Told:
     line: str
 
 
-def passages_of(told: Sequence[Told], turns: Turns) -> list[list[Told]]:
+def passages_of(told: Sequence[Told], turns: SessionTurns) -> list[list[Told]]:
     """Runs of turns that follow one another, each in order of time, the earliest first."""
     threads: dict[Key, list[Told]] = {}
     for one in sorted(told, key=_when):
         threads.setdefault(_thread(one.record), []).append(one)
-    runs = [run for thread in threads.values() for run in _runs(thread, turns)]
+    runs: list[list[Told]] = []
+    for thread in threads.values():
+        runs.extend(_runs(thread, turns))
     return sorted(runs, key=lambda run: _when(run[0]))
 
 
 def lines_of(passages: Sequence[Sequence[Told]], *, headings: bool) -> list[str]:
     """Every line, under the name of its session where that changes; a mark where turns are passed over."""
     if not headings:
-        return [one.line for passage in passages for one in passage]
+        return [one.line for one in chain.from_iterable(passages)]
     lines: list[str] = []
     for before, passage in pairwise([None, *passages]):
         assert passage is not None
@@ -75,7 +77,7 @@ def _thread(record: Record) -> Key:
     return f"{record.scope}/", record.id
 
 
-def _runs(thread: Sequence[Told], turns: Turns) -> Iterator[list[Told]]:
+def _runs(thread: Sequence[Told], turns: SessionTurns) -> Iterator[list[Told]]:
     """Turns whose numbers are not known are taken to follow one another."""
     run: list[Told] = []
     for one in thread:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -99,11 +99,15 @@ class Understood:
             told.append(f"said by {self.speaker}")
         told += [f"{one.text!r} is {_days(one)}" for one in self.dates]
         told += [f"asks for {what}" for flag, what in _ASKED.items() if self.expects & flag]
-        told += ["asks for several"] if self.several else []
+        if self.several:
+            told.append("asks for several")
         told += [f"says {phrase!r}" for phrase in self.phrases]
-        told += [f"in session {self.session}"] if self.session else []
-        told += [f"of kind {self.kind}"] if self.kind else []
-        told += [f"near {self.place}"] if self.place else []
+        if self.session:
+            told.append(f"in session {self.session}")
+        if self.kind:
+            told.append(f"of kind {self.kind}")
+        if self.place:
+            told.append(f"near {self.place}")
         return tuple(told)
 
 
@@ -137,9 +141,16 @@ def find_names(text: str, voices: Sequence[str]) -> tuple[str, ...]:
     Of two who share a first name, a whole name means only one.
     """
     low = text.casefold()
-    found = {who: at for who in voices if _is_name(who) and (at := _find_name(text, low, who))}
+    found: dict[str, tuple[int, int]] = {}
+    for voice in voices:
+        if _is_name(voice) and (at := _find_name(text, low, voice)):
+            found[voice] = at
     order = sorted(found, key=lambda who: (found[who][0], -found[who][1], len(who)))
-    return tuple(who for who in order if not any(_within(found[who], found[other]) for other in order))
+    return tuple(who for who in order if not _is_part_of_another(found[who], found.values()))
+
+
+def _is_part_of_another(part: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:
+    return any(_within(part, other) for other in others)
 
 
 def _within(part: tuple[int, int], whole: tuple[int, int]) -> bool:
@@ -195,11 +206,9 @@ def _without_names(text: str, names: Sequence[str]) -> str:
 
 def _entities(text: str, names: Sequence[str], dates: Sequence[Dated]) -> tuple[str, ...]:
     """Words inside the question that are written as names and are none of the participants."""
-    taken = set()
-    for name in names:
-        for part in name.split():
-            taken.add(part.casefold())
-    taken |= {part.casefold() for one in dates for part in one.text.split()}
+    taken: set[str] = set()
+    for known in (*names, *(one.text for one in dates)):
+        taken.update(part.casefold() for part in known.split())
     found = (match[0] for match in _CAPITAL.finditer(text) if match.start())
     return tuple(dict.fromkeys(word for word in found if word.casefold() not in taken))
 

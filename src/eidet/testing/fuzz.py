@@ -15,7 +15,7 @@ from ..core.errors import BadInput, EidetError
 from ..memory import Memory
 from . import checks, moves
 from .moves import Done, Move, Stage
-from .seen import Lines, scopes_told, strings
+from .seen import LogLines, scopes_told, strings
 from .tenants import Tenant, tenants_of
 
 MOST: Final = 20  # leaks that are told before the game is given up
@@ -109,7 +109,7 @@ class _Game:
         self._verbs: Counter[str] = Counter()
         self._refusals = 0
         self._records: dict[str, object] = {}  # of each tenant, as they were when last looked at
-        self._lines = Lines()
+        self._lines = LogLines()
 
     def play(self, operations: int, seed: int) -> Report:
         log = logging.getLogger("eidet")
@@ -192,8 +192,11 @@ class _Game:
         told: set[str] = set()
         for one in seen:
             told.update(self._stage.tried.get(one.scope, ()))
-        made = ((id, one.scope) for one in others for id in self._stage.made.get(one.scope, ()))
-        return {id: scope for id, scope in made if id not in told}
+        foreign: dict[str, str] = {}
+        for other in others:
+            made = self._stage.made.get(other.scope, ())
+            foreign |= {id: other.scope for id in made if id not in told}
+        return foreign
 
     def _find_changes(
         self, looked_at: list[Tenant], counted: object, watched: Tenant

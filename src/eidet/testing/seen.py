@@ -66,8 +66,8 @@ def _inside(value: object) -> Iterator[object]:
         yield from (getattr(value, field.name) for field in fields(value))
 
 
-class Lines(logging.Handler):
-    """Log lines as they are written, until they are taken."""
+class LogLines(logging.Handler):
+    """Collects log lines until they are taken."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 from ..core.errors import Corrupt
@@ -68,4 +69,4 @@ def read_analysis(blob: bytes) -> Analysis:
 
 def terms_in(blob: bytes) -> set[int]:
     """The ids of all terms of a text."""
-    return {term for unit in read_analysis(blob).units for term in unpack(unit)}
+    return set(chain.from_iterable(map(unpack, read_analysis(blob).units)))

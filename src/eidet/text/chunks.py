@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Final
 
 from .sentences import sentences
@@ -32,7 +33,7 @@ def _cut(whole: list[str], size: int) -> list[str]:
     """Sentences in units of about a size."""
     units: list[list[str]] = []
     length = size
-    for piece in (piece for sentence in whole for piece in _pieces(sentence, size)):
+    for piece in chain.from_iterable(_pieces(sentence, size) for sentence in whole):
         if length + len(piece) < size:
             units[-1].append(piece)
             length += 1 + len(piece)

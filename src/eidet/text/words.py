@@ -155,7 +155,7 @@ class WordAnalyzer:
         return tuple(map(term_id, self._terms_of(word)))
 
     def _all_of(self, words: list[str]) -> list[str]:
-        return [self._stem(part) for word in words for part in _parts(word)]
+        return list(map(self._stem, chain.from_iterable(map(_parts, words))))
 
     def _stem(self, part: str) -> str:
         if self._plain_first:

@@ -112,8 +112,12 @@ class Maintained:
 
 
 def works_of(only: str | Iterable[str] | None) -> tuple[str, ...]:
-    chosen = WORKS if only is None else ((only,) if isinstance(only, str) else tuple(only))
-    if unknown := set(chosen) - set(WORKS):
+    if only is None:
+        return WORKS
+    if isinstance(only, str):
+        only = (only,)
+    chosen = set(only)
+    if unknown := chosen - set(WORKS):
         raise BadInput(f"unknown upkeep steps {sorted(unknown)}; there are {', '.join(WORKS)}")
     return tuple(work for work in WORKS if work in chosen)
 

@@ -21,7 +21,7 @@ from ..core.validate import dump_json
 from ..net.retry import RetryPolicy
 from ..store.export_file import FORMAT, FORMER, as_json, record_from
 from .archive import ABOUT, about
-from .bucket import Bucket, Place, Taken
+from .bucket import Bucket, BucketPlace, Taken
 
 log = logging.getLogger("eidet")
 
@@ -40,7 +40,7 @@ class S3Archive:
 
     def __init__(self, url: str, *, retry_policy: RetryPolicy | None = None) -> None:
         self.url = url
-        self._bucket = Bucket(Place.of(url), retry_policy)
+        self._bucket = Bucket(BucketPlace.of(url), retry_policy)
 
     def __repr__(self) -> str:
         return f"S3Archive({self.url!r})"

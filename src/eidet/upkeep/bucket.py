@@ -68,7 +68,7 @@ class Object(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class BucketPlace:
     """Which bucket, and what the keys in it begin with."""
 
     bucket: str
@@ -78,7 +78,7 @@ class Place:
     deadline_seconds: float | None = None
 
     @classmethod
-    def of(cls, url: str) -> Place:
+    def of(cls, url: str) -> BucketPlace:
         """`s3://bucket/prefix?endpoint=http://…`; `Misconfigured` if it is not like that."""
         parts = urlsplit(url)
         if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc):
@@ -114,7 +114,7 @@ class Bucket:
     Keys and secrets are found the way boto3 finds them: the environment, a profile, or the machine's role.
     """
 
-    def __init__(self, place: Place, retry_policy: RetryPolicy | None = None) -> None:
+    def __init__(self, place: BucketPlace, retry_policy: RetryPolicy | None = None) -> None:
         if find_spec("botocore") is None:
             raise MissingExtra("an archive on S3", extra="s3")
         chosen = retry_policy or RetryPolicy(deadline_seconds=place.deadline_seconds or 30.0)
@@ -251,7 +251,7 @@ def _next_page(page: Mapping[str, Any]) -> dict[str, Any]:
     return {"KeyMarker": page["NextKeyMarker"], "VersionIdMarker": page["NextVersionIdMarker"]}
 
 
-def _refusal(told: Mapping[str, Any], place: Place, key: str | None, words: str) -> EidetError:
+def _refusal(told: Mapping[str, Any], place: BucketPlace, key: str | None, words: str) -> EidetError:
     code = str(told.get("Error", {}).get("Code", ""))
     status = int(told.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     if code == "PreconditionFailed" or status == 412:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from ..core.record import Tier, kind_of
@@ -27,7 +28,7 @@ Narrow = Callable[[float, Upkeep, Bounds], Iterator[Where]]
 
 def candidates(works: Iterable[str], now: float, settings: Upkeep, bounds: Bounds) -> Where | None:
     """What the works could change in a scope; None where that is nothing."""
-    some = tuple(part for work in works for part in _NARROW[work](now, settings, bounds))
+    some = tuple(chain.from_iterable(_NARROW[work](now, settings, bounds) for work in works))
     if EVERYTHING in some:
         return EVERYTHING
     if some:

@@ -23,7 +23,7 @@ from ..text.sentences import sentences
 from . import Ask, Change, Put, is_protected
 from .clusters import clusters
 from .informativeness import telling
-from .same_or_update import Judged, Relation, relation
+from .same_or_update import Relation, Verdict, relation
 
 WINDOW: Final = 8_192  # facts that are compared with each other; of more, so many at a time
 COMPARED: Final = 8  # earlier ones of a group that a record is read against
@@ -81,7 +81,7 @@ def _compare_group(group: Sequence[Record], width: int, language: str, alike: fl
 
 def _nearest_kin(
     at: int, new: Record, kept: Sequence[tuple[int, Record]], unit: Vectors, language: str, alike: float
-) -> tuple[Record, Judged] | None:
+) -> tuple[Record, Verdict] | None:
     for place, old in reversed(kept[-COMPARED:]):
         cosine = float(unit[at] @ unit[place])
         if cosine < alike or not _share_words(old, new):
@@ -232,7 +232,9 @@ class _Said:
 def consolidate(episodes: Sequence[Record], settings: Upkeep, embed: Embed, now: float) -> Iterator[Change]:
     """What several episodes say becomes a fact, in the words of the newest, with the episodes as sources."""
     newest = sorted(episodes, key=lambda record: record.occurred)[-EPISODES:]
-    said = [_Said(text, record) for record in newest for text in _statements(record.whole.text)]
+    said: list[_Said] = []
+    for newer in newest:
+        said.extend(_Said(text, newer) for text in _statements(newer.whole.text))
     if not said:
         return
     ids = [str(at) for at in range(len(said))]

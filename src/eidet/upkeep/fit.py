@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -214,7 +215,8 @@ def _hessian(cost: Callable[[Sequence[float]], float], best: Floats, step: float
         far, right, left, near = (cost((best + corner).tolist()) for corner in corners)
         return (far - right - left + near) / (4 * step * step)
 
-    return np.array([[bend(one, other) for other in moves] for one in moves])
+    bends = [bend(one, other) for one, other in product(moves, repeat=2)]
+    return np.array(bends).reshape(len(best), len(best))
 
 
 def _sigmoid(value: float) -> float:

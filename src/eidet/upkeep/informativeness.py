@@ -1,4 +1,4 @@
-"""How telling a text is by itself: does it hold something one would want to know later?
+"""Scores how much lasting information a text contains.
 
 What counts in any language: how much is said, numbers, names (capitals inside a sentence, where the
 script has them), and that questions ask more than they tell. English besides: phrases by which people
@@ -70,14 +70,14 @@ _SMALL_TALK: Final = _words("""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
-    """How telling in 0-1, and what was noticed."""
+class Informativeness:
+    """A score from 0 to 1, and the features that raised it."""
 
     value: float
     notes: tuple[str, ...] = ()
 
 
-def telling(text: str) -> Telling:
+def telling(text: str) -> Informativeness:
     """From 0 (nothing is said) to 1. Reads the first 4,000 characters.
 
     The weights follow what a logistic regression gave for turns that questions of two public sets were
@@ -86,13 +86,13 @@ def telling(text: str) -> Telling:
     text = text[:READ]
     words, said = tokens(text), sentences(text)
     if not words:
-        return Telling(value=0.0, notes=("says nothing",))
+        return Informativeness(value=0.0, notes=("says nothing",))
     low = text.lower().replace("’", "'")
     cues = [name for name, pattern in _CUES.items() if pattern.search(low)]
     details, asked, idle = _details(low, said), _share_of_questions(said), _idle(words)
     told = 0.1 + 0.45 * _much(len(words), 12) + 0.3 * _much(details, 1.5) + 0.3 * _much(len(cues), 1)
     value = min(max(told - 0.2 * asked - (0.2 if cues else 0.4) * idle, 0.05), 1.0)
-    return Telling(value=value, notes=tuple(_notes(details, cues, asked, idle)))
+    return Informativeness(value=value, notes=tuple(_notes(details, cues, asked, idle)))
 
 
 def _notes(details: int, cues: Iterable[str], asked: float, idle: float) -> Iterator[str]:

@@ -98,7 +98,8 @@ def maintain(
     began = time.perf_counter()
     tally = _Tally(told)
     for path, held in parts.store.scopes(scope).items():
-        tally.examined += held if any(work in PLANNERS for work in works) else 0
+        if any(work in PLANNERS for work in works):
+            tally.examined += held
         for changes in _plan_scope(parts, settings, path, now, works, tally):
             if dry_run:
                 _tell(changes, tally)

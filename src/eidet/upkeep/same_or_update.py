@@ -20,7 +20,7 @@ from typing import Final
 from ..text.sentences import sentences
 from ..text.words import tokens
 from . import word_lists as lex
-from .sentence_features import WHOLE, Reading, Sort, Term, Verb, read
+from .sentence_features import WHOLE, Sentence, Sort, Term, Verb, read
 from .symbols import spell_symbols
 from .typos import slip
 from .word_order import same_roles
@@ -41,14 +41,14 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Verdict:
     """What the new text is to the old one, and why."""
 
     relation: Relation
     because: str
 
 
-def relation(old: str, new: str, cosine: float | None = None, *, language: str = "en") -> Judged:
+def relation(old: str, new: str, cosine: float | None = None, *, language: str = "en") -> Verdict:
     """SAME: the new text says nothing else. UPDATE: it replaces the old one. DIFFERENT: keep both."""
     if old.split() == new.split():
         return _same("the same text")
@@ -74,7 +74,7 @@ def _emoji(text: str) -> set[str]:
     return {token for token in tokens(text) if not any(map(str.isalnum, token))}
 
 
-def _readings(text: str, language: str) -> list[Reading]:
+def _readings(text: str, language: str) -> list[Sentence]:
     kept = []
     for reading in (read(said, language) for said in sentences(text)):
         if reading.words:
@@ -82,7 +82,7 @@ def _readings(text: str, language: str) -> list[Reading]:
     return kept
 
 
-def _judge_texts(before: Sequence[Reading], after: Sequence[Reading]) -> Judged:
+def _judge_texts(before: Sequence[Sentence], after: Sequence[Sentence]) -> Verdict:
     if not before or not after:
         return _different("nothing to compare")
     known = {_key(reading) for reading in before} & {_key(reading) for reading in after}
@@ -92,11 +92,11 @@ def _judge_texts(before: Sequence[Reading], after: Sequence[Reading]) -> Judged:
     )
 
 
-def _key(reading: Reading) -> tuple[object, ...]:
+def _key(reading: Sentence) -> tuple[object, ...]:
     return reading.said if _is_thin(reading) else reading.words, reading.asks
 
 
-def _judge_rest(before: Sequence[Reading], after: Sequence[Reading]) -> Judged:
+def _judge_rest(before: Sequence[Sentence], after: Sequence[Sentence]) -> Verdict:
     """The sentences that only one text has, in their order; the pair furthest apart decides."""
     if len(before) == len(after):
         judged = [_judge(old, new) for old, new in zip(before, after, strict=True)]
@@ -109,7 +109,7 @@ def _judge_rest(before: Sequence[Reading], after: Sequence[Reading]) -> Judged:
     return _different("one text says more than the other")
 
 
-def _judge(old: Reading, new: Reading) -> Judged:
+def _judge(old: Sentence, new: Sentence) -> Verdict:
     if _is_thin(old) or _is_thin(new):
         return _different("too little is said to compare")
     if old.asks != new.asks:
@@ -124,12 +124,12 @@ def _judge(old: Reading, new: Reading) -> Judged:
     return _judge_changed(old, new, gone, come)
 
 
-def _is_thin(reading: Reading) -> bool:
+def _is_thin(reading: Sentence) -> bool:
     """One content word, and nobody it is said of: "Great!", "Oh no, Ann!"."""
     return not reading.terms or len(reading.stems) + len(reading.persons) < 2
 
 
-def _judge_equal(old: Reading, new: Reading) -> Judged:
+def _judge_equal(old: Sentence, new: Sentence) -> Verdict:
     """The same content words: still not the same if denied, planned, past, or in other roles."""
     changed = old.plans != new.plans or _tense_differs(old, new)
     if old.asks and (changed or old.denied != new.denied):
@@ -145,7 +145,7 @@ def _judge_equal(old: Reading, new: Reading) -> Judged:
     return _same("the same content words")
 
 
-def _judge_changed(old: Reading, new: Reading, gone: Sequence[Term], come: Sequence[Term]) -> Judged:
+def _judge_changed(old: Sentence, new: Sentence, gone: Sequence[Term], come: Sequence[Term]) -> Verdict:
     change = f"{_list(gone) or 'nothing'} became {_list(come) or 'nothing'}"
     if old.denied != new.denied:
         if _denies(old, new, gone, come):
@@ -160,7 +160,7 @@ def _judge_changed(old: Reading, new: Reading, gone: Sequence[Term], come: Seque
     return _different(change)
 
 
-def _find_replaced(old: Reading, new: Reading) -> tuple[list[Term], list[Term]]:
+def _find_replaced(old: Sentence, new: Sentence) -> tuple[list[Term], list[Term]]:
     """The terms that only one of the two has; slips of the pen are no difference."""
     gone = []
     for term in old.terms:
@@ -182,14 +182,14 @@ def _find_replaced(old: Reading, new: Reading) -> tuple[list[Term], list[Term]]:
     return left_gone, left_come
 
 
-def _idle(term: Term, other: Reading) -> bool:
+def _idle(term: Term, other: Sentence) -> bool:
     """A function word counts only against its opposite; a word of ending is counted as a denial."""
     if term.word in lex.KEPT:
         return lex.OPPOSITES[term.word].isdisjoint(other.words)
     return term.stem in lex.ENDINGS and not other.ends
 
 
-def _tense_differs(old: Reading, new: Reading) -> bool:
+def _tense_differs(old: Sentence, new: Sentence) -> bool:
     if old.past != new.past:
         return True
     written = {term.stem: term.word.endswith("ed") for term in old.terms}
@@ -198,7 +198,7 @@ def _tense_differs(old: Reading, new: Reading) -> bool:
     )
 
 
-def _denies(old: Reading, new: Reading, gone: Sequence[Term], come: Sequence[Term]) -> bool:
+def _denies(old: Sentence, new: Sentence, gone: Sequence[Term], come: Sequence[Term]) -> bool:
     """Whether the new text speaks of all that the old one said, only to deny it (or the other way)."""
     if len(come) > MOST_REPLACED or not old.stems & new.stems:
         return False
@@ -209,7 +209,7 @@ def _denies(old: Reading, new: Reading, gone: Sequence[Term], come: Sequence[Ter
     return not gone and bool(denied & old.stems & new.stems)
 
 
-def _frame_holds(old: Reading, new: Reading, gone: Sequence[Term], come: Sequence[Term]) -> bool:
+def _frame_holds(old: Sentence, new: Sentence, gone: Sequence[Term], come: Sequence[Term]) -> bool:
     """Enough is shared, and who or what it is about is the same."""
     shared = len(old.stems & new.stems) + len(old.persons & new.persons)
     if shared < max(len(gone), len(come)):
@@ -217,13 +217,13 @@ def _frame_holds(old: Reading, new: Reading, gone: Sequence[Term], come: Sequenc
     return shared > 0 and not _in_subject(old, gone) and not _in_subject(new, come)
 
 
-def _in_subject(reading: Reading, changed: Sequence[Term]) -> bool:
+def _in_subject(reading: Sentence, changed: Sequence[Term]) -> bool:
     if reading.verb_at is None:
         return any(term.at == reading.terms[0].at for term in changed)
     return any(term.at < reading.verb_at for term in changed)
 
 
-def _replaces(old: Reading, new: Reading, gone: Sequence[Term], come: Sequence[Term]) -> bool:
+def _replaces(old: Sentence, new: Sentence, gone: Sequence[Term], come: Sequence[Term]) -> bool:
     """Whether what came cannot hold beside what is gone."""
     if _are_opposites(gone, come) or _are_opposites(come, gone):
         return True
@@ -241,7 +241,7 @@ def _are_opposites(gone: Sequence[Term], come: Sequence[Term]) -> bool:
     return all(term.stem in lex.LIKING for term in gone) and all(term.stem in lex.DISLIKING for term in come)
 
 
-def _verb_replaces(new: Reading, values: bool, gone: Sequence[Term], come: Sequence[Term]) -> bool:
+def _verb_replaces(new: Sentence, values: bool, gone: Sequence[Term], come: Sequence[Term]) -> bool:
     match new.verb:
         case Verb.STATE:
             return True
@@ -255,7 +255,7 @@ def _verb_replaces(new: Reading, values: bool, gone: Sequence[Term], come: Seque
             return values and not any(term.sort is Sort.NAME for term in (*gone, *come))
 
 
-def _being_replaces(new: Reading, values: bool, gone: Sequence[Term], come: Sequence[Term]) -> bool:
+def _being_replaces(new: Sentence, values: bool, gone: Sequence[Term], come: Sequence[Term]) -> bool:
     """A thing has one colour, price or state at a time; a person is many things, but in one place."""
     if new.verb_at is None:
         return False
@@ -279,13 +279,13 @@ def _list(terms: Sequence[Term]) -> str:
     return ", ".join(dict.fromkeys(term.word for term in terms))
 
 
-def _same(because: str) -> Judged:
-    return Judged(Relation.SAME, because)
+def _same(because: str) -> Verdict:
+    return Verdict(Relation.SAME, because)
 
 
-def _update(because: str) -> Judged:
-    return Judged(Relation.UPDATE, because)
+def _update(because: str) -> Verdict:
+    return Verdict(Relation.UPDATE, because)
 
 
-def _different(because: str) -> Judged:
-    return Judged(Relation.DIFFERENT, because)
+def _different(because: str) -> Verdict:
+    return Verdict(Relation.DIFFERENT, because)

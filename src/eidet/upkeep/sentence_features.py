@@ -63,7 +63,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Sentence:
     """One sentence, `said` with fillers and `words` without them.
 
     `denials` are the stems that a negation stands before, `scopes` those after "only" and the like.
@@ -89,7 +89,7 @@ class Reading:
         return bool(len(self.denials) % 2) or self.ends
 
 
-def read(sentence: str, language: str = "en") -> Reading:
+def read(sentence: str, language: str = "en") -> Sentence:
     """Fillers are left out; what has no words has no terms."""
     code = code_of(language)
     said = list(_split(sentence))
@@ -98,7 +98,7 @@ def read(sentence: str, language: str = "en") -> Reading:
     stop = STOP_WORDS.get(code, frozenset())
     terms = tuple(_terms(written, stop, analyzer_of(code)))
     verb, verb_at = _verb(words, terms)
-    return Reading(
+    return Sentence(
         said=tuple(word.lower() for word in said),
         words=words,
         terms=terms,

@@ -1,15 +1,33 @@
-"""The words by which `alike` reads a sentence. English, with the negations of a few more languages.
+"""The words by which `same_or_update` reads a sentence. English, with the negations of a few more languages.
 
 Verbs are given as stems, as the English analyzer makes them.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
+
+
+def _group_by_word(groups: dict[str, str]) -> dict[str, str]:
+    """The name of its group for each word."""
+    found: dict[str, str] = {}
+    for group, words in groups.items():
+        found |= dict.fromkeys(words.split(), group)
+    return found
+
+
+def _opposites(pairs: tuple[str, ...]) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for pair in pairs:
+        one, other = pair.split()
+        found[one] = found.get(one, frozenset()) | {other}
+        found[other] = found.get(other, frozenset()) | {one}
+    return found
 
 
 # said for courtesy or rhythm: two texts that differ by these say the same
@@ -41,18 +59,16 @@ PAST: Final = _words("was were had did used been")
 BE: Final = _words("is are am was were be 's 're 'm isn't aren't wasn't weren't")
 AUXILIARIES: Final = BE | _words("has have had do does did will would shall should can could may might must")
 
-PERSONS: Final = {
-    word: person
-    for person, words in {
+PERSONS: Final = _group_by_word(
+    {
         "I": "i me my mine myself i'm i've i'd i'll",
         "we": "we us our ours ourselves we're we've",
         "you": "you your yours yourself yourselves you're",
         "he": "he him his himself",
         "she": "she her hers herself",
         "they": "they them their theirs themselves they're",
-    }.items()
-    for word in words.split()
-}
+    }
+)
 
 # after these "'s" is "is"; after other words it is the possessive
 BEFORE_IS: Final = frozenset(PERSONS) | _words("it that there here what who where this everything")
@@ -106,10 +122,7 @@ _PAIRS: Final = (
     *("more less", "more fewer", "all some", "all few", "most few", "all none"),
 )
 # function words that carry the meaning when their opposite stands in the other text
-OPPOSITES: Final = {
-    word: frozenset(" ".join(pair for pair in _PAIRS if word in pair.split()).split()) - {word}
-    for word in " ".join(_PAIRS).split()
-}
+OPPOSITES: Final = _opposites(_PAIRS)
 KEPT: Final = frozenset(OPPOSITES)
 
 # what they say holds for the word that follows
@@ -126,14 +139,14 @@ _COUNT: Final = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
     sixteen seventeen eighteen nineteen twenty
     """
+_PAIR: Final = re.compile(r"(\w+)=(\S+)")
 _TALL: Final = "thirty=30 forty=40 fifty=50 sixty=60 hundred=100 thousand=1000 once=1 twice=2 half=0.5"
-NUMBER_WORDS: Final = {word: str(number) for number, word in enumerate(_COUNT.split())} | {
-    word: number for word, _, number in (pair.partition("=") for pair in _TALL.split())
-}
+NUMBER_WORDS: Final = {word: str(number) for number, word in enumerate(_COUNT.split())} | dict(
+    _PAIR.findall(_TALL)
+)
 
-PREPOSITIONS: Final = {
-    word: group
-    for group, words in {
+PREPOSITIONS: Final = _group_by_word(
+    {
         "where": "in at to on into onto by until till for near around",
         "from": "from since",
         "with": "with without",
@@ -141,9 +154,8 @@ PREPOSITIONS: Final = {
         "about": "about of",
         "than": "than",
         "before": "before after",
-    }.items()
-    for word in words.split()
-}
+    }
+)
 FRONTED: Final = frozenset(PREPOSITIONS) | DAYS | _words("now then here there last next every when")
 
 # pairs of real words that only look like a slip of the pen

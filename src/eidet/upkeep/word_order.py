@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from .sentence_features import Reading, Verb
+from .sentence_features import Sentence, Verb
 from .word_lists import FRONTED
 
 MOST_TURNED: Final = 100  # content words of a sentence in which a phrase may have moved
 
 
-def same_roles(old: Reading, new: Reading) -> bool:
+def same_roles(old: Sentence, new: Sentence) -> bool:
     """The same order, or one that turns nothing round: a list, a phrase moved as a whole, "X is Y"."""
     one, other = _order(old, new), _order(new, old)
     if old.scopes != new.scopes:
@@ -25,24 +25,24 @@ def same_roles(old: Reading, new: Reading) -> bool:
     )
 
 
-def _order(reading: Reading, other: Reading) -> list[str]:
+def _order(reading: Sentence, other: Sentence) -> list[str]:
     """The stems that both have, as this one has them."""
     return [term.stem for term in reading.terms if term.stem in other.stems]
 
 
-def _before_verb(reading: Reading) -> int:
+def _before_verb(reading: Sentence) -> int:
     if reading.verb_at is not None:
         return sum(term.at < reading.verb_at for term in reading.terms)
     return 0
 
 
-def _phrases(reading: Reading) -> tuple[list[str], set[tuple[str, str]]]:
+def _phrases(reading: Sentence) -> tuple[list[str], set[tuple[str, str]]]:
     """What stands free, in order, and what stands after a preposition, which may be anywhere."""
     free = [term.stem for term in reading.terms if not term.preposition]
     return free, {(term.preposition, term.stem) for term in reading.terms if term.preposition}
 
 
-def _lists(reading: Reading, order: list[str]) -> list[list[str]]:
+def _lists(reading: Sentence, order: list[str]) -> list[list[str]]:
     """The orders in which two things beside an "and" or "or" have changed places."""
     by_place = {term.at: term.stem for term in reading.terms}
     pairs = []
@@ -59,7 +59,7 @@ def _lists(reading: Reading, order: list[str]) -> list[list[str]]:
     return result
 
 
-def _is_fronted(old: Reading, new: Reading) -> bool:
+def _is_fronted(old: Sentence, new: Sentence) -> bool:
     return not FRONTED.isdisjoint((old.words[0], new.words[0]))
 
 
@@ -70,7 +70,7 @@ def _is_turned(one: list[str], other: list[str]) -> bool:
     return False
 
 
-def _is_equation(old: Reading, new: Reading) -> bool:
+def _is_equation(old: Sentence, new: Sentence) -> bool:
     """ "Blue is my favourite colour": both sides of an "is" have changed places."""
     if not old.verb is new.verb is Verb.BE or "than" in old.words:
         return False

@@ -56,11 +56,14 @@ class State:
         lines = []
         if self.task:
             lines = [f"Task: {self.task}"]
-        lines += [f"Goal: {self.goal}"] if self.goal else []
-        lines += [f"Subgoals: {' > '.join(self.subgoals)}"] if self.subgoals else []
+        if self.goal:
+            lines.append(f"Goal: {self.goal}")
+        if self.subgoals:
+            lines.append(f"Subgoals: {' > '.join(self.subgoals)}")
         lines += _list_values("Results", self.results)
         lines += _list_values("Variables", self.variables)
-        lines += ["Thoughts:"] if self.scratchpad else []
+        if self.scratchpad:
+            lines.append("Thoughts:")
         return "\n".join(lines + [f"- {thought}" for thought in self.scratchpad[-SHOWN_THOUGHTS:]])
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 from tests.unit.cli.shell import Shell
 
-from eidet.cli.copy import Lines
+from eidet.cli.copy import ProgressLines
 from eidet.memory import Memory
 
 
@@ -128,7 +128,7 @@ def test_where_there_is_no_terminal_progress_is_a_line_now_and_then(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     moments = iter([0.0, 9.0, 10.0, 15.0, 25.0])
-    lines = Lines(lambda: next(moments))
+    lines = ProgressLines(lambda: next(moments))
     for done in (1, 1_200, 1_300, 2_000):
         lines(done, 2_000)
     assert capsys.readouterr().err == "copying: 1,200 of 2,000 (60%)\ncopying: 2,000 of 2,000 (100%)\n"

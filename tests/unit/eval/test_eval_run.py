@@ -9,10 +9,10 @@ from tests.unit.eval.made import lines, locomo, longmemeval, written
 
 from eidet import BadInput, Draft, Hit, Memory, Recipe, Record, Refused
 from eidet.eval import (
-    Answer,
     Case,
-    Found,
     Question,
+    QuestionAnswer,
+    RankedHit,
     Report,
     Variant,
     check_least,
@@ -22,7 +22,7 @@ from eidet.eval import (
     read_cases,
 )
 from eidet.eval.figures import measure_run
-from eidet.eval.run import Asked, ranked_hit_of
+from eidet.eval.run import RunAnswers, ranked_hit_of
 
 HASHING = Variant(embedder="hashing")
 
@@ -171,14 +171,16 @@ def test_a_hit_of_another_scope_is_a_leak_and_no_gold() -> None:
     assert (own.leaked, own.gold, own.session) == (False, True, "s1")
 
 
-def _found(id: str, *, gold: bool = False, leaked: bool = False) -> Found:
-    return Found(id=id, scope="s", session=None, score=0.5, gold=gold, leaked=leaked)
+def _found(id: str, *, gold: bool = False, leaked: bool = False) -> RankedHit:
+    return RankedHit(id=id, scope="s", session=None, score=0.5, gold=gold, leaked=leaked)
 
 
-def _answers(*found: tuple[Found, ...]) -> Asked:
+def _answers(*found: tuple[RankedHit, ...]) -> RunAnswers:
     question = Question(id="q", text="x?", gold=("a",))
-    answers = tuple(Answer(question=question, scope="s", found=one, sessions=(), millis=1.0) for one in found)
-    return Asked(answers=answers, packed=(), records=1, load_seconds=0.1)
+    answers = tuple(
+        QuestionAnswer(question=question, scope="s", found=one, sessions=(), millis=1.0) for one in found
+    )
+    return RunAnswers(answers=answers, packed=(), records=1, load_seconds=0.1)
 
 
 def test_leaks_and_empty_answers_are_counted() -> None:

@@ -10,7 +10,7 @@ import pytest
 from eidet.core.hit import Hit
 from eidet.core.record import Record
 from eidet.recall.pack import Context, line_of, pack
-from eidet.recall.passages import Turns, key_of
+from eidet.recall.passages import SessionTurns, key_of
 from eidet.text import pack as pack_terms
 from eidet.text import term_id
 from eidet.text.analysis import pack_analysis
@@ -36,9 +36,9 @@ def hits(*records: Record) -> list[Hit]:
     return [Hit(record=one, score=1 - n / 100) for n, one in enumerate(records)]
 
 
-def conversation(*told: Record) -> Turns:
+def conversation(*told: Record) -> SessionTurns:
     """All of one session, each with those next to it."""
-    return Turns(
+    return SessionTurns(
         turn={key_of(one): n for n, one in enumerate(told)},
         beside={key_of(one): [*told[n + 1 : n + 2], *told[max(0, n - 1) : n]] for n, one in enumerate(told)},
     )
@@ -79,7 +79,7 @@ def test_working_state_comes_first_then_facts_then_conversation() -> None:
 
 def test_without_headings_there_are_only_lines() -> None:
     found = (turn(1, "I moved"), turn(5, "Then I slept"), record("f", "Ann likes tea"))
-    where = Turns(turn={key_of(found[0]): 0, key_of(found[1]): 4})
+    where = SessionTurns(turn={key_of(found[0]): 0, key_of(found[1]): 4})
     context = packed(*found, working=[record("w", "packing", kind="working")], turns=where, headings=False)
     assert [line.partition("] ")[2] for line in str(context).split("\n")] == [
         "packing",
@@ -154,7 +154,7 @@ def test_neighbouring_passages_become_one_and_a_mark_stands_between_others() -> 
 def test_a_session_is_named_where_it_begins_and_again_after_another() -> None:
     one = [turn(n, f"part {n}") for n in (1, 8)]
     other = turn(5, "part 5", session="two")
-    where = Turns(turn={key_of(one[0]): 0, key_of(one[1]): 6, key_of(other): 0})
+    where = SessionTurns(turn={key_of(one[0]): 0, key_of(one[1]): 6, key_of(other): 0})
     lines = [line.rpartition(" ")[2] for line in str(packed(*one, other, turns=where)).split("\n")]
     assert lines == ["Conversation", "one", "1", "two", "5", "one", "8"]
 

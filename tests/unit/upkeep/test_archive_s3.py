@@ -18,7 +18,7 @@ from eidet.core.settings import Upkeep
 from eidet.store.contract import NOW, fact
 from eidet.upkeep.archive import FolderArchive, archive_of, list_archives, note_archive, select
 from eidet.upkeep.archive_s3 import S3Archive
-from eidet.upkeep.bucket import Bucket, Place, Taken
+from eidet.upkeep.bucket import Bucket, BucketPlace, Taken
 
 GONE = NOW + 60
 
@@ -44,10 +44,10 @@ def put(s3: S3, bucket: str, key: str, body: bytes) -> None:
 
 
 def test_an_address_says_bucket_prefix_and_endpoint() -> None:
-    place = Place.of("s3://my-bucket/a b/%C3%A9/?endpoint=http://127.0.0.1:9000&region=eu&deadline=2.5")
+    place = BucketPlace.of("s3://my-bucket/a b/%C3%A9/?endpoint=http://127.0.0.1:9000&region=eu&deadline=2.5")
     assert (place.bucket, place.prefix, place.endpoint) == ("my-bucket", "a b/é/", "http://127.0.0.1:9000")
     assert (place.region, place.deadline_seconds) == ("eu", 2.5)
-    assert Place.of("s3://bbb").prefix == ""
+    assert BucketPlace.of("s3://bbb").prefix == ""
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_what_is_half_written_is_not_listed_and_can_be_swept(s3: S3, archive: S3
 
 
 def test_two_writers_do_not_write_over_each_other(s3: S3, bucket: str) -> None:
-    objects = Bucket(Place.of(s3.url(bucket)))
+    objects = Bucket(BucketPlace.of(s3.url(bucket)))
     etag = objects.put("k", b"one", sha256="1")
     with pytest.raises(Taken, match="another writer"):
         objects.put("k", b"two", sha256="2")
@@ -132,7 +132,7 @@ def test_two_writers_do_not_write_over_each_other(s3: S3, bucket: str) -> None:
 
 
 def test_a_write_whose_answer_was_lost_is_known_again(s3: S3, bucket: str) -> None:
-    objects = Bucket(Place.of(s3.url(bucket)))
+    objects = Bucket(BucketPlace.of(s3.url(bucket)))
     assert objects.put("k", b"one", sha256="1") == objects.put("k", b"one", sha256="1")
 
 

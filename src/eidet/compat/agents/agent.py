@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ...core.errors import BadInput, EidetError, Misconfigured, Refused
 from ...models.llm import BadAnswer, Declined
-from ..messages.async_tools import Turns, await_if_needed
+from ..messages.async_tools import FairLock, await_if_needed
 from ..opening import Place
 from .client import MODEL, AnthropicClient
 from .system import AgentMemorySystem
@@ -68,7 +68,7 @@ class AgentWithMemory:
         self.max_tokens = max_tokens
         self._owned = not isinstance(memory, AgentMemorySystem)
         self.memory = _system(memory, scope, session_id)
-        self._turns = Turns()
+        self._turns = FairLock()
 
     async def run(self, task: str) -> str:
         """The answer to a task. Tasks of one agent are done one after the other.

@@ -136,10 +136,13 @@ class WorkingMemory:
         """For a language model: results cut at 200 characters, the last five thoughts."""
         subgoals, results, thoughts = self._view.subgoals, self._view.results, self._view.scratchpad
         lines = [f"Current Task: {self.task}", f"Current Goal: {self.current_goal}"]
-        lines += [f"Subgoals: {' > '.join(subgoals)}"] if subgoals else []
-        lines += ["\nIntermediate Results:"] if results else []
+        if subgoals:
+            lines.append(f"Subgoals: {' > '.join(subgoals)}")
+        if results:
+            lines.append("\nIntermediate Results:")
         lines += [f" {key}: {str(value)[:200]}" for key, value in results.items()]
-        lines += ["\nRecent Thoughts:"] if thoughts else []
+        if thoughts:
+            lines.append("\nRecent Thoughts:")
         return "\n".join(lines + [f" - {thought}" for thought in thoughts[-5:]])
 
     def clear(self) -> None:

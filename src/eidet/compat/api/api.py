@@ -5,15 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import unquote
 
 from ...core.scope import check_scope
 from ...core.validate import Json
 from ...memory import Memory
 from ...upkeep import Maintained
-from ..opening import Place, is_shared, open_memory
+from ..opening import ClosesOwnMemory, Place, is_shared, open_memory
 from .config import MemoryConfig, config_of
 from .entries import Entry, label_of
 from .errors import (
@@ -29,7 +28,7 @@ from .space import MemorySpace
 from .statistics import agents_in
 
 
-class AgentMemoryAPI:
+class AgentMemoryAPI(ClosesOwnMemory):
     """Stores and finds what agents were, did and said. Safe from many threads.
 
     Each agent has a scope of its own: its id, below the base `scope` if one is given. `memory` is a
@@ -234,7 +233,11 @@ class AgentMemoryAPI:
         """What the caches of all agents hold together."""
         told = [space.cache_info() for space in list(self._spaces.values())]
         summed = ("entries", "memories", "hits", "misses")
-        return {name: sum(one[name] for one in told) for name in summed} | {"ttl": self.config.cache_ttl}
+        info: dict[str, Any] = {}
+        for name in summed:
+            info[name] = sum(one[name] for one in told)
+        info["ttl"] = self.config.cache_ttl
+        return info
 
     def register_hook(self, event: str, hook: Hook, priority: int = 5) -> None:
         """A function to be called at an event with its data (and the space, if it takes two arguments).
@@ -264,16 +267,3 @@ class AgentMemoryAPI:
     def load(self, path: str | Path) -> int:
         """Reads such a file (or plain entries) into the agents it names; a damaged one changes nothing."""
         return load_file(self, Path(path))
-
-    def close(self) -> None:
-        """Closes a memory that was opened here; one that was given is its owner's to close."""
-        if self._owned:
-            self.memory.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -57,45 +57,36 @@ class Compound:
         return self._any(look, where, k)
 
     def _all(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        filters = []
+        filters: list[Strategy] = []
+        ranking: list[Strategy] = []
+        joined = [where]
         for part in self.parts:
-            if (own := part.where(look)) is not None:
-                filters.append((part, own))
-        joined = Where(every=(where, *(own for _, own in filters)))
-        ranking = [part for part in self.parts if part.where(look) is None]
-        if len(ranking) > 1 or k is None:
-            most = None
-        else:
-            most = max(POOL, 10 * k)
-        if any(part.graded for part, _ in filters):
-            enough = most
-        else:
-            enough = k
-        answers = []
-        for part in ranking:
-            answers.append(part.found(look, joined, enough if len(ranking) == 1 else None))
-        if not answers:
-            if self.graded:
-                limit = None
+            own = part.where(look)
+            if own is None:
+                ranking.append(part)
             else:
-                limit = k
-            answers = [[Scored(record, 1.0) for record in look.find(joined, order="-occurred", limit=limit)]]
-        told = []
-        for answer in answers:
-            told.append({one.record.id: one for one in answer})
-        both = [one.record for one in answers[0] if all(one.record.id in other for other in told)]
+                filters.append(part)
+                joined.append(own)
+        answers, records = self._candidates(look, Where(every=tuple(joined)), filters, ranking, k)
         scored = []
-        for record in both:
-            scored.append(
-                Scored(
-                    record,
-                    _mean(
-                        [part.score(look, record) for part, _ in filters]
-                        + ([one[record.id].score for one in told] if ranking else [])
-                    ),
-                )
-            )
+        for record in records:
+            scores = [part.score(look, record) for part in filters]
+            scores += [answer[record.id].score for answer in answers]
+            scored.append(Scored(record, _mean(scores)))
         return sorted(scored, key=lambda one: -one.score)[:k]
+
+    def _candidates(
+        self, look: Look, where: Where, filters: list[Strategy], ranking: list[Strategy], k: int | None
+    ) -> tuple[list[dict[str, Scored]], Sequence[Record]]:
+        """The answer of each ranking strategy by id, and the records that pass all parts."""
+        if not ranking:
+            limit = None if self.graded else k
+            return [], look.find(where, order="-occurred", limit=limit)
+        enough = None
+        if len(ranking) == 1:
+            enough = _pool_size(filters, k)
+        answers = [_by_id(part.found(look, where, enough)) for part in ranking]
+        return answers, list(_in_all(answers))
 
     def _any(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         best: dict[str, Scored] = {}
@@ -174,6 +165,23 @@ def _goes_by_now(strategy: Strategy) -> bool:
         case Temporal():
             return strategy.recency_weight > 0
     return isinstance(strategy, TimeWindow | Importance)
+
+
+def _pool_size(filters: Sequence[Strategy], k: int | None) -> int | None:
+    """How many to rank, so that filters with scores of their own can still reorder them."""
+    if k is None or not any(part.graded for part in filters):
+        return k
+    return max(POOL, 10 * k)
+
+
+def _by_id(answer: Iterable[Scored]) -> dict[str, Scored]:
+    return {one.record.id: one for one in answer}
+
+
+def _in_all(answers: Sequence[dict[str, Scored]]) -> Iterator[Record]:
+    for id, one in answers[0].items():
+        if all(id in other for other in answers[1:]):
+            yield one.record
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -43,7 +44,7 @@ def save_file(memory: Memory, scopes: Mapping[str, str], path: Path) -> int:
         for part, scope in zip(parts, scopes.values(), strict=True):
             memory.export(part, scope=scope)
         manifest = _manifest(parts)
-        records = (record for part in parts for record in read_export(part))
+        records = chain.from_iterable(map(read_export, parts))
         if path.suffix == ".jsonl":
             return write_export(path, records, {**manifest, "agents": dict(scopes)})
         return _write_json(path, {**manifest}, dict(scopes), list(records))

@@ -71,7 +71,8 @@ class ActionData:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Json]) -> Self:
-        return cls(**{name: value for name, value in data.items() if name in {f.name for f in fields(cls)}})
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in data.items() if name in known})
 
 
 def _as_json(model: Any) -> dict[str, Json]:

@@ -149,7 +149,8 @@ class Narrative:
         future = here[at + 1 :] + look.find(both(where, later), order=by, limit=self.after)
         past, future = past[-self.before :] if self.before else [], future[: self.after]
         told = [Scored(r, 1 / (2 + n)) for n, r in enumerate(reversed(past))][::-1]
-        told += [Scored(centre, 1.0)] if self.include else []
+        if self.include:
+            told.append(Scored(centre, 1.0))
         return (told + [Scored(r, 1 / (2 + n)) for n, r in enumerate(future)])[:k]
 
 

@@ -20,7 +20,7 @@ EVERY: Final = tuple(Tier)
 STORES: Final = {Tier.SHORT: "short", Tier.MIDDLE: "short", Tier.LONG: "long"}  # of a tiered memory
 
 
-class Reading:
+class TierReader:
     """Questions to one scope. `degraded` says which tiers could not answer the last one, and why."""
 
     def __init__(self, memory: Memory, scope: str, cache: ResultCache[tuple[Scored, ...]]) -> None:

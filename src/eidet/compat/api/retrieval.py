@@ -22,7 +22,7 @@ from .history import changes_of, state_at
 from .models import contents_of
 from .ranking import Content, Similarity
 from .reader import Look, Scored, closeness, state_as_text
-from .reading import Ask, Reading
+from .reading import Ask, TierReader
 from .strategies import Attribute, Strategy
 
 Types = str | Iterable[str] | None
@@ -43,7 +43,7 @@ class Retrieval:
         self.config = config
         self._memory = memory
         self._clock = clock_of(memory)
-        self._reading = Reading(memory, self.scope, self._cache())
+        self._reading = TierReader(memory, self.scope, self._cache())
 
     def _cache(self) -> ResultCache[tuple[Scored, ...]]:
         return ResultCache(self.config.cache_ttl, self.config.cache_size, self._clock)

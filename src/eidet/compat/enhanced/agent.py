@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from ...core.errors import BadInput, Misconfigured
 from ...core.settings import Settings, Upkeep
@@ -16,7 +15,7 @@ from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
 from ..numbers import next_number
-from ..opening import Place, embedder_in, is_shared, open_memory
+from ..opening import ClosesOwnMemory, Place, embedder_in, is_shared, open_memory
 from .legacy import OldCalls
 from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of, store_of
 from .vector import MODEL, VectorMemoryStore, settings_with_index, vectors_in
@@ -26,7 +25,7 @@ EXPERIENCES: Final = "experiences"
 SUMMARY_TOKENS: Final = 200
 
 
-class EnhancedAgentMemory(OldCalls):
+class EnhancedAgentMemory(ClosesOwnMemory, OldCalls):
     """Messages of now, experiences for good, and recall by meaning, all in one `Memory`.
 
     `persistent` keeps everything in the file `path`; `memory` (a Memory, a path or a URL) says where
@@ -286,19 +285,6 @@ class EnhancedAgentMemory(OldCalls):
             "drift": told["drift"],
             **self.memory.metrics(self.scope),
         }
-
-    def close(self) -> None:
-        """Closes the memory, unless it was given."""
-        if self._owned:
-            self.memory.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _open_memory(place: Place, vector: bool, model_name: str, model: object, **how: Any) -> Memory:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from ...core.record import Record
 
 
-class Shelf(Protocol):
+class MappedStore(Protocol):
     """What the mappings need of a store."""
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None: ...
@@ -26,7 +26,7 @@ class Shelf(Protocol):
 class Texts(MutableMapping[str, str]):
     """Texts by key, in the order they were added."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: MappedStore) -> None:
         self._shelf = shelf
 
     def __getitem__(self, key: str) -> str:
@@ -61,7 +61,7 @@ class Texts(MutableMapping[str, str]):
 class Metas(MutableMapping[str, Mapping[str, Any]]):
     """Metadata by key. Each is read-only: assign a new one to change it."""
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: MappedStore) -> None:
         self._shelf = shelf
 
     def __getitem__(self, key: str) -> Mapping[str, Any]:

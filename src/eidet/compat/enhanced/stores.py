@@ -6,8 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from ...core.errors import BadInput, Misconfigured
 from ...core.plugins import call_plugin, list_plugins, load_plugin
@@ -17,7 +16,7 @@ from ...core.validate import clean_text
 from ...core.where import Where
 from ...memory import Memory
 from ...trust.seal.service import Key
-from ..opening import Place, clock_of, is_shared, open_memory
+from ..opening import ClosesOwnMemory, Place, clock_of, is_shared, open_memory
 from .mappings import Metas, Texts
 
 T = TypeVar("T")
@@ -46,7 +45,7 @@ class MemoryStore(ABC, Generic[T]):
         """Whether there was something to forget."""
 
 
-class InMemoryStore(MemoryStore[str]):
+class InMemoryStore(ClosesOwnMemory, MemoryStore[str]):
     """Texts in RAM (or in any `memory=`), searched by case-insensitive substring, each hit scoring 1.0.
 
     `data` and `meta` are live mappings of what is stored, in the order it was added. A key that is
@@ -195,19 +194,6 @@ class InMemoryStore(MemoryStore[str]):
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str) and bool(key) and self.record(key) is not None
-
-    def close(self) -> None:
-        """Closes the memory, unless it was given."""
-        if self._owned:
-            self.memory.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r} in {self.scope!r}: {len(self)} texts>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -190,7 +190,11 @@ class MemoryManager:
         """What somebody stated, else what the text and its tags tell, in 0-1."""
         meta = metadata or {}
         stated, tags = meta.get("importance"), meta.get("tags")
-        known = [tags] if isinstance(tags, str) else tags if isinstance(tags, list | tuple) else []
+        known: Sequence[Any] = ()
+        if isinstance(tags, str):
+            known = (tags,)
+        elif isinstance(tags, list | tuple):
+            known = tags
         return importance(
             content,
             stated=None if stated is None else check_importance(stated),

@@ -11,7 +11,7 @@ from typing import Any
 PAUSE = 0.001
 
 
-class Turns:
+class FairLock:
     """One at a time across awaits, first come first served, whichever event loop or thread they come from.
 
     An asyncio.Lock belongs to one loop; a store may be used from several. Who is cancelled while

@@ -11,7 +11,7 @@ from ...core.errors import BadInput
 from ...core.validate import Moment, moment
 from ...upkeep.archive import Archive
 from ..opening import clock_of
-from .async_tools import Turns
+from .async_tools import FairLock
 from .base import BaseMemoryStore, Beside, Kept
 from .message import Message, read
 from .servers import ArchiveMemoryStore
@@ -37,7 +37,7 @@ class AutoCleanupMemory(BaseMemoryStore):
             raise BadInput(f"max_age_days must be a number above 0, not {max_age_days!r}")
         self.max_age = timedelta(days=max_age_days)
         self._archive_to = archive_to
-        self._turns = Turns()
+        self._turns = FairLock()
 
     @property
     def archive_store(self) -> BaseMemoryStore:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Unpack
 
 from ...core.errors import BadInput, Refused
-from .async_tools import Turns, await_if_needed
+from .async_tools import FairLock, await_if_needed
 from .base import BaseMemoryStore, Kept
 from .message import Message
 
@@ -101,7 +101,7 @@ class SafeMemoryStore(BaseMemoryStore):
             )
         self.max_size = limit_of(max_size, "max_size") or 1
         self.overflow_handler = overflow_handler
-        self._turns = Turns()
+        self._turns = FairLock()
 
     async def add_message(self, message: Message) -> None:
         async with self._turns as handling:  # the handler may add to this store itself

@@ -11,7 +11,7 @@ from ...core.record import Trust
 from ...models.llm import LLM
 from ...text.tokens import counter_of
 from ...views.summaries import summary_id
-from .async_tools import Turns, await_if_needed
+from .async_tools import FairLock, await_if_needed
 from .base import BaseMemoryStore, Kept, check_page, check_tokens
 from .limits import limit_of
 from .message import Message, fitting, read_time
@@ -51,7 +51,7 @@ class SummaryMemory(BaseMemoryStore):
             raise BadInput(f"threshold must be above {KEPT}: the last {KEPT} messages always stay")
         self.summarizer_agent = summarizer_agent
         self.context = context
-        self._turns = Turns()
+        self._turns = FairLock()
 
     async def add_message(self, message: Message) -> None:
         if isinstance(self.summarizer_agent, str):

@@ -18,10 +18,17 @@ from .numeric import MAYBE
 from .phrases import STARTS, expression
 from .scanner import Tokens, fold_text, read
 
-_LETTERS = bytes(
-    ord(chr(code).lower()) if chr(code).isalpha() and code < 128 else 48 if 48 <= code < 58 else 32
-    for code in range(256)
-)
+
+def _letter_of(code: int) -> int:
+    """A small letter for a letter, 0 for a digit, a blank for everything else."""
+    if code < 128 and chr(code).isalpha():
+        return ord(chr(code).lower())
+    if 48 <= code < 58:
+        return 48
+    return 32
+
+
+_LETTERS = bytes(map(_letter_of, range(256)))
 _CLOCK = re.compile(r"\b[0-2]?[0-9](?::[0-5][0-9]\b|\s?(?:am|pm|a\.m\.|p\.m\.|uhr|h)(?!\w))", re.IGNORECASE)
 _EVERY = re.compile(
     r"\b(?:every|each|all|per|whole|in the|at|one|[0-9]+|half a)\s"

@@ -153,7 +153,9 @@ def _dates(locale: Locale, readers: Readers) -> Iterator[str]:
 
 def _abbreviations(names: dict[str, int]) -> set[str]:
     """Abbreviations, which are other words where no day or year stands by them (French "sept" is seven)."""
-    longest = {number: max(len(name) for name in names if names[name] == number) for number in names.values()}
+    longest: dict[int, int] = {}
+    for name, number in names.items():
+        longest[number] = max(longest.get(number, 0), len(name))
     return {name for name, number in names.items() if longest[number] - len(name) > 2}
 
 

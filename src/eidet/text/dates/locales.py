@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -214,9 +215,13 @@ def _count_forms(info: dict[str, Any]) -> dict[tuple[int, str], tuple[str, ...]]
 def _build_phrases(info: dict[str, Any], sign: int, unit: str) -> set[str]:
     """Phrases made of the words for "ago" or "in" and every form of a unit: "2 tygodnie temu"."""
     forms = [str(form).lower() for form in info.get(unit, ()) if len(form) > 3]
-    ago = [str(word).lower() for word in info.get("ago" if sign < 0 else "in", ())]
-    built = {f"{word} {NUMBER} {form}" for word in ago for form in forms}
-    return built | ({f"{NUMBER} {form} {word}" for word in ago for form in forms} if sign < 0 else set())
+    words = [str(word).lower() for word in info.get("ago" if sign < 0 else "in", ())]
+    phrases: set[str] = set()
+    for word, form in product(words, forms):
+        phrases.add(f"{word} {NUMBER} {form}")
+        if sign < 0:
+            phrases.add(f"{NUMBER} {form} {word}")
+    return phrases
 
 
 def _names_its_unit(phrase: str) -> bool:

@@ -204,10 +204,9 @@ def with_more_classes(state: State, labels: set[str]) -> State:
 
 def guard_where(where: Where, guard: Guard) -> Where:
     """A filter that names personal data names what stands for it in the records."""
-    nested: dict[str, Any] = {
-        name: tuple(guard_where(part, guard) for part in getattr(where, name))
-        for name in ("every", "some", "never")
-    }
+    nested: dict[str, Any] = {}
+    for name in ("every", "some", "never"):
+        nested[name] = tuple(guard_where(part, guard) for part in getattr(where, name))
     labels: dict[str, Any] = {name: _label(getattr(where, name), guard) for name in ("who", "source")}
     conditions = tuple(_condition(one, guard) for one in where.conditions)
     return replace(where, **nested, **labels, conditions=conditions)

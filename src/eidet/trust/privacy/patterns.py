@@ -109,7 +109,11 @@ def _bounds(quantifier: str) -> tuple[int, int]:
         return {"*": (0, WINDOW), "+": (1, WINDOW), "?": (0, 1)}[quantifier]
     least, comma, most = quantifier[1:-1].partition(",")
     low = int(least or 0)
-    return low, max(low, int(most)) if most else WINDOW if comma else low
+    if most:
+        return low, max(low, int(most))
+    if comma:
+        return low, WINDOW
+    return low, low
 
 
 def _spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ from ...core.hit import Hit, Hits
 from ...core.record import Record
 from ...core.state import State
 from ...core.validate import Json
-from ...recall.passages import Turns
+from ...recall.passages import SessionTurns
 from . import Action, guarded, restored
 from .fields import Guard, Pending
 from .placeholders import tokens_in
@@ -65,7 +65,7 @@ class Telling:
             return hits
         return [replace(hit, record=reveal_record(hit.record, self.guard)) for hit in hits]
 
-    def turns(self, turns: Turns) -> Turns:
+    def turns(self, turns: SessionTurns) -> SessionTurns:
         if self.guard is None:
             return turns
         return replace(turns, beside={key: self.records(near) for key, near in turns.beside.items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from ...core.record import Record
 from ...core.validate import dump_json
@@ -23,7 +24,7 @@ def empty_vault(
     if said is None:
         asked = vault.tokens()
     else:
-        asked = {token for one in said for token in tokens_in_record(one, names)}
+        asked = set(chain.from_iterable(tokens_in_record(one, names) for one in said))
     values = {}
     for token in still_unnamed(asked, living(), names):
         if value := vault.get(token):
