@@ -15,8 +15,8 @@ import simsimd
 from numpy.typing import NDArray
 
 from .. import Floats, Rows
+from .arrays import extended, grown
 from .postings import Postings
-from .vectors import extended, grown
 
 FAR: Final = 0.2  # the cosine of words that have nothing to do with each other
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from ...core.errors import EidetError
 from ...net.retry import Line, Patience
@@ -70,8 +70,7 @@ class Database(Protocol):
 
     Every call ends within the deadline of `line`, and raises `Unavailable` where trying again may
     help, `Lost` where collection or shelf are gone, and `Misconfigured` otherwise. All of them may be
-    done twice. What was put is found when `settle_seconds` have passed. One with `sifts_slowly` set is
-    asked for more instead of with a filter where many pass.
+    done twice. What was put is found when `settle_seconds` have passed.
     """
 
     line: Line
@@ -105,9 +104,17 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
+@runtime_checkable
+class FiltersSlowly(Protocol):
+    """A database that is asked for more instead of with a filter, where many pass it."""
+
+    filters_slowly: Literal[True]
+
+
 __all__ = [
     "Database",
     "Filter",
+    "FiltersSlowly",
     "Lost",
     "Match",
     "Patience",

@@ -11,12 +11,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ...core.errors import Misconfigured
 from ...core.settings import Settings
-from ...models.embed import Embedder, WordEmbedder
+from ...models.embed import Embedder
 from ...net.http import endpoint_at
 from ...net.retry import Patience
 from ...store import Store
 from ...text import Analyzer
-from ..embedded.lexicon import Lexicon
+from ..embedded.lexicon import make_lexicon
 from . import Database, VectorSettings
 from .index import VectorIndex
 
@@ -160,6 +160,6 @@ def built(
         settings=how,
         memory_mb=settings.index_memory_mb,
         renewed=renewed,
-        lexicon=Lexicon(embedder, analyzer) if analyzer and isinstance(embedder, WordEmbedder) else None,
+        lexicon=make_lexicon(embedder, analyzer),
         analyzer=analyzer,
     )

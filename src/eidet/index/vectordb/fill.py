@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...core.errors import Corrupt, Unavailable
+from ...core.errors import Corrupt, EidetError, Unavailable
 from ...models.embed.quantise import all_raised
 from ...store import Changes, Entry, Store
 from .. import Floats
@@ -108,6 +108,13 @@ class Shipper:
             finally:
                 self._store.lease(self._name(scope), self._owner, now=self._clock(), until=0.0)
             return True
+
+    def try_to_ship(self, scope: str) -> None:
+        """As `ship`, where nobody need know that it failed."""
+        try:
+            self.ship(scope)
+        except EidetError as error:
+            log.warning("scope %s was not sent to %s: %s", scope, self._database.line.name, error)
 
     def rebuild(self, scope: str) -> bool:
         """Fills a shelf beside the one in use, then changes over; recalls go on meanwhile."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal, Protocol, runtime_checkable
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -43,6 +43,14 @@ SOUND: Final = ((8, 2, 9), (8, 4, 6), (8, 10, 1))
 SCANNED: Final = 40_000  # in a set of up to so many, all are looked at for those that pass
 
 
+@runtime_checkable
+class LivesOnRedis(Protocol):
+    """A store on a Redis server."""
+
+    @property
+    def address(self) -> Place: ...
+
+
 def vectorset(
     store: Store,
     width: int,
@@ -75,12 +83,12 @@ def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
     if name.startswith("vectorset+"):
         ours: dict[str, str] = {word: options.pop(word) for word in OPTIONS if word in options}
         return address_of(f"{name.removeprefix('vectorset+')}?{urlencode(ours)}"), options
-    place = getattr(store, "address", None)
-    if not isinstance(place, Place):
+    if not isinstance(store, LivesOnRedis):
         raise Misconfigured(
             "index='vectorset' keeps vectors on the Redis server of the memory, but this memory is on "
             "none: name one, such as index='vectorset+redis://localhost:6379/0'"
         )
+    place = store.address
     deadline = number("deadline", options.pop("deadline", "0")) or place.deadline_seconds
     return replace(place, deadline_seconds=deadline), options
 
@@ -115,7 +123,7 @@ class VectorSets:
     most = 4_000
     batch = 256
     settle_seconds = 0.0
-    sifts_slowly = True  # the attributes of each element are read anew for each search
+    filters_slowly: Literal[True] = True  # the attributes of each element are read anew for each search
 
     def __init__(
         self, wire: Wire, keys: Keys, *, bits: int = 32, ef: int = 200, shelves: Shelves | None = None
