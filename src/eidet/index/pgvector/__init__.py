@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from ...core.errors import Misconfigured
 from ...core.scope import Scope
@@ -22,7 +22,7 @@ from ...store.sql.postgres.record_search import read_sessions, select_ordered
 from ...store.sql.postgres.searchable import SearchableDatabase
 from ...text import Analyzer
 from .. import Candidates, Neighbours, Probe
-from ..abilities import IsSealed
+from ..abilities import has_ability, is_sealed
 from ..embedded import EmbeddedIndex, EmbeddedSettings
 from ..embedded.lexicon import make_lexicon
 from ..embedded.merge import merge_candidates
@@ -316,9 +316,9 @@ def _worth_a_new_one(served: ServerScope) -> bool:
 
 
 def _check_fits(store: Store, width: int) -> SearchableDatabase:
-    if isinstance(store, IsSealed) and store.sealed:
+    if is_sealed(store):
         raise Misconfigured("a sealed memory cannot be searched by the server: use index='embedded'")
-    if not isinstance(store, SearchableDatabase):
+    if not has_ability(store, SearchableDatabase):
         raise Misconfigured(
             "the index pgvector follows a memory on PostgreSQL: postgresql://user@host/database"
         )
@@ -327,4 +327,4 @@ def _check_fits(store: Store, width: int) -> SearchableDatabase:
             f"the index pgvector takes vectors of up to {WIDEST:,} dimensions, not {width:,}: "
             "use index='embedded' or an embedder with shorter ones"
         )
-    return store
+    return cast("SearchableDatabase", store)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal, Protocol, runtime_checkable
+from typing import Any, Final, Literal, Protocol, cast
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -22,6 +22,7 @@ from ...store.redis.scripts import ELEMENTS
 from ...store.redis.vector_sets import VECTOR_SETS, Shelves, element_of, pages, take_out
 from ...text import Analyzer
 from .. import Floats
+from ..abilities import has_ability
 from ..embedded.vectors import normalised
 from . import UNIT_BITS, Lost, Match, Point, Shelf
 from .address import built, number, settings_in
@@ -43,7 +44,6 @@ SOUND: Final = ((8, 2, 9), (8, 4, 6), (8, 10, 1))
 SCANNED: Final = 40_000  # in a set of up to so many, all are looked at for those that pass
 
 
-@runtime_checkable
 class LivesOnRedis(Protocol):
     """A store on a Redis server."""
 
@@ -83,12 +83,12 @@ def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
     if name.startswith("vectorset+"):
         ours: dict[str, str] = {word: options.pop(word) for word in OPTIONS if word in options}
         return address_of(f"{name.removeprefix('vectorset+')}?{urlencode(ours)}"), options
-    if not isinstance(store, LivesOnRedis):
+    if not has_ability(store, LivesOnRedis):
         raise Misconfigured(
             "index='vectorset' keeps vectors on the Redis server of the memory, but this memory is on "
             "none: name one, such as index='vectorset+redis://localhost:6379/0'"
         )
-    place = store.address
+    place = cast("LivesOnRedis", store).address
     deadline = number("deadline", options.pop("deadline", "0")) or place.deadline_seconds
     return replace(place, deadline_seconds=deadline), options
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from ....core.errors import Unavailable
 from ....core.where import Where
@@ -23,7 +23,6 @@ class SqlCondition(NamedTuple):
     exact: bool
 
 
-@runtime_checkable
 class SearchableDatabase(Store, Protocol):
     """A store whose server also searches. Whoever asks here reads what the store has acknowledged."""
 
