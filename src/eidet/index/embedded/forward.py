@@ -7,7 +7,7 @@ similar word counts by its cosine, from nothing at `FAR` to 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import count
+from itertools import chain, count
 from typing import Final
 
 import numpy as np
@@ -40,7 +40,7 @@ class Forward:
 
     def append(self, units: Sequence[Sequence[int]]) -> None:
         """Rows of term ids behind the others."""
-        fresh = list(dict.fromkeys(id for unit in units for id in unit if id not in self._number))
+        fresh = [id for id in dict.fromkeys(chain.from_iterable(units)) if id not in self._number]
         if fresh:
             self._number.update(zip(fresh, count(len(self._number)), strict=False))
             vectors, scale = self._learn(fresh)

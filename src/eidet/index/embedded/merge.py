@@ -36,7 +36,7 @@ def merge_candidates(parts: list[Candidates]) -> Candidates:
         dense=_join([part.dense for part in parts], np.float32)[order],
         words=_join([part.words for part in parts], np.float32)[order],
         traits=traits,
-        spans={arm: _widest([part.spans[arm] for part in parts if part.kept]) for arm in arms},
+        spans={arm: _widest(parts, arm) for arm in arms},
         rarity=max((part.rarity for part in parts), default=0.0),
         searched=sum(part.searched for part in parts),
         kept=sum(part.kept for part in parts),
@@ -65,13 +65,16 @@ def _merge_traits(parts: list[Traits], order: Rows) -> Traits:
         length=column(lambda part: part.length, np.float32),
         days=_merge_days(parts, order),
         voices=voices,
-        mentions=tuple(
-            np.concatenate(masks)[order] for masks in zip(*(part.mentions for part in parts), strict=True)
-        ),
+        mentions=_merge_mentions(parts, order),
         inside=_join_optional([part.inside for part in parts], order),
         away=_join_optional([part.away for part in parts], order),
         aligned=_join_optional([part.aligned for part in parts], order),
     )
+
+
+def _merge_mentions(parts: list[Traits], order: Rows) -> tuple[NDArray[np.bool_], ...]:
+    by_name = zip(*[part.mentions for part in parts], strict=True)
+    return tuple(np.concatenate(masks)[order] for masks in by_name)
 
 
 def _merge_days(parts: list[Traits], order: Rows) -> NDArray[np.int32]:
@@ -114,5 +117,7 @@ def _join(arrays: Sequence[NDArray[Any]], dtype: type[D]) -> NDArray[D]:
     return np.concatenate(arrays).astype(dtype) if arrays else np.empty(0, dtype)
 
 
-def _widest(spans: list[Span]) -> Span:
+def _widest(parts: list[Candidates], arm: str) -> Span:
+    """Over all parts of which something passed."""
+    spans = [part.spans[arm] for part in parts if part.kept]
     return Span(min(s.low for s in spans), max(s.high for s in spans)) if spans else Span()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import starmap
 from typing import Any, Final, TypeVar, cast
 
 from ...core.errors import Misconfigured
@@ -123,7 +124,7 @@ class PgvectorIndex:
         if self._served.find(scope, self._ram.cache.read_head()) is None:
             return self._ram.around(scope, seqs, reach, where, now=now)
         read = self._store.at_one(partial(read_sessions, self._store, scope, seqs, where, now))
-        sessions = {name: [SessionTurn(*turn) for turn in line] for name, line in read.items()}
+        sessions = {name: [*starmap(SessionTurn, line)] for name, line in read.items()}
         return find_neighbours(sessions, seqs, reach)
 
     def follow(self, scope: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -162,8 +163,8 @@ def read_entries(
 
 def _load_labels(rows: list[Any]) -> list[Any]:
     """Rows as they were stored; only labels can have characters that are kept in another way."""
-    labels = "".join(label for row in rows for label in row[_LABELS] if label)
-    return list(map(loaded, rows)) if "\x1a" in labels else rows
+    labels = chain.from_iterable(row[_LABELS] for row in rows)
+    return list(map(loaded, rows)) if "\x1a" in "".join(filter(None, labels)) else rows
 
 
 def halfvec(vector: Floats | None) -> str | None:

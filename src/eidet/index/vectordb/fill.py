@@ -236,7 +236,7 @@ def _raised(entries: Sequence[Entry], width: int) -> Sequence[bytes | None]:
     except (Corrupt, ValueError):
         if len(entries) == 1:
             return [None]
-        return [blob for entry in entries for blob in _raised([entry], width)]
+        return [_raised([entry], width)[0] for entry in entries]
 
 
 def _pages(items: list[T], size: int) -> Iterator[list[T]]:

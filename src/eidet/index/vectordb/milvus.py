@@ -244,13 +244,9 @@ def _told(only: Filter) -> str:
     if isinstance(only, Leaf):
         return f"{only.column} {'==' if only.op == '=' else only.op} {_value(only.value)}"
     join = " and " if isinstance(only, Every) else " or "
-    return (
-        f"({join.join(map(_told, only.parts))})"
-        if only.parts
-        else "seq >= 0"
-        if join == " and "
-        else "seq < 0"
-    )
+    if only.parts:
+        return f"({join.join(map(_told, only.parts))})"
+    return "seq >= 0" if isinstance(only, Every) else "seq < 0"
 
 
 def _value(value: Any) -> str:

@@ -121,7 +121,9 @@ def _filter(only: Filter, among: Sequence[int] | None) -> dict[str, Any] | None:
     parts = [] if only == Every() else [_told(only)]
     if among is not None:
         parts.append({"seq": {"$in": list(among)}})
-    return None if not parts else parts[0] if len(parts) == 1 else {"$and": parts}
+    if len(parts) > 1:
+        return {"$and": parts}
+    return parts[0] if parts else None
 
 
 def _told(only: Filter) -> dict[str, Any]:

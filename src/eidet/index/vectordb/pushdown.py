@@ -102,14 +102,18 @@ def hashed(label: str | None) -> str:
 
 def every(parts: Iterable[Filter]) -> Filter:
     """All of them, flat; nothing if one is nothing."""
-    found = [leaf for part in parts for leaf in (part.parts if isinstance(part, Every) else (part,))]
+    found: list[Filter] = []
+    for part in parts:
+        found += part.parts if isinstance(part, Every) else (part,)
     if NOTHING in found:
         return NOTHING
     return found[0] if len(found) == 1 else Every(tuple(found))
 
 
 def some(parts: Iterable[Filter]) -> Filter:
-    found = [leaf for part in parts for leaf in (part.parts if isinstance(part, Some) else (part,))]
+    found: list[Filter] = []
+    for part in parts:
+        found += part.parts if isinstance(part, Some) else (part,)
     if EVERYTHING in found:
         return EVERYTHING
     return found[0] if len(found) == 1 else Some(tuple(found))

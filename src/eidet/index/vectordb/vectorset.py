@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final, Literal, Protocol, cast
 from urllib.parse import parse_qsl, urlencode
 
@@ -166,7 +167,8 @@ class VectorSets:
     def _add(self, shelf: Shelf, points: Sequence[Point]) -> None:
         key = self._key(shelf)
         try:
-            self._wire.write_all(key, [command for point in points for command in self._added(key, point)])
+            commands = [self._added(key, point) for point in points]
+            self._wire.write_all(key, list(chain.from_iterable(commands)))
         except Misconfigured as error:
             if "mismatch" in str(error):
                 raise Lost(f"{error}: what {self.line.name} holds was made otherwise") from error
