@@ -22,7 +22,7 @@ class Lost(EidetError):
     """The database answers, but what it was filled with is not there any more."""
 
 
-class Shelf(NamedTuple):
+class VectorShelf(NamedTuple):
     """Where the vectors of one scope are: nobody else's are there. Named by us: letters, digits, - and _."""
 
     collection: str
@@ -78,27 +78,33 @@ class Database(Protocol):
     batch: int  # points in one request
     settle_seconds: float
 
-    def prepare(self, shelf: Shelf) -> None:
+    def prepare(self, shelf: VectorShelf) -> None:
         """Makes the collection and the shelf, if they are not there."""
 
-    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+    def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         """Adds points; one with the same key is replaced."""
 
-    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+    def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         """Removes all points of these records; not every one need be there."""
 
     def near(
-        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+        self,
+        shelf: VectorShelf,
+        vector: Floats,
+        limit: int,
+        *,
+        only: Filter,
+        among: Sequence[int] | None = None,
     ) -> list[Match]:
         """The nearest points, best first, that pass the filter and are of the records `among`."""
 
-    def count(self, shelf: Shelf) -> int:
+    def count(self, shelf: VectorShelf) -> int:
         """The points of a shelf; 0 without it."""
 
-    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         """Those that are there."""
 
-    def discard(self, shelf: Shelf) -> None:
+    def discard(self, shelf: VectorShelf) -> None:
         """Removes a shelf and all that is on it, and its collection if that is then of no use."""
 
     def close(self) -> None: ...
@@ -119,7 +125,7 @@ __all__ = [
     "Match",
     "Patience",
     "Point",
-    "Shelf",
     "VectorSettings",
+    "VectorShelf",
     "key_of",
 ]

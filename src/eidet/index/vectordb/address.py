@@ -25,7 +25,7 @@ _NUMBERS: Final = {f.name for f in fields(VectorSettings)} - {"background", "pre
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class DatabaseAddress:
     """What an address says: where the database is, how one is let in, and how it is used.
 
     `target` is an http(s) address, a path of a file, or ":memory:".
@@ -47,12 +47,12 @@ class Address:
         return number(option, self.options.get(option, str(usual)))
 
 
-def read_address(url: str, environment: Mapping[str, str], *, own: tuple[str, ...] = ()) -> Address:
+def read_address(url: str, environment: Mapping[str, str], *, own: tuple[str, ...] = ()) -> DatabaseAddress:
     """`own` are the options that this database has beside those that all have."""
     name, target, options = _split(url)
     settings = settings_in(options, name, own=("key", "deadline", "prefix", *own))
     deadline = number("deadline", options.get("deadline", str(PATIENCE.deadline_seconds)))
-    return Address(
+    return DatabaseAddress(
         name=name,
         target=target,
         key=_secret(options.get("key"), environment),
@@ -125,8 +125,8 @@ def _secret(told: str | None, environment: Mapping[str, str]) -> str | None:
     return told
 
 
-def opened(
-    connect: Callable[[Address], Database],
+def open_vector_index(
+    connect: Callable[[DatabaseAddress], Database],
     store: Store,
     width: int,
     settings: Settings,
@@ -139,10 +139,10 @@ def opened(
     """The index that the setting `index` names."""
     address = read_address(settings.index, os.environ, own=own)
     parts: dict[str, Any] = {"renewed": renewed, "embedder": embedder, "analyzer": analyzer}
-    return built(connect(address), address.settings, store, width, settings, **parts)
+    return build_vector_index(connect(address), address.settings, store, width, settings, **parts)
 
 
-def built(
+def build_vector_index(
     database: Database,
     how: VectorSettings,
     store: Store,

@@ -19,7 +19,7 @@ from ...models.embed.quantise import all_raised
 from ...store import Changes, Entry, Store
 from .. import Floats
 from ..embedded.vectors import normalised
-from . import UNIT_BITS, Database, Lost, Point, Shelf, VectorSettings, key_of
+from . import UNIT_BITS, Database, Lost, Point, VectorSettings, VectorShelf, key_of
 from .pushdown import columns
 
 T = TypeVar("T")
@@ -45,8 +45,8 @@ class Placement:
     scope: str = ""  # not kept: the name of the setting tells it
 
     @property
-    def at(self) -> Shelf:
-        return Shelf(self.collection, self.shelf, self.width, self.scope)
+    def at(self) -> VectorShelf:
+        return VectorShelf(self.collection, self.shelf, self.width, self.scope)
 
     def usable(self, now: float, settle_seconds: float) -> int:
         """The seq up to which the database finds everything."""

@@ -66,7 +66,7 @@ class Pushed(NamedTuple):
     exact: bool
 
 
-def pushed(where: Where | None, scope: str, now: float) -> Pushed:
+def push_down(where: Where | None, scope: str, now: float) -> Pushed:
     """What a database can tell of a filter on the living records of a scope."""
     alive = Leaf("expires", ">", now)
     if where is None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import Floats, Probe
 from ..embedded.vectors import unit
-from . import UNIT_BITS, Database, FiltersSlowly, Match, Shelf
+from . import UNIT_BITS, Database, FiltersSlowly, Match, VectorShelf
 from .pushdown import EVERYTHING, Filter, Pushed
 from .recent import SeqSet
 
@@ -63,7 +63,7 @@ class Asker:
         return missing if missing > wanted // 20 else 0
 
     def find_nearest(
-        self, shelf: Shelf, probe: Probe, question: DatabaseQuery
+        self, shelf: VectorShelf, probe: Probe, question: DatabaseQuery
     ) -> tuple[list[Match], float | None]:
         """Matches, and the lowest score of all where they are not all."""
         query = query_of(probe)
@@ -76,14 +76,16 @@ class Asker:
             return self.score_records(shelf, query, question.all), None
         return self._find_best(shelf, query, probe.depth, question), self._find_lowest(shelf, query, question)
 
-    def _find_lowest(self, shelf: Shelf, query: Floats, question: DatabaseQuery) -> float | None:
+    def _find_lowest(self, shelf: VectorShelf, query: Floats, question: DatabaseQuery) -> float | None:
         """The score of what is farthest of all that passes, if it is among the farthest at all."""
         only = EVERYTHING if question.common else question.only  # some are among the farthest of all
         far = self.database.near(shelf, -query, SLACK, only=only)
         passing = question.passing(far).tolist()
         return min((-match.score for match, passes in zip(far, passing, strict=True) if passes), default=None)
 
-    def _find_best(self, shelf: Shelf, query: Floats, depth: int, question: DatabaseQuery) -> list[Match]:
+    def _find_best(
+        self, shelf: VectorShelf, query: Floats, depth: int, question: DatabaseQuery
+    ) -> list[Match]:
         """The best that pass; more are asked for as long as too few of them do."""
         limit, most, only = depth + SLACK, self.database.most, question.only
         if not question.pushed.exact and question.all.rows * most < depth * question.held:
@@ -97,7 +99,7 @@ class Asker:
                 return found
             limit *= 2
 
-    def score_records(self, shelf: Shelf, query: Floats, chosen: SeqSet) -> list[Match]:
+    def score_records(self, shelf: VectorShelf, query: Floats, chosen: SeqSet) -> list[Match]:
         """The scores of these records, page by page."""
         most, each = self.database.most, -(-chosen.rows // max(len(chosen.seqs), 1))
         page = max(1, most // max(each, 1) // 2)

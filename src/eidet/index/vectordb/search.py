@@ -10,9 +10,9 @@ from ...store import Head
 from .. import Candidates, Probe
 from ..embedded.cache import ScopeCache
 from ..embedded.queries import ShardQueries
-from . import Lost, Shelf
+from . import Lost, VectorShelf
 from .fill import Shipper
-from .pushdown import pushed
+from .pushdown import push_down
 from .query import Asker, DatabaseQuery, query_of
 from .recent import NOTHING_TOLD, DatabaseScorer, RecentShard, RecentVectors, SeqSet, ToldScores
 
@@ -100,7 +100,7 @@ class DatabaseSearch:
         after = self._ships.refresh(scope)
         return before is not None and after is not None and before.shelf != after.shelf
 
-    def _find_shelf(self, scope: str, head: Head) -> Shelf:
+    def _find_shelf(self, scope: str, head: Head) -> VectorShelf:
         found = self._ships.placement(scope, head.epoch)
         if found is None:
             raise Lost(f"scope {scope} is not in {self._asker.database.line.name}")
@@ -118,7 +118,7 @@ class DatabaseSearch:
         return DatabaseQuery(
             all=SeqSet.of_rows(columns.seq[rows]),
             held=len(held),
-            pushed=pushed(probe.where, shard.scope, probe.now),
+            pushed=push_down(probe.where, shard.scope, probe.now),
         )
 
     def _answer(self, scope: str, head: Head, probe: Probe, told: ToldScores) -> tuple[Candidates, SeqSet]:

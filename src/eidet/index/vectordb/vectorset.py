@@ -25,8 +25,8 @@ from ...text import Analyzer
 from .. import Floats
 from ..abilities import has_ability
 from ..embedded.vectors import normalised
-from . import UNIT_BITS, Lost, Match, Point, Shelf
-from .address import built, number, settings_in
+from . import UNIT_BITS, Lost, Match, Point, VectorShelf
+from .address import build_vector_index, number, settings_in
 from .expression import attributes, expression, may_pass
 from .index import VectorIndex
 from .pushdown import EVERYTHING, NOTHING, Filter
@@ -74,7 +74,9 @@ def vectorset(
     except BaseException:
         wire.close()
         raise
-    return built(database, how, store, width, settings, renewed=renewed, embedder=embedder, analyzer=analyzer)
+    return build_vector_index(
+        database, how, store, width, settings, renewed=renewed, embedder=embedder, analyzer=analyzer
+    )
 
 
 def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
@@ -136,7 +138,7 @@ class VectorSets:
         self._sizes: dict[str, int] = {}  # as last told
         self._aside: bool | None = None  # whether the server may search in threads of its own
 
-    def prepare(self, shelf: Shelf) -> None:
+    def prepare(self, shelf: VectorShelf) -> None:
         key = self._key(shelf)
         with self._wire.deadline():
             told = self._wire.ask(key, ("VINFO", key))
@@ -147,11 +149,11 @@ class VectorSets:
             axis = np.eye(1, shelf.width, dtype="<f4").tobytes()
             self._wire.write_all(key, [("VADD", key, "FP32", axis, MARK, self._kind, "SETATTR", "{}")])
 
-    def _fits(self, told: Sequence[Any], shelf: Shelf) -> bool:
+    def _fits(self, told: Sequence[Any], shelf: VectorShelf) -> bool:
         facts = dict(zip(told[::2], told[1::2], strict=True))
         return facts[b"quant-type"] in TOLD[self._kind] and facts[b"vector-dim"] == shelf.width
 
-    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+    def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         key = self._key(shelf)
         with self._wire.deadline():
             there, ends = self._asked(key, ("EXISTS", key), ("PEXPIRETIME", self._base(shelf) + "s"))
@@ -164,7 +166,7 @@ class VectorSets:
                 last = [("PEXPIREAT", n, ends) if ends > 0 else ("PERSIST", n) for n in names]
                 self._wire.write_all(key, last)
 
-    def _add(self, shelf: Shelf, points: Sequence[Point]) -> None:
+    def _add(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         key = self._key(shelf)
         try:
             commands = [self._added(key, point) for point in points]
@@ -181,12 +183,18 @@ class VectorSets:
         if point.key % (1 << UNIT_BITS):
             yield ("ZADD", f"{key}:u", 0, name)
 
-    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+    def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         with self._wire.deadline():
             take_out(self._wire, self._key(shelf), seqs)
 
     def near(
-        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+        self,
+        shelf: VectorShelf,
+        vector: Floats,
+        limit: int,
+        *,
+        only: Filter,
+        among: Sequence[int] | None = None,
     ) -> list[Match]:
         key = self._key(shelf)
         with self._wire.deadline():
@@ -201,7 +209,7 @@ class VectorSets:
             return found
 
     def _found(
-        self, shelf: Shelf, vector: Floats, limit: int, only: Filter, *, whole: bool
+        self, shelf: VectorShelf, vector: Floats, limit: int, only: Filter, *, whole: bool
     ) -> tuple[list[Match], int]:
         """Matches, and how many there are in all. `whole` looks at every element, and is exact."""
         key, count = self._key(shelf), min(limit, self.most) + 1
@@ -225,7 +233,7 @@ class VectorSets:
             self._aside = bool(versions) and all(map(is_sound, versions))
         return self._aside
 
-    def _scored(self, shelf: Shelf, vector: Floats, seqs: Sequence[int], only: Filter) -> list[Match]:
+    def _scored(self, shelf: VectorShelf, vector: Floats, seqs: Sequence[int], only: Filter) -> list[Match]:
         """What the server keeps of these records is compared here: it cannot be told to look at some only."""
         key = self._key(shelf)
         keys, rows = self._told(shelf, [element_of(seq) for seq in seqs], "units")
@@ -239,17 +247,17 @@ class VectorSets:
         told = self._asked(key, *(("VGETATTR", key, _name(match.key)) for match in found))
         return [match for match, facts in zip(found, told, strict=True) if may_pass(only, facts)]
 
-    def count(self, shelf: Shelf) -> int:
+    def count(self, shelf: VectorShelf) -> int:
         key = self._key(shelf)
         with self._wire.deadline():
             return max(int(self._wire.ask(key, ("VCARD", key))) - 1, 0)
 
-    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         with self._wire.deadline():
             found, rows = self._told(shelf, [_name(key) for key in keys], "")
         return dict(zip(found, rows, strict=True))
 
-    def _told(self, shelf: Shelf, names: Sequence[str], which: str) -> tuple[list[int], Floats]:
+    def _told(self, shelf: VectorShelf, names: Sequence[str], which: str) -> tuple[list[int], Floats]:
         """The keys of the elements that are there, and their vectors, which have length one."""
         key, keys, rows = self._key(shelf), bytearray(), [np.zeros((0, shelf.width), np.float32)]
         for page in pages(names, LOOKED_UP):
@@ -260,7 +268,7 @@ class VectorSets:
             rows.append(normalised(numbers.astype(np.float32).reshape(-1, shelf.width)))
         return [int(keys[n : n + 16], 16) for n in range(0, len(keys), 16)], np.concatenate(rows)
 
-    def discard(self, shelf: Shelf) -> None:
+    def discard(self, shelf: VectorShelf) -> None:
         key = self._key(shelf)
         with self._wire.deadline():
             self._wire.write_all(key, [("UNLINK", key), ("UNLINK", f"{key}:u")])
@@ -274,13 +282,13 @@ class VectorSets:
     def _asked(self, key: str, *commands: Command) -> list[Any]:
         return self._wire.read((key, command) for command in commands)
 
-    def _base(self, shelf: Shelf) -> str:
+    def _base(self, shelf: VectorShelf) -> str:
         return self._keys.base(shelf.scope)
 
-    def _key(self, shelf: Shelf) -> str:
+    def _key(self, shelf: VectorShelf) -> str:
         return f"{self._base(shelf)}k:{shelf.collection}:{shelf.name}"
 
-    def _lost(self, shelf: Shelf) -> Lost:
+    def _lost(self, shelf: VectorShelf) -> Lost:
         return Lost(f"{self.line.name} {self._key(shelf)} is not there any more")
 
 
