@@ -23,7 +23,7 @@ from eidet.eval.locomo import locomo_cases
 from eidet.eval.run import RunAnswers, Variant, ask
 from eidet.index import Probe
 from eidet.index.pgvector import PgvectorIndex
-from eidet.index.pgvector import remote_scope as served
+from eidet.index.pgvector import query as served
 from eidet.index.pgvector.sql import halfvec
 from eidet.store.sql.postgres import PostgresStore
 
@@ -188,7 +188,7 @@ def _locomo(database: Any) -> None:
 
     def first(index: PgvectorIndex, probe: Probe) -> Any:
         """Nothing is copied in the background: every question is asked of the server."""
-        if index._places.at(probe.scope.path, index._store.head()) is None:
+        if index._served.find(probe.scope.path, index._store.head()) is None:
             index.rebuild(probe.scope.path)
         return usual(index, probe)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from eidet.core.record import Kind
-from eidet.index import Found, Span
+from eidet.index import Candidates, Span, Traits
 from eidet.recall.understand import Understood
 
 DAY = 86_400.0
@@ -34,38 +34,47 @@ class Turn:
     days: tuple[tuple[int, int], ...] = ()
 
 
-def found_of(turns: Sequence[Turn], **more: Any) -> Found:
+def found_of(turns: Sequence[Turn], **more: Any) -> Candidates:
     dense, words = ([getattr(one, arm) for one in turns] for arm in ("dense", "words"))
+    days = [(row, *when) for row, one in enumerate(turns) for when in one.days]
+    traits: dict[str, Any] = {
+        "kind": np.array([KINDS.index(one.kind) for one in turns], np.uint8),
+        "days": np.array(days, np.int32).reshape(-1, 3),
+        "voices": ("ann", "bob"),
+        **_columns(turns, _TRAITS),
+        **{name: value for name, value in more.items() if name in Traits.__dataclass_fields__},
+    }
     said: dict[str, Any] = {
         "scopes": ["a", "b"],
         "spans": {"dense": span(dense), "words": Span(0.0, max(words, default=0.0))},
         "rarity": 1.0,
-        "voices": ("ann", "bob"),
         "searched": len(turns),
         "kept": len(turns),
+        **_columns(turns, _SCORES),
+        **{name: value for name, value in more.items() if name not in Traits.__dataclass_fields__},
     }
-    columns = {
-        name: np.array([getattr(one, name) for one in turns], kind)
-        for name, kind in {
-            "dense": np.float32,
-            "words": np.float32,
-            "session": np.int32,
-            "turn": np.int32,
-            "who": np.int32,
-            "flags": np.uint8,
-            "length": np.float32,
-            "importance": np.float64,
-            "occurred": np.float64,
-            "scope": np.int32,
-        }.items()
-    }
-    days = [(row, *when) for row, one in enumerate(turns) for when in one.days]
-    return Found(
-        seq=np.arange(1, len(turns) + 1),
-        kind=np.array([KINDS.index(one.kind) for one in turns], np.uint8),
-        days=np.array(days, np.int32).reshape(-1, 3),
-        **{**said, **columns, **more},
-    )
+    return Candidates(seq=np.arange(1, len(turns) + 1), traits=Traits(**traits), **said)
+
+
+def column(found: Candidates, name: str) -> Any:
+    """A score or a trait of all candidates."""
+    return getattr(found.traits if name in Traits.__dataclass_fields__ else found, name)
+
+
+def _columns(turns: Sequence[Turn], kinds: dict[str, Any]) -> dict[str, Any]:
+    return {name: np.array([getattr(one, name) for one in turns], kind) for name, kind in kinds.items()}
+
+
+_SCORES: dict[str, Any] = {"dense": np.float32, "words": np.float32, "scope": np.int32}
+_TRAITS: dict[str, Any] = {
+    "session": np.int32,
+    "turn": np.int32,
+    "who": np.int32,
+    "flags": np.uint8,
+    "length": np.float32,
+    "importance": np.float64,
+    "occurred": np.float64,
+}
 
 
 def span(values: Sequence[float]) -> Span:

@@ -13,7 +13,8 @@ from .core.errors import Misconfigured
 from .core.plugins import call_plugin, list_plugins, load_plugin
 from .core.settings import Settings
 from .index import Index
-from .models.embed import Embedder, WordEmbedder
+from .index.abilities import Followable, MadeOfSeveral, has_ability, is_sealed, offered_index_of, path_of
+from .models.embed import Embedder
 from .net.url import Options
 from .store import Store
 from .text import Analyzer
@@ -39,7 +40,7 @@ def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
     if isinstance(place, Path):
         return _sqlite(place, settings)
     if not isinstance(place, str):
-        if not hasattr(place, "changes"):
+        if not has_ability(place, Followable):
             raise Misconfigured(f"a memory opens from a path, a URL or a store, not {type(place).__name__}")
         return place
     name, colon, rest = place.partition("://")
@@ -50,7 +51,7 @@ def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
     if name == "tiered":
         return _tiered(place, settings)
     store: Store = _made("eidet.stores", name, place, settings=settings)
-    if not hasattr(store, "changes"):
+    if not has_ability(store, Followable):
         raise Misconfigured(f"{name!r} of eidet.stores must return a store, not {type(store).__name__}")
     return store
 
@@ -99,9 +100,9 @@ def sealed(store: Store, key: Key | None, settings: Settings) -> Store:
     from .trust.seal.keyring import SEAL, sealed_with
 
     chosen, told = settings.key or None if key is None else key, store.setting(SEAL)
-    if getattr(store, "sealed", False):
+    if is_sealed(store):
         return store
-    name = getattr(store, "path", "this memory")
+    name = path_of(store) or "this memory"
     if chosen is None:
         if told is not None:
             raise Misconfigured(
@@ -123,8 +124,8 @@ def sealed(store: Store, key: Key | None, settings: Settings) -> Store:
 
 def _how_to_seal(store: Store) -> str:
     """In place, if all of it is one file."""
-    path = getattr(store, "path", None)
-    if path is None or hasattr(store, "missing"):
+    path = path_of(store)
+    if path is None or has_ability(store, MadeOfSeveral):
         return "export it, and load that into a new one with the key"
     return f"`eidet seal {path}` seals what it holds"
 
@@ -149,21 +150,21 @@ def open_index(
         _check_may_see(store, settings)
         name = settings.index.partition("://")[0].partition("+")[0]
         parts = {"settings": settings, "renewed": renewed, "embedder": embedder, "analyzer": analyzer}
-        index: Index = _made("eidet.indexes", name, store, width, **parts)
-        if not hasattr(index, "search"):
+        index = _made("eidet.indexes", name, store, width, **parts)
+        if not isinstance(index, Index):
             raise Misconfigured(f"{name!r} of eidet.indexes must return an index, not {type(index).__name__}")
         return index
     from .index.embedded import EmbeddedIndex, EmbeddedSettings
-    from .index.embedded.lexicon import Lexicon
+    from .index.embedded.lexicon import make_lexicon
 
     # a cache file would hold words and vectors of a sealed memory
-    path = None if getattr(store, "sealed", False) else getattr(store, "path", None)
+    path = None if is_sealed(store) else path_of(store)
     return EmbeddedIndex(
         store,
         width,
         folder=None if path is None else Path(f"{path}-index"),
         renewed=renewed,
-        lexicon=Lexicon(embedder, analyzer) if analyzer and isinstance(embedder, WordEmbedder) else None,
+        lexicon=make_lexicon(embedder, analyzer),
         analyzer=analyzer,
         settings=EmbeddedSettings(memory_mb=settings.index_memory_mb, sidecar_from=settings.sidecar_from),
     )
@@ -178,12 +179,12 @@ def _index_of(store: Store, settings: Settings) -> str:
     """What `auto` comes to; a server must not see the vectors of a sealed memory unasked."""
     if settings.index != "auto":
         return settings.index
-    tell = None if getattr(store, "sealed", False) else getattr(store, "offered_index", None)
-    return (tell() if tell is not None else None) or "embedded"
+    offered = None if is_sealed(store) else offered_index_of(store)
+    return offered or "embedded"
 
 
 def _check_may_see(store: Store, settings: Settings) -> None:
-    if getattr(store, "sealed", False) and not settings.index_unsealed:
+    if is_sealed(store) and not settings.index_unsealed:
         raise Misconfigured(
             f"this memory is sealed, and the index {settings.index.partition('://')[0]!r} would hold its "
             "vectors and words unsealed: leave the setting index as it is, or allow it with "

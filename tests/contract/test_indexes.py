@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from eidet.core.where import Where
-from eidet.index import Index
+from eidet.index import Hints, Index
 from eidet.index.contract import IndexContract, long, noted
 from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings, shard
 from eidet.store import Store
@@ -57,11 +57,13 @@ class TestEmbeddedWithFewCandidates(IndexContract):
             long("long", units, axes=(0, 1, 2), flags=5, days=((4, 5),), session="s", who="ann"),
             *(noted(f"{n}", words="common", axis=9) for n in range(20)),
         )
-        found = self.search("fish", depth=1, names=((term_id("bird"),), (term_id("common"),)), session="s")
+        hints = Hints(names=((term_id("bird"),), (term_id("common"),)), session="s")
+        found = self.search("fish", depth=1, hints=hints)
         assert self.scores(found).keys() == {"long"}
-        assert found.length.tolist() == [np.inf]
-        assert (found.days.tolist(), found.flags.tolist(), found.turn.tolist()) == ([[0, 4, 5]], [5], [0])
-        assert [mask.tolist() for mask in found.mentions] == [[True], [False]]
+        assert found.traits.length.tolist() == [np.inf]
+        assert found.traits.days.tolist() == [[0, 4, 5]]
+        assert (found.traits.flags.tolist(), found.traits.turn.tolist()) == ([5], [0])
+        assert [mask.tolist() for mask in found.traits.mentions] == [[True], [False]]
 
 
 class TestEmbeddedWithCacheFiles(TestEmbeddedOverSqlite):

@@ -11,7 +11,7 @@ from eidet.core.scope import Scope
 from eidet.index import Index, Probe
 from eidet.index.contract import NOW, WIDTH, IndexContract, noted
 from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
-from eidet.index.pgvector import remote_scope as served
+from eidet.index.pgvector import query as served
 from eidet.store import Store
 from eidet.store.sql.postgres import PostgresStore
 from eidet.text import term_id

@@ -17,7 +17,7 @@ from tests.servers.postgres import Postgres
 from eidet.core.errors import Misconfigured
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.index import Found, Probe
+from eidet.index import Candidates, Probe
 from eidet.index.contract import NOW, WIDTH, noted
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
@@ -86,7 +86,7 @@ def asked(number: int = 7) -> Probe:
     return Probe(scope=Scope("a"), now=NOW, terms=terms, vector=vector, depth=400)
 
 
-def scores(found: Found) -> dict[int, tuple[float, float]]:
+def scores(found: Candidates) -> dict[int, tuple[float, float]]:
     rows = zip(found.seq.tolist(), found.dense.tolist(), found.words.tolist(), strict=True)
     return {seq: (dense, words) for seq, dense, words in rows}
 
@@ -243,7 +243,7 @@ def test_check_waits_for_whoever_copies_but_not_forever(
 
     def hold(connection: Any) -> None:
         connection.execute("BEGIN")
-        assert copying.taken(connection, "a")
+        assert copying.try_lock(connection, "a")
         held.set()
         connection.execute("SELECT pg_sleep(0.7)")
 

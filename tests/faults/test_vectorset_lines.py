@@ -17,7 +17,7 @@ from tests.unit.index.vectordb.test_databases import SHELF, points, vector
 from eidet import Memory
 from eidet.core.errors import Unavailable
 from eidet.core.settings import Settings
-from eidet.index.vectordb import Shelf
+from eidet.index.vectordb import VectorShelf
 from eidet.index.vectordb.pushdown import EVERYTHING, Leaf
 from eidet.index.vectordb.vectorset import VectorSets
 from eidet.models.embed.hashing import Hashing
@@ -51,8 +51,8 @@ def set_of(memory: Memory, scope: str = "default") -> tuple[VectorSets, str]:
     return database, database._key(placed.at)
 
 
-def shelf_of(memory: Memory, scope: str = "default") -> Shelf:
-    at: Shelf = memory._engine.index._ships.refresh(scope).at  # type: ignore[attr-defined]
+def shelf_of(memory: Memory, scope: str = "default") -> VectorShelf:
+    at: VectorShelf = memory._engine.index._ships.refresh(scope).at  # type: ignore[attr-defined]
     return at
 
 

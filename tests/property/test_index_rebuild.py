@@ -12,15 +12,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.candidates import column
 from tests.wordbook import Wordbook
 
 from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.index import Found, Probe, embedded
-from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings, postings, shard
+from eidet.index import Candidates, Hints, Probe, embedded
+from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings, cache, postings, shard
 from eidet.index.embedded.lexicon import Lexicon
 from eidet.index.embedded.shard import Shard
+from eidet.index.embedded.vectors import VectorPlanes
 from eidet.store import Changes, Derived, Store
 from eidet.store.ram import RamStore
 from eidet.text import analyzer_of, pack, term_id
@@ -44,6 +46,7 @@ def _small_thresholds() -> Iterator[None]:
         patch.setattr(postings, "TAIL_ROWS", 3)
         patch.setattr(shard, "DEAD_ROWS", 2)
         patch.setattr(embedded, "BATCH", 4)
+        patch.setattr(cache, "BATCH", 4)
         yield
 
 
@@ -102,11 +105,13 @@ def probe_for(
         where=None if who is None else Where(who=who),
         vector=None if vector is None else np.array(vector, np.float32),
         terms=tuple(term_id(word) for word in spelt),
-        spelt=spelt,
-        names=(tuple(term_id(word) for word in named),),
-        session="1",
-        place=(0.0, 0.0),
         depth=depth,
+        hints=Hints(
+            spelt=spelt,
+            names=(tuple(term_id(word) for word in named),),
+            session="1",
+            place=(0.0, 0.0),
+        ),
     )
 
 
@@ -132,7 +137,8 @@ def happen(store: Store, index: EmbeddedIndex, what: str, with_: Any) -> None:
         case "search":
             index.search(EVERYTHING)
         case "compact":
-            held(index).compact()
+            if index.cache.peek("a") is not None:
+                held(index).compact()
         case "rewrite":
             found = store.find(Where())[:2]
             store.rewrite(
@@ -140,8 +146,10 @@ def happen(store: Store, index: EmbeddedIndex, what: str, with_: Any) -> None:
             )
 
 
-def held(index: EmbeddedIndex) -> Shard:
-    return index._slot("a").shard
+def held(index: EmbeddedIndex) -> Shard[VectorPlanes]:
+    shard = index.cache.peek("a")
+    assert shard is not None
+    return shard
 
 
 def following(store: Store) -> EmbeddedIndex:
@@ -149,17 +157,19 @@ def following(store: Store) -> EmbeddedIndex:
     return EmbeddedIndex(store, WIDTH, lexicon=Lexicon(Wordbook(), english), analyzer=english)
 
 
-def assert_same(one: Found, other: Found) -> None:
+def assert_same(one: Candidates, other: Candidates) -> None:
     for name in COLUMNS:
-        assert getattr(one, name).tobytes() == getattr(other, name).tobytes(), name
+        assert column(one, name).tobytes() == column(other, name).tobytes(), name
     for optional in ("aligned", "inside", "away"):
-        mine, theirs = getattr(one, optional), getattr(other, optional)
+        mine, theirs = column(one, optional), column(other, optional)
         assert (mine is None) == (theirs is None)
         assert mine is None or np.array_equal(mine, theirs, equal_nan=True), optional
-    assert [mask.tolist() for mask in one.mentions] == [mask.tolist() for mask in other.mentions]
+    assert [mask.tolist() for mask in one.traits.mentions] == [
+        mask.tolist() for mask in other.traits.mentions
+    ]
     assert speakers(one) == speakers(other)
-    assert alike(one.session) == alike(other.session)
-    assert set(one.voices) - {""} == set(other.voices) - {""}
+    assert alike(one.traits.session) == alike(other.traits.session)
+    assert set(one.traits.voices) - {""} == set(other.traits.voices) - {""}
     assert (one.spans, one.searched, one.kept, one.rarity) == (
         other.spans,
         other.searched,
@@ -168,8 +178,8 @@ def assert_same(one: Found, other: Found) -> None:
     )
 
 
-def speakers(found: Found) -> list[str | None]:
-    return [found.voices[code] if code >= 0 else None for code in found.who.tolist()]
+def speakers(found: Candidates) -> list[str | None]:
+    return [found.traits.voices[code] if code >= 0 else None for code in found.traits.who.tolist()]
 
 
 def alike(codes: Any) -> list[int]:
@@ -227,8 +237,8 @@ def test_few_candidates_have_the_best_scores_of_each_arm(
     told = {seq: at for at, seq in enumerate(every.seq.tolist())}
     rows = [told[seq] for seq in few.seq.tolist()]
     for name in ("turn", "flags", "length", "kind", "who", "session", "occurred"):
-        assert getattr(few, name).tolist() == getattr(every, name)[rows].tolist(), name
-    assert few.mentions[0].tolist() == every.mentions[0][rows].tolist()
+        assert column(few, name).tolist() == column(every, name)[rows].tolist(), name
+    assert few.traits.mentions[0].tolist() == every.traits.mentions[0][rows].tolist()
 
 
 @often
@@ -274,15 +284,15 @@ def test_a_rebuild_does_not_trust_what_is_in_memory_or_in_the_cache_file(tmp_pat
     index = cached(store, str(tmp_path))
     store.put([made(f"{n}", [["cat"]]) for n in range(10)], now=NOW)
     assert index.check("a") == []
-    held(index).alive[:5] = False
-    held(index).live -= 5
+    held(index).columns.alive[:5] = False
+    held(index).columns.live -= 5
     assert index.check("a") == ["scope a: the index misses 5 records; run `eidet rebuild`"]
     assert index.rebuild("a") == 10
     assert index.check("a") == []
 
 
 def test_records_that_an_index_never_saw_may_be_gone_without_harm() -> None:
-    one = Shard("a", WIDTH)
+    one = Shard("a", VectorPlanes(WIDTH))
     store = RamStore()
     stored = store.put([made(f"{n}", [["cat"]]) for n in range(3)], now=NOW)
     told = store.changes("a", 0, 10)

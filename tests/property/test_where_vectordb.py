@@ -92,4 +92,6 @@ def test_every_filter_finds_what_python_lets_pass(
             lets = {r.seq for r in store.scan(where) if r.expires is None or r.expires > NOW}
             assert set(mine.seq.tolist()) == lets, where
     assert index.stats()["rows_in_ram"] == 0
-    database.discard(index._shelf("a", store.head()))
+    placed = index._ships.placement("a", store.head().epoch)
+    assert placed is not None
+    database.discard(placed.at)

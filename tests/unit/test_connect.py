@@ -87,7 +87,7 @@ def test_the_embedded_index_lives_beside_the_file(tmp_path: Path) -> None:
     store = open_store(tmp_path / "x.db", SETTINGS)
     index = open_index(store, 16, Settings(sidecar_from=1))
     assert isinstance(index, EmbeddedIndex)
-    assert index._sidecars.path("a").parent == tmp_path / "x.db-index"  # type: ignore[union-attr]
+    assert index.sidecars.path("a").parent == tmp_path / "x.db-index"  # type: ignore[union-attr]
     assert not (tmp_path / "x.db-index").exists()
     store.close()
 

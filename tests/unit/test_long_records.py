@@ -40,7 +40,7 @@ def rows(memory: Memory, scope: str = "default") -> Any:
     """The shard of a scope after it has caught up."""
     index: Any = memory._engine.index
     assert index.check(scope) == []
-    return index._slot(scope).shard
+    return index.cache.peek(scope)
 
 
 def units(record: Record) -> int:
@@ -89,7 +89,7 @@ def test_every_verb_takes_it_for_one_record(memory: Memory, tmp_path: Path) -> N
     assert memory.forget(record.id) == 1
     assert memory.recall("violin", recipe="exact") == memory.recall("nonsense", recipe="exact")
     shard = rows(memory)
-    assert (shard.records, int(shard.alive.sum())) == (21, 21)
+    assert (shard.records, int(shard.columns.alive.sum())) == (21, 21)
 
 
 def test_a_revision_makes_it_longer_shorter_or_leaves_its_text_alone(memory: Memory) -> None:

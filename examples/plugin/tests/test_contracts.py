@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from eidet_example.embedder import Letters
+from eidet_example.finder import plain
 from eidet_example.index import shelves
 from eidet_example.store import SharedStore
 
@@ -26,6 +27,11 @@ class TestShelves(IndexContract):
     def make(self, store: Store, width: int) -> Index:
         at_once = f"shelves://{uuid4()}?small=0&ship_rows=1&background=no"  # nothing waits in RAM
         return shelves(store, width, settings=Settings(index=at_once))
+
+
+class TestPlain(IndexContract):
+    def make(self, store: Store, width: int) -> Index:
+        return plain(store, width)
 
 
 class TestLetters(EmbedderContract):

@@ -1,10 +1,15 @@
-"""The index port: finds records of a store quickly. It follows the store and can always be rebuilt."""
+"""The index port: finds records of a store quickly. It follows the store and can always be rebuilt.
+
+`Index` is what a memory asks. Whoever brings a search engine of their own need not write one: a `Finder`
+says which records of a scope match and how well, and `index.outside.OutsideIndex` makes an `Index` of it.
+Whoever brings a vector database writes `index.vectordb.Database`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +21,31 @@ from ..store import Head
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.intp]
+Seqs = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """What candidates are compared with beside their scores. Hints filter nothing.
+
+    spelt    the terms as words: an index that knows vectors of words aligns similar ones, too
+    names    the terms of each name that the question mentions
+    session  the name of a session
+    place    from where distances are measured
+    """
+
+    spelt: tuple[str, ...] = ()
+    names: tuple[tuple[int, ...], ...] = ()
+    session: str | None = None
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
     """What to look for: a vector, terms, or neither, in one scope (or below it).
 
-    `spelt` are the terms themselves: an index that knows the vectors of words may then say how well a
-    record's words align with them, similar ones included. `names` (the
-    terms of each), `session` and `place` filter nothing: of each candidate it is told which names it
-    has, whether it is of that session, and how far from there. `head` is what the store's was when the
-    question began, if that is known: all up to there is searched, and the store need not be asked again.
+    `head` is the store's head when the question began, if that is known: the search covers everything up
+    to there, and need not ask the store again.
     """
 
     scope: Scope
@@ -34,12 +53,9 @@ class Probe:
     where: Where | None = None
     vector: Floats | None = None
     terms: tuple[int, ...] = ()
-    spelt: tuple[str, ...] = ()
-    names: tuple[tuple[int, ...], ...] = ()
-    session: str | None = None
-    place: Place | None = None
     depth: int = 400
     head: Head | None = None
+    hints: Hints = Hints()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,35 +66,39 @@ class Span:
     high: float = 0.0
 
 
-@dataclass(slots=True, kw_only=True)
-class Found:
-    """Candidates by rising seq, one row each, with their scores in every arm and what ranks them further.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """What a `Finder` answers: records of one scope by seq, in any order, with their scores.
 
-    All that passed where they are few, else the best `depth` of each arm and their neighbours in the
-    session.
+    dense    the cosine of the record's best unit; None where the arm was not asked, which scores 0
+    words    BM25, likewise
+    spans    by arm: the range of scores over all that was searched; by default, over the records given
+    rarity   what all terms together weigh; 0 means that the best record counts as having all of them
+    notes    what the answer lacks, in words
+    """
 
-    dense     the cosine of the record's best unit; exact for the best
-    words     BM25
+    seq: Seqs
+    dense: Floats | None = None
+    words: Floats | None = None
+    spans: Mapping[str, Span] = field(default_factory=dict)
+    rarity: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traits:
+    """What ranks candidates beside their scores, one row each. Eidet makes it from columns of the records.
+
     aligned   the share of the terms' weight that the record's words cover, if the index can tell
-    spans     the ranges of those over all that was searched
-    rarity    what all terms together weigh
     turn      the number of the record in its session, in the order it happened
     length    in terms; infinite for a record in several units
     who       the number of the speaker in `voices`
     days      (row, first day, last day) of the times the texts speak of
     mentions  by name: whether the record has all of its terms
-    damaged   how many records of a tier cannot be read and were not searched
-    notes     what else the answer lacks, in words
     inside    whether it is of the session asked for
     away      how far it is from the place asked for; NaN without a place
     """
 
-    scopes: list[str] = field(default_factory=list)
-    scope: NDArray[np.int32]
-    seq: NDArray[np.int64]
-    dense: Floats
-    words: Floats
-    aligned: Floats | None = None
     importance: NDArray[np.float64]
     occurred: NDArray[np.float64]
     session: NDArray[np.int32]
@@ -92,12 +112,38 @@ class Found:
     mentions: tuple[NDArray[np.bool_], ...] = ()
     inside: NDArray[np.bool_] | None = None
     away: NDArray[np.float64] | None = None
+    aligned: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """Records by rising seq, one row each, with their scores in both arms and what ranks them further.
+
+    All that passed where they are few, else the best `depth` of each arm and their neighbours in the
+    session.
+
+    scope     the number of its scope in `scopes`
+    dense     the cosine of the record's best unit; exact for the best
+    words     BM25
+    spans     the ranges of those (and of `traits.aligned`) over all that was searched
+    rarity    what all terms together weigh
+    searched  how many records there were, and `kept` how many passed the filter
+    damaged   how many records of a tier cannot be read and were not searched
+    notes     what else the answer lacks, in words
+    """
+
+    scopes: list[str]
+    scope: NDArray[np.int32]
+    seq: Seqs
+    dense: Floats
+    words: Floats
+    traits: Traits
     spans: dict[str, Span]
     rarity: float = 0.0
-    damaged: dict[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     searched: int = 0
     kept: int = 0
+    damaged: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.seq)
@@ -110,13 +156,29 @@ class Neighbours(NamedTuple):
     beside: tuple[tuple[int, int], ...]
 
 
+@runtime_checkable
+class Finder(Protocol):
+    """A search engine of somebody else's: it says which records of a scope match, and how well."""
+
+    def find(self, scope: str, probe: Probe) -> Scores:
+        """Records of one scope that pass `probe.where` and have not expired at `probe.now`.
+
+        All of them where they are few, else the best `probe.depth` of each arm. What the store
+        acknowledged before is found.
+        """
+
+    def close(self) -> None:
+        """Releases what it holds; closing twice is fine."""
+
+
+@runtime_checkable
 class Index(Protocol):
     """Searches what a store holds. What the store acknowledged before a search began is found by it.
 
     Where a question says the `head` it knows, what was acknowledged up to there.
     """
 
-    def search(self, probe: Probe) -> Found:
+    def search(self, probe: Probe) -> Candidates:
         """Candidates that pass `probe.where` and have not expired at `probe.now`."""
 
     def select(
@@ -141,7 +203,7 @@ class Index(Protocol):
     def cleanse(self, scope: str) -> list[str]:
         """Takes what is gone from a scope out of wherever the index keeps it, before it returns.
 
-        What could not be taken out yet is told in words.
+        Says in words what could not be taken out yet.
         """
 
     def rebuild(self, scope: str) -> int:

@@ -15,7 +15,7 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import local
 from ..core.where import Where
-from ..index import Floats, Found, Index, Probe
+from ..index import Candidates, Floats, Hints, Index, Probe
 from ..models.embed import Embedder, checked
 from ..models.embed.quantise import packed, row_of
 from ..models.rerank import Reranker
@@ -118,7 +118,7 @@ class Recall:
             )
         return Hits(best, trace, query.scope.path)
 
-    def _lacks(self, found: Found, records: list[Record | None]) -> tuple[str, ...]:
+    def _lacks(self, found: Candidates, records: list[Record | None]) -> tuple[str, ...]:
         """What the answer does without, in words."""
         return (*_losses(found, records), *self._missing)
 
@@ -175,12 +175,9 @@ class Recall:
             where=query.where,
             vector=self._vector(query, asked),
             terms=tuple(map(term_id, wanted)),
-            spelt=wanted,
-            names=self._names(asked),
-            session=asked.session,
-            place=asked.place,
             depth=max(query.recipe.depth, 4 * query.limit),
             head=head,
+            hints=Hints(spelt=wanted, names=self._names(asked), session=asked.session, place=asked.place),
         )
 
     def _names(self, asked: Understood) -> tuple[tuple[int, ...], ...]:
@@ -199,7 +196,7 @@ class Recall:
         row: Floats = checked(self.embedder, [asked.dense])[0]
         return row
 
-    def _fetch(self, found: Found, ranked: Ranked) -> list[Record | None]:
+    def _fetch(self, found: Candidates, ranked: Ranked) -> list[Record | None]:
         """The records of the ranked rows, one round trip per scope."""
         if len(found.scopes) == 1:
             return self._read(found.scopes[0], found.seq[ranked.rows].tolist())
@@ -269,7 +266,7 @@ class Recall:
         self,
         query: Query,
         terms: tuple[str, ...],
-        found: Found,
+        found: Candidates,
         ranked: Ranked,
         clock: _Clock,
         notes: tuple[str, ...],
@@ -289,7 +286,7 @@ class Recall:
             scope=query.scope.path,
         )
 
-    def _arm(self, found: Found, name: str, depth: int) -> tuple[tuple[str, float], ...]:
+    def _arm(self, found: Candidates, name: str, depth: int) -> tuple[tuple[str, float], ...]:
         """The best candidates of one arm with their scores, best first."""
         scores = getattr(found, name)
         rows = np.flatnonzero(scores > 0)
@@ -324,7 +321,7 @@ def _count_to_read(query: Query, asked: Understood) -> int:
     return query.limit
 
 
-def _losses(found: Found, records: list[Record | None]) -> tuple[str, ...]:
+def _losses(found: Candidates, records: list[Record | None]) -> tuple[str, ...]:
     """What could not be searched or read, in words."""
     told = [
         f"{n:,} damaged records of the {tier} tier were not searched" for tier, n in found.damaged.items()

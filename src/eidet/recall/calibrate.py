@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index import Found
+from ..index import Candidates
 from .recipes import Recipe
 from .signals import Signals, share_covered
 
@@ -29,7 +29,7 @@ _LOST: Final = BASE + (COVERED + NEAR) * math.log(FLOOR)
 
 
 def calibrate_scores(
-    sums: NDArray[Any], rows: NDArray[np.intp], found: Found, signals: Signals, recipe: Recipe
+    sums: NDArray[Any], rows: NDArray[np.intp], found: Candidates, signals: Signals, recipe: Recipe
 ) -> NDArray[Any]:
     """Scores for sums that fall, of the rows given; the order stays."""
     if not len(rows):
@@ -41,7 +41,7 @@ def calibrate_scores(
     return scores
 
 
-def _evidence(rows: NDArray[np.intp], found: Found, signals: Signals, recipe: Recipe) -> float | None:
+def _evidence(rows: NDArray[np.intp], found: Candidates, signals: Signals, recipe: Recipe) -> float | None:
     """The log odds that the best hit is right; None where neither words nor meaning tell of it."""
     near = None
     if "dense" in signals.weights:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import Unavailable
 from ..core.hit import Hit, Reasons, Signal
-from ..index import Found
+from ..index import Candidates
 from ..models.rerank import Reranker, checked
 from .calibrate import calibrate_scores, fits
 from .recipes import Recipe
@@ -55,7 +55,7 @@ class Ranked:
         return Signal(name=name, value=float(values[row]), share=share, rank=rank)
 
 
-def fuse(found: Found, signals: Signals, recipe: Recipe, limit: int, unit: str = "record") -> Ranked:
+def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: str = "record") -> Ranked:
     """Adds the signals up by weight; equal scores: the newer one first.
 
     An arm that found nothing gives its weight to the others. Where even the best is no answer, there
@@ -86,19 +86,19 @@ def fuse(found: Found, signals: Signals, recipe: Recipe, limit: int, unit: str =
         values=signals.values,
         shares=shares,
         weights=signals.weights,
-        alone=found.session < 0,
+        alone=found.traits.session < 0,
     )
 
 
-def _groups(found: Found, unit: str) -> NDArray[np.int64]:
+def _groups(found: Candidates, unit: str) -> NDArray[np.int64]:
     """A number for each row's session (or scope); a record without a session is its own."""
     if unit == "scope":
         return found.scope.astype(np.int64)
     alone = -1 - np.arange(len(found), dtype=np.int64)
-    return np.where(found.session >= 0, found.session.astype(np.int64), alone)
+    return np.where(found.traits.session >= 0, found.traits.session.astype(np.int64), alone)
 
 
-def _pool_sums(sums: NDArray[Any], found: Found, unit: str) -> NDArray[Any]:
+def _pool_sums(sums: NDArray[Any], found: Candidates, unit: str) -> NDArray[Any]:
     """The best turn of each group carries what its next best add; the others stay as they are."""
     groups, pooled = _groups(found, unit), sums.copy()
     order = np.lexsort((-sums, groups))

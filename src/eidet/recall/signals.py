@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.record import Kind
-from ..index import Found, Span
+from ..index import Candidates, Span
 from ..text.analysis import NAMED, NUMBERED, QUESTION, TIMED
 from ..text.dates import Dated
 from .recipes import Recipe
@@ -44,7 +44,7 @@ class Signals:
 
 
 def signals_of(
-    found: Found, asked: Understood, recipe: Recipe, now: float, zone: float, unit: str = "record"
+    found: Candidates, asked: Understood, recipe: Recipe, now: float, zone: float, unit: str = "record"
 ) -> Signals:
     """`now` is when the question is asked, `zone` how many seconds local time is ahead of UTC."""
     talk = _talk(found, recipe)
@@ -53,7 +53,7 @@ def signals_of(
     line = _Line(found)
     values: dict[str, Floats] = {
         "dense": found.dense,
-        "words": found.words if found.aligned is None else found.aligned,
+        "words": found.words if found.traits.aligned is None else found.traits.aligned,
     }
     shares: dict[str, Floats] = {"dense": dense, "words": words}
     if recipe.context > 0 and line.some:
@@ -62,25 +62,25 @@ def signals_of(
     if recipe.reply > 0 and line.some:
         shares["reply"] = line.replies(base, found) * talk
     if recipe.question > 0:
-        shares["question"] = talk * np.where((found.flags & QUESTION) > 0, -1.0, 0.0)
+        shares["question"] = talk * np.where((found.traits.flags & QUESTION) > 0, -1.0, 0.0)
     shares |= _about(found, asked, recipe, now, zone)
     return Signals({**shares, **values}, shares, _weights(shares, asked, found, recipe, unit))
 
 
-def _talk(found: Found, recipe: Recipe) -> Floats:
+def _talk(found: Candidates, recipe: Recipe) -> Floats:
     """1 for a turn of talk, 0 for a long message, by its length."""
-    lengths = np.minimum(found.length, 10.0 * recipe.talk_terms)
+    lengths = np.minimum(found.traits.length, 10.0 * recipe.talk_terms)
     talk: Floats = np.clip(2.0 - lengths / recipe.talk_terms, 0.0, 1.0)
     return talk
 
 
-def _words(found: Found) -> Floats:
-    if found.aligned is None:
+def _words(found: Candidates) -> Floats:
+    if found.traits.aligned is None:
         return scale_to_span(found.words, found.spans["words"])
-    return scale_to_span(found.aligned, found.spans["aligned"])
+    return scale_to_span(found.traits.aligned, found.spans["aligned"])
 
 
-def _base(dense: Floats, words: Floats, found: Found, recipe: Recipe) -> Floats:
+def _base(dense: Floats, words: Floats, found: Candidates, recipe: Recipe) -> Floats:
     """How well each matches by itself."""
     if recipe.dense <= 0 or found.spans["dense"].high <= 0:
         return words
@@ -107,14 +107,14 @@ def _stretch(values: Floats) -> Floats:
 class _Line:
     """The candidates in the order they happened, session by session."""
 
-    def __init__(self, found: Found) -> None:
-        self.some = bool((found.session >= 0).any())
-        key = found.session.astype(np.int64) * (1 << 32) + found.turn
+    def __init__(self, found: Candidates) -> None:
+        self.some = bool((found.traits.session >= 0).any())
+        key = found.traits.session.astype(np.int64) * (1 << 32) + found.traits.turn
         if bool((key[1:] > key[:-1]).all()):
             order = np.arange(len(found))
         else:
             order = np.argsort(key, kind="stable")
-        here = found.session[order] >= 0
+        here = found.traits.session[order] >= 0
         self._order = order[here]
         self._key = key[self._order]
 
@@ -144,23 +144,27 @@ class _Line:
             weight[earlier] += share
         return total / weight
 
-    def replies(self, base: Floats, found: Found) -> Floats:
+    def replies(self, base: Floats, found: Candidates) -> Floats:
         """For a turn right after another speaker's question: how well the question matches."""
         reply = np.zeros(len(base))
         if len(self._order) > 1:
             earlier, later = self._pairs(1, 1)
-            asks = ((found.flags[earlier] & QUESTION) > 0) & (found.who[earlier] != found.who[later])
+            asks = ((found.traits.flags[earlier] & QUESTION) > 0) & (
+                found.traits.who[earlier] != found.traits.who[later]
+            )
             reply[later[asks]] = base[earlier[asks]]
         return reply
 
 
-def _about(found: Found, asked: Understood, recipe: Recipe, now: float, zone: float) -> dict[str, Floats]:
+def _about(
+    found: Candidates, asked: Understood, recipe: Recipe, now: float, zone: float
+) -> dict[str, Floats]:
     """The signals that need no scores: what a record is, set against what was asked."""
     shares: dict[str, Floats] = {}
-    if recipe.speaker > 0 and asked.speaker in found.voices:
+    if recipe.speaker > 0 and asked.speaker in found.traits.voices:
         shares["speaker"] = _of(found, asked)
-    if recipe.entity > 0 and asked.entities and found.mentions:
-        shares["entity"] = np.mean(found.mentions[-len(asked.entities) :], axis=0)
+    if recipe.entity > 0 and asked.entities and found.traits.mentions:
+        shares["entity"] = np.mean(found.traits.mentions[-len(asked.entities) :], axis=0)
     if recipe.date > 0 and asked.dates:
         shares["date"] = score_dates(found, asked, zone)
     if recipe.form > 0 and asked.expects:
@@ -168,53 +172,53 @@ def _about(found: Found, asked: Understood, recipe: Recipe, now: float, zone: fl
     if recipe.asked > 0 and (matching := _matching(found, asked)):
         shares["asked"] = np.mean(matching, axis=0)
     if recipe.importance > 0:
-        shares["importance"] = found.importance
+        shares["importance"] = found.traits.importance
     if recipe.recency > 0:
-        age = np.maximum(now - found.occurred, 0.0) / DAY
+        age = np.maximum(now - found.traits.occurred, 0.0) / DAY
         shares["recency"] = np.exp2(-age / recipe.half_life_days)
     return shares
 
 
-def _of(found: Found, asked: Understood) -> Floats:
+def _of(found: Candidates, asked: Understood) -> Floats:
     """Said by the one who is asked about; or, where nobody said it, naming them."""
-    own = found.who == found.voices.index(asked.speaker or "")
-    if asked.names and found.mentions:
-        own |= (found.who < 0) & found.mentions[0]
+    own = found.traits.who == found.traits.voices.index(asked.speaker or "")
+    if asked.names and found.traits.mentions:
+        own |= (found.traits.who < 0) & found.traits.mentions[0]
     told: Floats = own * 1.0
     return told
 
 
-def _matching(found: Found, asked: Understood) -> list[Floats]:
+def _matching(found: Candidates, asked: Understood) -> list[Floats]:
     """For each thing the query names beside its subject, how well each candidate fits it."""
     fits: list[Floats] = []
     if asked.kind is not None:
-        fits.append((found.kind == _KINDS[asked.kind]) * 1.0)
-    if found.inside is not None:
-        fits.append(found.inside * 1.0)
-    if found.away is not None and not np.isnan(found.away).all():
-        middle = float(np.nanmedian(found.away)) or 1.0
-        fits.append(np.nan_to_num(1.0 / (1.0 + found.away / middle)))
+        fits.append((found.traits.kind == _KINDS[asked.kind]) * 1.0)
+    if found.traits.inside is not None:
+        fits.append(found.traits.inside * 1.0)
+    if found.traits.away is not None and not np.isnan(found.traits.away).all():
+        middle = float(np.nanmedian(found.traits.away)) or 1.0
+        fits.append(np.nan_to_num(1.0 / (1.0 + found.traits.away / middle)))
     return fits
 
 
-def _score_form(found: Found, expects: int) -> Floats:
-    has = (found.flags & expects & (TIMED | NAMED)) > 0
-    number = (found.flags & expects & NUMBERED) > 0
+def _score_form(found: Candidates, expects: int) -> Floats:
+    has = (found.traits.flags & expects & (TIMED | NAMED)) > 0
+    number = (found.traits.flags & expects & NUMBERED) > 0
     formed: Floats = np.maximum(has * 1.0, number * NUMBER_SHARE)
     return formed
 
 
-def score_dates(found: Found, asked: Understood, zone: float) -> Floats:
+def score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:
     """How well the time of each fits the times asked about, by when it happened or what it speaks of."""
-    day = np.floor((found.occurred + zone) / DAY) + UNIX
+    day = np.floor((found.traits.occurred + zone) / DAY) + UNIX
     fits = np.zeros(len(found))
     for one in asked.dates:
         score = one.confidence * _precision(one.last - one.first + 1)
         for first, last, certain in _years(one, day):
             near = np.maximum(np.maximum(first - day, day - last), 0)
             fits = np.maximum(fits, score * certain * np.select([near == 0, near <= 1], [1.0, 0.8], 0.0))
-            if len(found.days):
-                rows, begin, end = found.days.T
+            if len(found.traits.days):
+                rows, begin, end = found.traits.days.T
                 spoken = (begin <= last) & (end >= first) & (end - begin <= max(31, last - first))
                 np.maximum.at(fits, rows[spoken], score * certain * SPOKEN)
     return fits
@@ -243,11 +247,11 @@ def _years(one: Dated, day: Floats) -> Iterator[tuple[int, int, float]]:
 
 
 def _weights(
-    shares: dict[str, Floats], asked: Understood, found: Found, recipe: Recipe, unit: str
+    shares: dict[str, Floats], asked: Understood, found: Candidates, recipe: Recipe, unit: str
 ) -> dict[str, float]:
     """The weight of every signal that has something to say, adding up to one."""
     wanted = {name: getattr(recipe, name) for name in shares}
-    for name, arm in (("dense", "dense"), ("words", "words" if found.aligned is None else "aligned")):
+    for name, arm in (("dense", "dense"), ("words", "words" if found.traits.aligned is None else "aligned")):
         if found.spans[arm].high <= 0:
             wanted[name] = 0.0
     wanted = _by_strength(wanted, found)
@@ -259,7 +263,7 @@ def _weights(
     return {name: weight / total for name, weight in wanted.items() if weight > 0 and total > 0}
 
 
-def _by_strength(wanted: dict[str, float], found: Found) -> dict[str, float]:
+def _by_strength(wanted: dict[str, float], found: Candidates) -> dict[str, float]:
     """Both arms share their weight by what they found, and what builds on them counts less if that is poor.
 
     Brought to 0-1, the best of an arm is 1 even where it is noise.
@@ -276,10 +280,10 @@ def _by_strength(wanted: dict[str, float], found: Found) -> dict[str, float]:
     return {**wanted, **weaker, "dense": dense * trust, "words": words * trust}
 
 
-def share_covered(found: Found, rows: NDArray[np.intp] | slice = EVERY) -> float:
+def share_covered(found: Candidates, rows: NDArray[np.intp] | slice = EVERY) -> float:
     """The share of the question's words that the best of the rows covers."""
-    if found.aligned is not None:
-        return float(found.aligned[rows].max(initial=0.0))
+    if found.traits.aligned is not None:
+        return float(found.traits.aligned[rows].max(initial=0.0))
     if found.rarity > 0:
         return min(1.0, float(found.words[rows].max(initial=0.0)) / found.rarity)
     return 0.0

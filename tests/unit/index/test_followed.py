@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tests.candidates import column
 from tests.wordbook import Wordbook
 
 from eidet import Draft, Memory
-from eidet.index import Found
+from eidet.index import Candidates
 from eidet.index.embedded import shard
 from eidet.store.ram import RamStore
 
@@ -17,13 +18,14 @@ NOW = 1_700_000_000.0
 LONG = " ".join(f"The violin number {n} is old and the kitten sleeps." for n in range(60))
 
 
-def found(memory: Memory) -> Found:
+def found(memory: Memory) -> Candidates:
     from eidet.core.scope import Scope
-    from eidet.index import Probe
+    from eidet.index import Hints, Probe
     from eidet.text import term_id
 
     terms = ("cat", "violin", "harbour")
-    probe = Probe(scope=Scope("default"), now=NOW, terms=tuple(map(term_id, terms)), spelt=terms)
+    ids, hints = tuple(map(term_id, terms)), Hints(spelt=terms)
+    probe = Probe(scope=Scope("default"), now=NOW, terms=ids, hints=hints)
     return memory._engine.index.search(probe)
 
 
@@ -74,6 +76,6 @@ def test_a_followed_index_answers_as_one_that_begins_now(
         step(memory)
         here, fresh = found(memory), found(Memory(store, embedder=Wordbook(), clock=lambda: NOW))
         for name in ("seq", "words", "aligned", "turn", "length", "days"):
-            assert np.allclose(getattr(here, name), getattr(fresh, name), equal_nan=True), name
-        assert here.aligned is not None
-        assert here.aligned.max() > 0
+            assert np.allclose(column(here, name), column(fresh, name), equal_nan=True), name
+        assert here.traits.aligned is not None
+        assert here.traits.aligned.max() > 0

@@ -13,7 +13,7 @@ from tests.wordbook import WIDTH, vector_of
 from eidet.index import Floats
 from eidet.index.embedded.forward import FAR, Forward
 from eidet.index.embedded.postings import Postings
-from eidet.index.embedded.vectors import Vectors
+from eidet.index.embedded.vectors import VectorPlanes
 from eidet.text import pack, term_id
 
 often = settings(derandomize=True, deadline=None, max_examples=100)
@@ -25,7 +25,7 @@ rows = st.lists(said, max_size=8)
 
 
 def learn(ids: Sequence[int]) -> tuple[NDArray[np.int8], Floats]:
-    vectors = Vectors(WIDTH)
+    vectors = VectorPlanes(WIDTH)
     vectors.append([vector_of(BY_ID[id]).tobytes() for id in ids])
     return vectors.high[: len(ids)], vectors.scale[: len(ids)]
 

@@ -22,12 +22,21 @@ from eidet.core.where import Condition, Near, Where
 from eidet.index import Probe
 from eidet.index.contract import NOW, WIDTH, long, noted, unit
 from eidet.index.embedded import EmbeddedIndex
+from eidet.index.embedded.postings import Bm25
 from eidet.index.embedded.shard import Shard
+from eidet.index.embedded.vectors import VectorPlanes
+from eidet.index.neighbours import number_turns
 from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
-from eidet.index.pgvector import remote_scope as served
-from eidet.index.pgvector.lookups import held
-from eidet.index.pgvector.postings import blocks, joined, of_shard, read_blocks, summed, thinned, weights
-from eidet.index.pgvector.session_order import APART, LONG, in_lines, in_windows
+from eidet.index.pgvector import query as served
+from eidet.index.pgvector.postings import (
+    join_occurrences,
+    pack_blocks,
+    read_blocks,
+    read_shard,
+    sum_scores,
+    thin_block,
+)
+from eidet.index.pgvector.session_order import APART, LONG, number_windows
 from eidet.store import Derived
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres import PostgresStore
@@ -89,11 +98,11 @@ def test_the_server_finds_what_the_ram_finds(store: PostgresStore) -> None:
         best = set(there.seq[np.argsort(-there.dense)[:10]].tolist())
         kept, same = kept + 10, same + len(best & set(here.seq.tolist()))
         words = dict(zip(there.seq.tolist(), there.words.tolist(), strict=True))
-        turns = dict(zip(there.seq.tolist(), there.turn.tolist(), strict=True))
+        turns = dict(zip(there.seq.tolist(), there.traits.turn.tolist(), strict=True))
         for seq, score in zip(here.seq.tolist(), here.words.tolist(), strict=True):
             assert abs(words[seq] - score) < 1e-4
         leading = here.seq[np.argsort(-here.words)[:1]].tolist()
-        assert all(here.turn[here.seq == seq][0] == turns[seq] for seq in leading)
+        assert all(here.traits.turn[here.seq == seq][0] == turns[seq] for seq in leading)
         assert here.spans["words"].high == pytest.approx(there.spans["words"].high, abs=1e-4)
         assert here.spans["dense"].high == pytest.approx(there.spans["dense"].high, abs=2e-3)
         assert abs(here.spans["dense"].low - there.spans["dense"].low) < 0.35
@@ -154,7 +163,7 @@ def test_a_rare_value_in_a_document_is_found_by_its_index(store: PostgresStore) 
     store.put([noted("x", words="word", data={"colour": "red"})], now=NOW)
     PgvectorIndex(store, WIDTH, settings=AT_ONCE).close()
     where = Where(scope=Scope("a"), conditions=(Condition("data.colour", "=", "red"),))
-    condition = held(store.condition(where), where)
+    condition = store.condition(where)
 
     def plan(connection: Any) -> str:
         connection.execute("ANALYZE records")
@@ -313,7 +322,7 @@ def test_long_sessions_keep_who_stands_beside_whom(
     index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
     found = index.search(probe("u200", depth=1))
     ids = [record.id for record in store.fetch("a", found.seq.tolist()) if record is not None]
-    at = dict(zip(ids, found.turn.tolist(), strict=True))
+    at = dict(zip(ids, found.traits.turn.tolist(), strict=True))
     assert at["201"] - at["200"] == at["200"] - at["199"] == 1
     index.close()
 
@@ -370,19 +379,19 @@ def test_settings_that_make_no_sense_are_refused(store: PostgresStore) -> None:
 def test_blocks_score_like_the_shard_they_are_of(texts: list[list[str]], data: st.DataObject) -> None:
     store = RamStore()
     store.put([noted(f"{n}", words=" ".join(words)) for n, words in enumerate(texts)], now=NOW)
-    shard = Shard("a", WIDTH)
+    shard = Shard("a", VectorPlanes(WIDTH))
     shard.apply(store.changes("a", 0, 1000))
     terms = tuple(term_id(letter) for letter in "abc")
-    rows = [row for row in blocks(shard) if row[0] in terms]
+    rows = [row for row in pack_blocks(shard) if row[0] in terms]
     read = read_blocks(terms, rows)
-    scale = weights(np.bincount(read.which, minlength=3), shard.live, shard.total)
-    seqs, scores = summed(read, scale.scored(read))
+    scale = Bm25.of_terms(np.bincount(read.which, minlength=3), shard.live, shard.total)
+    seqs, scores = sum_scores(read, scale.score(read.which, read.length.copy(), read.times))
     truth, _ = shard.postings.bm25(terms, alive=None, live=shard.live, total=shard.total)
     assert np.allclose(truth[truth > 0], scores, atol=1e-5)
-    assert seqs.tolist() == shard.seq[truth > 0].tolist()
-    gone = np.array(data.draw(st.lists(st.sampled_from(shard.seq.tolist()), unique=True)), np.int64)
+    assert seqs.tolist() == shard.columns.seq[truth > 0].tolist()
+    gone = np.array(data.draw(st.lists(st.sampled_from(shard.columns.seq.tolist()), unique=True)), np.int64)
     for _, first, size, kept in rows:
-        left, rest = thinned(first, size, kept, gone)
+        left, rest = thin_block(first, size, kept, gone)
         (block,) = [read_blocks((0,), [(0, first, left, rest)])]
         whole = read_blocks((0,), [(0, first, size, kept)])
         assert block.seq.tolist() == [seq for seq in whole.seq.tolist() if seq not in gone]
@@ -391,11 +400,12 @@ def test_blocks_score_like_the_shard_they_are_of(texts: list[list[str]], data: s
 def test_the_best_unit_of_a_record_counts() -> None:
     store = RamStore()
     store.put([long("x", ["cat cat", "dog", "cat dog"]), noted("y", words="dog")], now=NOW)
-    shard = Shard("a", WIDTH)
+    shard = Shard("a", VectorPlanes(WIDTH))
     shard.apply(store.changes("a", 0, 10))
     terms = (term_id("cat"), term_id("dog"))
-    read = joined([of_shard(shard, terms)])
-    seqs, scores = summed(read, weights(np.array([2, 3]), 4, shard.total).scored(read))
+    read = join_occurrences([read_shard(shard, terms)])
+    scale = Bm25.of_terms(np.array([2, 3]), 4, shard.total)
+    seqs, scores = sum_scores(read, scale.score(read.which, read.length.copy(), read.times))
     assert len(seqs) == 2
     assert scores[0] == pytest.approx(
         max(shard.postings.bm25(terms, alive=None, live=4, total=shard.total)[0][:3]), abs=1e-5
@@ -403,7 +413,7 @@ def test_the_best_unit_of_a_record_counts() -> None:
 
 
 def test_turns_of_stretches_count_on_where_they_touch() -> None:
-    assert in_lines([[5, 3, 9], [7]]) == {5: 0, 3: 1, 9: 2, 7: 0}
-    turns = in_windows([[1, 2, 3, 4], [3, 4, 5, 6], [20, 21]])
+    assert number_turns([[5, 3, 9], [7]]) == {5: 0, 3: 1, 9: 2, 7: 0}
+    turns = number_windows([[1, 2, 3, 4], [3, 4, 5, 6], [20, 21]])
     assert [turns[seq] - turns[1] for seq in (1, 2, 3, 4, 5, 6)] == list(range(6))
     assert turns[20] - turns[6] >= APART - 6

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.candidates import Turn, found_of
 
 from eidet import Memory, Recipe
-from eidet.index import Found, Span
+from eidet.index import Candidates, Span
 from eidet.recall.calibrate import calibrate_scores
 from eidet.recall.signals import Signals
 
@@ -20,7 +20,9 @@ shares = st.floats(0, 1)
 ANY, NEITHER = Recipe(), Recipe(dense=0.0, words=0.0)
 
 
-def scores(found: Found, sums: list[float], *arms: str, recipe: Recipe = ANY, **fits: float) -> list[float]:
+def scores(
+    found: Candidates, sums: list[float], *arms: str, recipe: Recipe = ANY, **fits: float
+) -> list[float]:
     weights = dict.fromkeys((*arms, *fits), 0.5)
     values = {name: np.full(len(found), value) for name, value in fits.items()}
     told = Signals({}, values, weights)
@@ -28,7 +30,7 @@ def scores(found: Found, sums: list[float], *arms: str, recipe: Recipe = ANY, **
     return made
 
 
-def candidates(dense: float, words: float, count: int = 3, rarity: float = 1.0) -> Found:
+def candidates(dense: float, words: float, count: int = 3, rarity: float = 1.0) -> Candidates:
     return found_of([Turn(dense=dense, words=words)] * count, rarity=rarity)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.candidates import DAY, Turn, asked, found_of
 
 from eidet.core.record import Kind
-from eidet.index import Found, Span
+from eidet.index import Candidates, Span
 from eidet.recall.recipes import RECIPES, Recipe
 from eidet.recall.signals import (
     BESIDE,
@@ -34,13 +34,18 @@ often = settings(derandomize=True, deadline=None, max_examples=100)
 
 
 def signals(
-    found: Found, what: Understood | None = None, *, zone: float = 0.0, unit: str = "record", **weights: Any
+    found: Candidates,
+    what: Understood | None = None,
+    *,
+    zone: float = 0.0,
+    unit: str = "record",
+    **weights: Any,
 ) -> Signals:
     recipe = Recipe(**{"dense": 1.0, "words": 0.0, "importance": 0.0, **weights})
     return signals_of(found, what or asked(), recipe, NOW, zone, unit)
 
 
-def share(found: Found, name: str, what: Understood | None = None, **how: Any) -> list[float]:
+def share(found: Candidates, name: str, what: Understood | None = None, **how: Any) -> list[float]:
     made: list[float] = signals(found, what, **{name: 1.0, **how}).shares[name].tolist()
     return made
 

@@ -10,20 +10,20 @@ import numpy as np
 
 from eidet.core.settings import Settings
 from eidet.index import Floats
-from eidet.index.vectordb import UNIT_BITS, Lost, Match, Point, Shelf
-from eidet.index.vectordb.address import Address, opened
+from eidet.index.vectordb import UNIT_BITS, Lost, Match, Point, VectorShelf
+from eidet.index.vectordb.address import DatabaseAddress, open_vector_index
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pushdown import Filter, passes
 from eidet.net.retry import Retrier
 from eidet.store import Store
 
 Points = dict[int, Point]
-_databases: dict[str, dict[Shelf, Points]] = {}
+_databases: dict[str, dict[VectorShelf, Points]] = {}
 
 
 def shelves(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
     """Eidet calls this; what follows the store, fills the database and ranks comes with Eidet."""
-    return opened(Shelves, store, width, settings, **parts)
+    return open_vector_index(Shelves, store, width, settings, **parts)
 
 
 class Shelves:
@@ -31,19 +31,19 @@ class Shelves:
 
     most, batch, settle_seconds = 10_000, 1_000, 0.0
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: DatabaseAddress) -> None:
         self.retrier = Retrier(address.shown, address.retry_policy)
         self._shelves = _databases.setdefault(address.target, {})
         self._lock = threading.Lock()
 
-    def prepare(self, shelf: Shelf) -> None:
+    def prepare(self, shelf: VectorShelf) -> None:
         self._shelves.setdefault(shelf, {})
 
-    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+    def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         with self._lock:
             self._on(shelf).update((point.key, point) for point in points)
 
-    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+    def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         gone = set(seqs)
         with self._lock:
             on = self._on(shelf)
@@ -51,7 +51,13 @@ class Shelves:
                 del on[key]
 
     def near(
-        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+        self,
+        shelf: VectorShelf,
+        vector: Floats,
+        limit: int,
+        *,
+        only: Filter,
+        among: Sequence[int] | None = None,
     ) -> list[Match]:
         with self._lock:
             chosen = [point for point in self._on(shelf).values() if passes(only, point.columns)]
@@ -61,20 +67,20 @@ class Shelves:
         matches = [Match(point.key, float(point.vector @ vector)) for point in chosen]
         return sorted(matches, key=lambda match: -match.score)[:limit]
 
-    def count(self, shelf: Shelf) -> int:
+    def count(self, shelf: VectorShelf) -> int:
         return len(self._shelves.get(shelf, {}))
 
-    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         on = self._on(shelf)
         return {key: np.array(on[key].vector, np.float32) for key in keys if key in on}
 
-    def discard(self, shelf: Shelf) -> None:
+    def discard(self, shelf: VectorShelf) -> None:
         self._shelves.pop(shelf, None)
 
     def close(self) -> None:
         """The dict stays, as a server would."""
 
-    def _on(self, shelf: Shelf) -> Points:
+    def _on(self, shelf: VectorShelf) -> Points:
         if shelf not in self._shelves:
             raise Lost(f"{self.retrier.name} has no shelf {shelf.name}")
         return self._shelves[shelf]

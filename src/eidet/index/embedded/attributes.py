@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...core.record import Record
 from ...core.validate import Json, dump_json
 from ...core.where import MISSING, Condition, compare, document_of, resolve
-from .vectors import extended, grown
+from .arrays import extended, grown
 
 Path = tuple[str | int, ...]
 Mask = NDArray[np.bool_]

@@ -7,7 +7,7 @@ similar word counts by its cosine, from nothing at `FAR` to 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import count
+from itertools import chain, count
 from typing import Final
 
 import numpy as np
@@ -15,8 +15,8 @@ import simsimd
 from numpy.typing import NDArray
 
 from .. import Floats, Rows
+from .arrays import extended, grown
 from .postings import Postings
-from .vectors import extended, grown
 
 FAR: Final = 0.2  # the cosine of words that have nothing to do with each other
 
@@ -40,7 +40,7 @@ class Forward:
 
     def append(self, units: Sequence[Sequence[int]]) -> None:
         """Rows of term ids behind the others."""
-        fresh = list(dict.fromkeys(id for unit in units for id in unit if id not in self._number))
+        fresh = [id for id in dict.fromkeys(chain.from_iterable(units)) if id not in self._number]
         if fresh:
             self._number.update(zip(fresh, count(len(self._number)), strict=False))
             vectors, scale = self._learn(fresh)

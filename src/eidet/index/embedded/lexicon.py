@@ -1,4 +1,4 @@
-"""Vectors of words, so that "instrument" in a question meets "violin" in a record.
+"""VectorPlanes of words, so that "instrument" in a question meets "violin" in a record.
 
 A term's vector depends on the term alone: that of the word the embedder knows whole, if it has this
 stem, else the embedding of the stem. So every process and every rebuilt index aligns the same.
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...models.embed import WordEmbedder
 from ...text import Analyzer, term_id, unpack
 from .. import Floats
-from .vectors import Vectors
+from .vectors import VectorPlanes
 
 MOST: Final = 100_000  # words kept, for all scopes together: some 50 MB
 
@@ -39,7 +39,7 @@ class Lexicon:
         self._embedder, self._analyzer = embedder, analyzer
         self._lock = threading.Lock()
         self._place: dict[int, int] = {}
-        self._vectors = Vectors(embedder.width)
+        self._vectors = VectorPlanes(embedder.width)
 
     def rows(self, ids: Sequence[int], spell: Spell) -> tuple[NDArray[np.int8], Floats]:
         """Bytes and scales, one row per term; zeros for a term that nobody can spell."""
@@ -68,7 +68,7 @@ class Lexicon:
 
     def _begin(self) -> None:
         """Only the embedder's own words; the first row is for terms that are not known."""
-        self._place, self._vectors = {}, Vectors(self._embedder.width)
+        self._place, self._vectors = {}, VectorPlanes(self._embedder.width)
         self._vectors.append([None])
         words: dict[int, bytes] = {}
         for word, vector in self._embedder.vocabulary():
@@ -85,3 +85,8 @@ class Lexicon:
         start = self._vectors.count
         self._vectors.append(vectors)
         self._place.update((id, start + at) for at, id in enumerate(ids))
+
+
+def make_lexicon(embedder: object, analyzer: Analyzer | None) -> Lexicon | None:
+    """A lexicon, where the embedder knows the vectors of words."""
+    return Lexicon(embedder, analyzer) if analyzer and isinstance(embedder, WordEmbedder) else None

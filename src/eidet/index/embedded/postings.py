@@ -7,13 +7,13 @@ never has to sort rows. A term is found by bisection in the base and by comparis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import Floats
-from .vectors import extended, grown
+from .arrays import extended, grown
 
 TAIL_ROWS: Final = 8192
 K1: Final = 1.2
@@ -22,6 +22,30 @@ B: Final = 0.4
 Terms = NDArray[np.uint32]
 Docs = NDArray[np.int32]
 Counts = NDArray[np.uint8]
+
+
+class Bm25(NamedTuple):
+    """What BM25 goes by in a scope: the rarity of each term, and how long a row is on average."""
+
+    rarity: NDArray[np.float64]
+    mean: float
+
+    @classmethod
+    def of_terms(cls, held: NDArray[np.intp], live: int, total: float) -> Bm25:
+        """`held` says how many living rows hold each term; `total` is the number of terms in all of them."""
+        rarity = np.log1p((live - held + 0.5) / (held + 0.5))
+        return cls(rarity, total / live if live and total else 1.0)
+
+    def score(self, which: NDArray[np.intp], lengths: Floats, counts: NDArray[Any]) -> Floats:
+        """What each occurrence of a term adds to its row. Changes `lengths`."""
+        norm = lengths
+        norm *= K1 * B / self.mean
+        norm += K1 * (1 - B)
+        norm += counts
+        weight: Floats = (self.rarity * (K1 + 1)).astype(np.float32)[which]
+        weight *= counts
+        weight /= norm
+        return weight
 
 
 class Postings:
@@ -140,19 +164,11 @@ class Postings:
         which, docs, counts = self.lookup(terms)
         if alive is not None:
             which, docs, counts = _among(alive, which, docs, counts)
-        held = np.bincount(which, minlength=len(terms))
-        rarity = np.log1p((live - held + 0.5) / (held + 0.5))
+        scale = Bm25.of_terms(np.bincount(which, minlength=len(terms)), live, total)
         if only is not None:
             which, docs, counts = _among(only, which, docs, counts)
-        mean = total / live if live and total else 1.0
-        norm = self.lengths[docs]
-        norm *= K1 * B / mean
-        norm += K1 * (1 - B)
-        norm += counts
-        weight = (rarity * (K1 + 1)).astype(np.float32)[which]
-        weight *= counts
-        weight /= norm
-        return np.bincount(docs, weight, self.count).astype(np.float32), rarity.astype(np.float32)
+        weight = scale.score(which, self.lengths[docs], counts)
+        return np.bincount(docs, weight, self.count).astype(np.float32), scale.rarity.astype(np.float32)
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
         """Forgets the other rows and numbers those that stay anew."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,9 @@ class Sessions:
         last = self._last.get(session, NONE) if session >= 0 else NONE
         if last != NONE and occurred[last] > occurred[row]:
             return False
-        turn = NONE if session < 0 else 0 if last == NONE else int(self.turn[last]) + 1
+        turn = NONE
+        if session >= 0:
+            turn = 0 if last == NONE else int(self.turn[last]) + 1
         self.turn = _with(self.turn, row, turn)
         self.before = _with(self.before, row, last)
         self.after = _with(self.after, row, NONE)
@@ -60,8 +62,10 @@ class Sessions:
 
     def beside(self, row: int, reach: int, keep: NDArray[np.bool_] | None) -> list[int]:
         """Up to `reach` rows after and before one, of those to keep, nearest first, what follows first."""
-        after, before = (list(self._walk(row, way, reach, keep)) for way in (self.after, self.before))
-        return [row for pair in zip_longest(after, before, fillvalue=NONE) for row in pair if row != NONE]
+        after = self._walk(row, self.after, reach, keep)
+        before = self._walk(row, self.before, reach, keep)
+        pairs = zip_longest(after, before, fillvalue=NONE)
+        return [near for near in chain.from_iterable(pairs) if near != NONE]
 
     def _walk(self, row: int, way: Ints, reach: int, keep: NDArray[np.bool_] | None) -> Iterator[int]:
         for _ in range(reach):

@@ -1,99 +1,70 @@
-"""One scope in RAM: columns to filter by, vectors and postings to score with."""
+"""One scope in RAM, composed of columns to filter by, words and a vector arm to score with."""
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import Corrupt
-from ...core.record import Kind, Place, Tier, Trust
 from ...core.where import Where
 from ...models.embed.quantise import all_raised
 from ...store import Changes, Entry, Head
 from ...text.analysis import Analysis, read_analysis
-from .. import Floats, Found, Neighbours, Probe, Rows, Span
+from .. import Candidates, Floats, Neighbours, Probe, Rows, Span
+from .arms import Scorer, VectorArm
+from .arrays import distinct, run_starts, top
 from .attributes import Attributes
-from .filters import mask
+from .columns import FEW, ColumnTable
+from .filters import Mask, Resolve
 from .forward import Forward
 from .lexicon import Reader
 from .postings import Postings
-from .sessions import Sessions
-from .vectors import Vectors, extended, grown, unit
+from .traits import describe_rows
+from .vectors import unit
 
 log = logging.getLogger("eidet.index")
 
-Mask = NDArray[np.bool_]
-Resolve = Callable[[Where], NDArray[np.int64]]
+V_co = TypeVar("V_co", bound=VectorArm, covariant=True)
 
-FLOATS: Final = ("occurred", "created", "step", "x", "y", "z", "importance", "expires")
-LABELS: Final = ("agent", "session", "who", "source")
-TYPES: Final[dict[str, Any]] = {
-    "seq": np.int64,
-    "kind": np.uint8,
-    "tier": np.uint8,
-    "trust": np.uint8,
-    "flags": np.uint8,
-    "unit": np.uint16,
-    "alive": np.bool_,
-    **dict.fromkeys(FLOATS, np.float64),
-    **dict.fromkeys(LABELS, np.int32),
-}
-_KINDS: Final = {str(kind): code for code, kind in enumerate(Kind)}
-_TIERS: Final = {str(tier): code for code, tier in enumerate(Tier)}
-_TRUST: Final = {str(trust): code for code, trust in enumerate(Trust)}
-NONE: Final = -1
-UNSEEN: Final = -2
 EXACT: Final = 8  # of the depth, this part is scored exactly
 WHOLE: Final = 4096  # so many rows are all candidates
 ALIGNED: Final = 20_000  # in larger scopes words are not aligned, only counted
-FEW: Final = 64  # rows at most that are added to what was made for searching; more make it anew
 DEAD_ROWS: Final = 1000  # so many may be marked before they are dropped; in large scopes, a quarter
 
 
-class Shard:
-    """The index of one scope. Rows are in order of seq; a row that is gone is only marked.
+class Shard(Generic[V_co]):
+    """The index of one scope: `columns`, `postings` and `vectors` have the same rows.
 
-    A row is a unit of a record: most records have one, long ones several, one after the other.
     Not safe by itself: whoever uses it holds a lock.
     """
 
-    def __init__(self, scope: str, width: int) -> None:
+    def __init__(self, scope: str, vectors: V_co) -> None:
         self.scope = scope
         self.head = Head(0, 0)
-        self.count = 0
-        self.live = 0  # living rows
-        self.records = 0  # living records
         self.total = 0.0  # terms in living rows
-        self.mortal = False  # whether any row ever had an expiry
-        self.columns: dict[str, NDArray[Any]] = {name: np.empty(0, kind) for name, kind in TYPES.items()}
-        self.codes: dict[str, dict[str, int]] = {name: {} for name in LABELS}
-        self.vectors = Vectors(width)
+        self.columns = ColumnTable(scope)
+        self.vectors = vectors
         self.postings = Postings()
         self.attributes = Attributes()
         self.damaged: dict[int, str] = {}  # seq -> tier of records that cannot be read, and are not searched
-        self.days = np.empty((0, 3), np.int32)  # row, first and last day of the times texts speak of
-        self._voices: tuple[str, ...] | None = None
-        self._sessions: Sessions | None = None
         self._forward: Forward | None = None
 
-    # What filters read: the columns up to `count`.
+    @property
+    def count(self) -> int:
+        return self.columns.count
 
-    def __len__(self) -> int:
-        return self.count
+    @property
+    def live(self) -> int:
+        return self.columns.live
 
-    def __getattr__(self, name: str) -> NDArray[Any]:
-        try:
-            return self.__dict__["columns"][name][: self.__dict__["count"]]  # type: ignore[no-any-return]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    def code(self, column: str, label: str) -> int:
-        return self.codes[column].get(label, UNSEEN)
+    @property
+    def records(self) -> int:
+        return self.columns.records
 
     # Following the store.
 
@@ -109,19 +80,10 @@ class Shard:
             self.compact()
 
     def _mark_gone(self, seqs: NDArray[np.int64]) -> None:
-        rows = self._rows_of(np.unique(seqs))
-        rows = rows[self.alive[rows]]
-        self.alive[rows] = False
-        self.live -= len(rows)
-        self.records -= int((self.unit[rows] == 0).sum())
+        rows = self.columns.living_rows_of(seqs)
+        self.vectors.mark_gone(rows)
+        self.columns.mark_gone(rows)
         self.total -= float(self.postings.lengths[rows].sum(dtype=np.float64))
-        self._sessions = self._voices = None
-
-    def _rows_of(self, seqs: NDArray[np.int64]) -> Rows:
-        """All rows of the records with these seqs; not every seq need be one of ours."""
-        first, last = np.searchsorted(self.seq, seqs), np.searchsorted(self.seq, seqs, side="right")
-        sizes = last - first
-        return np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
 
     def _append_sound(self, entries: Sequence[Entry]) -> None:
         """Adds what can be read: a damaged record does not keep the others from being found."""
@@ -144,98 +106,34 @@ class Shard:
         given = Entry(*zip(*entries, strict=True))  # type: ignore[arg-type]
         blobs: tuple[bytes, ...] = given.terms  # type: ignore[assignment]
         read = [read_analysis(blob) for blob in blobs]
-        vectors, width = self._floats(given), 4 * self.vectors.width
-        sizes = np.array([_size(one, v, width) for one, v in zip(read, vectors, strict=True)], np.intp)
-        added = int(sizes.sum())
+        vectors, width = _raise_levels(given, self.vectors.width), 4 * self.vectors.width
+        sizes = [_count_rows(one, vector, width) for one, vector in zip(read, vectors, strict=True)]
         start = self.count
-        rows = slice(start, start + added)
-        self._reserve(start + added)
-        self._fill(given, rows, sizes)
-        self.columns["flags"][rows] = np.repeat([analysis.flags for analysis in read], sizes)
-        self.columns["unit"][rows] = np.arange(added) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        self._add_days(read, start + np.cumsum(sizes) - sizes)
-        units = [unit for one, size in zip(read, sizes.tolist(), strict=True) for unit in _units(one, size)]
-        self.vectors.append(_split(vectors, sizes.tolist(), width))
+        self.columns.append(given, read, np.array(sizes, np.intp))
+        self.vectors.append(_split_vectors(vectors, sizes, width))
+        units = _list_units(read, sizes)
         self.postings.append(units)
-        self.count += added
-        self.live += added
-        self.records += len(entries)
-        self._voices = None
-        self.total += float(self.postings.lengths[rows].sum(dtype=np.float64))
-        self._extend(start, units, added == len(entries))
+        self.total += float(self.postings.lengths[start : self.count].sum(dtype=np.float64))
+        self._extend_forward(units)
 
-    def _floats(self, given: Entry) -> Sequence[bytes | None]:
-        """The vectors of records, of whatever level, as float32."""
-        vectors: Sequence[bytes | None] = given.vector  # type: ignore[assignment]
-        levels: Sequence[int] = given.level  # type: ignore[assignment]
-        if not any(levels):
-            return vectors
-        return all_raised(vectors, levels, self.vectors.width)
-
-    def _fill(self, given: Entry, rows: slice, sizes: NDArray[np.intp]) -> None:
-        for name in FLOATS:
-            self.columns[name][rows] = np.repeat(np.array(getattr(given, name), np.float64), sizes)
-        for name in LABELS:
-            self.columns[name][rows] = np.repeat(self._encode(name, getattr(given, name)), sizes)
-        self.columns["seq"][rows] = np.repeat(given.seq, sizes)
-        self.columns["kind"][rows] = np.repeat([_KINDS[kind] for kind in given.kind], sizes)
-        self.columns["tier"][rows] = np.repeat([_TIERS[tier] for tier in given.tier], sizes)
-        self.columns["trust"][rows] = np.repeat([_TRUST[trust] for trust in given.trust], sizes)
-        self.columns["alive"][rows] = True
-        expires = self.columns["expires"][rows]
-        self.mortal = self.mortal or not np.isnan(expires).all()
-        expires[np.isnan(expires)] = np.inf
-
-    def _add_days(self, read: Sequence[Analysis], rows: NDArray[np.intp]) -> None:
-        found = [(int(row), *days) for row, one in zip(rows, read, strict=True) for days in one.days]
-        if found:
-            self.days = np.concatenate((self.days, np.array(found, np.int32)))
-
-    def _extend(self, start: int, units: Sequence[bytes], whole: bool) -> None:
-        """Adds new rows to what was made for searching, if they are few; else it is made anew."""
+    def _extend_forward(self, units: Sequence[bytes]) -> None:
+        """Adds new rows to the words' vectors, if they are few; else those are made anew."""
         if len(units) > FEW:
-            self._sessions = self._forward = None
-            return
+            self._forward = None
         if self._forward is not None:
             self._forward.append([np.frombuffer(u[: len(u) // 5 * 4], "<u4").tolist() for u in units])
-        if not whole:
-            self._sessions = None
-        if self._sessions is not None:
-            fits = (
-                self._sessions.append(r, int(self.session[r]), self.occurred)
-                for r in range(start, self.count)
-            )
-            self._sessions = self._sessions if all(fits) else None
-
-    def _encode(self, name: str, labels: Sequence[str | None]) -> list[int]:
-        codes = self.codes[name]
-        return [NONE if label is None else codes.setdefault(label, len(codes)) for label in labels]
 
     def reserve(self, count: int) -> None:
         """Makes room for so many rows in all."""
         self.vectors.reserve(count)
-        self._reserve(count)
-
-    def _reserve(self, count: int) -> None:
-        capacity = len(self.columns["seq"])
-        if count > capacity:
-            capacity = grown(capacity, count)
-            for name, column in self.columns.items():
-                self.columns[name] = extended(column, self.count, capacity)
+        self.columns.reserve(count)
 
     def compact(self) -> None:
         """Drops the rows that are gone."""
-        alive = self.alive.copy()
-        for name in self.columns:
-            self.columns[name] = self.columns[name][: self.count][alive]
-        self.vectors.keep(alive)
-        self.postings.keep(alive)
-        self.attributes.keep(alive)
-        stay = alive[self.days[:, 0]]
-        self.days = self.days[stay]
-        self.days[:, 0] = (np.cumsum(alive) - 1)[self.days[:, 0]]
-        self.count = self.live = int(alive.sum())
-        self._sessions = self._forward = None
+        alive = self.columns.alive.copy()
+        for part in (self.columns, self.vectors, self.postings, self.attributes):
+            part.keep(alive)
+        self._forward = None
 
     def settle(self) -> None:
         """Brings everything into its final place, as a cache file wants it."""
@@ -245,42 +143,37 @@ class Shard:
 
     # Searching.
 
-    def passing(self, where: Where | None, now: float, resolve: Resolve) -> Mask | None:
-        """Which rows may be answered; None when all may."""
-        keep = None if where is None else mask(where, self, resolve)
-        if keep is not None and keep.all():
-            keep = None  # all rows are searched faster as all than as those that passed
-        if self.live < self.count:
-            keep = self.alive.copy() if keep is None else np.logical_and(keep, self.alive)
-        if self.mortal:
-            fresh = self.expires > now
-            keep = fresh if keep is None else np.logical_and(keep, fresh)
-        return keep
-
-    def search(self, probe: Probe, resolve: Resolve, lexicon: Reader | None = None) -> Found:
-        keep = self.passing(probe.where, probe.now, resolve)
+    def search(
+        self, probe: Probe, resolve: Resolve, lexicon: Reader | None = None, scorer: Scorer | None = None
+    ) -> Candidates:
+        """The best of both arms. A `scorer` takes the place of the shard's own vectors."""
+        arm = scorer or self.vectors
+        keep = self.columns.select_passing(probe.where, probe.now, resolve)
         passed = None if keep is None else np.flatnonzero(keep)
         kept = self.count if passed is None else len(passed)
-        query = None if probe.vector is None else unit(probe.vector)
-        coarse = self._scan(query, passed)
-        words, rarity = self._words(probe.terms, keep, passed)
+        query = None if probe.vector is None or not self.count else unit(probe.vector)
+        coarse = None if query is None else arm.scan(query, passed)
+        words, rarity = self._count_words(probe.terms, keep, passed)
         hits = None if words is None else words.nonzero()[0]  # most rows hold none of the words
-        best = _candidates(coarse, words, hits, kept, probe.depth)
+        best = _choose_candidates(coarse, words, hits, kept, probe.depth)
         if len(best) < kept:
-            best = self._with_neighbours(best, passed)
+            best = self._add_neighbours(best, passed)
         rows = best if passed is None else passed[best]
-        dense = self._sharpened(query, coarse, best, rows, max(1, probe.depth // EXACT))
+        dense = np.zeros(len(rows), np.float32)
+        if query is not None and coarse is not None:
+            dense = arm.sharpen(query, coarse[best], rows, max(1, probe.depth // EXACT))
         counted = np.zeros(len(rows), np.float32) if words is None else words[best]
-        aligned = self._aligned(probe, rows, lexicon, rarity)
+        aligned = self.align_words(probe, rows, lexicon, rarity)
         spans = {"dense": _dense_span(coarse, dense), "words": _words_span(words, hits)}
         if aligned is not None:
             low = float(aligned.min()) if len(rows) == kept and kept else 0.0
             spans["aligned"] = Span(low, float(aligned.max(initial=0)))
-        found = self._found(probe, rows, dense, counted, aligned, spans, keep)
-        found.rarity = float(rarity.sum())
-        return found
+        passing = self.records if keep is None else int((keep & (self.columns.unit == 0)).sum())
+        return self.describe(
+            probe, rows, dense, counted, aligned, spans, rarity=float(rarity.sum()), kept=passing
+        )
 
-    def _found(
+    def describe(
         self,
         probe: Probe,
         rows: Rows,
@@ -288,170 +181,97 @@ class Shard:
         words: Floats,
         aligned: Floats | None,
         spans: dict[str, Span],
-        keep: Mask | None,
-    ) -> Found:
-        """The records of the rows, each with the best of its units in every arm."""
-        seq = self.seq[rows]
-        heads = np.flatnonzero(np.append(True, seq[1:] != seq[:-1])) if len(rows) else rows
+        *,
+        rarity: float,
+        kept: int,
+        turn: NDArray[np.int32] | None = None,
+        voices: tuple[str, ...] | None = None,
+    ) -> Candidates:
+        """The records of the rows, each with the best of its units in every arm.
+
+        Without `turn` (by row of the shard) and `voices`, they are those of the columns.
+        """
+        columns = self.columns
+        heads = run_starts(columns.seq[rows])
         if len(heads) < len(rows):
             dense, words = np.maximum.reduceat(dense, heads), np.maximum.reduceat(words, heads)
             aligned = None if aligned is None else np.maximum.reduceat(aligned, heads)
         if self.records < self.live:
-            rows = rows[heads] - self.unit[rows[heads]]  # where each record begins
-        return Found(
+            rows = rows[heads] - columns.unit[rows[heads]]  # where each record begins
+        return Candidates(
             scopes=[self.scope],
             scope=np.zeros(len(rows), np.int32),
-            seq=self.seq[rows],
+            seq=columns.seq[rows],
             dense=dense,
             words=words,
-            aligned=aligned,
-            importance=self.importance[rows],
-            occurred=self.occurred[rows],
-            session=self.session[rows],
-            turn=self._ordered().turn[rows],
-            who=self.who[rows],
-            kind=self.kind[rows],
-            flags=self.flags[rows],
-            length=self._lengths(rows),
-            days=self._days_of(rows),
-            voices=self.voices,
-            mentions=tuple(self._mentioned(rows, name) for name in probe.names),
-            inside=None if probe.session is None else self._inside(rows, probe.session),
-            away=None if probe.place is None else self._away(rows, probe.place),
+            traits=describe_rows(
+                columns,
+                self.postings,
+                rows,
+                probe.hints,
+                turn=(columns.sessions.turn if turn is None else turn)[rows],
+                voices=columns.voices if voices is None else voices,
+                aligned=aligned,
+            ),
             spans=spans,
+            rarity=rarity,
             damaged=dict(Counter(self.damaged.values())),
             searched=self.records,
-            kept=self.records if keep is None else int((keep & (self.unit == 0)).sum()),
-        )
-
-    @property
-    def voices(self) -> tuple[str, ...]:
-        """Every who of the scope, by code; "" for one who has no living record."""
-        if self._voices is None:
-            here = np.bincount(self.who[self.alive & (self.who >= 0)], minlength=len(self.codes["who"]))
-            self._voices = tuple(who if here[at] else "" for at, who in enumerate(self.codes["who"]))
-        return self._voices
-
-    def _mentioned(self, rows: Rows, name: tuple[int, ...]) -> Mask:
-        """Whether the records that begin at the rows have every term of a name (in one unit)."""
-        if not name:
-            return np.zeros(len(rows), np.bool_)
-        terms = tuple(set(name))
-        _, docs, _ = self.postings.lookup(terms)
-        held = np.bincount(docs, minlength=self.count) >= len(terms)
-        if self.records < self.live:
-            held[docs - self.unit[docs]] |= held[docs]
-        return held[rows]
-
-    def _inside(self, rows: Rows, name: str) -> Mask:
-        """Whether the rows are of a session by that name: "7" is also "session-7"."""
-        low, codes = name.casefold(), self.codes["session"]
-        named = [code for label, code in codes.items() if _ends_with(label.casefold(), low)]
-        return np.isin(self.session[rows], named)
-
-    def _away(self, rows: Rows, place: Place) -> NDArray[np.float64]:
-        """How far the rows are from a place; without a height they are at 0, as in filters."""
-        x, y, z = (getattr(self, axis)[rows] for axis in "xyz")
-        away = (x, y, np.where(np.isnan(z), 0.0, z))
-        middle = (*place, 0.0)[:3]
-        return np.sqrt(
-            sum(((at - to) ** 2 for at, to in zip(away, middle, strict=True)), np.zeros(len(rows)))
+            kept=kept,
         )
 
     def around(
         self, seqs: Sequence[int], reach: int, where: Where | None, now: float, resolve: Resolve
     ) -> dict[int, Neighbours]:
-        keep, order = self.passing(where, now, resolve), self._ordered()
+        """As `Index.around`."""
+        columns = self.columns
+        keep, order = columns.select_passing(where, now, resolve), columns.sessions
         found = {}
-        for seq, row in zip(seqs, np.searchsorted(self.seq, seqs).tolist(), strict=True):
-            if (
-                row < self.count
-                and self.seq[row] == seq
-                and order.turn[row] >= 0
-                and (keep is None or keep[row])
-            ):
+        for seq, row in zip(seqs, np.searchsorted(columns.seq, seqs).tolist(), strict=True):
+            if row >= self.count or columns.seq[row] != seq or order.turn[row] < 0:
+                continue
+            if keep is None or keep[row]:
                 near = order.beside(row, reach, keep)
-                beside = tuple((int(self.seq[at]), int(order.turn[at])) for at in near)
+                beside = tuple((int(columns.seq[at]), int(order.turn[at])) for at in near)
                 found[seq] = Neighbours(int(order.turn[row]), beside)
         return found
 
-    def _lengths(self, rows: Rows) -> Floats:
-        """Terms of the records that begin at the rows; infinite for a record in several units."""
-        lengths = self.postings.lengths[rows]
-        further = np.minimum(rows + 1, max(self.count - 1, 0))
-        lengths[self.unit[further] > 0] = np.inf
-        return lengths
-
-    def _days_of(self, rows: Rows) -> NDArray[np.int32]:
-        """Days of the rows, which rise, by their position among them."""
-        if not len(self.days) or not len(rows):
-            return np.empty((0, 3), np.int32)
-        at = np.minimum(np.searchsorted(rows, self.days[:, 0]), len(rows) - 1)
-        here = rows[at] == self.days[:, 0]
-        found: NDArray[np.int32] = self.days[here]
-        found[:, 0] = at[here]
-        return found
-
-    def _ordered(self) -> Sessions:
-        if self._sessions is None:
-            self._sessions = Sessions(self.session, self.occurred, self.alive, self.unit == 0)
-        return self._sessions
-
-    def _with_neighbours(self, best: Rows, passed: Rows | None) -> Rows:
+    def _add_neighbours(self, best: Rows, passed: Rows | None) -> Rows:
         """The candidates and the records before and after them in their sessions, as far as they passed."""
         rows = best if passed is None else passed[best]
-        around = self._ordered().around(rows)
+        around = self.columns.sessions.around(rows)
         if passed is not None and len(around):
             at = np.minimum(np.searchsorted(passed, around), len(passed) - 1)
             around = at[passed[at] == around]
         return distinct(np.concatenate((best, around)))
 
-    def _aligned(self, probe: Probe, rows: Rows, lexicon: Reader | None, rarity: Floats) -> Floats | None:
-        if lexicon is None or not probe.spelt or self.live > ALIGNED:
+    def align_words(self, probe: Probe, rows: Rows, lexicon: Reader | None, rarity: Floats) -> Floats | None:
+        """The share of the question's words that each row covers, similar ones included; None if unknown."""
+        spelt = probe.hints.spelt
+        if lexicon is None or not spelt or self.live > ALIGNED:
             return None
         if self._forward is None:
             self._forward = Forward(self.postings, lexicon.learn)
-        return self._forward.align(probe.terms, lexicon.vectors(probe.spelt), rarity, rows)
+        return self._forward.align(probe.terms, lexicon.vectors(spelt), rarity, rows)
 
-    def _scan(self, query: Floats | None, passed: Rows | None) -> Floats | None:
-        """A score for each row that passed; picking rows out first pays when they are few."""
-        if query is None or not self.count:
-            return None
-        if passed is None or len(passed) * 4 <= self.count:
-            return self.vectors.scan(query, passed)
-        return self.vectors.scan(query, None)[passed]
-
-    def _sharpened(
-        self, query: Floats | None, coarse: Floats | None, best: Rows, rows: Rows, count: int
-    ) -> Floats:
-        """The candidates' cosines: exact for the best `count`, as the scan gave them for the rest."""
-        if query is None or coarse is None:
-            return np.zeros(len(rows), np.float32)
-        dense = coarse[best]
-        near = top(dense, count)
-        dense[near] = self.vectors.exact(query, rows[near])
-        return dense
-
-    def _words(
+    def _count_words(
         self, terms: Sequence[int], keep: Mask | None, passed: Rows | None
     ) -> tuple[Floats | None, Floats]:
         """A score for each row that passed, and how rare each term is in the scope."""
         if not terms or not self.count:
             return None, np.zeros(len(terms), np.float32)
-        alive = self.alive if self.live < self.count else None
+        alive = self.columns.alive if self.live < self.count else None
         scores, rarity = self.postings.bm25(terms, alive=alive, live=self.live, total=self.total, only=keep)
         return scores if passed is None else scores[passed], rarity
 
     @property
     def nbytes(self) -> int:
-        columns = sum(column.nbytes for column in self.columns.values())
-        labels = sum(len(label) + 100 for codes in self.codes.values() for label in codes)
         words = 0 if self._forward is None else self._forward.nbytes
-        derived = words + self.attributes.nbytes
-        return columns + labels + self.vectors.nbytes + self.postings.nbytes + self.days.nbytes + derived
+        kept = self.columns.nbytes + self.vectors.nbytes + self.postings.nbytes
+        return kept + words + self.attributes.nbytes
 
 
-def _candidates(
+def _choose_candidates(
     coarse: Floats | None, words: Floats | None, hits: Rows | None, kept: int, depth: int
 ) -> Rows:
     """The best `depth` of each arm, as rising positions in the arms' scores."""
@@ -463,49 +283,43 @@ def _candidates(
     return distinct(np.concatenate(best)) if best else np.arange(0)
 
 
-def _ends_with(label: str, name: str) -> bool:
-    return label.endswith(name) and not label[: len(label) - len(name)][-1:].isalnum()
+def _raise_levels(given: Entry, width: int) -> Sequence[bytes | None]:
+    """The vectors of records, of whatever level, as float32."""
+    vectors: Sequence[bytes | None] = given.vector  # type: ignore[assignment]
+    levels: Sequence[int] = given.level  # type: ignore[assignment]
+    return all_raised(vectors, levels, width) if any(levels) else vectors
 
 
-def _size(analysis: Analysis, vector: bytes | None, width: int) -> int:
+def _count_rows(analysis: Analysis, vector: bytes | None, width: int) -> int:
     """The rows of a record: another embedder may have made more or fewer vectors than it has units."""
     made = 0 if vector is None or len(vector) % width else len(vector) // width
     return max(1, len(analysis.units), made)
 
 
-def _units(analysis: Analysis, size: int) -> tuple[bytes, ...]:
-    return analysis.units + (b"",) * (size - len(analysis.units))
+def _list_units(read: Sequence[Analysis], sizes: Sequence[int]) -> list[bytes]:
+    """The words of every row."""
+    units: list[bytes] = []
+    for analysis, size in zip(read, sizes, strict=True):
+        units += analysis.units
+        units += [b""] * (size - len(analysis.units))
+    return units
 
 
-def _split(vectors: Sequence[bytes | None], sizes: Sequence[int], width: int) -> list[bytes | None]:
+def _split_vectors(vectors: Sequence[bytes | None], sizes: Sequence[int], width: int) -> list[bytes | None]:
     """A vector, or none, for every row; bytes that are no vectors of this width are none."""
     if all(size == 1 for size in sizes):
         return list(vectors)
-    return [part for blob, size in zip(vectors, sizes, strict=True) for part in _parts(blob, size, width)]
+    rows: list[bytes | None] = []
+    for blob, size in zip(vectors, sizes, strict=True):
+        rows += _split_blob(blob, size, width)
+    return rows
 
 
-def _parts(blob: bytes | None, size: int, width: int) -> list[bytes | None]:
+def _split_blob(blob: bytes | None, size: int, width: int) -> list[bytes | None]:
     if blob is None or len(blob) % width:
         return [None] * size
     parts: list[bytes | None] = [blob[at : at + width] for at in range(0, len(blob), width)]
     return parts + [None] * (size - len(parts))
-
-
-def distinct(rows: Rows) -> Rows:
-    """The rows rising, each once: `np.unique` without its detours, at a third of the cost."""
-    rows = np.sort(rows)
-    return rows[np.append(True, rows[1:] != rows[:-1])] if len(rows) else rows
-
-
-def top(scores: Floats, depth: int) -> Rows:
-    """The positions of the `depth` highest scores, in no order."""
-    if len(scores) <= depth:
-        return np.arange(len(scores))
-    above = scores > scores.min()
-    if depth <= np.count_nonzero(above) < len(scores) // 2:  # the sort is slow where most are the same
-        few = np.flatnonzero(above)
-        return few[np.argpartition(scores[few], -depth)[-depth:]]
-    return np.argpartition(scores, -depth)[-depth:]
 
 
 def _dense_span(scores: Floats | None, exact: Floats) -> Span:

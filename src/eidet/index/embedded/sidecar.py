@@ -20,7 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...store import Head, Store
-from .shard import TYPES, Shard
+from .columns import TYPES
+from .shard import Shard
+from .vectors import VectorPlanes
+
+PlaneShard = Shard[VectorPlanes]
 
 MAGIC: Final = b"EIDETIX3"
 log = logging.getLogger("eidet.index")
@@ -37,7 +41,7 @@ class Sidecars:
         name = blake2b(scope.encode(), digest_size=12).hexdigest()
         return None if self._folder is None else self._folder / f"{name}.eix"
 
-    def load(self, scope: str, width: int, head: Head) -> Shard | None:
+    def load(self, scope: str, width: int, head: Head) -> PlaneShard | None:
         path = self.path(scope)
         if path is None or not path.exists():
             return None
@@ -49,7 +53,7 @@ class Sidecars:
             self.remove(scope)
             return None
 
-    def _read(self, file: BinaryIO, scope: str, width: int, head: Head) -> Shard | None:
+    def _read(self, file: BinaryIO, scope: str, width: int, head: Head) -> PlaneShard | None:
         header = _read_header(file)
         seen = Head(*header["head"])
         fits = (header["identity"], header["scope"], header["width"]) == (self._store.identity, scope, width)
@@ -58,9 +62,9 @@ class Sidecars:
         if header["witness"] is None or self._store.witness(seen.seq) != header["witness"]:
             return None
         arrays = dict(_read_arrays(file, header))
-        return _restored(Shard(scope, width), header, arrays, seen)
+        return _restore(Shard(scope, VectorPlanes(width)), header, arrays, seen)
 
-    def save(self, shard: Shard) -> None:
+    def save(self, shard: PlaneShard) -> None:
         """Writes beside and renames, so that no reader ever sees half a file."""
         path = self.path(shard.scope)
         if path is None or not self._store.writable or self._saved(path, shard):
@@ -85,7 +89,7 @@ class Sidecars:
         except OSError as error:
             log.warning("index cache %s was not removed: %s", path, error)
 
-    def _saved(self, path: Path, shard: Shard) -> bool:
+    def _saved(self, path: Path, shard: PlaneShard) -> bool:
         """Whether the file on disk already tells (nearly) all: then a catch-up is cheaper than a write."""
         try:
             with path.open("rb") as file:
@@ -97,7 +101,7 @@ class Sidecars:
         known = same and witness is not None and self._store.witness(seq) == witness
         return bool(known and abs(live - shard.live) * 50 < shard.live and shard.live == shard.count)
 
-    def _header(self, shard: Shard) -> dict[str, Any]:
+    def _header(self, shard: PlaneShard) -> dict[str, Any]:
         return {
             "identity": self._store.identity,
             "scope": shard.scope,
@@ -108,15 +112,16 @@ class Sidecars:
             "records": shard.records,
             "damaged": list(shard.damaged.items()),
             "total": shard.total,
-            "mortal": shard.mortal,
-            "codes": shard.codes,
+            "mortal": shard.columns.mortal,
+            "codes": shard.columns.codes,
         }
 
 
-def _arrays(shard: Shard) -> dict[str, NDArray[Any]]:
+def _arrays(shard: PlaneShard) -> dict[str, NDArray[Any]]:
+    columns = shard.columns
     terms, docs, counts = shard.postings.base
     return {
-        **{name: getattr(shard, name) for name in TYPES},
+        **{name: columns.arrays[name][: columns.count] for name in TYPES},
         "high": shard.vectors.high[: shard.count],
         "low": shard.vectors.low[: shard.count],
         "scale": shard.vectors.scale[: shard.count],
@@ -124,17 +129,20 @@ def _arrays(shard: Shard) -> dict[str, NDArray[Any]]:
         "terms": terms,
         "docs": docs,
         "counts": counts,
-        "days": shard.days,
+        "days": columns.days,
     }
 
 
-def _restored(shard: Shard, header: dict[str, Any], arrays: dict[str, NDArray[Any]], head: Head) -> Shard:
-    shard.columns = {name: arrays[name] for name in TYPES}
-    shard.codes = header["codes"]
-    shard.count = shard.live = header["live"]
-    shard.records, shard.days = header["records"], arrays["days"]
+def _restore(
+    shard: PlaneShard, header: dict[str, Any], arrays: dict[str, NDArray[Any]], head: Head
+) -> PlaneShard:
+    columns = shard.columns
+    columns.arrays = {name: arrays[name] for name in TYPES}
+    columns.codes, columns.mortal, columns.days = header["codes"], header["mortal"], arrays["days"]
+    columns.count = columns.live = header["live"]
+    columns.records = header["records"]
     shard.damaged = dict(header["damaged"])
-    shard.total, shard.mortal, shard.head = header["total"], header["mortal"], head
+    shard.total, shard.head = header["total"], head
     shard.vectors.high, shard.vectors.low = arrays["high"], arrays["low"]
     shard.vectors.scale, shard.vectors.count = arrays["scale"], shard.count
     shard.postings.base = (arrays["terms"], arrays["docs"], arrays["counts"])

@@ -10,15 +10,14 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
 from .. import Floats, Rows
-
-A = TypeVar("A", bound=np.generic)
+from .arrays import extended, grown, top
 
 FINE: Final = 254.0
 THREADED_FROM: Final = 40_000  # rows; below, starting a second thread costs more than it saves
@@ -53,7 +52,7 @@ class Pace:
 PACE: Final = Pace()
 
 
-class Vectors:
+class VectorPlanes:
     """A growing matrix of unit vectors; a row without a vector scores 0."""
 
     def __init__(self, width: int, capacity: int = 0) -> None:
@@ -84,6 +83,8 @@ class Vectors:
 
     def scan(self, query: Floats, rows: Rows | None) -> Floats:
         """Cosine with every row (or those given), to about 0.001."""
+        if rows is not None and len(rows) * 4 > self.count:  # picking rows out first pays when they are few
+            return self.scan(query, None)[rows]
         top, count = float(np.abs(query).max()), self.count if rows is None else len(rows)
         if top == 0 or count == 0:
             return np.zeros(count, np.float32)
@@ -106,7 +107,24 @@ class Vectors:
         scores *= self.scale[rows]
         return scores
 
+    def read(self, rows: slice) -> Floats:
+        """The unit vectors of some rows."""
+        matrix: Floats = self.low[rows] * np.float32(1 / FINE)
+        matrix += self.high[rows]
+        matrix *= self.scale[rows, None]
+        return matrix
+
+    def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
+        """Makes the best `count` of the rows' scores exact."""
+        near = top(scores, count)
+        scores[near] = self.exact(query, rows[near])
+        return scores
+
+    def mark_gone(self, rows: Rows) -> None:
+        """Nothing changes before `keep`: whoever searches leaves these rows out."""
+
     def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Forgets the other rows and numbers those that stay anew."""
         self.high, self.low = self.high[: self.count][rows], self.low[: self.count][rows]
         self.scale = self.scale[: self.count][rows]
         self.count = len(self.scale)
@@ -134,14 +152,3 @@ def unit(vector: Floats) -> Floats:
     """The same direction with length one; a zero vector stays zero."""
     length = math.sqrt(float(vector.dot(vector)))
     return vector / np.float32(length) if 0 < length < math.inf else normalised(vector[None])[0]
-
-
-def grown(capacity: int, needed: int) -> int:
-    """Grows by half, so that appending costs constant time on average."""
-    return max(needed, 64, capacity + capacity // 2)
-
-
-def extended(array: NDArray[A], count: int, capacity: int) -> NDArray[A]:
-    fresh = np.empty((capacity, *array.shape[1:]), array.dtype)
-    fresh[:count] = array[:count]
-    return fresh

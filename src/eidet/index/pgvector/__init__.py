@@ -10,30 +10,33 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from itertools import starmap
+from typing import Any, Final, TypeVar, cast
 
 from ...core.errors import Misconfigured
 from ...core.scope import Scope
 from ...core.settings import Settings
 from ...core.where import Where
-from ...models.embed import Embedder, WordEmbedder
+from ...models.embed import Embedder
 from ...store import Head, Store
+from ...store.sql.postgres.record_search import read_sessions, select_ordered
+from ...store.sql.postgres.searchable import SearchableDatabase
 from ...text import Analyzer
-from .. import Found, Neighbours, Probe
-from ..embedded import EmbeddedIndex, EmbeddedSettings, merged
-from ..embedded.lexicon import Lexicon
-from . import fill as copying
-from . import listing
-from . import neighbours as beside
+from .. import Candidates, Neighbours, Probe
+from ..abilities import has_ability, is_sealed
+from ..embedded import EmbeddedIndex, EmbeddedSettings
+from ..embedded.lexicon import make_lexicon
+from ..embedded.merge import merge_candidates
+from ..embedded.queries import merge_voices
+from ..neighbours import SessionTurn, find_neighbours
+from . import fill
 from .integrity import Damaged, Stale
-from .registry import Places
-from .remote_scope import Served
-from .settings import PgvectorSettings, chosen
+from .registry import ServerScopes
+from .remote_scope import ServerScope
+from .settings import PgvectorSettings, read_settings
 from .tables import WIDEST, code_of, is_listed, is_ready, prepare
+from .verify import check_copy
 from .worker import Copier
-
-if TYPE_CHECKING:
-    from ...store.sql.postgres import PostgresStore
 
 T = TypeVar("T")
 
@@ -45,7 +48,7 @@ EACH_SECONDS: Final = 0.01  # … and each record of a scope beyond that, when a
 TRIES: Final = 3
 
 
-class PgvectorIndex(EmbeddedIndex):
+class PgvectorIndex:
     """Follows a PostgreSQL store. Any number of processes share what one of them copied."""
 
     def __init__(
@@ -58,112 +61,115 @@ class PgvectorIndex(EmbeddedIndex):
         embedder: Embedder | None = None,
         analyzer: Analyzer | None = None,
     ) -> None:
-        self._how = chosen(settings)
-        lexicon = Lexicon(embedder, analyzer) if analyzer and isinstance(embedder, WordEmbedder) else None
-        super().__init__(
+        self._how = read_settings(settings)
+        self._store, self._width = _check_fits(store, width), width
+        self._ram = EmbeddedIndex(
             store,
             width,
             settings=EmbeddedSettings(memory_mb=self._how.memory_mb),
             renewed=renewed,
-            lexicon=lexicon,
+            lexicon=make_lexicon(embedder, analyzer),
             analyzer=analyzer,
         )
-        self._sql = _checked(store, width)
-        self._places = Places(self._sql, width, self._how.ef_search)
+        self._served = ServerScopes(self._store, width, self._how.ef_search)
         self._copier = Copier(self._copy)
         self._prepare()
 
     def _prepare(self) -> None:
-        if not self._sql.ask(is_ready):
-            self._sql.ask(prepare, deadline_seconds=PREPARE_SECONDS)
+        if not self._store.ask(is_ready):
+            self._store.ask(prepare, deadline_seconds=PREPARE_SECONDS)
 
     # Asking.
 
-    def search(self, probe: Probe) -> Found:
-        head = self._head(probe.head)
-        parts = [self._part(path, head, probe) for path in self._scopes(probe.scope)]
-        return parts[0] if len(parts) == 1 else merged(parts)
+    def search(self, probe: Probe) -> Candidates:
+        head = self._ram.cache.read_head(probe.head)
+        paths = self._ram.cache.list_paths(probe.scope)
+        return merge_candidates([self._search_scope(path, head, probe) for path in paths])
 
-    def _part(self, path: str, head: Head, probe: Probe) -> Found:
-        return self._asked(
+    def _search_scope(self, path: str, head: Head, probe: Probe) -> Candidates:
+        queries = self._ram.queries
+        return self._ask(
             path,
             head,
-            lambda served: served.search(probe, head, self._reader),
-            lambda: self._ask(path, head, partial(self._searched, probe)),
+            lambda served: served.search(probe, head, queries.read_words),
+            lambda: queries.search(path, head, probe),
         )
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
-        head = self._head(head)
-        parts = [
-            self._asked(
-                path,
-                head,
-                lambda served: served.voices(head),
-                lambda path=path: self._ask(path, head, lambda shard: shard.voices),  # type: ignore[misc]
-            )
-            for path in self._scopes(scope)
-        ]
-        if len(parts) == 1:
-            return parts[0]
-        return tuple(dict.fromkeys(who for part in parts for who in part if who))
+        head = self._ram.cache.read_head(head)
+        paths = self._ram.cache.list_paths(scope)
+        return merge_voices([self._list_voices(path, head) for path in paths])
+
+    def _list_voices(self, path: str, head: Head) -> tuple[str, ...]:
+        return self._ask(
+            path,
+            head,
+            lambda served: served.read_voices(head),
+            lambda: self._ram.queries.list_voices(path, head),
+        )
 
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
     ) -> list[tuple[str, int]]:
-        if not any(self._places.at(path, self._head()) for path in self._scopes(scope)):
-            return super().select(scope, where, now=now, order=order, limit=limit)
-        ask = partial(listing.select, self._sql, scope, where, now=now, order=order, limit=limit)
-        return self._sql.at_one(ask)
+        head = self._ram.cache.read_head()
+        if not any(self._served.find(path, head) for path in self._ram.cache.list_paths(scope)):
+            return self._ram.select(scope, where, now=now, order=order, limit=limit)
+        return self._store.at_one(
+            partial(select_ordered, self._store, scope, where, now=now, order=order, limit=limit)
+        )
 
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
-        if self._places.at(scope, self._head()) is None:
-            return super().around(scope, seqs, reach, where, now=now)
-        return self._sql.at_one(partial(beside.around, self._sql, scope, seqs, reach, where, now))
+        if self._served.find(scope, self._ram.cache.read_head()) is None:
+            return self._ram.around(scope, seqs, reach, where, now=now)
+        read = self._store.at_one(partial(read_sessions, self._store, scope, seqs, where, now))
+        sessions = {name: [*starmap(SessionTurn, line)] for name, line in read.items()}
+        return find_neighbours(sessions, seqs, reach)
 
     def follow(self, scope: str) -> None:
-        if self._places.known(scope) is None:
-            super().follow(scope)
+        if self._served.find_known(scope) is None:
+            self._ram.follow(scope)
         else:
-            self._asked(scope, self._head(), lambda _: None, lambda: None)
+            self._ask(scope, self._ram.cache.read_head(), lambda _: None, lambda: None)
 
     # Which scopes the server searches.
 
-    def _asked(self, path: str, head: Head, by_server: Callable[[Served], T], in_ram: Callable[[], T]) -> T:
+    def _ask(
+        self, path: str, head: Head, by_server: Callable[[ServerScope], T], in_ram: Callable[[], T]
+    ) -> T:
         """An answer from where the scope is; if that was replaced meanwhile, from where it is then."""
         if not self._how.background:
             self._settle(path, head)
         for _ in range(TRIES):
-            served = self._places.at(path, head)
+            served = self._served.find(path, head)
             if served is None:
                 break
             try:
                 served.follow(head)
-                answer = self._sql.at_one(partial(by_server, served), unless=Stale)
+                answer = self._store.at_one(partial(by_server, served), unless=Stale)
             except Damaged as damage:
-                self._places.pass_over(path, served, damage)
+                self._served.pass_over(path, served, damage)
                 continue
             except Stale:
-                self._places.leave(path)
+                self._served.forget(path)
                 continue
             if self._is_behind(served):
                 self._copier.wish(path)
             return answer
         answer = in_ram()
-        with self._lock:
-            slot = self._slots.get(path)
-        if slot is not None and slot.shard.records >= self._how.from_records:
+        shard = self._ram.cache.peek(path)
+        if shard is not None and shard.records >= self._how.from_records:
             self._copier.wish(path)
         return answer
 
-    def _is_behind(self, served: Served) -> bool:
+    def _is_behind(self, served: ServerScope) -> bool:
         """What is gone is taken out at once; what is new waits until it is worth it."""
         return len(served.lost) > 0 or served.behind > self._how.tail
 
     def _settle(self, path: str, head: Head) -> None:
         """Copies at once what would be copied in the background."""
-        served = self._places.at(path, head)
+        served = self._served.find(path, head)
         if served is None:
             least = max(1, self._how.from_records)
             if self._store.count(Where(scope=Scope(path))) >= least:
@@ -183,28 +189,28 @@ class PgvectorIndex(EmbeddedIndex):
         If another process is at it, that is left to it, unless it is to be waited for.
         """
         self._prepare()  # somebody may have taken away what was there
-        served, there = self._places.known(path), self._places.build_of(path)
+        served, there = self._served.find_known(path), self._served.read_build_of(path)
         usable = there is not None and there.version and there.epoch == self._store.head().epoch
         fit = usable and not anew and (served is None or not _worth_a_new_one(served))
-        if not fit or (served is not None and not self._extended(path, wait)):
+        if not fit or (served is not None and not self._extend(path, wait)):
             self._build(path, anew)
-        self._places.mended(path)
-        self._drop(path)
+        self._served.mark_mended(path)
+        self._ram.cache.drop(path)
 
-    def _extended(self, path: str, wait: bool) -> bool:
+    def _extend(self, path: str, wait: bool) -> bool:
         """False if what is there must be copied anew."""
         try:
-            while self._copied(partial(copying.extend, scope=path, wait=wait), COPY_SECONDS):
+            while self._run_copy(partial(fill.extend, scope=path, wait=wait), COPY_SECONDS):
                 pass
         except Stale:
             return False
         return True
 
     def _build(self, path: str, anew: bool) -> None:
-        known = self._sql.ask(lambda c: code_of(c, path, self._width))
+        known = self._store.ask(lambda c: code_of(c, path, self._width))
         records = self._store.count(Where(scope=Scope(path)))
         job = partial(
-            copying.build,
+            fill.build,
             scope=path,
             m=self._how.m,
             ef_construction=self._how.ef_construction,
@@ -213,70 +219,70 @@ class PgvectorIndex(EmbeddedIndex):
             wait=anew,
         )
         with contextlib.suppress(Stale):  # vectors were made anew meanwhile: the next copy is of those
-            self._copied(job, COPY_SECONDS + EACH_SECONDS * records)
+            self._run_copy(job, COPY_SECONDS + EACH_SECONDS * records)
 
-    def _copied(self, job: Callable[..., bool], seconds: float) -> bool:
+    def _run_copy(self, job: Callable[..., bool], seconds: float) -> bool:
         def run(connection: Any) -> bool:
             with self._copier.using(connection):
-                return job(connection, self._sql, width=self._width, stopped=self._copier.stopped)
+                return job(connection, self._store, width=self._width, stopped=self._copier.stopped)
 
-        return self._sql.ask(run, deadline_seconds=seconds)
+        return self._store.ask(run, deadline_seconds=seconds)
 
     def rebuild(self, scope: str) -> int:
         head = self._store.head()
-        if self._places.at(scope, head) is None:
+        if self._served.find(scope, head) is None:
             count = self._store.count(Where(scope=Scope(scope)))
             if count < max(1, self._how.from_records):
-                return super().rebuild(scope)
+                return self._ram.rebuild(scope)
         self._copy(scope, anew=True)
-        served = self._places.at(scope, self._store.head())
+        served = self._served.find(scope, self._store.head())
         if served is None:
-            return super().rebuild(scope)
+            return self._ram.rebuild(scope)
         served.follow(self._store.head())
         return served.records
 
     def check(self, scope: str) -> list[str]:
         head = self._store.head()
         try:
-            served = self._places.at(scope, head)
+            served = self._served.find(scope, head)
             if served is not None:
                 served.follow(head)
             if served is not None and len(served.lost):  # what was forgotten must be found nowhere
                 self._copy(scope, wait=True)
-                served = self._places.at(scope, head)
+                served = self._served.find(scope, head)
                 self._vacuum(served)
             if served is not None:
                 served.follow(head)
-            told = super().check(scope) if served is None else listing.check(self._sql, scope, served)
+            told = self._ram.check(scope) if served is None else check_copy(self._store, scope, served)
         except Damaged as damage:
             return [f"scope {scope}: the index on the server is damaged ({damage}); run `eidet rebuild`"]
         except Stale:
             return [f"scope {scope}: the index is of an earlier state; run `eidet rebuild`"]
-        if self._places.is_broken(scope):
+        if self._served.is_broken(scope):
             told.append(f"scope {scope}: the index on the server is damaged; run `eidet rebuild`")
         return told
 
     def cleanse(self, scope: str) -> list[str]:
         """A copy that cannot be used, or of which much is gone, goes as a whole, and is made anew later."""
-        super().follow(scope)
-        if not self._sql.ask(lambda c: is_listed(c, scope)):
+        self._ram.follow(scope)
+        if not self._store.ask(lambda c: is_listed(c, scope)):
             return []
-        if (gone := self._gone(scope)) == []:
+        if (gone := self._list_gone(scope)) == []:
             return []
-        job = partial(copying.cleanse, scope=scope, width=self._width, gone=gone)
-        if self._sql.ask(job, deadline_seconds=COPY_SECONDS):
-            self._places.mended(scope)
-            self._vacuum(self._places.at(scope, self._store.head()))
+        job = partial(fill.cleanse, scope=scope, width=self._width, gone=gone)
+        if self._store.ask(job, deadline_seconds=COPY_SECONDS):
+            self._served.mark_mended(scope)
+            self._vacuum(self._served.find(scope, self._store.head()))
             return []
         return [f"scope {scope}: its index is being copied, and may hold what is gone"]
 
-    def _gone(self, scope: str) -> list[int] | None:
+    def _list_gone(self, scope: str) -> list[int] | None:
         """What was copied and is gone; None if the copy is not worth keeping."""
-        if self._places.known(scope) is None:  # somebody else may have copied it meanwhile
-            self._places.leave(scope)
+        if self._served.find_known(scope) is None:  # somebody else may have copied it meanwhile
+            self._served.forget(scope)
         try:
             head = self._store.head()
-            served = self._places.at(scope, head)
+            served = self._served.find(scope, head)
             if served is None:
                 return None
             served.follow(head)
@@ -284,15 +290,15 @@ class PgvectorIndex(EmbeddedIndex):
             return None
         return None if served.mostly_gone else served.lost.tolist()
 
-    def _vacuum(self, served: Served | None) -> None:
+    def _vacuum(self, served: ServerScope | None) -> None:
         if served is not None:
             sql = f"VACUUM {served.build.units}, {served.build.words}, pgvector_scopes"
-            self._sql.ask(lambda c: c.execute(sql), deadline_seconds=COPY_SECONDS)
+            self._store.ask(lambda c: c.execute(sql), deadline_seconds=COPY_SECONDS)
 
     def stats(self) -> dict[str, Any]:
-        served = self._places.all()
+        served = self._served.list_all()
         return {
-            **super().stats(),
+            **self._ram.stats(),
             "server_scopes": len(served),
             "server_records": sum(one.build.records for one in served),
             "tail_units": sum(one.tail.count for one in served),
@@ -301,19 +307,19 @@ class PgvectorIndex(EmbeddedIndex):
 
     def close(self) -> None:
         self._copier.close()
-        self._places.clear()
-        super().close()
+        self._served.clear()
+        self._ram.close()
 
 
-def _worth_a_new_one(served: Served) -> bool:
+def _worth_a_new_one(served: ServerScope) -> bool:
     """Whether a new copy is made sooner than the one that is there is brought up to now."""
     return served.mostly_gone or served.behind > served.build.live
 
 
-def _checked(store: Any, width: int) -> PostgresStore:
-    if getattr(store, "sealed", False):
+def _check_fits(store: Store, width: int) -> SearchableDatabase:
+    if is_sealed(store):
         raise Misconfigured("a sealed memory cannot be searched by the server: use index='embedded'")
-    if not hasattr(store, "condition"):
+    if not has_ability(store, SearchableDatabase):
         raise Misconfigured(
             "the index pgvector follows a memory on PostgreSQL: postgresql://user@host/database"
         )
@@ -322,5 +328,4 @@ def _checked(store: Any, width: int) -> PostgresStore:
             f"the index pgvector takes vectors of up to {WIDEST:,} dimensions, not {width:,}: "
             "use index='embedded' or an embedder with shorter ones"
         )
-    found: PostgresStore = store
-    return found
+    return cast("SearchableDatabase", store)

@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ...store import Head
-from .. import Floats
+from ...store.sql.postgres.searchable import SearchableDatabase
+from .. import Seqs
 from ..embedded.shard import Shard
-from ..embedded.vectors import FINE
+from ..embedded.vectors import VectorPlanes
 from .integrity import Stale, readable
-from .postings import Seqs, blocks, terms_by_row, thinned
+from .postings import PlaneShard, list_terms, pack_blocks, thin_block
 from .tables import LOCK, Build, begin, clear, code_of, create, discard, keep, read_build
 
 if TYPE_CHECKING:
     from psycopg import Connection
-
-    from ...store.sql.postgres import PostgresStore
 
 log = logging.getLogger("eidet.index")
 
@@ -44,7 +43,7 @@ class Stopped(Exception):
     """The index is being closed; nothing was changed."""
 
 
-def taken(connection: Connection[Any], scope: str, wait: bool = False) -> bool:
+def try_lock(connection: Connection[Any], scope: str, wait: bool = False) -> bool:
     """Whether nobody else copies this scope now; until the transaction ends, nobody else will."""
     which = [LOCK, zlib.crc32(scope.encode()) - 2**31]
     if wait:
@@ -54,12 +53,12 @@ def taken(connection: Connection[Any], scope: str, wait: bool = False) -> bool:
     return bool(row and row[0])
 
 
-def _awaited(connection: Connection[Any], scope: str) -> bool:
+def _wait_for_lock(connection: Connection[Any], scope: str) -> bool:
     from psycopg.errors import LockNotAvailable
 
     connection.execute(f"SAVEPOINT waiting; SET LOCAL lock_timeout = {int(WAIT_SECONDS * 1000):d}")
     try:
-        return taken(connection, scope, wait=True)
+        return try_lock(connection, scope, wait=True)
     except LockNotAvailable:
         connection.execute("ROLLBACK TO waiting")
         return False
@@ -74,7 +73,7 @@ class Copy:
         self.build = build
         self.more = False  # whether there is more to copy
 
-    def add(self, shard: Shard) -> None:
+    def add(self, shard: PlaneShard) -> None:
         """All units of a shard."""
         shard.settle()
         self._copy_units(shard)
@@ -82,7 +81,7 @@ class Copy:
             f"COPY {self.build.words} (term, first, size, postings) FROM STDIN (FORMAT BINARY)"
         ) as copy:
             copy.set_types(["int8", "int8", "int4", "bytea"])
-            for row in blocks(shard):
+            for row in pack_blocks(shard):
                 copy.write_row(row)
         self.build = replace(
             self.build,
@@ -93,8 +92,8 @@ class Copy:
             damaged={**self.build.damaged, **shard.damaged},
         )
 
-    def _copy_units(self, shard: Shard) -> None:
-        terms = terms_by_row(shard)
+    def _copy_units(self, shard: PlaneShard) -> None:
+        terms = list_terms(shard)
         with self._connection.cursor().copy(
             f"COPY {self.build.units} (seq, unit, length, embedding, terms) FROM STDIN (FORMAT BINARY)"
         ) as copy:
@@ -132,7 +131,7 @@ class Copy:
             "AND first <= %s",
             [terms, int(gone.max(initial=0))],
         ).fetchall()
-        left = [(*thinned(first, size, held, gone), term, first) for term, first, size, held in rows]
+        left = [(*thin_block(first, size, held, gone), term, first) for term, first, size, held in rows]
         write = f"UPDATE {self.build.words} SET size = %s, postings = %s WHERE term = %s AND first = %s"
         if left:
             cursor.executemany(write, left)
@@ -168,16 +167,22 @@ class Copy:
         self._connection.execute("COMMIT")
 
 
-def _unit_rows(shard: Shard, rows: slice, terms: Sequence[bytes]) -> bytes:
+def _unit_rows(shard: PlaneShard, rows: slice, terms: Sequence[bytes]) -> bytes:
     """Rows as COPY reads them."""
-    vectors = _vectors(shard, rows)
+    vectors = shard.vectors.read(rows).astype(np.float16)
     body = np.zeros((len(vectors), 2 + shard.vectors.width), ">u2")
     body[:, 0] = shard.vectors.width
     body[:, 2:] = vectors.view(np.uint16)
     parts = []
-    columns = shard.seq[rows].tolist(), shard.unit[rows].tolist(), shard.postings.lengths[rows].tolist()
+    columns, lengths = shard.columns, shard.postings.lengths[rows].tolist()
     for seq, unit, length, some, vector, held in zip(
-        *columns, vectors.any(axis=1).tolist(), body, terms[rows], strict=True
+        columns.seq[rows].tolist(),
+        columns.unit[rows].tolist(),
+        lengths,
+        (vectors != 0).any(axis=1).tolist(),
+        body,
+        terms[rows],
+        strict=True,
     ):
         parts.append(_ROW.pack(5, 8, seq, 4, unit, 4, length))
         parts.append(_field(vector.tobytes() if some else None))
@@ -189,17 +194,9 @@ def _field(held: bytes | None) -> bytes:
     return _SIZE.pack(-1) if held is None else _SIZE.pack(len(held)) + held
 
 
-def _vectors(shard: Shard, rows: slice) -> Any:
-    held = shard.vectors
-    exact: Floats = held.low[rows] * np.float32(1 / FINE)
-    exact += held.high[rows]
-    exact *= held.scale[rows, None]
-    return exact.astype(np.float16)
-
-
 def build(
     connection: Connection[Any],
-    store: PostgresStore,
+    store: SearchableDatabase,
     *,
     scope: str,
     width: int,
@@ -216,7 +213,7 @@ def build(
     if somebody else is at it; with `wait`, they are waited for, and all is copied in any case.
     """
     begin(connection)
-    if not taken(connection, scope, wait):
+    if not try_lock(connection, scope, wait):
         connection.execute("COMMIT")
         return False
     there = code_of(connection, scope, width)
@@ -227,7 +224,7 @@ def build(
     found = read_build(connection, scope, width)
     assert found is not None
     copy = Copy(connection, scope, width, found)
-    head = _copied(copy, store, Head(0, 0), stopped)
+    head = _copy_changes(copy, store, Head(0, 0), stopped)
     if copy.build.records < least:
         discard(connection, scope)
         connection.execute("COMMIT")
@@ -240,7 +237,7 @@ def build(
 
 def extend(
     connection: Connection[Any],
-    store: PostgresStore,
+    store: SearchableDatabase,
     *,
     scope: str,
     width: int,
@@ -252,7 +249,7 @@ def extend(
     With `wait`, somebody else who is at it is waited for, but not forever.
     """
     begin(connection)
-    if not (_awaited(connection, scope) if wait else taken(connection, scope)):
+    if not (_wait_for_lock(connection, scope) if wait else try_lock(connection, scope)):
         connection.execute("COMMIT")
         return False
     found = read_build(connection, scope, width)
@@ -260,7 +257,7 @@ def extend(
         raise Stale
     copy = Copy(connection, scope, width, found)
     with readable():
-        head = _copied(copy, store, Head(found.epoch, found.copied), stopped, pages=1)
+        head = _copy_changes(copy, store, Head(found.epoch, found.copied), stopped, pages=1)
     copy.commit(head)
     return copy.more
 
@@ -268,7 +265,7 @@ def extend(
 def cleanse(connection: Connection[Any], *, scope: str, width: int, gone: Sequence[int] | None) -> bool:
     """Takes seqs out of what was copied, or all of it; False if somebody else is at it for too long."""
     begin(connection)
-    if not _awaited(connection, scope):
+    if not _wait_for_lock(connection, scope):
         connection.execute("COMMIT")
         return False
     found = None if gone is None else read_build(connection, scope, width)
@@ -282,11 +279,11 @@ def cleanse(connection: Connection[Any], *, scope: str, width: int, gone: Sequen
     return True
 
 
-def _copied(
-    copy: Copy, store: PostgresStore, since: Head, stopped: Callable[[], bool], pages: int | None = None
+def _copy_changes(
+    copy: Copy, store: SearchableDatabase, since: Head, stopped: Callable[[], bool], pages: int | None = None
 ) -> Head:
     """Everything after a head, page by page; up to where it went."""
-    shard, epoch, read = _behind(copy.scope, copy.width, since), since.epoch if since.seq else None, 0
+    shard, epoch, read = _begin_shard(copy.scope, copy.width, since), since.epoch if since.seq else None, 0
     while True:
         if stopped():
             raise Stopped
@@ -299,13 +296,13 @@ def _copied(
         shard.apply(changes)
         if done or shard.count >= BLOCK:
             copy.add(shard)
-            shard = _behind(copy.scope, copy.width, shard.head)
+            shard = _begin_shard(copy.scope, copy.width, shard.head)
         if done:
             return changes.head
 
 
-def _behind(scope: str, width: int, head: Head) -> Shard:
+def _begin_shard(scope: str, width: int, head: Head) -> PlaneShard:
     """An empty one that goes on from a head."""
-    shard = Shard(scope, width)
+    shard = Shard(scope, VectorPlanes(width))
     shard.head = head
     return shard

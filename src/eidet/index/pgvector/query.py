@@ -1,26 +1,38 @@
-"""A question and its answers as the stages of a search hand them on."""
+"""A question to the server: how it is asked, and what the stages of a search hand on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from ...store.sql.postgres import Condition
-from .. import Floats, Probe
-from .postings import Seqs
+from ...core.scope import Scope
+from ...core.where import Where
+from ...store.sql.postgres.record_search import estimate_passing, find_passing, select_living
+from ...store.sql.postgres.searchable import SearchableDatabase, SqlCondition
+from .. import Floats, Probe, Seqs
+from ..embedded.arrays import run_starts
+from ..embedded.vectors import unit
+from .integrity import readable
 
 Arm = tuple[Seqs, Floats]  # seqs that rise, and the score of each
+T = TypeVar("T")
+
+FEW: Final = 2_000  # so many are compared one by one …
+PART: Final = 5  # … and so many times more, where a filter lets them pass: the graph would be walked far
+MOSTLY: Final = 0.8  # of a scope
+FILTERS: Final = 64  # that are remembered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ServerQuery:
     """A question as the stages of a search hand it on."""
 
     probe: Probe
     query: Floats | None  # of length one
-    condition: Condition
+    condition: SqlCondition
     strict: bool  # what does not pass must not take the place of what does
     passing: Seqs | None  # all that pass, rising, where they are few or must be named
 
@@ -30,7 +42,7 @@ class Asked:
         return self.passing is not None and len(self.passing) <= self.probe.depth
 
 
-class Chosen(NamedTuple):
+class Shortlist(NamedTuple):
     """Seqs of candidates; of those that are scored exactly; whose neighbours are candidates, too; whose
     sessions are read, so that their turns are known."""
 
@@ -40,24 +52,98 @@ class Chosen(NamedTuple):
     placed: Seqs
 
 
-def merged(one: Arm, other: Arm) -> Arm:
+class QueryPlanner:
+    """Plans questions to one scope: by name where few pass, along the graph where many do."""
+
+    def __init__(self, store: SearchableDatabase, scope: str) -> None:
+        self._store, self._scope = store, scope
+        self._estimates: dict[str, int] = {}
+        self._filters: dict[str, SqlCondition] = {}
+
+    def plan(self, probe: Probe, records: int) -> ServerQuery:
+        """`records` says how many the scope has."""
+        condition = select_living(self._scope, probe.now)
+        if probe.where is not None:
+            told = self._read_filter(probe.where)
+            values = condition.values + told.values
+            condition = SqlCondition(f"{condition.sql} AND ({told.sql})", values, told.exact)
+        asked = ServerQuery(
+            probe=probe,
+            query=None if probe.vector is None else unit(probe.vector),
+            condition=condition,
+            strict=probe.where is not None,
+            passing=None,
+        )
+        if not condition.exact:
+            return replace(asked, passing=self._match(probe))
+        if records > max(FEW, probe.depth) and self._passes_mostly(asked, records):
+            return replace(asked, strict=False)
+        most = max(self._count_named(asked, records), probe.depth)
+        seqs = look(self._store, lambda c: find_passing(c, condition, most + 1))
+        return replace(asked, passing=np.sort(seqs) if len(seqs) <= most else None)
+
+    def estimate(self, asked: ServerQuery, records: int) -> int:
+        """How many pass a filter, as the planner of the server judged when it was first asked for."""
+        key = repr(asked.probe.where)
+        if key not in self._estimates:
+            if len(self._estimates) >= FILTERS:
+                self._estimates.clear()
+            self._estimates[key] = look(self._store, lambda c: estimate_passing(c, asked.condition))
+        return min(self._estimates[key], records)
+
+    def _match(self, probe: Probe) -> Seqs:
+        every = () if probe.where is None else (probe.where,)
+        where = Where(scope=Scope(self._scope), alive_at=probe.now, every=every)
+        return np.array(self._store.match(where), np.int64)
+
+    def _read_filter(self, where: Where) -> SqlCondition:
+        """A filter as SQL; it is remembered, since most questions ask for the same."""
+        key = repr(where)
+        if key not in self._filters:
+            if len(self._filters) >= FILTERS:
+                self._filters.clear()
+            self._filters[key] = self._store.condition(where)
+        return self._filters[key]
+
+    def _count_named(self, asked: ServerQuery, records: int) -> int:
+        """How many are asked for by name, to see whether no more pass: few, where that is not likely."""
+        likely = asked.probe.where is None or self.estimate(asked, records) <= 1.5 * FEW * PART
+        return FEW * PART if likely else FEW
+
+    def _passes_mostly(self, asked: ServerQuery, records: int) -> bool:
+        """Whether a filter lets so much pass that it is enough to look at the candidates.
+
+        So it is with the usual one, which leaves out what is in quarantine.
+        """
+        return asked.probe.where is None or self.estimate(asked, records) >= MOSTLY * records
+
+
+def look(store: SearchableDatabase, job: Callable[[Any], T]) -> T:
+    """Reads what the server has; `Damaged` where it cannot."""
+
+    def run(connection: Any) -> T:
+        with readable():
+            return job(connection)
+
+    return store.look(run)
+
+
+def merge_arms(one: Arm, other: Arm) -> Arm:
     """The best score of each record, by rising seq."""
     seqs, scores = np.concatenate((one[0], other[0])), np.concatenate((one[1], other[1]))
-    if not len(seqs):
-        return seqs, scores
     order = np.lexsort((-scores, seqs))
     seqs, scores = seqs[order], scores[order]
-    first = np.append(True, seqs[1:] != seqs[:-1])
+    first = run_starts(seqs)
     return seqs[first], scores[first]
 
 
-def share(scores: Floats) -> Floats:
+def scale_scores(scores: Floats) -> Floats:
     """0 to 1 over what is there."""
     low, high = float(scores.min(initial=0.0)), float(scores.max(initial=0.0))
     return (scores - low) / np.float32(high - low) if high > low else scores
 
 
-def lowest(sample: Floats, of: int) -> float:
+def judge_lowest(sample: Floats, of: int) -> float:
     """The lowest score among `of` rows, judged by a sample: as far below the mean as for a normal law."""
     if not len(sample):
         return 0.0

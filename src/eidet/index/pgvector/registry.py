@@ -3,79 +3,77 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ...store import Head
+from ...store.sql.postgres.searchable import SearchableDatabase
 from .integrity import Damaged, check_held
-from .remote_scope import Served
+from .remote_scope import ServerScope
 from .tables import Build, read_build
-
-if TYPE_CHECKING:
-    from ...store.sql.postgres import PostgresStore
 
 log = logging.getLogger("eidet.index")
 
 _UNKNOWN: Final = object()
 
 
-class Places:
+class ServerScopes:
     """What is known of scopes, by their paths. Threads may take out what others have just put in."""
 
-    def __init__(self, store: PostgresStore, width: int, ef_search: int) -> None:
+    def __init__(self, store: SearchableDatabase, width: int, ef_search: int) -> None:
         self._store, self._width, self._ef_search = store, width, ef_search
-        self._served: dict[str, Served | None] = {}  # None: it is in RAM
+        self._served: dict[str, ServerScope | None] = {}  # None: it is in RAM
         self._broken: dict[str, int | None] = {}  # the codes of copies that cannot be read
 
-    def at(self, path: str, head: Head) -> Served | None:
+    def find(self, path: str, head: Head) -> ServerScope | None:
         """What the server has of a scope, if that can be used."""
         found: Any = self._served.get(path, _UNKNOWN)
         if found is _UNKNOWN:
-            found = self._served[path] = self._found(path, head)
+            found = self._served[path] = self._open(path, head)
         return found  # type: ignore[no-any-return]
 
-    def known(self, path: str) -> Served | None:
+    def find_known(self, path: str) -> ServerScope | None:
         return self._served.get(path)
 
-    def all(self) -> list[Served]:
+    def list_all(self) -> list[ServerScope]:
         return [served for served in list(self._served.values()) if served is not None]
 
     def is_broken(self, path: str) -> bool:
         return path in self._broken
 
-    def leave(self, path: str) -> None:
+    def forget(self, path: str) -> None:
         """It is looked for again when it is asked for."""
         self._served.pop(path, None)
 
-    def mended(self, path: str) -> None:
+    def mark_mended(self, path: str) -> None:
         self._broken.pop(path, None)
-        self.leave(path)
+        self.forget(path)
 
     def clear(self) -> None:
         self._served.clear()
 
-    def pass_over(self, path: str, served: Served, damage: Damaged) -> None:
+    def pass_over(self, path: str, served: ServerScope, damage: Damaged) -> None:
         """Somebody made the copy anew; if nobody did, it is not asked any more."""
-        self.leave(path)
-        there = self.build_of(path)
+        self.forget(path)
+        there = self.read_build_of(path)
         if there is not None and there.code == served.build.code:
             self._break(path, there.code, damage)
 
-    def build_of(self, path: str) -> Build | None:
+    def read_build_of(self, path: str) -> Build | None:
         """What the server has of a scope and can be read."""
         try:
-            build = self._store.ask(lambda c: self._sound(c, path))
+            build = self._store.ask(lambda c: self._read_sound(c, path))
         except Damaged as damage:
             self._break(path, None, damage)
             return None
         return None if build is None or build.code == self._broken.get(path) else build
 
-    def _found(self, path: str, head: Head) -> Served | None:
-        reign, build = self._store.reigns, self.build_of(path)
+    def _open(self, path: str, head: Head) -> ServerScope | None:
+        reign, build = self._store.reigns, self.read_build_of(path)
         if build is None or not build.version or build.epoch != head.epoch:
             return None
-        return Served(self._store, path, self._width, build, self._ef_search, reign)
+        return ServerScope(self._store, path, self._width, build, self._ef_search, reign)
 
-    def _sound(self, connection: Any, path: str) -> Build | None:
+    def _read_sound(self, connection: Any, path: str) -> Build | None:
         build = read_build(connection, path, self._width)
         if build is not None:
             check_held(connection, build)

@@ -12,12 +12,7 @@ REACH: Final = 7  # turns before and after: signals look at up to six
 APART: Final = 1_000  # turns between two stretches of a long session, which is more than signals look at
 
 
-def in_lines(lines: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Of whole sessions, each in its order: the turn of every seq."""
-    return {seq: at for line in lines for at, seq in enumerate(line)}
-
-
-def in_windows(windows: Sequence[Sequence[int]]) -> dict[int, int]:
+def number_windows(windows: Sequence[Sequence[int]]) -> dict[int, int]:
     """Of stretches of long sessions, by session and time: turns count from the first one that was read.
 
     Stretches that touch are one; others stand apart, however near they are.
@@ -31,7 +26,7 @@ def in_windows(windows: Sequence[Sequence[int]]) -> dict[int, int]:
     return turns
 
 
-def apart(entries: Iterable[Entry]) -> dict[int, int]:
+def number_apart(entries: Iterable[Entry]) -> dict[int, int]:
     """In the order things happened, but nothing beside anything."""
     line = sorted(entries, key=lambda entry: (entry.occurred, entry.seq))
     return {entry.seq: at * APART for at, entry in enumerate(line)}

@@ -30,7 +30,7 @@ class PgvectorSettings:
 _OPTIONS: Final = ("from_records", "tail", "ef_search", "m", "ef_construction")
 
 
-def chosen(settings: Settings | PgvectorSettings | None) -> PgvectorSettings:
+def read_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSettings:
     if not isinstance(settings, Settings):
         return settings or PgvectorSettings()
     usual = PgvectorSettings(from_records=settings.sidecar_from, memory_mb=settings.index_memory_mb)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ...store import Entry
-from ...store.sql.postgres import Condition
+from ...store.sql.postgres.record_search import array_of
 from ...store.sql.postgres.text import loaded
-from .. import Floats
+from .. import Floats, Seqs
 from .integrity import Stale
-from .postings import READ, Seqs
+from .postings import READ
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from .query import Asked, Chosen
+    from .query import ServerQuery, Shortlist
     from .tables import Build
 
 DEEPEST: Final = 1_000  # of an HNSW index in one go
-_CHUNK: Final = 2_000  # candidates by words that are looked at at once
 _LABELS: Final = slice(Entry._fields.index("agent"), Entry._fields.index("source") + 1)
 _COLUMNS: Final = ", ".join(
     "CASE WHEN seq = ANY(%s::bigint[]) THEN vector END" if name == "vector" else name
@@ -58,71 +58,27 @@ _STATE: Final = """SELECT (SELECT version FROM pgvector_scopes WHERE code = %s),
     set_config('enable_indexscan', %s, true)"""
 
 
-def living(scope: str, now: float) -> Condition:
-    """What every search asks for, without a detour over a filter."""
-    return Condition(
-        "records.scope = %s AND (records.expires IS NULL OR records.expires > %s)", [scope, now], True
-    )
-
-
-def passing(connection: Connection[Any], condition: Condition, most: int) -> Seqs:
-    """The seqs that pass a filter, in no order; at most so many."""
-    rows = _cursor(connection).execute(
-        f"SELECT seq FROM records WHERE {condition.sql} LIMIT {most:d}", condition.values
-    )
-    return np.array([seq for (seq,) in rows.fetchall()], np.int64)
-
-
-def passing_after(connection: Connection[Any], condition: Condition, seq: int) -> Seqs:
-    rows = _cursor(connection).execute(
-        f"SELECT seq FROM records WHERE {condition.sql} AND seq > {seq:d}", condition.values
-    )
-    return np.array([seq for (seq,) in rows.fetchall()], np.int64)
-
-
-def first_passing(connection: Connection[Any], condition: Condition, order: Seqs, depth: int) -> Seqs:
-    """Of seqs in an order, the first that pass: looked at some at a time until there are enough."""
-    found: list[int] = []
-    for start in range(0, len(order), _CHUNK):
-        some = order[start : start + _CHUNK]
-        rows = _cursor(connection).execute(
-            f"SELECT seq FROM records WHERE seq = ANY(%s::bigint[]) AND {condition.sql}",
-            [array(some), *condition.values],
-        )
-        held = {seq for (seq,) in rows.fetchall()}
-        found += [seq for seq in some.tolist() if seq in held]
-        if len(found) >= depth:
-            break
-    return np.array(found[:depth], np.int64)
-
-
-def estimate(connection: Connection[Any], condition: Condition) -> int:
-    """How many pass a filter, as the planner judges."""
-    row = connection.execute(
-        f"EXPLAIN (FORMAT JSON) SELECT 1 FROM records WHERE {condition.sql}", condition.values
-    ).fetchone()
-    return 0 if row is None else int(row[0][0]["Plan"]["Plan Rows"])
-
-
-def size_of(connection: Connection[Any], build: Build, seqs: Seqs) -> tuple[int, int, float]:
+def measure(connection: Connection[Any], build: Build, seqs: Seqs) -> tuple[int, int, float]:
     """Rows, records and terms of some seqs that were copied."""
     row = connection.execute(
         f"SELECT count(*), count(*) FILTER (WHERE unit = 0), coalesce(sum(length), 0) FROM {build.units} "
         "WHERE seq = ANY(%s::bigint[])",
-        [array(seqs)],
+        [array_of(seqs)],
     ).fetchone()
     return (0, 0, 0.0) if row is None else (row[0], row[1], float(row[2]))
 
 
-def arms(
-    connection: Connection[Any], build: Build, asked: Asked, scope: str, ef_search: int, most: int
+def ask_arms(
+    connection: Connection[Any], build: Build, asked: ServerQuery, scope: str, ef_search: int, most: int
 ) -> tuple[tuple[Seqs, Floats], list[Sequence[Any]], int]:
     """The nearest by vector, blocks of words, and how many have expired; in one round trip."""
     near = words = None
     with connection.pipeline():
-        state = connection.execute(_STATE, [build.code, scope, asked.probe.now, *_settings(asked, ef_search)])
+        state = connection.execute(
+            _STATE, [build.code, scope, asked.probe.now, *_choose_settings(asked, ef_search)]
+        )
         if asked.query is not None:
-            near = _nearest(connection, build, asked)
+            near = _find_nearest(connection, build, asked)
         if asked.probe.terms:
             words = _cursor(connection).execute(
                 READ.format(words=build.words), [list(asked.probe.terms), most]
@@ -132,10 +88,10 @@ def arms(
         told = [] if words is None else words.fetchall()
     if version != build.version:
         raise Stale
-    return _scored(rows), told, expired
+    return _read_scores(rows), told, expired
 
 
-def _settings(asked: Asked, ef_search: int) -> list[str]:
+def _choose_settings(asked: ServerQuery, ef_search: int) -> list[str]:
     """How the graph is searched; not at all where more is wanted than it gives.
 
     A filter is looked up along it, not the other way round; the nearest need not come in their order.
@@ -152,14 +108,14 @@ def _settings(asked: Asked, ef_search: int) -> list[str]:
     ]
 
 
-def _scored(rows: Sequence[Sequence[Any]]) -> tuple[Seqs, Floats]:
+def _read_scores(rows: Sequence[Sequence[Any]]) -> tuple[Seqs, Floats]:
     return (
         np.array([seq for seq, _ in rows], np.int64),
         np.array([1.0 - away for _, away in rows], np.float32),
     )
 
 
-def _nearest(connection: Connection[Any], build: Build, asked: Asked) -> Any:
+def _find_nearest(connection: Connection[Any], build: Build, asked: ServerQuery) -> Any:
     """Compared one by one where few pass, else along the graph: under the filter, where it is strict."""
     vector = halfvec(asked.query)
     if asked.passing is not None:
@@ -167,7 +123,7 @@ def _nearest(connection: Connection[Any], build: Build, asked: Asked) -> Any:
             f"SELECT seq, min(embedding <=> %s::halfvec) AS away FROM {build.units} "
             "WHERE seq = ANY(%s::bigint[]) AND embedding IS NOT NULL GROUP BY seq ORDER BY away LIMIT %s"
         )
-        values = [vector, array(asked.passing), asked.probe.depth]
+        values = [vector, array_of(asked.passing), asked.probe.depth]
     else:
         joined = f"JOIN records ON records.seq = u.seq WHERE {asked.condition.sql}" if asked.strict else ""
         sql = (
@@ -178,12 +134,12 @@ def _nearest(connection: Connection[Any], build: Build, asked: Asked) -> Any:
     return _cursor(connection).execute(sql, values)
 
 
-def entries(
+def read_entries(
     connection: Connection[Any],
     build: Build,
-    asked: Asked,
+    asked: ServerQuery,
     scope: str,
-    chosen: Chosen,
+    chosen: Shortlist,
     known: Seqs,
     long: int,
 ) -> tuple[list[Entry], tuple[Seqs, Floats], list[list[int]]]:
@@ -194,52 +150,21 @@ def entries(
     """
     leads = len(chosen.leading) > 0
     values = [
-        *(array(chosen.placed), scope, long, leads, array(chosen.seqs), long, long),
-        *(array(chosen.exact), array(known), halfvec(asked.query), *asked.condition.values),
+        *(array_of(chosen.placed), scope, long, leads, array_of(chosen.seqs), long, long),
+        *(array_of(chosen.exact), array_of(known), halfvec(asked.query), *asked.condition.values),
     ]
     sql = _ENTRIES.format(units=build.units, test=asked.condition.sql)
     rows = _cursor(connection).execute(sql, values).fetchall()
     lines = [row[-1] for row in rows if row[0] is None]
     rows = rows[: len(rows) - len(lines)]
     near = [(row[0], row[-2]) for row in rows if row[-2] is not None]
-    return [Entry._make(row[:-2]) for row in _loaded(rows)], _scored(near), lines
+    return [Entry._make(row[:-2]) for row in _load_labels(rows)], _read_scores(near), lines
 
 
-def windows(connection: Connection[Any], scope: str, seqs: Sequence[int], reach: int) -> list[list[int]]:
-    """For each record the stretch of its session around it, in the order things happened."""
-    side = """ARRAY(SELECT r.seq FROM records r WHERE r.scope = c.scope AND r.session = c.session
-        AND (r.occurred, r.seq) {than} (c.occurred, c.seq) ORDER BY r.occurred {way}, r.seq {way} LIMIT %s)"""
-    before, after = side.format(than="<", way="DESC"), side.format(than=">", way="ASC")
-    rows = _cursor(connection).execute(
-        f"SELECT c.seq, {before}, {after} FROM records c WHERE c.seq = ANY(%s::bigint[]) AND c.scope = %s "
-        "AND c.session IS NOT NULL ORDER BY c.session, c.occurred, c.seq",
-        [reach, reach, list(seqs), scope],
-    )
-    return [[*reversed(early), seq, *late] for seq, early, late in rows.fetchall()]
-
-
-def _loaded(rows: list[Any]) -> list[Any]:
+def _load_labels(rows: list[Any]) -> list[Any]:
     """Rows as they were stored; only labels can have characters that are kept in another way."""
-    labels = "".join(label for row in rows for label in row[_LABELS] if label)
-    return list(map(loaded, rows)) if "\x1a" in labels else rows
-
-
-def voices(connection: Connection[Any], scope: str) -> tuple[str, ...]:
-    """Everybody who speaks, hopping along the index from one to the next."""
-    rows = connection.execute(
-        """WITH RECURSIVE heard AS (
-            (SELECT who FROM records WHERE scope = %s AND who IS NOT NULL ORDER BY who LIMIT 1)
-            UNION ALL SELECT (SELECT who FROM records WHERE scope = %s AND who > heard.who
-                              ORDER BY who LIMIT 1) FROM heard WHERE heard.who IS NOT NULL)
-        SELECT who FROM heard WHERE who IS NOT NULL""",
-        [scope, scope],
-    ).fetchall()
-    return tuple(loaded(row)[0] for row in rows)
-
-
-def array(seqs: Seqs) -> str:
-    """For the server to read; the driver would look at each of them."""
-    return f"{{{','.join(map(str, seqs.tolist()))}}}"
+    labels = chain.from_iterable(row[_LABELS] for row in rows)
+    return list(map(loaded, rows)) if "\x1a" in "".join(filter(None, labels)) else rows
 
 
 def halfvec(vector: Floats | None) -> str | None:

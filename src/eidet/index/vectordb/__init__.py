@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from ...core.errors import EidetError
 from ...net.retry import Retrier, RetryPolicy
@@ -22,7 +22,7 @@ class Lost(EidetError):
     """The database answers, but what it was filled with is not there any more."""
 
 
-class Shelf(NamedTuple):
+class VectorShelf(NamedTuple):
     """Where the vectors of one scope are: nobody else's are there. Named by us: letters, digits, - and _."""
 
     collection: str
@@ -70,8 +70,7 @@ class Database(Protocol):
 
     Every call ends within the deadline of `line`, and raises `Unavailable` where trying again may
     help, `Lost` where collection or shelf are gone, and `Misconfigured` otherwise. All of them may be
-    done twice. What was put is found when `settle_seconds` have passed. One with `sifts_slowly` set is
-    asked for more instead of with a filter where many pass.
+    done twice. What was put is found when `settle_seconds` have passed.
     """
 
     retrier: Retrier
@@ -79,40 +78,54 @@ class Database(Protocol):
     batch: int  # points in one request
     settle_seconds: float
 
-    def prepare(self, shelf: Shelf) -> None:
+    def prepare(self, shelf: VectorShelf) -> None:
         """Makes the collection and the shelf, if they are not there."""
 
-    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+    def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         """Adds points; one with the same key is replaced."""
 
-    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+    def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         """Removes all points of these records; not every one need be there."""
 
     def near(
-        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+        self,
+        shelf: VectorShelf,
+        vector: Floats,
+        limit: int,
+        *,
+        only: Filter,
+        among: Sequence[int] | None = None,
     ) -> list[Match]:
         """The nearest points, best first, that pass the filter and are of the records `among`."""
 
-    def count(self, shelf: Shelf) -> int:
+    def count(self, shelf: VectorShelf) -> int:
         """The points of a shelf; 0 without it."""
 
-    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         """Those that are there."""
 
-    def discard(self, shelf: Shelf) -> None:
+    def discard(self, shelf: VectorShelf) -> None:
         """Removes a shelf and all that is on it, and its collection if that is then of no use."""
 
     def close(self) -> None: ...
 
 
+@runtime_checkable
+class FiltersSlowly(Protocol):
+    """A database that is asked for more instead of with a filter, where many pass it."""
+
+    filters_slowly: Literal[True]
+
+
 __all__ = [
     "Database",
     "Filter",
+    "FiltersSlowly",
     "Lost",
     "Match",
     "Point",
     "RetryPolicy",
-    "Shelf",
     "VectorSettings",
+    "VectorShelf",
     "key_of",
 ]

@@ -10,13 +10,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ...core.errors import Misconfigured
 from ...core.settings import Settings
-from ...models.embed import Embedder, WordEmbedder
+from ...models.embed import Embedder
 from ...net.http import join_endpoint
 from ...net.retry import RetryPolicy
 from ...net.url import Options
 from ...store import Store
 from ...text import Analyzer
-from ..embedded.lexicon import Lexicon
+from ..embedded.lexicon import make_lexicon
 from . import Database, VectorSettings
 from .index import VectorIndex
 
@@ -25,7 +25,7 @@ _NUMBERS: Final = {f.name for f in fields(VectorSettings)} - {"background", "pre
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class DatabaseAddress:
     """What an address says: where the database is, how one is let in, and how it is used.
 
     `target` is an http(s) address, a path of a file, or ":memory:".
@@ -47,12 +47,12 @@ class Address:
         return Options(self.options).read_number(option, usual)
 
 
-def read_address(url: str, environment: Mapping[str, str], *, own: tuple[str, ...] = ()) -> Address:
+def read_address(url: str, environment: Mapping[str, str], *, own: tuple[str, ...] = ()) -> DatabaseAddress:
     """`own` are the options that this database has beside those that all have."""
     name, target, options = _split(url)
     settings = settings_in(options, name, own=("key", "deadline", "prefix", *own))
     deadline = Options(options).read_number("deadline", RETRY_POLICY.deadline_seconds)
-    return Address(
+    return DatabaseAddress(
         name=name,
         target=target,
         key=Options(options).read_secret("key", environment, "the index"),
@@ -96,8 +96,8 @@ def settings_in(options: Mapping[str, str], name: str, *, own: tuple[str, ...] =
     return replace(usual, **given)
 
 
-def opened(
-    connect: Callable[[Address], Database],
+def open_vector_index(
+    connect: Callable[[DatabaseAddress], Database],
     store: Store,
     width: int,
     settings: Settings,
@@ -110,10 +110,10 @@ def opened(
     """The index that the setting `index` names."""
     address = read_address(settings.index, os.environ, own=own)
     parts: dict[str, Any] = {"renewed": renewed, "embedder": embedder, "analyzer": analyzer}
-    return built(connect(address), address.settings, store, width, settings, **parts)
+    return build_vector_index(connect(address), address.settings, store, width, settings, **parts)
 
 
-def built(
+def build_vector_index(
     database: Database,
     how: VectorSettings,
     store: Store,
@@ -131,6 +131,6 @@ def built(
         settings=how,
         memory_mb=settings.index_memory_mb,
         renewed=renewed,
-        lexicon=Lexicon(embedder, analyzer) if analyzer and isinstance(embedder, WordEmbedder) else None,
+        lexicon=make_lexicon(embedder, analyzer),
         analyzer=analyzer,
     )

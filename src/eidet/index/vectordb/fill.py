@@ -14,12 +14,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from ...core.errors import Corrupt, Unavailable
+from ...core.errors import Corrupt, EidetError, Unavailable
 from ...models.embed.quantise import all_raised
 from ...store import Changes, Entry, Store
 from .. import Floats
 from ..embedded.vectors import normalised
-from . import UNIT_BITS, Database, Lost, Point, Shelf, VectorSettings, key_of
+from . import UNIT_BITS, Database, Lost, Point, VectorSettings, VectorShelf, key_of
 from .pushdown import columns
 
 T = TypeVar("T")
@@ -45,8 +45,8 @@ class Placement:
     scope: str = ""  # not kept: the name of the setting tells it
 
     @property
-    def at(self) -> Shelf:
-        return Shelf(self.collection, self.shelf, self.width, self.scope)
+    def at(self) -> VectorShelf:
+        return VectorShelf(self.collection, self.shelf, self.width, self.scope)
 
     def usable(self, now: float, settle_seconds: float) -> int:
         """The seq up to which the database finds everything."""
@@ -108,6 +108,13 @@ class Shipper:
             finally:
                 self._store.lease(self._name(scope), self._owner, now=self._clock(), until=0.0)
             return True
+
+    def try_to_ship(self, scope: str) -> None:
+        """As `ship`, where nobody need know that it failed."""
+        try:
+            self.ship(scope)
+        except EidetError as error:
+            log.warning("scope %s was not sent to %s: %s", scope, self._database.retrier.name, error)
 
     def rebuild(self, scope: str) -> bool:
         """Fills a shelf beside the one in use, then changes over; recalls go on meanwhile."""
@@ -229,7 +236,7 @@ def _raised(entries: Sequence[Entry], width: int) -> Sequence[bytes | None]:
     except (Corrupt, ValueError):
         if len(entries) == 1:
             return [None]
-        return [blob for entry in entries for blob in _raised([entry], width)]
+        return [_raised([entry], width)[0] for entry in entries]
 
 
 def _pages(items: list[T], size: int) -> Iterator[list[T]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -14,33 +13,70 @@ import numpy as np
 from ...core.errors import EidetError, Unavailable
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import Head, Store
+from ...store import Changes, Head, Store
 from ...text import Analyzer
-from .. import Found, Probe, Rows
-from ..embedded import BATCH, EmbeddedIndex, EmbeddedSettings, _apply, merged
+from .. import Candidates, Neighbours, Probe, Rows
+from ..embedded.cache import ScopeCache
 from ..embedded.lexicon import Lexicon
+from ..embedded.merge import merge_candidates
+from ..embedded.queries import ShardQueries, merge_voices
 from ..embedded.shard import Shard
-from . import Database, Lost, Shelf, VectorSettings
+from . import Database, Lost, VectorSettings
 from .fill import Shipper
-from .pushdown import pushed
-from .query import Asker, Question, joined, query_of
-from .recent import NOTHING_KNOWN, Chosen, Known, LeanShard
-from .verify import counted, differing
+from .query import Asker
+from .recent import RecentShard, RecentVectors, keys_of
+from .search import DatabaseSearch
+from .verify import count_points, count_wrong
 from .worker import Worker
 
 log = logging.getLogger("eidet.index")
 
 PAUSE_SECONDS: Final = 0.05
-TRIES: Final = 3  # of one search while others send
 
 
-class VectorIndex(EmbeddedIndex):
+class RecentKeeper:
+    """Shards without the vectors that the database has. Nothing of them is kept in files."""
+
+    def __init__(self, store: Store, width: int, ships: Shipper, settings: VectorSettings) -> None:
+        self._store, self._width = store, width
+        self._ships, self._settings = ships, settings
+
+    def create(self, scope: str) -> RecentShard:
+        return Shard(scope, RecentVectors(self._width))
+
+    def load(self, shard: RecentShard, head: Head) -> RecentShard:
+        """Sends a large scope that the database lacks before it is loaded: it need not fit into RAM."""
+        placed = self._ships.placement(shard.scope, head.epoch)
+        most = self._settings.small + self._settings.tail_rows
+        count = self._store.count(Where(scope=Scope(shard.scope)))
+        if count > most and (placed is None or placed.epoch != head.epoch):
+            self._ships.try_to_ship(shard.scope)
+        return shard
+
+    def apply(self, shard: RecentShard, changes: Changes) -> None:
+        shard.apply(changes)
+        self.release_sent(shard)
+
+    def release_sent(self, shard: RecentShard) -> bool:
+        """Lets go of the vectors that the database has; whether there were any."""
+        before = shard.vectors.base
+        sent = self._ships.usable(shard.scope, shard.head.epoch)
+        shard.vectors.release(int(np.searchsorted(shard.columns.seq, sent, side="right")))
+        return shard.vectors.base > before
+
+    def is_worth_saving(self, rows: int) -> bool:
+        del rows
+        return False
+
+    def save(self, shard: RecentShard) -> None:
+        """Never called: what the database has need not be kept, and the rest is short."""
+
+
+class VectorIndex:
     """Follows the store as the embedded index does, and holds the same of a scope but for most vectors.
 
     A large scope is sent to the database in the order of seq. What is not there yet is searched in
-    RAM, so that a search finds all that was stored before it. What the database finds is checked
-    against the columns in RAM: its filters only spare it work, and a point that should be gone harms
-    nothing. While the database cannot be asked, words alone answer, and `Found.notes` says so.
+    RAM, so that a search finds all that was stored before it.
     """
 
     def __init__(
@@ -57,138 +93,59 @@ class VectorIndex(EmbeddedIndex):
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        super().__init__(
-            store,
-            width,
-            settings=EmbeddedSettings(memory_mb=memory_mb),
-            renewed=renewed,
-            lexicon=lexicon,
-            analyzer=analyzer,
-        )
         self._how = settings or VectorSettings()
-        self._database = database
-        self._clock, self._sleep = clock, sleep
+        self._store, self._database, self._sleep = store, database, sleep
         self._ships = Shipper(store, width, database, self._how, clock)
-        self._asker = Asker(database, self._how.whole)
+        self._keeper = RecentKeeper(store, width, self._ships, self._how)
+        self.cache = ScopeCache(store, self._keeper, memory_mb=memory_mb, renewed=renewed)
+        self.queries = ShardQueries(store, self.cache, lexicon, analyzer)
+        asker = Asker(database, self._how.whole)
+        self._search = DatabaseSearch(self.cache, self.queries, self._ships, asker)
         self._worker = Worker(self._send)
 
     # Searching.
 
-    def search(self, probe: Probe) -> Found:
-        head = self._head(probe.head)
+    def search(self, probe: Probe) -> Candidates:
+        head = self.cache.read_head(probe.head)
+        paths = self.cache.list_paths(probe.scope)
+        return merge_candidates([self._search_scope(path, head, probe) for path in paths])
+
+    def _search_scope(self, scope: str, head: Head, probe: Probe) -> Candidates:
         if probe.vector is None:
-            return super().search(probe)
-        parts = [self._search(path, head, probe) for path in self._scopes(probe.scope)]
-        return parts[0] if len(parts) == 1 else merged(parts)
-
-    def _search(self, scope: str, head: Head, probe: Probe) -> Found:
-        """Asked again where vectors have left for the database since it was asked for those it had."""
+            return self.queries.search(scope, head, probe)
         self._keep_up(scope, head)
-        for _ in range(TRIES):
-            turn = self._ask(scope, head, self._turn)
-            found = self._searched_once(scope, head, probe)
-            if found.notes or self._ask(scope, head, self._turn) == turn:
-                break
-        return found
+        return self._search.search(scope, head, probe)
 
-    def _turn(self, shard: Shard) -> int:
-        return self._lean(shard).turn
+    def select(
+        self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
+    ) -> list[tuple[str, int]]:
+        return self.queries.select(scope, where, now=now, order=order, limit=limit)
 
-    def _searched_once(self, scope: str, head: Head, probe: Probe) -> Found:
-        question = self._ask(scope, head, partial(self._question, probe))
-        if question is None or not query_of(probe).any():
-            return self._ask(scope, head, partial(self._answer, probe, NOTHING_KNOWN))[0]
-        try:
-            return self._consulted(scope, head, probe, question)
-        except Lost as lost:
-            self._ships.forget(scope)
-            self._drop(scope)
-            again = Unavailable(f"{lost}; it is filled again", retry_after=1.0)
-            return self._by_words(scope, head, probe, again)
-        except Unavailable as away:
-            return self._by_words(scope, head, probe, away)
+    def around(
+        self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
+    ) -> dict[int, Neighbours]:
+        return self.queries.around(scope, seqs, reach, where, now=now)
 
-    def _by_words(self, scope: str, head: Head, probe: Probe, why: Unavailable) -> Found:
-        """Without the database; where there are no words to go by, its error is the answer."""
-        if not probe.terms:
-            raise why
-        found = self._ask(scope, head, partial(self._searched, replace(probe, vector=None)))
-        found.notes = (*found.notes, f"searched by words alone: {why}")
-        return found
-
-    def _consulted(self, scope: str, head: Head, probe: Probe, question: Question) -> Found:
-        """One round for the best, and one for the candidates that only their words or turns made."""
-        known, missing = self._known(scope, head, probe, question)
-        found, lacking = self._ask(scope, head, partial(self._answer, probe, known))
-        if lacking.rows and (not missing or question.all.rows > self._asker.all_of(probe)):
-            told = self._asker.among(self._shelf(scope, head), query_of(probe), lacking)
-            known = joined(known, told)
-            found, _ = self._ask(scope, head, partial(self._answer, probe, known))
-        if missing:
-            found.notes = (
-                *found.notes,
-                f"{missing:,} vectors are missing in {self._database.retrier.name}; run `eidet rebuild`",
-            )
-        return found
-
-    def _known(self, scope: str, head: Head, probe: Probe, question: Question) -> tuple[Known, int]:
-        """What the database tells, and how many vectors it should have but has not."""
-        told = self._asker.told(self._shelf(scope, head), probe, question)
-        if (missing := self._asker.missing(told[0], question, probe)) and self._moved(scope, head):
-            told = self._asker.told(self._shelf(scope, head), probe, question)
-            missing = self._asker.missing(told[0], question, probe)
-        return Known.of(*told), missing
-
-    def _moved(self, scope: str, head: Head) -> bool:
-        """Whether another process has changed over to another shelf."""
-        before = self._ships.placement(scope, head.epoch)
-        after = self._ships.refresh(scope)
-        return before is not None and after is not None and before.shelf != after.shelf
-
-    def _shelf(self, scope: str, head: Head) -> Shelf:
-        found = self._ships.placement(scope, head.epoch)
-        if found is None:
-            raise Lost(f"scope {scope} is not in {self._database.retrier.name}")
-        return found.at
-
-    def _question(self, probe: Probe, shard: Shard) -> Question | None:
-        """What must be asked of the database; nothing where no vector that passes is there."""
-        lean = self._lean(shard)
-        keep = lean.passing(probe.where, probe.now, self._resolver(lean))
-        held = lean.elsewhere(None)
-        held = held[lean.alive[held]]
-        rows = held if keep is None else held[keep[held]]
-        if not len(rows):
-            return None
-        return Question(
-            all=Chosen.of(lean.seq[rows]),
-            held=len(held),
-            pushed=pushed(probe.where, lean.scope, probe.now),
-        )
-
-    def _answer(self, probe: Probe, known: Known, shard: Shard) -> tuple[Found, Chosen]:
-        """Candidates with the scores that are known, and those whose scores are not."""
-        lean = self._lean(shard)
-        lean.known = known
-        try:
-            return self._searched(probe, lean), lean.lacking
-        finally:
-            lean.known = NOTHING_KNOWN
+    def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
+        head = self.cache.read_head(head)
+        paths = self.cache.list_paths(scope)
+        return merge_voices([self.queries.list_voices(path, head) for path in paths])
 
     # Following.
 
     def follow(self, scope: str) -> None:
         """What went away leaves the database also where the scope was not asked for here."""
-        if scope in self._slots:
-            self._keep_up(scope, self._head())
+        if self.cache.peek(scope) is not None:
+            self._keep_up(scope, self.cache.read_head())
         elif self._ships.refresh(scope) is not None:
             self._try_to_send(scope)
 
     def cleanse(self, scope: str) -> list[str]:
         if self._ships.refresh(scope) is None:
-            return super().cleanse(scope)
+            self.queries.follow(scope)
+            return []
         try:
-            if self._insisted(partial(self._send, scope)):
+            if self._insist(partial(self._send, scope)):
                 return []
             error = "another process is filling it"
         except EidetError as failed:
@@ -197,44 +154,31 @@ class VectorIndex(EmbeddedIndex):
 
     def _keep_up(self, scope: str, head: Head) -> None:
         """Lets the database be caught up where enough waits, or something that is gone is still there."""
-        due = self._ask(scope, head, self._due)
+        due = self.cache.ask(scope, head, self._is_due)
         if due and self._how.background:
             self._worker.ask(scope)
         elif due:
             self._try_to_send(scope)
-        if self._ask(scope, head, self._released):
-            self._weigh(self._slot(scope))
+        if self.cache.ask(scope, head, self._keeper.release_sent):
+            self.cache.weigh(scope)
 
-    def _due(self, shard: Shard) -> bool:
-        lean = self._lean(shard)
-        placed = self._ships.placement(lean.scope, lean.head.epoch)
-        if placed is None and lean.records <= self._how.small:
+    def _is_due(self, shard: RecentShard) -> bool:
+        vectors, head = shard.vectors, shard.head
+        placed = self._ships.placement(shard.scope, head.epoch)
+        if placed is None and shard.records <= self._how.small:
             return False
-        sent = 0 if placed is None or placed.epoch != lean.head.epoch else placed.seq
-        behind, first, lean.loaded = sent < lean.head.seq, not lean.loaded, True
-        waiting = lean.count - int(np.searchsorted(lean.seq, sent, side="right"))
-        return behind and (waiting >= self._how.ship_rows or lean.departed > 0 or (first and sent > 0))
-
-    def _released(self, shard: Shard) -> bool:
-        """Lets go of the vectors that the database has; whether there were any."""
-        lean = self._lean(shard)
-        before = lean.base
-        lean.release(self._ships.usable(lean.scope, lean.head.epoch))
-        return lean.base > before
+        sent = 0 if placed is None or placed.epoch != head.epoch else placed.seq
+        first, vectors.compared = not vectors.compared, True
+        waiting = shard.count - int(np.searchsorted(shard.columns.seq, sent, side="right"))
+        wanted = waiting >= self._how.ship_rows or vectors.departed > 0 or (first and sent > 0)
+        return sent < head.seq and wanted
 
     def _send(self, scope: str) -> bool:
         """Whether it was done here and now."""
         sent = self._ships.ship(scope)
-        if sent and scope in self._slots and self._ask(scope, self._head(), self._settled):
-            self._weigh(self._slot(scope))
+        if sent and self.cache.peek(scope) is not None:
+            self._settle(scope)
         return sent
-
-    def _settled(self, shard: Shard) -> bool:
-        lean = self._lean(shard)
-        placed = self._ships.placement(lean.scope, lean.head.epoch)
-        if placed is not None and placed.seq >= lean.head.seq:
-            lean.departed = 0
-        return self._released(lean)
 
     def _try_to_send(self, scope: str) -> None:
         try:
@@ -242,60 +186,38 @@ class VectorIndex(EmbeddedIndex):
         except EidetError as error:
             log.warning("scope %s was not sent to %s: %s", scope, self._database.retrier.name, error)
 
-    def _slot(self, scope: str) -> Any:
-        slot = super()._slot(scope)
-        with slot.lock:
-            if not isinstance(slot.shard, LeanShard):
-                slot.shard = LeanShard(scope, self._width)
-        return slot
+    def _settle(self, scope: str) -> None:
+        """After a scope was sent: what the database has leaves RAM."""
 
-    def _catch_up(self, slot: Any, head: Head) -> None:
-        shard: LeanShard = slot.shard
-        if shard.head.seq == 0:
-            self._send_first(shard.scope, head)
-        away = shard.head.seq
-        while shard.head.seq < head.seq or shard.head.epoch < head.epoch:
-            changes = self._store.changes(shard.scope, shard.head.seq, BATCH)
-            stale = changes.head.epoch != shard.head.epoch and shard.head.seq > 0
-            if stale or 0 < away < changes.pruned:
-                shard, away = LeanShard(shard.scope, self._width), 0
-            else:
-                away = 0
-                _apply(shard, changes)
-                shard.release(self._ships.usable(shard.scope, changes.head.epoch))
-        slot.shard = shard
-        self._weigh(slot)
+        def settle(shard: RecentShard) -> bool:
+            placed = self._ships.placement(scope, shard.head.epoch)
+            if placed is not None and placed.seq >= shard.head.seq:
+                shard.vectors.departed = 0
+            return self._keeper.release_sent(shard)
 
-    def _send_first(self, scope: str, head: Head) -> None:
-        """A large scope that the database lacks is sent before it is loaded: it need not fit into RAM."""
-        placed = self._ships.placement(scope, head.epoch)
-        count = self._store.count(Where(scope=Scope(scope)))
-        if count > self._how.small + self._how.tail_rows and (placed is None or placed.epoch != head.epoch):
-            try:
-                self._ships.ship(scope)
-            except EidetError as error:
-                log.warning("scope %s was not sent to %s: %s", scope, self._database.retrier.name, error)
+        if self.cache.ask(scope, self.cache.read_head(), settle):
+            self.cache.weigh(scope)
 
     # Care.
 
     def rebuild(self, scope: str) -> int:
         before = self._ships.refresh(scope)
-        records = super().rebuild(scope)
+        self.cache.drop(scope)
+        records = self.cache.ask(scope, self._store.head(), lambda shard: shard.records)
         placed = self._ships.refresh(scope)
         if before is None and placed is not None:
             return records  # it was sent before it was loaded, just now
         if placed is not None or records > self._how.small:
-            if not self._insisted(partial(self._ships.rebuild, scope)):
+            if not self._insist(partial(self._ships.rebuild, scope)):
                 raise Unavailable(
                     f"another process fills {self._database.retrier.name} with scope {scope}; "
                     "try again later",
                     retry_after=self._how.lease_seconds,
                 )
-            if self._ask(scope, self._head(), self._settled):
-                self._weigh(self._slot(scope))
+            self._settle(scope)
         return records
 
-    def _insisted(self, job: Callable[[], bool]) -> bool:
+    def _insist(self, job: Callable[[], bool]) -> bool:
         """Waits for whoever is sending, for as long as for an answer."""
         for _ in range(max(1, int(self._database.retrier.policy.deadline_seconds / PAUSE_SECONDS))):
             if job():
@@ -304,65 +226,63 @@ class VectorIndex(EmbeddedIndex):
         return False
 
     def check(self, scope: str) -> list[str]:
-        told = super().check(scope)
+        faults = self.queries.check(scope)
         if self._ships.refresh(scope) is None:
-            return told
+            return faults
         try:
             self._send(scope)
-            return told + self._compared(scope)
+            return faults + self._compare(scope)
         except Lost as lost:
-            return [*told, f"scope {scope}: {lost}; run `eidet rebuild`"]
+            return [*faults, f"scope {scope}: {lost}; run `eidet rebuild`"]
         except Unavailable as away:
             return [
-                *told,
+                *faults,
                 f"scope {scope}: whether {self._database.retrier.name} agrees is not known: {away}",
             ]
 
-    def _compared(self, scope: str) -> list[str]:
+    def _compare(self, scope: str) -> list[str]:
         """Counts, and the vectors of a sample."""
         head = self._store.head()
         placed = self._ships.placement(scope, head.epoch)
         if placed is None or placed.epoch != head.epoch:
             return []
-        sent, keys = self._ask(scope, head, partial(self._expected, placed.seq))
-        name, count = self._database.retrier.name, counted(self._database, placed.at, sent, self._sleep)
-        faults = [
-            f"scope {scope}: {name} {verb} {n:,} of {sent:,} vectors; run `eidet rebuild`"
-            for verb, n in (("misses", sent - count), ("still holds more than", count - sent))
-            if n > 0
-        ]
-        if (wrong := differing(self._database, placed.at, self._store, scope, keys)) and not faults:
-            faults = [
-                f"scope {scope}: {wrong:,} of {len(keys):,} vectors in {name} differ; run `eidet rebuild`"
-            ]
-        return faults
+        sent, keys = self.cache.ask(scope, head, partial(self._sample_keys, placed.seq))
+        name, count = self._database.retrier.name, count_points(self._database, placed.at, sent, self._sleep)
+        if count < sent:
+            return [f"scope {scope}: {name} misses {sent - count:,} of {sent:,} vectors; run `eidet rebuild`"]
+        if count > sent:
+            more = f"still holds more than {count - sent:,} of {sent:,} vectors"
+            return [f"scope {scope}: {name} {more}; run `eidet rebuild`"]
+        wrong = count_wrong(self._database, placed.at, self._store, scope, keys)
+        if not wrong:
+            return []
+        return [f"scope {scope}: {wrong:,} of {len(keys):,} vectors in {name} differ; run `eidet rebuild`"]
 
-    def _expected(self, seq: int, shard: Shard) -> tuple[int, list[int]]:
+    def _sample_keys(self, seq: int, shard: RecentShard) -> tuple[int, list[int]]:
         """How many units were sent up to a seq and live, and the keys of some."""
-        lean = self._lean(shard)
-        rows: Rows = np.flatnonzero(lean.vectors.has & lean.alive & (lean.seq <= seq))
+        columns = shard.columns
+        rows: Rows = np.flatnonzero(shard.vectors.has & columns.alive & (columns.seq <= seq))
         some = rows[np.linspace(0, len(rows) - 1, min(len(rows), self._how.sample)).astype(int)]
-        return len(rows), np.unique(lean.keys(some)).tolist()
+        return len(rows), np.unique(keys_of(columns, some)).tolist()
 
     def stats(self) -> dict[str, Any]:
-        with self._lock:
-            shards = [self._lean(slot.shard) for slot in self._slots.values()]
+        here = there = 0
+        for shard in self.cache.shards:
+            recent, sent = shard.vectors.count_living(shard.columns.alive)
+            here, there = here + recent, there + sent
         return {
-            **super().stats(),
+            **self.queries.stats(),
             "database": self._database.retrier.health().as_dict(),
-            "rows_in_ram": sum(shard.vectors_here for shard in shards),
-            "rows_in_database": sum(shard.vectors_elsewhere for shard in shards),
+            "rows_in_ram": here,
+            "rows_in_database": there,
         }
 
     def close(self) -> None:
         """What waits is sent if the database is up: the next process then has less to do."""
         self._worker.close()
         if self._database.retrier.health().state == "up":
-            for scope in [scope for scope in self._slots if self._ships.refresh(scope) is not None]:
-                self._try_to_send(scope)
-        super().close()
+            for scope in self.cache.scopes:
+                if self._ships.refresh(scope) is not None:
+                    self._try_to_send(scope)
+        self.cache.drop_all()
         self._database.close()
-
-    def _lean(self, shard: Shard) -> LeanShard:
-        assert isinstance(shard, LeanShard)
-        return shard

@@ -15,8 +15,8 @@ from ...core.settings import Settings
 from ...net.retry import Retrier, RetryPolicy
 from ...store import Store
 from .. import Floats
-from . import Lost, Match, Point, Shelf
-from .address import RETRY_POLICY, Address, opened
+from . import Lost, Match, Point, VectorShelf
+from .address import RETRY_POLICY, DatabaseAddress, open_vector_index
 from .index import VectorIndex
 from .pushdown import NUMBERS, TEXTS, Every, Filter, Leaf
 
@@ -32,10 +32,10 @@ LONGEST: Final = 100  # characters of a name
 
 def milvus(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
     """The index `milvus+http://host:19530` of the settings, or `milvus+file:///path.db` (Milvus Lite)."""
-    return opened(connect, store, width, settings, **parts)
+    return open_vector_index(connect, store, width, settings, **parts)
 
 
-def connect(address: Address) -> MilvusDatabase:
+def connect(address: DatabaseAddress) -> MilvusDatabase:
     def client() -> MilvusClient:
         from pymilvus import MilvusClient
 
@@ -74,14 +74,14 @@ class MilvusDatabase:
     def _opened(self) -> MilvusClient:
         return self._connect()
 
-    def prepare(self, shelf: Shelf) -> None:
+    def prepare(self, shelf: VectorShelf) -> None:
         def job(client: MilvusClient, left: float) -> None:
             if not client.has_collection(shelf.collection, timeout=left):
                 _create(client, shelf, left, self._lite)
 
         self._do(job)
 
-    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+    def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         rows = [
             {
                 "id": _id(shelf, point.key),
@@ -93,12 +93,18 @@ class MilvusDatabase:
         ]
         self._do(lambda client, left: client.upsert(shelf.collection, rows, timeout=left))
 
-    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+    def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         chosen = _expression(shelf, Every(), seqs)
         self._do(lambda client, left: client.delete(shelf.collection, filter=chosen, timeout=left))
 
     def near(
-        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+        self,
+        shelf: VectorShelf,
+        vector: Floats,
+        limit: int,
+        *,
+        only: Filter,
+        among: Sequence[int] | None = None,
     ) -> list[Match]:
         if among is not None and not among:
             return []
@@ -115,7 +121,7 @@ class MilvusDatabase:
         )
         return [Match(_key(hit["id"]), float(hit["distance"])) for hit in told[0]]
 
-    def count(self, shelf: Shelf) -> int:
+    def count(self, shelf: VectorShelf) -> int:
         try:
             told = self._do(
                 lambda client, left: client.query(
@@ -130,7 +136,7 @@ class MilvusDatabase:
             return 0
         return int(told[0]["count(*)"])
 
-    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         ids = [_id(shelf, key) for key in keys]
         if not ids:
             return {}
@@ -145,7 +151,7 @@ class MilvusDatabase:
         )
         return {_key(row["id"]): np.array(row["vector"], np.float32) for row in rows}
 
-    def discard(self, shelf: Shelf) -> None:
+    def discard(self, shelf: VectorShelf) -> None:
         if not self._do(lambda client, left: client.has_collection(shelf.collection, timeout=left)):
             return
         chosen = _expression(shelf, Every(), None)
@@ -181,7 +187,7 @@ class MilvusDatabase:
         return self.retrier.call(run)
 
 
-def _create(client: MilvusClient, shelf: Shelf, left: float, lite: bool) -> None:
+def _create(client: MilvusClient, shelf: VectorShelf, left: float, lite: bool) -> None:
     from pymilvus import DataType
 
     schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
@@ -222,7 +228,7 @@ def _refusal(name: str, code: int, words: str) -> EidetError:
     return Unavailable(said)
 
 
-def _id(shelf: Shelf, key: int) -> str:
+def _id(shelf: VectorShelf, key: int) -> str:
     return f"{shelf.name}.{key}"
 
 
@@ -230,7 +236,7 @@ def _key(id: Any) -> int:
     return int(str(id).rpartition(".")[2])
 
 
-def _expression(shelf: Shelf, only: Filter, among: Sequence[int] | None) -> str:
+def _expression(shelf: VectorShelf, only: Filter, among: Sequence[int] | None) -> str:
     """A boolean expression. All text in it is ours: names of shelves and columns, hashes, kinds, tiers."""
     parts = [f'shelf == "{shelf.name}"']
     if among is not None:
@@ -244,13 +250,9 @@ def _told(only: Filter) -> str:
     if isinstance(only, Leaf):
         return f"{only.column} {'==' if only.op == '=' else only.op} {_value(only.value)}"
     join = " and " if isinstance(only, Every) else " or "
-    return (
-        f"({join.join(map(_told, only.parts))})"
-        if only.parts
-        else "seq >= 0"
-        if join == " and "
-        else "seq < 0"
-    )
+    if only.parts:
+        return f"({join.join(map(_told, only.parts))})"
+    return "seq >= 0" if isinstance(only, Every) else "seq < 0"
 
 
 def _value(value: Any) -> str:

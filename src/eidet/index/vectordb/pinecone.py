@@ -12,8 +12,8 @@ from ...core.settings import Settings
 from ...net.retry import Retrier
 from ...store import Store
 from .. import Floats
-from . import Lost, Match, Point, Shelf
-from .address import Address, opened
+from . import Lost, Match, Point, VectorShelf
+from .address import DatabaseAddress, open_vector_index
 from .http import Http
 from .index import VectorIndex
 from .pushdown import Every, Filter, Leaf
@@ -31,7 +31,7 @@ _OPERATORS: Final = {
 
 def pinecone(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
     """The index `pinecone+https://INDEX-HOST?key=env:PINECONE_API_KEY` of the settings."""
-    return opened(PineconeDatabase, store, width, settings, own=("settle",), **parts)
+    return open_vector_index(PineconeDatabase, store, width, settings, own=("settle",), **parts)
 
 
 class PineconeDatabase:
@@ -40,7 +40,7 @@ class PineconeDatabase:
     most = 10_000
     batch = 100
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: DatabaseAddress) -> None:
         if not address.target.startswith("http"):
             raise Misconfigured(f"pinecone is reached by pinecone+https://INDEX-HOST, not {address.target!r}")
         if address.key is None:
@@ -52,7 +52,7 @@ class PineconeDatabase:
         headers = {"Api-Key": address.key, "X-Pinecone-API-Version": API_VERSION}
         self._http = Http(base=address.target, headers=headers)
 
-    def prepare(self, shelf: Shelf) -> None:
+    def prepare(self, shelf: VectorShelf) -> None:
         """Namespaces come with the first vector; here it is only seen whether the index fits."""
         told = self._ask("POST", "/describe_index_stats", {})
         has, metric = told.get("dimension"), told.get("metric", "cosine")
@@ -62,7 +62,7 @@ class PineconeDatabase:
                 f"memory needs {shelf.width} and cosine: make one that has them, and name its host"
             )
 
-    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+    def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         page = max(1, REQUEST_BYTES // (shelf.width * NUMBER_BYTES + COLUMN_BYTES))
         for start in range(0, len(points), page):
             vectors = [
@@ -71,7 +71,7 @@ class PineconeDatabase:
             ]
             self._ask("POST", "/vectors/upsert", {"vectors": vectors, "namespace": shelf.name})
 
-    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+    def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         body = {"filter": {"seq": {"$in": list(seqs)}}, "namespace": shelf.name}
         try:
             self._ask("POST", "/vectors/delete", body)
@@ -79,7 +79,13 @@ class PineconeDatabase:
             return  # a namespace is gone with its last vector
 
     def near(
-        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+        self,
+        shelf: VectorShelf,
+        vector: Floats,
+        limit: int,
+        *,
+        only: Filter,
+        among: Sequence[int] | None = None,
     ) -> list[Match]:
         asked: dict[str, Any] = {
             "namespace": shelf.name,
@@ -93,18 +99,18 @@ class PineconeDatabase:
         told = self._ask("POST", "/query", asked)
         return [Match(int(one["id"]), float(one["score"])) for one in told.get("matches", ())]
 
-    def count(self, shelf: Shelf) -> int:
+    def count(self, shelf: VectorShelf) -> int:
         spaces = self._ask("POST", "/describe_index_stats", {}).get("namespaces") or {}
         return int(spaces.get(shelf.name, {}).get("vectorCount", 0))
 
-    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         if not keys:
             return {}
         query = {"ids": [str(key) for key in keys], "namespace": shelf.name}
         found = self._ask("GET", "/vectors/fetch", query=query).get("vectors") or {}
         return {int(id): np.array(one["values"], np.float32) for id, one in found.items()}
 
-    def discard(self, shelf: Shelf) -> None:
+    def discard(self, shelf: VectorShelf) -> None:
         try:
             self._ask("POST", "/vectors/delete", {"deleteAll": True, "namespace": shelf.name})
         except Lost:
@@ -123,7 +129,9 @@ def _filter(only: Filter, among: Sequence[int] | None) -> dict[str, Any] | None:
     parts = [] if only == Every() else [_told(only)]
     if among is not None:
         parts.append({"seq": {"$in": list(among)}})
-    return None if not parts else parts[0] if len(parts) == 1 else {"$and": parts}
+    if len(parts) > 1:
+        return {"$and": parts}
+    return parts[0] if parts else None
 
 
 def _told(only: Filter) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Pushed(NamedTuple):
     exact: bool
 
 
-def pushed(where: Where | None, scope: str, now: float) -> Pushed:
+def push_down(where: Where | None, scope: str, now: float) -> Pushed:
     """What a database can tell of a filter on the living records of a scope."""
     alive = Leaf("expires", ">", now)
     if where is None:
@@ -102,14 +102,18 @@ def hashed(label: str | None) -> str:
 
 def every(parts: Iterable[Filter]) -> Filter:
     """All of them, flat; nothing if one is nothing."""
-    found = [leaf for part in parts for leaf in (part.parts if isinstance(part, Every) else (part,))]
+    found: list[Filter] = []
+    for part in parts:
+        found += part.parts if isinstance(part, Every) else (part,)
     if NOTHING in found:
         return NOTHING
     return found[0] if len(found) == 1 else Every(tuple(found))
 
 
 def some(parts: Iterable[Filter]) -> Filter:
-    found = [leaf for part in parts for leaf in (part.parts if isinstance(part, Some) else (part,))]
+    found: list[Filter] = []
+    for part in parts:
+        found += part.parts if isinstance(part, Some) else (part,)
     if EVERYTHING in found:
         return EVERYTHING
     return found[0] if len(found) == 1 else Some(tuple(found))

@@ -17,8 +17,8 @@ from ...core.settings import Settings
 from ...net.retry import Retrier, RetryPolicy
 from ...store import Store
 from .. import Floats
-from . import Lost, Match, Point, Shelf
-from .address import RETRY_POLICY, Address, opened
+from . import Lost, Match, Point, VectorShelf
+from .address import RETRY_POLICY, DatabaseAddress, open_vector_index
 from .index import VectorIndex
 from .pushdown import NUMBERS, TEXTS, Every, Filter, Leaf
 
@@ -32,10 +32,10 @@ KEY_BITS: Final = 64
 
 def qdrant(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
     """The index `qdrant+http://host:6333`, `qdrant+file:///folder` or `qdrant://:memory:` of the settings."""
-    return opened(connect, store, width, settings, **parts)
+    return open_vector_index(connect, store, width, settings, **parts)
 
 
-def connect(address: Address) -> QdrantDatabase:
+def connect(address: DatabaseAddress) -> QdrantDatabase:
     def client() -> QdrantClient:
         from qdrant_client import QdrantClient
 
@@ -78,7 +78,7 @@ class QdrantDatabase:
     def _client(self) -> QdrantClient:
         return self._connect()
 
-    def prepare(self, shelf: Shelf) -> None:
+    def prepare(self, shelf: VectorShelf) -> None:
         from qdrant_client import models
 
         if not self._do(lambda c: c.collection_exists(shelf.collection)):
@@ -88,7 +88,7 @@ class QdrantDatabase:
             for column, kind in _schemas().items():
                 self._do(partial(_indexed, shelf.collection, column, kind))
 
-    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+    def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         from qdrant_client import models
 
         batch = models.Batch(
@@ -98,14 +98,20 @@ class QdrantDatabase:
         )
         self._do(lambda c: c.upsert(shelf.collection, batch, wait=True))
 
-    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+    def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         from qdrant_client import models
 
         chosen = models.FilterSelector(filter=_filter(shelf, Every(), seqs))
         self._do(lambda c: c.delete(shelf.collection, chosen, wait=True))
 
     def near(
-        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+        self,
+        shelf: VectorShelf,
+        vector: Floats,
+        limit: int,
+        *,
+        only: Filter,
+        among: Sequence[int] | None = None,
     ) -> list[Match]:
         found = self._do(
             lambda c: c.query_points(
@@ -118,19 +124,19 @@ class QdrantDatabase:
         )
         return [Match(_key(point.id), float(point.score)) for point in found.points]
 
-    def count(self, shelf: Shelf) -> int:
+    def count(self, shelf: VectorShelf) -> int:
         try:
             told = self._do(lambda c: c.count(shelf.collection, _filter(shelf, Every(), None), exact=True))
         except Lost:
             return 0
         return int(told.count)
 
-    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         ids = [_id(shelf, key) for key in keys]
         found = self._do(lambda c: c.retrieve(shelf.collection, ids, with_payload=False, with_vectors=True))
         return {_key(point.id): np.array(point.vector, np.float32) for point in found}
 
-    def discard(self, shelf: Shelf) -> None:
+    def discard(self, shelf: VectorShelf) -> None:
         from qdrant_client import models
 
         chosen = models.FilterSelector(filter=_filter(shelf, Every(), None))
@@ -213,7 +219,7 @@ def _refusal(name: str, status: int, words: str) -> EidetError:
     return Unavailable(said) if status >= 500 or status in (408, 425, 429) else Misconfigured(said)
 
 
-def _id(shelf: Shelf, key: int) -> str:
+def _id(shelf: VectorShelf, key: int) -> str:
     """A UUID of shelf and key: the same record may be on two shelves while one is filled beside the other."""
     space = int.from_bytes(blake2b(shelf.name.encode(), digest_size=8).digest(), "big")
     return str(UUID(int=space << KEY_BITS | key))
@@ -223,7 +229,7 @@ def _key(id: Any) -> int:
     return UUID(str(id)).int & ((1 << KEY_BITS) - 1)
 
 
-def _filter(shelf: Shelf, only: Filter, among: Sequence[int] | None) -> models.Filter:
+def _filter(shelf: VectorShelf, only: Filter, among: Sequence[int] | None) -> models.Filter:
     from qdrant_client import models
 
     must: list[Any] = [models.FieldCondition(key="shelf", match=models.MatchValue(value=shelf.name))]

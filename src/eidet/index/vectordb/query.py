@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from .. import Floats, Probe
 from ..embedded.vectors import unit
-from . import UNIT_BITS, Database, Match, Shelf
+from . import UNIT_BITS, Database, FiltersSlowly, Match, VectorShelf
 from .pushdown import EVERYTHING, Filter, Pushed
-from .recent import Chosen, Known
+from .recent import SeqSet
 
 SLACK: Final = 16  # matches beyond those wanted: some may be gone since
 COMMON: Final = 4  # of so many records one passes, or more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class DatabaseQuery:
     """What the database is asked for a scope: the scores of these seqs, or the nearest under a filter."""
 
-    all: Chosen  # that pass and are there
+    all: SeqSet  # that pass and are there
     held: int  # units of the whole shelf
     pushed: Pushed
 
@@ -50,43 +50,47 @@ class Asker:
     database: Database
     whole: int
 
-    def all_of(self, probe: Probe) -> int:
+    def count_all(self, probe: Probe) -> int:
         """So many that pass are all asked for."""
         return max(self.whole, probe.depth)
 
-    def missing(self, found: list[Match], question: Question, probe: Probe) -> int:
+    def count_missing(self, found: list[Match], question: DatabaseQuery, probe: Probe) -> int:
         """How many matches there should be more; a few may escape a search that is not exhaustive."""
-        wanted = question.all.rows if question.all.rows <= self.all_of(probe) else probe.depth
+        wanted = question.all.rows if question.all.rows <= self.count_all(probe) else probe.depth
         if wanted == probe.depth and not question.pushed.exact:
             return 0
         missing = wanted - int(question.passing(found).sum())
         return missing if missing > wanted // 20 else 0
 
-    def told(self, shelf: Shelf, probe: Probe, question: Question) -> tuple[list[Match], float | None]:
+    def find_nearest(
+        self, shelf: VectorShelf, probe: Probe, question: DatabaseQuery
+    ) -> tuple[list[Match], float | None]:
         """Matches, and the lowest score of all where they are not all."""
         query = query_of(probe)
-        if question.all.rows <= self.all_of(probe):
+        if question.all.rows <= self.count_all(probe):
             limit = question.all.rows + SLACK
             if question.all.rows == question.held and limit <= self.database.most:
                 found = self.database.near(shelf, query, limit, only=EVERYTHING)
                 if len(found) < limit or int(question.passing(found).sum()) >= question.all.rows:
                     return found, None  # else others have sent more since, which came first
-            return self.among(shelf, query, question.all), None
-        return self._nearest(shelf, query, probe.depth, question), self._lowest(shelf, query, question)
+            return self.score_records(shelf, query, question.all), None
+        return self._find_best(shelf, query, probe.depth, question), self._find_lowest(shelf, query, question)
 
-    def _lowest(self, shelf: Shelf, query: Floats, question: Question) -> float | None:
+    def _find_lowest(self, shelf: VectorShelf, query: Floats, question: DatabaseQuery) -> float | None:
         """The score of what is farthest of all that passes, if it is among the farthest at all."""
         only = EVERYTHING if question.common else question.only  # some are among the farthest of all
         far = self.database.near(shelf, -query, SLACK, only=only)
         passing = question.passing(far).tolist()
         return min((-match.score for match, passes in zip(far, passing, strict=True) if passes), default=None)
 
-    def _nearest(self, shelf: Shelf, query: Floats, depth: int, question: Question) -> list[Match]:
+    def _find_best(
+        self, shelf: VectorShelf, query: Floats, depth: int, question: DatabaseQuery
+    ) -> list[Match]:
         """The best that pass; more are asked for as long as too few of them do."""
         limit, most, only = depth + SLACK, self.database.most, question.only
         if not question.pushed.exact and question.all.rows * most < depth * question.held:
-            return self.among(shelf, query, question.all)
-        if only != EVERYTHING and question.common and getattr(self.database, "sifts_slowly", False):
+            return self.score_records(shelf, query, question.all)
+        if only != EVERYTHING and question.common and isinstance(self.database, FiltersSlowly):
             limit, only = depth * question.held * 5 // question.all.rows // 4 + SLACK, EVERYTHING
         while True:
             found = self.database.near(shelf, query, min(limit, most), only=only)
@@ -95,7 +99,7 @@ class Asker:
                 return found
             limit *= 2
 
-    def among(self, shelf: Shelf, query: Floats, chosen: Chosen) -> list[Match]:
+    def score_records(self, shelf: VectorShelf, query: Floats, chosen: SeqSet) -> list[Match]:
         """The scores of these records, page by page."""
         most, each = self.database.most, -(-chosen.rows // max(len(chosen.seqs), 1))
         page = max(1, most // max(each, 1) // 2)
@@ -114,9 +118,3 @@ def query_of(probe: Probe) -> Floats:
 
 def _seqs(found: list[Match]) -> NDArray[np.int64]:
     return np.array([match.key for match in found], np.int64) >> UNIT_BITS
-
-
-def joined(known: Known, told: list[Match]) -> Known:
-    more = Known.of(told, known.low)
-    keys, first = np.unique(np.concatenate((more.keys, known.keys)), return_index=True)
-    return Known(keys, np.concatenate((more.scores, known.scores))[first], known.low)

@@ -1,38 +1,40 @@
-"""A scope in RAM without most of its vectors: those of its newest rows are here, the rest is elsewhere."""
+"""The vector arm of a scope in a database: vectors of the newest rows are here, the rest is there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import Floats, Rows
-from ..embedded.shard import Shard, top
-from ..embedded.vectors import Vectors
+from .. import Floats, Rows, Seqs
+from ..embedded.arrays import run_starts, top
+from ..embedded.columns import ColumnTable
+from ..embedded.shard import Shard
+from ..embedded.vectors import VectorPlanes
 from . import UNIT_BITS, Match
 
 Keys = NDArray[np.int64]
 _turns = count()
 
 
-class Chosen(NamedTuple):
-    """Records by seq, and how many units they have in the database."""
+class SeqSet(NamedTuple):
+    """Records by rising seq, and how many units they have in the database."""
 
-    seqs: NDArray[np.int64]
+    seqs: Seqs
     rows: int
 
     @classmethod
-    def of(cls, seqs: NDArray[np.int64]) -> Chosen:
-        """Those of rising units, so that each is taken once without sorting them."""
-        return cls(seqs[np.append(True, seqs[1:] != seqs[:-1])], len(seqs))
+    def of_rows(cls, seqs: Seqs) -> SeqSet:
+        """The records of units, whose seqs rise, so that each is taken once without sorting them."""
+        return cls(seqs[run_starts(seqs)], len(seqs))
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ToldScores:
     """Cosines that a database told, by rising key; `low` stands for what it did not tell of."""
 
     keys: Keys
@@ -40,7 +42,7 @@ class Known:
     low: float
 
     @classmethod
-    def of(cls, matches: Sequence[Match], low: float | None = None) -> Known:
+    def of_matches(cls, matches: Sequence[Match], low: float | None = None) -> ToldScores:
         """Without `low`, the lowest of the matches."""
         keys = np.array([match.key for match in matches], np.int64)
         scores = np.array([match.score for match in matches], np.float32)
@@ -48,160 +50,153 @@ class Known:
         lowest = float(scores.min(initial=1.0)) if len(scores) else 0.0
         return cls(keys, scores[first], lowest if low is None else min(low, lowest))
 
-    def look_up(self, wanted: Keys) -> tuple[Floats, NDArray[np.bool_]]:
-        """A score for each key, and whether it was told."""
+    def join(self, matches: Sequence[Match]) -> ToldScores:
+        """With what was told since, which counts for more."""
+        more = ToldScores.of_matches(matches, self.low)
+        keys, first = np.unique(np.concatenate((more.keys, self.keys)), return_index=True)
+        return ToldScores(keys, np.concatenate((more.scores, self.scores))[first], self.low)
+
+    def find_told(self, wanted: Keys) -> NDArray[np.bool_]:
+        """For each key whether it was told."""
         if not len(self.keys):
-            return np.full(len(wanted), self.low, np.float32), np.zeros(len(wanted), np.bool_)
+            return np.zeros(len(wanted), np.bool_)
         at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        told = self.keys[at] == wanted
-        return np.where(told, self.scores[at], np.float32(self.low)).astype(np.float32), told
+        told: NDArray[np.bool_] = self.keys[at] == wanted
+        return told
 
 
-NOTHING_KNOWN = Known(np.empty(0, np.int64), np.empty(0, np.float32), 0.0)
+NOTHING_TOLD = ToldScores(np.empty(0, np.int64), np.empty(0, np.float32), 0.0)
 
 
-class Tail(Vectors):
-    """Vectors of the rows from `base` on; of those before, only whether there is one."""
+class RecentVectors:
+    """Vectors of the rows from `base` on; of those before, only whether there is one.
+
+    `departed` counts rows of the database that are gone; `turn` is another number whenever vectors have
+    left; `compared` says whether what the store told first was compared with the database.
+    """
 
     def __init__(self, width: int) -> None:
-        super().__init__(width)
+        self.width = width
         self.base = 0
         self.has = np.empty(0, np.bool_)
-        self._here = Vectors(width)
+        self.departed = 0
+        self.turn = next(_turns)
+        self.compared = False
+        self._here = VectorPlanes(width)
 
     def append(self, blobs: Sequence[bytes | None]) -> None:
         start = self._here.count
         self._here.append(blobs)
         self.has = np.concatenate((self.has, self._here.scale[start : self._here.count] > 0))
-        self.count = self.base + self._here.count
 
     def reserve(self, count: int) -> None:
         """Room is made as rows come: most of them will not stay."""
 
     def scan(self, query: Floats, rows: Rows | None) -> Floats:
-        return self._here.scan(query, rows if rows is None else rows - self.base)
+        """As if the database had told nothing."""
+        scores = np.zeros(len(self.has) if rows is None else len(rows), np.float32)
+        self.fill_scores(scores, query, rows)
+        return scores
 
-    def exact(self, query: Floats, rows: Rows) -> Floats:
-        return self._here.exact(query, rows - self.base)
+    def fill_scores(self, scores: Floats, query: Floats, rows: Rows | None) -> int:
+        """Scores the rows that are here, which come last; how many come before."""
+        before = self.base if rows is None else int(np.searchsorted(rows, self.base))
+        if len(scores) > before:
+            scores[before:] = self._here.scan(query, None if rows is None else rows[before:] - self.base)
+        return before
+
+    def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
+        """What the database told is exact; of the rows that are here, the best are made so."""
+        near = top(scores, count)
+        near = near[rows[near] >= self.base]
+        scores[near] = self._here.exact(query, rows[near] - self.base)
+        return scores
+
+    def mark_gone(self, rows: Rows) -> None:
+        self.departed += len(self.list_elsewhere(rows))
 
     def keep(self, rows: NDArray[np.bool_]) -> None:
         self._here.keep(rows[self.base :])
         self.has = self.has[rows]
         self.base = int(rows[: self.base].sum())
-        self.count = self.base + self._here.count
 
     def release(self, base: int) -> None:
-        """The rows before `base` are elsewhere now."""
+        """The rows before `base` are in the database now."""
         if base > self.base:
             stay = np.ones(self._here.count, np.bool_)
             stay[: base - self.base] = False
             self._here.keep(stay)
             self.base = base
+            self.turn = next(_turns)
+
+    def list_elsewhere(self, rows: Rows | None = None) -> Rows:
+        """Those of the rows (or of all) whose vectors are in the database."""
+        if rows is None:
+            return np.flatnonzero(self.has[: self.base])
+        rows = rows[rows < self.base]
+        return rows[self.has[rows]]
+
+    def count_living(self, alive: NDArray[np.bool_]) -> tuple[int, int]:
+        """Vectors of living rows here in RAM, and in the database; also while another thread adds some."""
+        rows = min(len(self.has), len(alive))
+        living = self.has[:rows] & alive[:rows]
+        return int(living[self.base :].sum()), int(living[: self.base].sum())
 
     @property
     def nbytes(self) -> int:
         return self._here.nbytes + self.has.nbytes
 
 
-class LeanShard(Shard):
-    """A scope whose older vectors are in a database. `known` is what that told, while it is searched."""
+RecentShard = Shard[RecentVectors]
 
-    vectors: Tail
 
-    def __init__(self, scope: str, width: int) -> None:
-        super().__init__(scope, width)
-        self.vectors = Tail(width)
-        self.known = NOTHING_KNOWN
-        self.departed = 0  # rows of the database that are gone
-        self.turn = next(_turns)  # another one whenever vectors have left
-        self.loaded = False  # whether what the store told first was compared with the database
-        self._lacking: Rows = np.empty(0, np.intp)
+class DatabaseScorer:
+    """Scores the rows of a shard by what a database told and by the vectors that are here.
 
-    @property
-    def base(self) -> int:
-        return self.vectors.base
+    After a search, `lacking` names the candidates whose cosine nobody told.
+    """
 
-    @property
-    def vectors_here(self) -> int:
-        """Those of living rows, here in RAM."""
-        return int(self._living()[self.base :].sum())
+    def __init__(self, shard: RecentShard, told: ToldScores) -> None:
+        self._columns, self._vectors, self._told = shard.columns, shard.vectors, told
+        self._untold: Rows = np.empty(0, np.intp)
 
-    @property
-    def vectors_elsewhere(self) -> int:
-        return int(self._living()[: self.base].sum())
-
-    def _living(self) -> Any:
-        """Which rows have a vector and live; also told while another thread adds some."""
-        has, alive = self.vectors.has, self.alive
-        rows = min(len(has), len(alive))
-        return has[:rows] & alive[:rows]
-
-    def release(self, seq: int) -> None:
-        """What was stored up to `seq` is in the database."""
-        base = int(np.searchsorted(self.seq, seq, side="right"))
-        if base > self.base:
-            self.vectors.release(base)
-            self.turn = next(_turns)
-
-    def keys(self, rows: Rows) -> Keys:
-        return self.seq[rows] << UNIT_BITS | self.unit[rows].astype(np.int64)
-
-    def elsewhere(self, rows: Rows | None) -> Rows:
-        """Those of the rows (or of all) whose vectors are in the database."""
-        if rows is None:
-            return np.flatnonzero(self.vectors.has[: self.base])
-        rows = rows[rows < self.base]
-        return rows[self.vectors.has[rows]]
-
-    @property
-    def lacking(self) -> Chosen:
-        """The candidates of the last search whose cosine nobody told."""
-        seqs = np.unique(self.seq[self._lacking])
-        return Chosen(seqs, len(self.elsewhere(self._rows_of(seqs))))
-
-    def _mark_gone(self, seqs: NDArray[np.int64]) -> None:
-        rows = self._rows_of(np.unique(seqs))
-        rows = rows[self.alive[rows]]
-        self.departed += len(self.elsewhere(rows))
-        super()._mark_gone(seqs)
-
-    def _scan(self, query: Floats | None, passed: Rows | None) -> Floats | None:
-        if query is None or not self.count:
-            return None
-        base = self.base if passed is None else int(np.searchsorted(passed, self.base))
-        scores = np.empty(self.count if passed is None else len(passed), np.float32)
-        has = self.vectors.has[: self.base] if passed is None else self.vectors.has[passed[:base]]
-        scores[:base] = np.where(has, np.float32(self.known.low), np.float32(0))
-        at, told = self._known_rows(passed)
+    def scan(self, query: Floats, rows: Rows | None) -> Floats:
+        vectors = self._vectors
+        scores = np.empty(self._columns.count if rows is None else len(rows), np.float32)
+        before = vectors.fill_scores(scores, query, rows)
+        has = vectors.has[: vectors.base] if rows is None else vectors.has[rows[:before]]
+        scores[:before] = np.where(has, np.float32(self._told.low), np.float32(0))
+        at, told = self._place_told(rows)
         scores[at] = told
-        if len(scores) > base:
-            scores[base:] = self.vectors.scan(query, None if passed is None else passed[base:])
         return scores
 
-    def _known_rows(self, passed: Rows | None) -> tuple[Rows, Floats]:
+    def _place_told(self, passed: Rows | None) -> tuple[Rows, Floats]:
         """Where the rows that the database told of are (among those that pass), and what it told."""
-        seqs, units = self.known.keys >> UNIT_BITS, self.known.keys & ((1 << UNIT_BITS) - 1)
-        rows = np.searchsorted(self.seq[: self.base], seqs) + units
-        there = rows < self.base
-        rows, told = rows[there], self.known.scores[there]
-        there = (self.keys(rows) == self.known.keys[there]) & self.vectors.has[rows]
-        rows, told = rows[there], told[there]
+        columns, vectors, told = self._columns, self._vectors, self._told
+        seqs, units = told.keys >> UNIT_BITS, told.keys & ((1 << UNIT_BITS) - 1)
+        rows = np.searchsorted(columns.seq[: vectors.base], seqs) + units
+        there = rows < vectors.base
+        rows, scores = rows[there], told.scores[there]
+        there = (keys_of(columns, rows) == told.keys[there]) & vectors.has[rows]
+        rows, scores = rows[there], scores[there]
         if passed is None:
-            return rows, told
+            return rows, scores
         at = np.searchsorted(passed, rows)
         there = np.append(passed, -1)[at] == rows
-        return at[there], told[there]
+        return at[there], scores[there]
 
-    def _sharpened(
-        self, query: Floats | None, coarse: Floats | None, best: Rows, rows: Rows, count: int
-    ) -> Floats:
-        """What the database told is exact; of the rows that are here, the best are made so."""
-        if query is None or coarse is None:
-            return np.zeros(len(rows), np.float32)
-        dense = coarse[best]
-        far = self.elsewhere(rows)
-        self._lacking = far[~self.known.look_up(self.keys(far))[1]]
-        near = top(dense, count)
-        near = near[rows[near] >= self.base]
-        dense[near] = self.vectors.exact(query, rows[near])
-        return dense
+    def sharpen(self, query: Floats, scores: Floats, rows: Rows, count: int) -> Floats:
+        far = self._vectors.list_elsewhere(rows)
+        self._untold = far[~self._told.find_told(keys_of(self._columns, far))]
+        return self._vectors.sharpen(query, scores, rows, count)
+
+    @property
+    def lacking(self) -> SeqSet:
+        seqs = np.unique(self._columns.seq[self._untold])
+        return SeqSet(seqs, len(self._vectors.list_elsewhere(self._columns.rows_of(seqs))))
+
+
+def keys_of(columns: ColumnTable, rows: Rows) -> Keys:
+    """The keys of rows in the database."""
+    keys: Keys = columns.seq[rows] << UNIT_BITS | columns.unit[rows].astype(np.int64)
+    return keys

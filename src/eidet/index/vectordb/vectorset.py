@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from itertools import chain
+from typing import Any, Final, Literal, Protocol, cast
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
@@ -23,9 +24,10 @@ from ...store.redis.scripts import ELEMENTS
 from ...store.redis.vector_sets import VECTOR_SETS, Shelves, element_of, pages, take_out
 from ...text import Analyzer
 from .. import Floats
+from ..abilities import has_ability
 from ..embedded.vectors import normalised
-from . import UNIT_BITS, Lost, Match, Point, Shelf
-from .address import built, settings_in
+from . import UNIT_BITS, Lost, Match, Point, VectorShelf
+from .address import build_vector_index, settings_in
 from .expression import attributes, expression, may_pass
 from .index import VectorIndex
 from .pushdown import EVERYTHING, NOTHING, Filter
@@ -42,6 +44,13 @@ WIDELY: Final = 8  # so many times the matches wanted are looked at for those th
 # it reads memory that is freed, and the server may die.
 SOUND: Final = ((8, 2, 9), (8, 4, 6), (8, 10, 1))
 SCANNED: Final = 40_000  # in a set of up to so many, all are looked at for those that pass
+
+
+class LivesOnRedis(Protocol):
+    """A store on a Redis server."""
+
+    @property
+    def address(self) -> Place: ...
 
 
 def vectorset(
@@ -66,7 +75,9 @@ def vectorset(
     except BaseException:
         wire.close()
         raise
-    return built(database, how, store, width, settings, renewed=renewed, embedder=embedder, analyzer=analyzer)
+    return build_vector_index(
+        database, how, store, width, settings, renewed=renewed, embedder=embedder, analyzer=analyzer
+    )
 
 
 def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
@@ -76,12 +87,12 @@ def _place(store: Store, index: str) -> tuple[Place, dict[str, str]]:
     if name.startswith("vectorset+"):
         ours: dict[str, str] = {word: options.pop(word) for word in OPTIONS if word in options}
         return address_of(f"{name.removeprefix('vectorset+')}?{urlencode(ours)}"), options
-    place = getattr(store, "address", None)
-    if not isinstance(place, Place):
+    if not has_ability(store, LivesOnRedis):
         raise Misconfigured(
             "index='vectorset' keeps vectors on the Redis server of the memory, but this memory is on "
             "none: name one, such as index='vectorset+redis://localhost:6379/0'"
         )
+    place = cast("LivesOnRedis", store).address
     deadline = Options(options).read_number("deadline", 0.0) or place.deadline_seconds
     options.pop("deadline", None)
     return replace(place, deadline_seconds=deadline), options
@@ -117,7 +128,7 @@ class VectorSets:
     most = 4_000
     batch = 256
     settle_seconds = 0.0
-    sifts_slowly = True  # the attributes of each element are read anew for each search
+    filters_slowly: Literal[True] = True  # the attributes of each element are read anew for each search
 
     def __init__(
         self, wire: Wire, keys: Keys, *, bits: int = 32, ef: int = 200, shelves: Shelves | None = None
@@ -129,7 +140,7 @@ class VectorSets:
         self._sizes: dict[str, int] = {}  # as last told
         self._aside: bool | None = None  # whether the server may search in threads of its own
 
-    def prepare(self, shelf: Shelf) -> None:
+    def prepare(self, shelf: VectorShelf) -> None:
         key = self._key(shelf)
         with self._wire.deadline():
             told = self._wire.ask(key, ("VINFO", key))
@@ -140,11 +151,11 @@ class VectorSets:
             axis = np.eye(1, shelf.width, dtype="<f4").tobytes()
             self._wire.write_all(key, [("VADD", key, "FP32", axis, MARK, self._kind, "SETATTR", "{}")])
 
-    def _fits(self, told: Sequence[Any], shelf: Shelf) -> bool:
+    def _fits(self, told: Sequence[Any], shelf: VectorShelf) -> bool:
         facts = dict(zip(told[::2], told[1::2], strict=True))
         return facts[b"quant-type"] in TOLD[self._kind] and facts[b"vector-dim"] == shelf.width
 
-    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+    def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         key = self._key(shelf)
         with self._wire.deadline():
             there, ends = self._asked(key, ("EXISTS", key), ("PEXPIRETIME", self._base(shelf) + "s"))
@@ -157,10 +168,11 @@ class VectorSets:
                 last = [("PEXPIREAT", n, ends) if ends > 0 else ("PERSIST", n) for n in names]
                 self._wire.write_all(key, last)
 
-    def _add(self, shelf: Shelf, points: Sequence[Point]) -> None:
+    def _add(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         key = self._key(shelf)
         try:
-            self._wire.write_all(key, [command for point in points for command in self._added(key, point)])
+            commands = [self._added(key, point) for point in points]
+            self._wire.write_all(key, list(chain.from_iterable(commands)))
         except Misconfigured as error:
             if "mismatch" in str(error):
                 raise Lost(f"{error}: what {self.retrier.name} holds was made otherwise") from error
@@ -173,12 +185,18 @@ class VectorSets:
         if point.key % (1 << UNIT_BITS):
             yield ("ZADD", f"{key}:u", 0, name)
 
-    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+    def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         with self._wire.deadline():
             take_out(self._wire, self._key(shelf), seqs)
 
     def near(
-        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+        self,
+        shelf: VectorShelf,
+        vector: Floats,
+        limit: int,
+        *,
+        only: Filter,
+        among: Sequence[int] | None = None,
     ) -> list[Match]:
         key = self._key(shelf)
         with self._wire.deadline():
@@ -193,7 +211,7 @@ class VectorSets:
             return found
 
     def _found(
-        self, shelf: Shelf, vector: Floats, limit: int, only: Filter, *, whole: bool
+        self, shelf: VectorShelf, vector: Floats, limit: int, only: Filter, *, whole: bool
     ) -> tuple[list[Match], int]:
         """Matches, and how many there are in all. `whole` looks at every element, and is exact."""
         key, count = self._key(shelf), min(limit, self.most) + 1
@@ -217,7 +235,7 @@ class VectorSets:
             self._aside = bool(versions) and all(map(is_sound, versions))
         return self._aside
 
-    def _scored(self, shelf: Shelf, vector: Floats, seqs: Sequence[int], only: Filter) -> list[Match]:
+    def _scored(self, shelf: VectorShelf, vector: Floats, seqs: Sequence[int], only: Filter) -> list[Match]:
         """What the server keeps of these records is compared here: it cannot be told to look at some only."""
         key = self._key(shelf)
         keys, rows = self._told(shelf, [element_of(seq) for seq in seqs], "units")
@@ -231,17 +249,17 @@ class VectorSets:
         told = self._asked(key, *(("VGETATTR", key, _name(match.key)) for match in found))
         return [match for match, facts in zip(found, told, strict=True) if may_pass(only, facts)]
 
-    def count(self, shelf: Shelf) -> int:
+    def count(self, shelf: VectorShelf) -> int:
         key = self._key(shelf)
         with self._wire.deadline():
             return max(int(self._wire.ask(key, ("VCARD", key))) - 1, 0)
 
-    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         with self._wire.deadline():
             found, rows = self._told(shelf, [_name(key) for key in keys], "")
         return dict(zip(found, rows, strict=True))
 
-    def _told(self, shelf: Shelf, names: Sequence[str], which: str) -> tuple[list[int], Floats]:
+    def _told(self, shelf: VectorShelf, names: Sequence[str], which: str) -> tuple[list[int], Floats]:
         """The keys of the elements that are there, and their vectors, which have length one."""
         key, keys, rows = self._key(shelf), bytearray(), [np.zeros((0, shelf.width), np.float32)]
         for page in pages(names, LOOKED_UP):
@@ -252,7 +270,7 @@ class VectorSets:
             rows.append(normalised(numbers.astype(np.float32).reshape(-1, shelf.width)))
         return [int(keys[n : n + 16], 16) for n in range(0, len(keys), 16)], np.concatenate(rows)
 
-    def discard(self, shelf: Shelf) -> None:
+    def discard(self, shelf: VectorShelf) -> None:
         key = self._key(shelf)
         with self._wire.deadline():
             self._wire.write_all(key, [("UNLINK", key), ("UNLINK", f"{key}:u")])
@@ -266,13 +284,13 @@ class VectorSets:
     def _asked(self, key: str, *commands: Command) -> list[Any]:
         return self._wire.read((key, command) for command in commands)
 
-    def _base(self, shelf: Shelf) -> str:
+    def _base(self, shelf: VectorShelf) -> str:
         return self._keys.base(shelf.scope)
 
-    def _key(self, shelf: Shelf) -> str:
+    def _key(self, shelf: VectorShelf) -> str:
         return f"{self._base(shelf)}k:{shelf.collection}:{shelf.name}"
 
-    def _lost(self, shelf: Shelf) -> Lost:
+    def _lost(self, shelf: VectorShelf) -> Lost:
         return Lost(f"{self.retrier.name} {self._key(shelf)} is not there any more")
 
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from ...models.embed.quantise import first_rows
 from ...store import Store
 from ..embedded.vectors import unit
-from . import UNIT_BITS, Database, Shelf
+from . import UNIT_BITS, Database, VectorShelf
 
 ALIKE = 0.99
 
 
-def counted(database: Database, shelf: Shelf, wanted: int, sleep: Callable[[float], None]) -> int:
+def count_points(database: Database, shelf: VectorShelf, wanted: int, sleep: Callable[[float], None]) -> int:
     """How many points there are; a database that settles late is given the time."""
     left = database.settle_seconds
     while (count := database.count(shelf)) != wanted and left > 0:
@@ -21,7 +21,7 @@ def counted(database: Database, shelf: Shelf, wanted: int, sleep: Callable[[floa
     return count
 
 
-def differing(database: Database, shelf: Shelf, store: Store, scope: str, keys: Sequence[int]) -> int:
+def count_wrong(database: Database, shelf: VectorShelf, store: Store, scope: str, keys: Sequence[int]) -> int:
     """How many of the keys have another vector than the store's record, or none; first units only."""
     there = database.vectors(shelf, keys)
     wrong = 0

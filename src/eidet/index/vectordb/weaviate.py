@@ -15,8 +15,8 @@ from ...core.settings import Settings
 from ...net.retry import Retrier
 from ...store import Store
 from .. import Floats
-from . import Lost, Match, Point, Shelf
-from .address import Address, opened
+from . import Lost, Match, Point, VectorShelf
+from .address import DatabaseAddress, open_vector_index
 from .http import Http
 from .index import VectorIndex
 from .pushdown import NUMBERS, TEXTS, Every, Filter, Leaf
@@ -32,7 +32,7 @@ _OPERATORS: Final = {
 
 def weaviate(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
     """The index `weaviate+http://host:8080` of the settings."""
-    return opened(WeaviateDatabase, store, width, settings, own=("settle",), **parts)
+    return open_vector_index(WeaviateDatabase, store, width, settings, own=("settle",), **parts)
 
 
 class WeaviateDatabase:
@@ -41,7 +41,7 @@ class WeaviateDatabase:
     most = 10_000  # QUERY_MAXIMUM_RESULTS of a server as it comes
     batch = 200
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: DatabaseAddress) -> None:
         if not address.target.startswith("http"):
             raise Misconfigured(f"weaviate is reached by weaviate+http://host:8080, not {address.target!r}")
         self.retrier = Retrier(address.shown, address.retry_policy)
@@ -49,14 +49,14 @@ class WeaviateDatabase:
         headers = {} if address.key is None else {"Authorization": f"Bearer {address.key}"}
         self._http = Http(base=f"{address.target}/v1", headers=headers)
 
-    def prepare(self, shelf: Shelf) -> None:
+    def prepare(self, shelf: VectorShelf) -> None:
         try:
             self._ask("GET", f"/schema/{shelf.collection}")
         except Lost:
             self._unless_there("/schema", _class(shelf))
         self._unless_there(f"/schema/{shelf.collection}/tenants", [{"name": shelf.name}])
 
-    def put(self, shelf: Shelf, points: Sequence[Point]) -> None:
+    def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         objects = [
             {
                 "class": shelf.collection,
@@ -72,7 +72,7 @@ class WeaviateDatabase:
             if errors := ((one.get("result") or {}).get("errors") or {}).get("error"):
                 raise _refusal(self.retrier.name, str(errors[0].get("message")))
 
-    def remove(self, shelf: Shelf, seqs: Sequence[int]) -> None:
+    def remove(self, shelf: VectorShelf, seqs: Sequence[int]) -> None:
         chosen = {"path": ["seq"], "operator": "ContainsAny", "valueIntArray": list(seqs)}
         body = {"match": {"class": shelf.collection, "where": chosen}, "output": "minimal"}
         told = self._ask("DELETE", "/batch/objects", body=body, query={"tenant": shelf.name}) or {}
@@ -80,7 +80,13 @@ class WeaviateDatabase:
             raise Unavailable(f"{self.retrier.name} did not delete {failed:,} objects")
 
     def near(
-        self, shelf: Shelf, vector: Floats, limit: int, *, only: Filter, among: Sequence[int] | None = None
+        self,
+        shelf: VectorShelf,
+        vector: Floats,
+        limit: int,
+        *,
+        only: Filter,
+        among: Sequence[int] | None = None,
     ) -> list[Match]:
         asked = [f'tenant: "{shelf.name}"', f"limit: {limit}"]
         asked.append(f"nearVector: {{vector: {json.dumps(vector.tolist())}}}")
@@ -91,14 +97,14 @@ class WeaviateDatabase:
         told = (one["_additional"] for one in found)
         return [Match(_key(one["id"]), 1.0 - float(one["distance"])) for one in told]
 
-    def count(self, shelf: Shelf) -> int:
+    def count(self, shelf: VectorShelf) -> int:
         query = f'{{ Aggregate {{ {shelf.collection}(tenant: "{shelf.name}") {{ meta {{ count }} }} }} }}'
         try:
             return int(self._query(query)["Aggregate"][shelf.collection][0]["meta"]["count"])
         except Lost:
             return 0
 
-    def vectors(self, shelf: Shelf, keys: Sequence[int]) -> dict[int, Floats]:
+    def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         found = {}
         for key in keys:
             path, query = f"/objects/{shelf.collection}/{_id(shelf, key)}", {"tenant": shelf.name}
@@ -109,7 +115,7 @@ class WeaviateDatabase:
             found[key] = np.array(told["vector"], np.float32)
         return found
 
-    def discard(self, shelf: Shelf) -> None:
+    def discard(self, shelf: VectorShelf) -> None:
         path = f"/schema/{shelf.collection}"
         try:
             self._ask("DELETE", f"{path}/tenants", body=[shelf.name])
@@ -155,7 +161,7 @@ def _refusal(name: str, words: str) -> EidetError:
     return Misconfigured(f"{name}: {words[:300]}")
 
 
-def _class(shelf: Shelf) -> dict[str, Any]:
+def _class(shelf: VectorShelf) -> dict[str, Any]:
     texts = [
         {"name": name, "dataType": ["text"], "tokenization": "field", "indexSearchable": False}
         for name in TEXTS
@@ -170,7 +176,7 @@ def _class(shelf: Shelf) -> dict[str, Any]:
     }
 
 
-def _id(shelf: Shelf, key: int) -> str:
+def _id(shelf: VectorShelf, key: int) -> str:
     space = int.from_bytes(blake2b(shelf.name.encode(), digest_size=8).digest(), "big")
     return str(UUID(int=space << KEY_BITS | key))
 

@@ -16,7 +16,7 @@ from tests.servers.weaviate import Weaviate
 
 from eidet.core.errors import Misconfigured, Unavailable
 from eidet.index import Floats
-from eidet.index.vectordb import UNIT_BITS, Database, Lost, Point, Shelf, key_of
+from eidet.index.vectordb import UNIT_BITS, Database, Lost, Point, VectorShelf, key_of
 from eidet.index.vectordb.address import read_address
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.index.vectordb.pushdown import EVERYTHING, NOTHING, Every, Filter, Leaf, Some, passes
@@ -27,7 +27,7 @@ from eidet.store.redis.client import Wire
 from eidet.store.redis.keys import Keys
 
 WIDTH = 8
-SHELF, OTHER = Shelf("Eidet_ab_8", "s-1", WIDTH), Shelf("Eidet_ab_8", "t-1", WIDTH)
+SHELF, OTHER = VectorShelf("Eidet_ab_8", "s-1", WIDTH), VectorShelf("Eidet_ab_8", "t-1", WIDTH)
 
 
 def _qdrant(stack: ExitStack, folder: Path) -> Database:
@@ -240,14 +240,14 @@ def test_preparing_and_discarding_twice_is_fine(database: Database) -> None:
     assert database.count(SHELF) == 2
     for _ in range(2):
         database.discard(SHELF)
-        database.discard(Shelf("Eidet_no_8", "u-1", WIDTH))
+        database.discard(VectorShelf("Eidet_no_8", "u-1", WIDTH))
     assert database.count(SHELF) == 0
 
 
 def test_a_collection_that_is_gone_is_lost(database: Database) -> None:
     if isinstance(database, PineconeDatabase):
         pytest.skip("an index of Pinecone is made by its user")
-    nowhere = Shelf("Eidet_gone_8", "s-1", WIDTH)
+    nowhere = VectorShelf("Eidet_gone_8", "s-1", WIDTH)
     with pytest.raises(Lost):
         database.near(nowhere, vector(0), 5, only=EVERYTHING)
     with pytest.raises(Lost):
@@ -275,8 +275,8 @@ def test_requests_to_pinecone_stay_below_their_limit() -> None:
     try:
         database = PineconeDatabase(read_address(f"pinecone+{server.url}?key={server.key}", {}))
         made = np.random.default_rng(1).normal(size=wide).astype(np.float32)
-        database.put(Shelf("E", "s", wide), [Point(key_of(n + 1, 0), made, row(n)) for n in range(100)])
-        assert database.count(Shelf("E", "s", wide)) == 100
+        database.put(VectorShelf("E", "s", wide), [Point(key_of(n + 1, 0), made, row(n)) for n in range(100)])
+        assert database.count(VectorShelf("E", "s", wide)) == 100
     finally:
         server.stop()
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.servers.redis8 import Redis8
 from tests.unit.index.vectordb.test_databases import LEAVES, SHELF, row, vector
 
-from eidet.index.vectordb import Point, Shelf, key_of
+from eidet.index.vectordb import Point, VectorShelf, key_of
 from eidet.index.vectordb.expression import NAMES, attributes, expression, may_pass
 from eidet.index.vectordb.pushdown import NUMBERS, TEXTS, Every, Filter, Leaf, Some, hashed, passes
 from eidet.index.vectordb.vectorset import VectorSets
@@ -85,7 +85,7 @@ def test_the_server_lets_pass_what_a_filter_says(database: VectorSets, only: Fil
 def test_the_few_that_pass_are_found_among_many(database: VectorSets) -> None:
     """Too many for a narrow search of the graph: then all elements are looked at."""
     narrow = VectorSets(database._wire, Keys("test"), ef=1)
-    crowd = Shelf("Eidet_ab_8", "crowd-1", 8)
+    crowd = VectorShelf("Eidet_ab_8", "crowd-1", 8)
     told = [{**row(n), "kind": "episode" if n % 400 == 7 else "fact"} for n in range(2000)]
     database.prepare(crowd)
     database.put(crowd, [Point(key_of(n + 1, 0), vector(n), facts) for n, facts in enumerate(told)])

@@ -20,7 +20,7 @@ from tests.unit.index.vectordb.test_vector_index import asked, index_on, sent, s
 from eidet import Memory, Settings, Unavailable
 from eidet.core.record import Record
 from eidet.core.where import Where
-from eidet.index import Found
+from eidet.index import Candidates
 from eidet.index.contract import NOW, WIDTH, noted
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.vectordb import VectorSettings
@@ -59,7 +59,7 @@ def some(start: int, stop: int) -> list[Record]:
     ]
 
 
-def same(mine: Found, truth: Found) -> bool:
+def same(mine: Candidates, truth: Candidates) -> bool:
     return np.array_equal(mine.seq, truth.seq) and np.allclose(mine.dense, truth.dense, atol=2e-2)
 
 

@@ -27,7 +27,7 @@ from eidet.index.vectordb.pushdown import (
     hashed,
     negated,
     passes,
-    pushed,
+    push_down,
     some,
 )
 from eidet.store import Entry
@@ -52,7 +52,7 @@ def alive(record: Record) -> bool:
 @settings(max_examples=250)
 @given(record=records(), where=wheres())
 def test_nothing_that_was_asked_for_is_kept_back(record: Record, where: Where) -> None:
-    only, exact = pushed(where, record.scope, NOW)
+    only, exact = push_down(where, record.scope, NOW)
     if where.matches(record) and alive(record):
         assert passes(only, row(record))
     elif exact:
@@ -61,7 +61,7 @@ def test_nothing_that_was_asked_for_is_kept_back(record: Record, where: Where) -
 
 @given(record=records(), where=wheres())
 def test_the_opposite_passes_what_does_not_pass(record: Record, where: Where) -> None:
-    only = pushed(where, record.scope, NOW).only
+    only = push_down(where, record.scope, NOW).only
     assert passes(negated(only), row(record)) is not passes(only, row(record))
 
 
@@ -85,17 +85,17 @@ def test_labels_are_not_given_away() -> None:
 
 def test_what_cannot_be_told_is_left_open_not_guessed() -> None:
     for where in (Where(ids=("x",)), Where(conditions=(Condition("data.n", "=", 1),))):
-        assert pushed(where, "a", NOW) == (Leaf("expires", ">", NOW), False)
-        assert pushed(~where, "a", NOW) == (Leaf("expires", ">", NOW), False)
-    ball = pushed(Where(near=Near(place=(1.0, 2.0), radius=3.0)), "a", NOW)
+        assert push_down(where, "a", NOW) == (Leaf("expires", ">", NOW), False)
+        assert push_down(~where, "a", NOW) == (Leaf("expires", ">", NOW), False)
+    ball = push_down(Where(near=Near(place=(1.0, 2.0), radius=3.0)), "a", NOW)
     assert not ball.exact
     assert not passes(ball.only, {**row(Record(id="x", scope="a", text="", place=(9.0, 0.0)))})
 
 
 def test_a_filter_on_another_scope_asks_for_nothing() -> None:
-    assert pushed(Where(scope=Scope("b")), "a", NOW) == (NOTHING, True)
-    assert pushed(Where(scope=Scope.under("a")), "a/b", NOW) == (Leaf("expires", ">", NOW), True)
-    assert pushed(Where(kinds=()), "a", NOW).only == NOTHING
+    assert push_down(Where(scope=Scope("b")), "a", NOW) == (NOTHING, True)
+    assert push_down(Where(scope=Scope.under("a")), "a/b", NOW) == (Leaf("expires", ">", NOW), True)
+    assert push_down(Where(kinds=()), "a", NOW).only == NOTHING
 
 
 def test_trees_stay_flat() -> None:
@@ -113,7 +113,7 @@ def test_trees_stay_flat() -> None:
     "box", [Box(low=(0.0, 0.0), high=(1.0, 1.0)), Box(low=(0.0, 0.0, 0.0), high=(1.0, 1.0, 1.0))]
 )
 def test_a_box_holds_no_record_without_a_place(box: Box) -> None:
-    only = pushed(Where(box=box), "a", NOW).only
+    only = push_down(Where(box=box), "a", NOW).only
     here, nowhere = (Record(id="x", scope="a", text="", place=place) for place in ((0.5, 0.5), None))
     assert passes(only, row(here))
     assert not passes(only, row(nowhere))
@@ -122,5 +122,5 @@ def test_a_box_holds_no_record_without_a_place(box: Box) -> None:
 
 @given(st.sampled_from(list(Kind)))
 def test_kinds_are_told_by_name(kind: Kind) -> None:
-    only = pushed(Where(kinds=(kind,)), "a", NOW).only
+    only = push_down(Where(kinds=(kind,)), "a", NOW).only
     assert passes(only, row(Record(id="x", scope="a", text="", kind=kind)))

@@ -16,7 +16,7 @@ from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.settings import Settings
 from eidet.core.where import Condition, Near, Where
-from eidet.index import Found, Probe
+from eidet.index import Candidates, Probe
 from eidet.index.contract import NOW, WIDTH, long, noted, unit
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.vectordb import VectorSettings
@@ -63,14 +63,14 @@ def stored(store: Store, *records: Record) -> list[Record]:
     return store.put(records, now=NOW, unique=False)
 
 
-def asked(index: Any, axis: int | None = 0, words: str = "", scope: str = "a", **how: Any) -> Found:
+def asked(index: Any, axis: int | None = 0, words: str = "", scope: str = "a", **how: Any) -> Candidates:
     vector = None if axis is None else unit((axis, 1.0))
     terms = tuple(map(term_id, words.split()))
-    found: Found = index.search(Probe(scope=Scope(scope), now=NOW, vector=vector, terms=terms, **how))
+    found: Candidates = index.search(Probe(scope=Scope(scope), now=NOW, vector=vector, terms=terms, **how))
     return found
 
 
-def best(store: Store, found: Found) -> str | None:
+def best(store: Store, found: Candidates) -> str | None:
     """The id of what is nearest."""
     seq = int(found.seq[int(found.dense.argmax())])
     record = store.fetch("a", [seq])[0]
@@ -120,7 +120,9 @@ def test_it_is_told_what_is_where_while_a_row_is_added(server: Pinecone) -> None
     stored(store, *(noted(f"{n}", axis=n) for n in range(4)))
     index = index_on(server, store, replace(AT_ONCE, ship_rows=10))
     asked(index)
-    index._slots["a"].shard.count -= 1  # the vectors have come already, the columns have not
+    shard = index.cache.peek("a")
+    assert shard is not None
+    shard.columns.count -= 1  # the vectors have come already, the columns have not
     assert index.stats()["rows_in_ram"] + index.stats()["rows_in_database"] == 3
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ....core.errors import Unavailable
 from ....core.record import Record, record_digest
@@ -25,21 +25,15 @@ from ..rows import record_of, row_of
 from .address import address_of
 from .bulk import PostgresScribe, marks_of, quick_insert
 from .driver import PostgresDriver
+from .lookups import add_box, add_documents
 from .match import matching
+from .searchable import SqlCondition
 from .text import stored
 from .write import Quick
 
 T = TypeVar("T")
 
 QUICK = quick_insert()
-
-
-class Condition(NamedTuple):
-    """SQL with its values; where it is not `exact`, it lets more pass, and each record is to be looked at."""
-
-    sql: str
-    values: list[Any]
-    exact: bool
 
 
 class PostgresStore(RelationalStore):
@@ -82,11 +76,11 @@ class PostgresStore(RelationalStore):
         self._seen = super().head()
         driver.slow = frozenset(self._sql[name].sql for name in ("adopt", "lacking", "unstage"))
 
-    def condition(self, where: Where) -> Condition:
-        """A filter as SQL on `records`, for whoever searches in this database beside the store."""
-        sifted = self._sifted(where)
+    def condition(self, where: Where) -> SqlCondition:
+        """As `SearchableDatabase.condition`."""
+        sifted = self._sifted(add_box(where))
         sql, values = self._sql.prepare(self._where(sifted.coarse))
-        return Condition(sql, stored(values), sifted.exact)
+        return add_documents(SqlCondition(sql, stored(values), sifted.exact), where)
 
     def match(self, where: Where) -> list[int]:
         told = self._driver.json

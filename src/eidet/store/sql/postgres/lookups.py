@@ -9,32 +9,31 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ...core.validate import dump_json
-from ...core.where import Box, Near, Where
-from ...core.where import Condition as Asked
-from ...store.sql.postgres import Condition
-from ...store.sql.postgres.text import stored
+from ....core.validate import dump_json
+from ....core.where import Box, Condition, Near, Where
+from .searchable import SqlCondition
+from .text import stored
 
 
-def boxed(where: Where) -> Where:
+def add_box(where: Where) -> Where:
     """The same filter, with the box that places near another one are in."""
     if where.near is None or where.box is not None:
         return where
-    return replace(where, every=(*where.every, Where(box=_box(where.near))))
+    return replace(where, every=(*where.every, Where(box=_box_around(where.near))))
 
 
-def _box(near: Near) -> Box:
+def _box_around(near: Near) -> Box:
     """A little larger than the radius, so that rounding cuts nothing off."""
     x, y = near.place[:2]
     reach = near.radius * (1 + 1e-9) + 1e-12 * (abs(x) + abs(y))
     return Box(low=(x - reach, y - reach), high=(x + reach, y + reach))
 
 
-def held(condition: Condition, where: Where) -> Condition:
+def add_documents(condition: SqlCondition, where: Where) -> SqlCondition:
     """A filter with the documents that records must hold to pass it."""
     found = list(_documents(where))
     tests = "".join(f" AND records.{column}::jsonb @> %s::jsonb" for column, _ in found)
-    return Condition(
+    return SqlCondition(
         condition.sql + tests, condition.values + stored([text for _, text in found]), condition.exact
     )
 
@@ -50,7 +49,7 @@ def _documents(where: Where) -> Iterator[tuple[str, str]]:
         yield from _documents(part)
 
 
-def _says_all(condition: Asked) -> bool:
+def _says_all(condition: Condition) -> bool:
     """Whether the value is a scalar under keys; a step that is a number may mean a place in a list."""
     steps = condition.path[1:]
     plain = condition.path[0] in ("data", "meta") and isinstance(condition.value, str | int | float)

@@ -1,0 +1,24 @@
+"""The laws of `Index` as tests. Subclass it in a test file and say how yours is made:
+
+class TestMine(IndexContract):
+    def make(self, store: Store, width: int) -> Index:
+        return Mine(store, width)
+"""
+
+from __future__ import annotations
+
+from .describing import DescribingLaws
+from .finding import FindingLaws
+from .following import FollowingLaws
+from .laws import NOW, WIDTH, bm25, long, noted, unit
+from .scoring import ScoringLaws
+
+__all__ = ["NOW", "WIDTH", "IndexContract", "bm25", "long", "noted", "unit"]
+
+
+class IndexContract(FindingLaws, ScoringLaws, DescribingLaws, FollowingLaws):
+    """Every index passes these. `make` gives one over a store; `folder` is a place for its files.
+
+    An index that needs a store of its own kind has `make_store`, and `reopen` for a second object
+    on the same records.
+    """

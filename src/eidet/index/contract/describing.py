@@ -1,0 +1,157 @@
+"""Records of several units, and what ranks candidates further."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.scope import Scope
+from ...core.where import Where
+from ...text import term_id
+from .. import Candidates, Hints
+from .laws import NOW, IndexLaws, long, noted
+
+
+class DescribingLaws(IndexLaws):
+    """What an index tells of its candidates beside their scores."""
+
+    def test_a_record_of_several_units_is_one_candidate_with_the_best_of_each_arm(self) -> None:
+        self.put(
+            long("long", ["cat dog", "bird", "fish fish"], axes=(0, 1, 2)),
+            noted("short", words="bird", axis=3),
+        )
+        for axis in (0, 1, 2):
+            found = self.search("fish", axis=axis)
+            assert (len(found), found.searched, found.kept) == (2, 2, 2)
+            scores = self.scores(found)
+            assert abs(scores["long"][0] - 1) < 1e-3
+            assert scores["long"][1] > scores["short"][1] == 0
+        assert self.picked("seq") == ["long", "short"]
+        assert len(self.search("bird", where=Where(ids=("long",)))) == 1
+
+    def test_a_record_of_several_units_comes_and_goes_as_a_whole(self) -> None:
+        self.put(long("x", ["cat", "dog"], axes=(0, 1)), long("y", ["cat", "dog", "cow"], axes=(0, 1, 2)))
+        assert self.search("cow").searched == 2
+        self.put(noted("x", words="hen", axis=4))
+        assert self.found("dog", axis=1)["x"][1] == 0
+        self.store.drop(Where(ids=("y",)), now=NOW)
+        found = self.search("cow", axis=2)
+        assert self.scores(found).keys() == {"x"}
+        assert (found.searched, found.spans["words"].high) == (1, 0)
+        assert self.index.check("a") == []
+
+    def test_vectors_may_be_more_or_fewer_than_units(self) -> None:
+        more, fewer = long("more", ["cat"], axes=(0, 1, 2)), long("fewer", ["cow", "cat"], axes=(3,))
+        self.put(more, fewer, noted("after", words="hen", axis=4))
+        for id, axes in (("more", (0, 1, 2)), ("fewer", (3,)), ("after", (4,))):
+            for axis in axes:
+                found = self.found("cat", axis=axis)
+                assert abs(found[id][0] - 1) < 1e-3, (id, axis)
+                assert [other for other, (dense, _) in found.items() if dense > 0.5] == [id]
+        assert {id for id, (_, words) in self.found("cat").items() if words} == {"more", "fewer"}
+
+    def test_turns_are_numbered_in_the_order_things_happened(self) -> None:
+        self.put(
+            noted("late", session="s", occurred=30.0),
+            noted("alone", occurred=5.0),
+            noted("first", session="s", occurred=10.0),
+            noted("elsewhere", session="t", occurred=20.0),
+            noted("second", session="s", occurred=10.0),
+        )
+        turns = {"late": 2, "alone": -1, "first": 0, "elsewhere": 0, "second": 1}
+        assert self.column("turn") == turns
+        self.put(noted("next", session="s", occurred=40.0), noted("between", session="s", occurred=15.0))
+        assert self.column("turn") == {**turns, "late": 3, "next": 4, "between": 2}
+        self.store.drop(Where(ids=("first",)), now=NOW)
+        assert self.column("turn")["between"] == 1
+        sessions = self.column("session")
+        assert sessions["alone"] == -1
+        assert sessions["late"] == sessions["between"] != sessions["elsewhere"]
+
+    def test_voices_are_those_who_still_have_something_said(self) -> None:
+        self.put(noted("x", who="ann"), noted("y", who="bob"), noted("z"), noted("w", "a/b", who="cy"))
+        assert set(self.index.voices(Scope("a"))) - {""} == {"ann", "bob"}
+        assert set(self.index.voices(Scope.under("a"))) - {""} == {"ann", "bob", "cy"}
+        found = self.search()
+        assert {
+            id: found.traits.voices[code] if code >= 0 else None for id, code in self.column("who").items()
+        } == {
+            "x": "ann",
+            "y": "bob",
+            "z": None,
+        }
+        self.store.drop(Where(ids=("y",)), now=NOW)
+        assert set(self.index.voices(Scope("a"))) - {""} == {"ann"}
+        assert self.index.voices(Scope("nowhere")) == ()
+
+    def test_a_name_is_mentioned_by_whoever_has_all_of_its_terms(self) -> None:
+        self.put(
+            noted("both", words="new york"),
+            noted("half", words="new shoes"),
+            noted("twice", words="new new"),
+            long("long", ["far away", "new york"], axes=(0, 1)),
+            long("apart", ["new shoes", "york"], axes=(0, 1)),
+        )
+        york, none, twice = (
+            (term_id("new"), term_id("york")),
+            (),
+            (term_id("new"), term_id("new"), term_id("york")),
+        )
+        found = self.search(hints=Hints(names=(york, none, twice)))
+        assert [self.named(found, at) for at in range(3)] == [{"both", "long"}, set(), {"both", "long"}]
+
+    def test_the_session_and_the_place_asked_for_are_told_of_not_filtered(self) -> None:
+        self.put(
+            noted("x", session="session-7", place=(3.0, 4.0)),
+            noted("y", session="17", place=(0.0, 0.0, 5.0)),
+            noted("z", session="7"),
+        )
+        found = self.search(hints=Hints(session="7", place=(0.0, 0.0)))
+        assert found.traits.inside is not None
+        assert found.traits.away is not None
+        assert found.traits.inside.tolist() == [True, False, True]
+        assert np.array_equal(found.traits.away, [5.0, 5.0, np.nan], equal_nan=True)
+        high = self.search(hints=Hints(place=(0.0, 0.0, 5.0))).traits.away
+        assert high is not None
+        assert np.allclose(high[:2], [np.sqrt(50), 0.0])
+        bare = self.search()
+        assert (bare.traits.inside, bare.traits.away) == (None, None)
+
+    def test_flags_days_and_lengths_are_those_of_the_record(self) -> None:
+        self.put(
+            noted("x", words="cat cat dog", flags=1, days=((5, 6), (9, 9))),
+            long("long", ["cat", "dog"], axes=(0, 1), flags=6, days=((7, 7),)),
+            noted("y", words="cow", flags=2),
+        )
+        assert self.column("flags") == {"x": 1, "long": 6, "y": 2}
+        assert self.column("length") == {"x": 3, "long": np.inf, "y": 1}
+        assert self.search().traits.days.tolist() == [[0, 5, 6], [0, 9, 9], [1, 7, 7]]
+        self.store.drop(Where(ids=("x",)), now=NOW)
+        assert self.search().traits.days.tolist() == [[0, 7, 7]]
+        assert self.search(where=Where(ids=("y",))).traits.days.tolist() == []
+
+    def test_scopes_below_keep_their_own_sessions_and_share_their_voices(self) -> None:
+        self.put(
+            noted("x", "a", session="s", who="ann", words="cat", days=((1, 1),)),
+            noted("y", "a/b", session="s", who="bob", words="cat", days=((2, 2),)),
+            noted("z", "a", session="s", who="bob", words="cat"),
+        )
+        hints = Hints(names=((term_id("cat"),),), session="s")
+        found = self.search("cat", scope=Scope.under("a"), hints=hints)
+        assert found.traits.session[0] == found.traits.session[2] != found.traits.session[1]
+        assert [found.traits.voices[code] for code in found.traits.who.tolist()] == ["ann", "bob", "bob"]
+        assert found.traits.days.tolist() == [[0, 1, 1], [1, 2, 2]]
+        assert found.traits.mentions[0].all()
+        assert found.traits.inside is not None
+        assert found.traits.inside.all()
+
+    def column(self, name: str) -> dict[str, Any]:
+        """A trait of all candidates by id."""
+        found = self.search()
+        return dict(zip(self.scores(found), getattr(found.traits, name).tolist(), strict=True))
+
+    def named(self, found: Candidates, at: int) -> set[str]:
+        return {
+            id for id, has in zip(self.scores(found), found.traits.mentions[at].tolist(), strict=True) if has
+        }

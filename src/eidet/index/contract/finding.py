@@ -1,0 +1,145 @@
+"""What is found, in which scopes, and under which filters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...core.record import Kind, Tier
+from ...core.scope import Scope
+from ...core.where import Box, Condition, Near, Where
+from .laws import NOW, WIDTH, IndexLaws, noted
+
+
+class FindingLaws(IndexLaws):
+    """What was stored is found, and nothing else."""
+
+    def test_an_empty_scope_gives_nothing(self) -> None:
+        found = self.search("word", axis=0)
+        assert (len(found), found.searched, found.kept) == (0, 0, 0)
+        assert self.picked("seq") == []
+        below = self.search("word", axis=0, scope=Scope.under("a"))
+        assert (len(below), below.scopes) == (0, [])
+
+    def test_what_was_put_is_found_at_once(self) -> None:
+        for n in range(20):
+            self.put(noted(f"{n}", words=f"word{n}", axis=n % WIDTH))
+            assert self.found(f"word{n}")[f"{n}"][1] > 0
+            assert self.found(axis=n % WIDTH)[f"{n}"][0] > 0.999
+
+    def test_a_change_is_found_at_once(self) -> None:
+        self.put(noted("x", words="old", axis=0), noted("y", words="old", axis=1))
+        assert self.found("old", axis=0).keys() == {"x", "y"}
+        self.put(noted("x", words="new", axis=2))
+        assert self.found("new", axis=2)["x"] > (0.99, 0.0)
+        dense, words = self.found("old", axis=0)["x"]
+        assert abs(dense) < 0.001
+        assert words == 0
+
+    def test_what_was_dropped_is_not_found(self) -> None:
+        self.put(noted("x", words="word", axis=0), noted("y", words="word", axis=0))
+        assert self.found("word", axis=0).keys() == {"x", "y"}
+        self.store.drop(Where(ids=("x",)), now=NOW)
+        found = self.search("word", axis=0)
+        assert self.scores(found).keys() == {"y"}
+        assert (found.searched, found.kept) == (1, 1)
+        assert self.picked("seq") == ["y"]
+
+    def test_many_changes_leave_no_ghosts(self) -> None:
+        for n in range(60):
+            self.put(*(noted(f"{n}-{i}", words=f"many w{i}", axis=i % WIDTH) for i in range(30)))
+            self.store.drop(Where(ids=tuple(f"{n}-{i}" for i in range(30) if i % 10)), now=NOW)
+            if n % 7 == 0:
+                assert self.search("many", depth=10**6).searched == 3 * (n + 1)
+        assert self.index.check("a") == []
+        assert self.found("w10", depth=10**6).keys() == {f"{n}-{i}" for n in range(60) for i in (0, 10, 20)}
+
+    def test_what_has_expired_is_not_found(self) -> None:
+        self.put(
+            noted("brief", words="word", axis=0, expires=NOW + 10), noted("lasting", words="word", axis=0)
+        )
+        assert self.found("word", axis=0, now=NOW + 9.9).keys() == {"brief", "lasting"}
+        assert self.found("word", axis=0, now=NOW + 10).keys() == {"lasting"}
+        assert self.picked("seq", now=NOW + 9.9) == ["brief", "lasting"]
+        assert self.picked("seq", now=NOW + 10) == ["lasting"]
+
+    def test_other_scopes_are_not_searched(self) -> None:
+        self.put(*(noted(path, path, words="word", axis=0) for path in ("a", "b", "a/b", "a0", "A")))
+        found = self.search("word", axis=0)
+        assert self.scores(found).keys() == {"a"}
+        assert (found.searched, found.scopes) == (1, ["a"])
+        assert self.picked("seq") == ["a"]
+
+    def test_below_a_scope_everything_is_searched(self) -> None:
+        self.put(*(noted(path, path, words="word", axis=0) for path in ("a/b", "a", "b", "a/b/c", "a0")))
+        found = self.search("word", axis=0, scope=Scope.under("a"))
+        assert self.scores(found).keys() == {"a", "a/b", "a/b/c"}
+        assert (found.searched, found.kept) == (3, 3)
+        assert sorted(found.scopes) == ["a", "a/b", "a/b/c"]
+        assert self.picked("seq", scope=Scope.under("a")) == ["a/b", "a", "a/b/c"]
+        assert self.picked("-seq", scope=Scope.under("a"), limit=2) == ["a/b/c", "a"]
+
+    def test_candidates_come_by_rising_seq(self) -> None:
+        self.put(*(noted(f"{n}", ("a", "a/b")[n % 2], words="word", axis=n % 5) for n in range(50)))
+        for scope in (Scope("a"), Scope.under("a")):
+            seqs = self.search("word", axis=1, scope=scope, depth=7).seq.tolist()
+            assert seqs == sorted(set(seqs))
+
+    # Filters.
+
+    def test_only_what_passes_the_filter_is_found(self) -> None:
+        self.put(
+            noted(
+                "x", words="word", axis=0, who="ann", step=1, place=(0.0, 0.0), importance=0.9, data={"n": 1}
+            ),
+            noted(
+                "y",
+                words="word",
+                axis=0,
+                who="bob",
+                step=2,
+                place=(9.0, 0.0),
+                tier=Tier.LONG,
+                meta={"t": "a"},
+            ),
+            noted(
+                "z", words="word", axis=0, kind=Kind.FACT, occurred=5.0, session="s", source="m", agent="g"
+            ),
+        )
+        for where, wanted in self.filters():
+            assert set(self.found("word", axis=0, where=where)) == set(wanted), where
+            assert set(self.found("word", where=where)) == set(wanted), where
+            assert self.picked("seq", where) == list(wanted), where
+            found = self.search("word", axis=0, where=where)
+            assert (found.searched, found.kept) == (3, len(wanted)), where
+
+    def filters(self) -> Sequence[tuple[Where, str]]:
+        return (
+            (Where(), "xyz"),
+            (Where(who="ann"), "x"),
+            (Where(who="nobody"), ""),
+            (Where(step_from=2), "y"),
+            (Where(near=Near(place=(1.0, 0.0), radius=1.0)), "x"),
+            (Where(box=Box(low=(-1.0, -1.0), high=(9.0, 1.0))), "xy"),
+            (Where(importance_min=0.6), "x"),
+            (Where(tiers=(Tier.LONG,)), "y"),
+            (Where(kinds=(Kind.FACT,)), "z"),
+            (Where(kinds=()), ""),
+            (Where(until=10.0), "z"),
+            (Where(created_since=NOW), "xyz"),
+            (Where(session="s", source="m", agent="g"), "z"),
+            (Where(conditions=(Condition("data.n", "=", 1),)), "x"),
+            (Where(conditions=(Condition("meta.t", "exists", False),)), "xz"),
+            (Where(ids=("y", "z", "no")), "yz"),
+            (Where(who="ann") | Where(ids=("z",)), "xz"),
+            (~Where(who="ann") & Where(created_since=NOW), "yz"),
+            (Where(scope=Scope("b")), ""),
+            (Where(scope=Scope.under("a"), who="bob"), "y"),
+        )
+
+    def test_a_filter_follows_changes(self) -> None:
+        self.put(noted("x", words="word", who="ann", data=1), noted("y", words="word", who="ann", data=1))
+        condition = Where(conditions=(Condition(("data", 0), "exists", False),))
+        assert self.found("word", where=Where(who="ann")).keys() == {"x", "y"}
+        self.put(noted("x", words="word", who="bob", data=1))
+        assert self.found("word", where=Where(who="ann")).keys() == {"y"}
+        assert self.found("word", where=Where(who="bob") & condition).keys() == {"x"}

@@ -1,0 +1,158 @@
+"""Lists by a column, neighbours in sessions, and how an index follows its store."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import BadInput
+from ...core.scope import Scope
+from ...core.where import Where
+from ...store import ORDERS, Derived
+from ...text import pack
+from ...text.analysis import pack_analysis
+from .. import Candidates
+from .laws import NOW, WIDTH, IndexLaws, noted, unit
+
+
+class FollowingLaws(IndexLaws):
+    """An index agrees with its store, whoever writes and whenever it was built."""
+
+    def test_select_orders_by_each_column_both_ways(self) -> None:
+        low: dict[str, Any] = {"occurred": 1.0, "created": 1.0, "importance": 0.1, "step": -1}
+        high: dict[str, Any] = {"occurred": 2.0, "created": 2.0, "importance": 0.2, "step": 5}
+        self.put(noted("high", **high), noted("none"), noted("low", **low))
+        for order in set(ORDERS) - {"seq", "uses"}:
+            assert [id for id in self.picked(order) if id != "none"] == ["low", "high"], order
+            assert [id for id in self.picked(f"-{order}") if id != "none"] == ["high", "low"], order
+        assert self.picked("seq") == ["high", "none", "low"]
+        assert self.picked("-seq") == ["low", "none", "high"]
+
+    def test_select_agrees_with_the_store(self) -> None:
+        steps = (3, None, 1, None, 3, 2, -1)
+        self.put(
+            *(noted(f"{n}", ("a", "a/b")[n % 2], step=steps[n % 7], importance=n % 3 / 2) for n in range(40))
+        )
+        for scope in (Scope("a"), Scope.under("a")):
+            for order in (sign + name for name in ORDERS if name != "uses" for sign in ("", "-")):
+                for limit in (1, 3, 9, 100):
+                    truth = self.store.find(Where(scope=scope), order=order, limit=limit)
+                    assert self.picked(order, scope=scope, limit=limit) == [r.id for r in truth], order
+
+    def test_an_order_the_index_does_not_know_is_bad_input(self) -> None:
+        for order in ("uses", "text", "", "--seq"):
+            try:
+                self.picked(order)
+            except BadInput:
+                continue
+            raise AssertionError(f"order {order!r} was not refused")
+
+    # Following and rebuilding.
+
+    def test_other_writers_are_seen(self) -> None:
+        other = self.reopen(self.store)
+        self.put(noted("mine", words="word", axis=0))
+        assert self.found("word").keys() == {"mine"}
+        other.put([noted("theirs", words="word", axis=0)], now=NOW, unique=False)
+        assert self.found("word", axis=0).keys() == {"mine", "theirs"}
+        other.put([noted("mine", words="changed", axis=1)], now=NOW)
+        assert self.found("changed")["mine"][1] > 0
+        other.drop(Where(ids=("mine",)), now=NOW)
+        assert self.found("word").keys() == {"theirs"}
+        if other is not self.store:
+            other.close()
+
+    def test_bytes_that_were_rewritten_are_seen(self) -> None:
+        (x,) = self.put(noted("x", words="old", axis=0))
+        assert self.found("old", axis=0)["x"] > (0.99, 0.0)
+        self.store.rewrite([Derived(x.seq, unit((1, 1.0)).tobytes(), pack_analysis([pack(["new"])]))])
+        assert self.found("new", axis=1)["x"] > (0.99, 0.0)
+        assert self.found("old")["x"][1] == 0
+
+    def test_a_rebuilt_index_answers_the_same(self) -> None:
+        self.put(*(noted(f"{n}", words=f"cat w{n % 3}", axis=n % WIDTH) for n in range(50)))
+        self.search("cat")
+        self.put(*(noted(f"{n}", words="dog", axis=0) for n in range(10)))
+        self.store.drop(Where(ids=("20", "21")), now=NOW)
+        before = self.search("cat w1 dog", axis=3)
+        assert self.index.rebuild("a") == 48
+        self.assert_same(before, self.search("cat w1 dog", axis=3))
+        self.assert_same(before, self.search("cat w1 dog", axis=3, index=self.make(self.store, WIDTH)))
+        assert self.index.rebuild("nowhere") == 0
+
+    def assert_same(self, one: Candidates, other: Candidates) -> None:
+        for name in ("seq", "dense", "words"):
+            assert np.array_equal(getattr(one, name), getattr(other, name)), name
+        for name in ("importance", "occurred", "turn", "kind", "flags", "length", "days"):
+            assert np.array_equal(getattr(one.traits, name), getattr(other.traits, name)), name
+        assert (one.spans, one.searched, one.kept) == (other.spans, other.searched, other.kept)
+
+    def around(self, id: str, reach: int, where: Where | None = None) -> tuple[int, list[str]] | None:
+        """A record's turn and the ids of those beside it."""
+        records = {record.seq: record.id for record in self.store.find(Where(scope=Scope("a")))}
+        seq = next(seq for seq, name in records.items() if name == id)
+        place = self.index.around("a", [seq], reach, where, now=NOW).get(seq)
+        return place and (place.turn, [records[near] for near, _ in place.beside])
+
+    def test_who_stands_beside_a_record_in_its_session(self) -> None:
+        late, early = (noted(id, session="s", occurred=NOW + at) for id, at in (("late", 9), ("early", 1)))
+        self.put(late, noted("middle", session="s", occurred=NOW + 5), early, noted("alone"))
+        self.put(noted("other", session="t", occurred=NOW + 6))
+        assert self.around("middle", 1) == (1, ["late", "early"])
+        assert self.around("early", 5) == (0, ["middle", "late"])
+        assert self.around("late", 1) == (2, ["middle"])
+        assert self.around("other", 3) == (0, [])
+        assert self.around("alone", 3) is None
+        assert self.index.around("a", [10**12], 3, None, now=NOW) == {}
+        assert self.index.around("nowhere", [1], 3, None, now=NOW) == {}
+
+    def test_only_what_passes_and_lives_stands_beside(self) -> None:
+        turns = [
+            noted(f"t{n}", session="s", occurred=NOW + n, who="ann" if n % 2 else "bob") for n in range(6)
+        ]
+        self.put(*turns)
+        assert self.around("t3", 1, Where(who="ann")) == (3, ["t5", "t1"])
+        assert self.around("t3", 1, Where(who="bob")) is None
+        self.store.drop(Where(ids=("t4",)), now=NOW)
+        self.put(noted("t2", session="s", occurred=NOW + 2, expires=NOW - 1))
+        assert self.around("t3", 1) == (3, ["t5", "t1"])
+
+    def test_check_finds_nothing_wrong(self) -> None:
+        self.put(noted("x"), noted("y"), noted("x", "b"))
+        self.put(noted("x", words="new"))
+        self.store.drop(Where(ids=("y",)), now=NOW)
+        assert self.index.check("a") == self.index.check("b") == self.index.check("nowhere") == []
+
+    def test_what_is_gone_is_taken_out_at_once(self) -> None:
+        self.put(*(noted(f"{n}", words="word") for n in range(6)), noted("x", "b", words="word"))
+        self.found("word")
+        self.store.drop(Where(ids=("3",)), now=NOW)
+        assert self.index.cleanse("a") == self.index.cleanse("b") == self.index.cleanse("nowhere") == []
+        assert sorted(self.found("word")) == ["0", "1", "2", "4", "5"]
+        assert self.index.check("a") == self.index.check("b") == []
+
+    def test_many_threads_search_while_one_writes(self) -> None:
+        def read(_: int) -> int:
+            return len(self.found("word", depth=10**6))
+
+        read(0)  # makes store and index, once, before the threads ask for them
+        with ThreadPoolExecutor(4) as pool:
+            counts = [pool.submit(read, n) for n in range(20)]
+            for n in range(40):
+                self.put(noted(f"{n}", words="word"))
+            assert all(count.result() <= 40 for count in counts)
+        assert len(self.found("word", depth=10**6)) == 40
+
+    def test_closing_twice_is_fine_and_loses_nothing(self) -> None:
+        self.put(noted("x", words="word"))
+        self.found("word")
+        self.index.close()
+        self.index.close()
+        assert self.scores(self.search("word", index=self.make(self.store, WIDTH))).keys() == {"x"}
+
+    def test_it_tells_what_it_holds(self) -> None:
+        self.put(noted("x", words="word"))
+        self.found("word")
+        assert isinstance(self.index.stats(), dict)

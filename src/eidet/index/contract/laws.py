@@ -1,0 +1,139 @@
+"""What the laws of an index share: records made by hand, and how they are searched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import numpy as np
+
+from ...core.record import Kind, Record
+from ...core.scope import Scope
+from ...core.where import Where
+from ...store import Store
+from ...store.ram import RamStore
+from ...text import pack, term_id
+from ...text.analysis import pack_analysis
+from .. import Candidates, Floats, Hints, Index, Probe
+
+NOW: Final = 1_700_000_000.0
+WIDTH: Final = 16
+
+
+def unit(*parts: tuple[int, float]) -> Floats:
+    """A vector with these coordinates, of length one."""
+    vector = np.zeros(WIDTH, np.float32)
+    for axis, value in parts:
+        vector[axis] = value
+    length = float(np.linalg.norm(vector))
+    return vector / np.float32(length or 1)
+
+
+def noted(id: str, scope: str = "a", *, words: str = "", axis: int | None = None, **fields: Any) -> Record:
+    """A record with the words given and a vector along one axis."""
+    return long(id, [words], scope, axes=() if axis is None else (axis,), **fields)
+
+
+def long(
+    id: str,
+    units: Sequence[str],
+    scope: str = "a",
+    *,
+    axes: Sequence[int] = (),
+    flags: int = 0,
+    days: Sequence[tuple[int, int]] = (),
+    **fields: Any,
+) -> Record:
+    """A record in units of words, with vectors along the axes."""
+    text = f"{id} {' '.join(units)}"
+    said = {"text": text, "created": NOW, "occurred": NOW, "kind": Kind.EPISODE, **fields}
+    vector = b"".join(unit((axis, 1.0)).tobytes() for axis in axes) or None
+    terms = pack_analysis([pack(words.split()) for words in units], flags, days)
+    return Record(id=id, scope=scope, vector=vector, terms=terms, **said)
+
+
+def bm25(tf: float, length: float, mean: float, holding: int, of: int) -> float:
+    """The score of one term by the book, with k1 = 1.2 and b = 0.4."""
+    rarity = np.log1p((of - holding + 0.5) / (holding + 0.5))
+    return float(rarity * tf * 2.2 / (tf + 1.2 * (0.6 + 0.4 * length / mean)))
+
+
+class IndexLaws:
+    """What the laws of an index share. `make` gives one over a store; `folder` is a place for its files.
+
+    An index that needs a store of its own kind has `make_store`, and `reopen` for a second object
+    on the same records.
+    """
+
+    def make(self, store: Store, width: int) -> Index:
+        raise NotImplementedError
+
+    def make_store(self) -> Store:
+        return RamStore()
+
+    def reopen(self, store: Store) -> Store:
+        """Another object on the same records, as another process would have; by default the same one."""
+        return store
+
+    @cached_property
+    def folder(self) -> Path:
+        self._folder = TemporaryDirectory(prefix="eidet-contract-")
+        return Path(self._folder.name)
+
+    @cached_property
+    def store(self) -> Store:
+        return self.make_store()
+
+    @cached_property
+    def index(self) -> Index:
+        return self.make(self.store, WIDTH)
+
+    def teardown_method(self) -> None:
+        for part in ("index", "store"):
+            if part in self.__dict__:
+                getattr(self, part).close()
+        if "folder" in self.__dict__:
+            self._folder.cleanup()
+
+    def put(self, *records: Record) -> list[Record]:
+        return self.store.put(records, now=NOW, unique=False)
+
+    def search(
+        self,
+        words: str = "",
+        *,
+        axis: int | None = None,
+        scope: str | Scope = "a",
+        now: float = NOW,
+        index: Index | None = None,
+        hints: Hints | None = None,
+        **how: Any,
+    ) -> Candidates:
+        vector = None if axis is None else unit((axis, 1.0))
+        terms = tuple(term_id(word) for word in words.split())
+        probe = Probe(
+            scope=Scope.of(scope), now=now, vector=vector, terms=terms, hints=hints or Hints(), **how
+        )
+        return (index or self.index).search(probe)
+
+    def found(self, words: str = "", **how: Any) -> dict[str, tuple[float, float]]:
+        """What a search finds: the scores of both arms by id."""
+        return self.scores(self.search(words, **how))
+
+    def scores(self, found: Candidates) -> dict[str, tuple[float, float]]:
+        scopes = [found.scopes[code] for code in found.scope.tolist()]
+        records = [
+            self.store.fetch(path, [seq])[0] for path, seq in zip(scopes, found.seq.tolist(), strict=True)
+        ]
+        arms = zip(found.dense.tolist(), found.words.tolist(), strict=True)
+        return {record.id: arm for record, arm in zip(records, arms, strict=True) if record is not None}
+
+    def picked(self, order: str, where: Where | None = None, **how: Any) -> list[str]:
+        """The ids that `select` gives, in its order."""
+        asked: dict[str, Any] = {"scope": Scope("a"), "now": NOW, "limit": 100, **how}
+        chosen = self.index.select(asked.pop("scope"), where, order=order, **asked)
+        records = [self.store.fetch(scope, [seq])[0] for scope, seq in chosen]
+        return [record.id for record in records if record is not None]

@@ -1,0 +1,187 @@
+"""Which scopes are in RAM: they follow the store, and leave when memory runs short."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final, Generic, Protocol, TypeVar
+
+from ...core.errors import Corrupt
+from ...core.scope import Scope
+from ...store import Changes, Head, Store
+from .arms import VectorArm
+from .shard import Shard
+
+T = TypeVar("T")
+V = TypeVar("V", bound=VectorArm)
+BATCH: Final = 5_000  # entries read from the store at once
+
+
+class Keeper(Protocol[V]):
+    """How the shards of an index begin, go on and end."""
+
+    def create(self, scope: str) -> Shard[V]:
+        """An empty one."""
+
+    def load(self, shard: Shard[V], head: Head) -> Shard[V]:
+        """The shard to go on with in place of an empty one, when the scope is first asked for."""
+
+    def apply(self, shard: Shard[V], changes: Changes) -> None:
+        """Takes a page of changes in."""
+
+    def is_worth_saving(self, rows: int) -> bool:
+        """Whether a shard is saved that has learnt so many rows, or leaves RAM with so many."""
+
+    def save(self, shard: Shard[V]) -> None: ...
+
+
+class _Slot(Generic[V]):
+    """A scope's place in the cache: its shard, behind a lock, and the bytes it takes."""
+
+    __slots__ = ("attributes", "lock", "nbytes", "shard")
+
+    def __init__(self, shard: Shard[V]) -> None:
+        self.lock = threading.RLock()
+        self.shard = shard
+        self.nbytes = 0
+        self.attributes = 0  # of them, for columns of attributes
+
+
+class ScopeCache(Generic[V]):
+    """Shards by scope. Before each question a shard reads what it has not seen yet. Safe from many threads.
+
+    `renewed` is called before an answer from vectors or terms that were replaced, and may refuse it.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        keeper: Keeper[V],
+        *,
+        memory_mb: int,
+        renewed: Callable[[], None] | None = None,
+    ) -> None:
+        self._store, self._keeper = store, keeper
+        self._most = memory_mb * 2**20
+        self._renewed = renewed
+        self._epoch = store.head().epoch
+        self._slots: OrderedDict[str, _Slot[V]] = OrderedDict()
+        self._nbytes = 0
+        self._lock = threading.Lock()
+
+    def read_head(self, known: Head | None = None) -> Head:
+        head = known or self._store.head()
+        if head.epoch != self._epoch:
+            if self._renewed is not None:
+                self._renewed()
+            self._epoch = head.epoch
+        return head
+
+    def list_paths(self, scope: Scope) -> list[str]:
+        """The scopes that a question is about."""
+        return list(self._store.scopes(scope)) if scope.below else [scope.path]
+
+    def ask(self, scope: str, head: Head, question: Callable[[Shard[V]], T]) -> T:
+        """Answers from a shard that has seen everything up to `head`."""
+        slot = self._find_slot(scope)
+        with slot.lock:
+            if slot.shard.head != head:
+                self._catch_up(slot, head)
+            answer = question(slot.shard)
+            if slot.attributes != slot.shard.attributes.nbytes:
+                self._weigh(slot)
+        if self._nbytes > self._most:
+            self._make_room(scope)
+        return answer
+
+    def peek(self, scope: str) -> Shard[V] | None:
+        """The shard of a scope as it is, if it is in RAM."""
+        slot = self._slots.get(scope)
+        return None if slot is None else slot.shard
+
+    def weigh(self, scope: str) -> None:
+        """Counts the bytes of a scope again, whose shard has become smaller."""
+        slot = self._slots.get(scope)
+        if slot is not None:
+            self._weigh(slot)
+
+    def drop(self, scope: str) -> None:
+        with self._lock:
+            slot = self._slots.pop(scope, None)
+            self._nbytes -= slot.nbytes if slot else 0
+        if slot is not None and self._keeper.is_worth_saving(slot.shard.live):
+            with slot.lock:
+                self._keeper.save(slot.shard)
+
+    def drop_all(self) -> None:
+        for scope in self.scopes:
+            self.drop(scope)
+
+    @property
+    def scopes(self) -> list[str]:
+        with self._lock:
+            return list(self._slots)
+
+    @property
+    def shards(self) -> list[Shard[V]]:
+        with self._lock:
+            return [slot.shard for slot in self._slots.values()]
+
+    @property
+    def nbytes(self) -> int:
+        return self._nbytes
+
+    def _find_slot(self, scope: str) -> _Slot[V]:
+        with self._lock:
+            slot = self._slots.get(scope)
+            if slot is None:
+                slot = self._slots[scope] = _Slot(self._keeper.create(scope))
+            self._slots.move_to_end(scope)
+            return slot
+
+    def _catch_up(self, slot: _Slot[V], head: Head) -> None:
+        shard = slot.shard
+        if shard.head.seq == 0:
+            shard = self._keeper.load(shard, head)
+        before, away = shard.count, shard.head.seq
+        while shard.head.seq < head.seq or shard.head.epoch < head.epoch:
+            changes = self._store.changes(shard.scope, shard.head.seq, BATCH)
+            stale = changes.head.epoch != shard.head.epoch and shard.head.seq > 0
+            if stale or 0 < away < changes.pruned:  # of another epoch, or away for longer than is told
+                shard, before = self._keeper.create(shard.scope), 0
+            else:
+                self._apply(shard, changes)
+            away = 0
+        slot.shard = shard
+        self._weigh(slot)
+        if self._keeper.is_worth_saving(shard.count - before):
+            self._keeper.save(shard)
+
+    def _apply(self, shard: Shard[V], changes: Changes) -> None:
+        try:
+            self._keeper.apply(shard, changes)
+        except (KeyError, ValueError, TypeError) as error:
+            raise Corrupt(
+                f"a stored row of scope {shard.scope} is damaged ({error!r}); restore a copy"
+            ) from error
+
+    def _weigh(self, slot: _Slot[V]) -> None:
+        nbytes, slot.attributes = slot.shard.nbytes, slot.shard.attributes.nbytes
+        with self._lock:
+            if self._slots.get(slot.shard.scope) is slot:  # else it was dropped while it was loading
+                self._nbytes += nbytes - slot.nbytes
+                slot.nbytes = nbytes
+
+    def _make_room(self, current: str) -> None:
+        """Drops the scopes asked for longest ago until the rest fits; never the one just used."""
+        with self._lock:
+            excess = self._nbytes - self._most
+            victims = []
+            for scope, slot in self._slots.items():
+                if excess <= 0 or scope == current:
+                    break
+                victims.append(scope)
+                excess -= slot.nbytes
+        for scope in victims:
+            self.drop(scope)

@@ -1,0 +1,193 @@
+"""The columns of one scope: what filters read, and what orders and describes records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.record import Kind, Tier, Trust
+from ...core.where import Where
+from ...store import Entry
+from ...text.analysis import Analysis
+from .. import Rows, Seqs
+from .arrays import extended, grown
+from .filters import Mask, Resolve, mask
+from .sessions import Sessions
+
+FLOATS: Final = ("occurred", "created", "step", "x", "y", "z", "importance", "expires")
+LABELS: Final = ("agent", "session", "who", "source")
+TYPES: Final[dict[str, Any]] = {
+    "seq": np.int64,
+    "kind": np.uint8,
+    "tier": np.uint8,
+    "trust": np.uint8,
+    "flags": np.uint8,
+    "unit": np.uint16,
+    "alive": np.bool_,
+    **dict.fromkeys(FLOATS, np.float64),
+    **dict.fromkeys(LABELS, np.int32),
+}
+_KINDS: Final = {str(kind): code for code, kind in enumerate(Kind)}
+_TIERS: Final = {str(tier): code for code, tier in enumerate(Tier)}
+_TRUST: Final = {str(trust): code for code, trust in enumerate(Trust)}
+NONE: Final = -1
+UNSEEN: Final = -2
+FEW: Final = 64  # rows at most that are added to what was made for searching; more make it anew
+
+
+class ColumnTable:
+    """Rows in order of seq; a row that is gone is only marked. The columns are attributes: `table.seq`.
+
+    A row is a unit of a record: most records have one, long ones several, one after the other.
+    """
+
+    def __init__(self, scope: str) -> None:
+        self.scope = scope
+        self.count = 0
+        self.live = 0  # living rows
+        self.records = 0  # living records
+        self.mortal = False  # whether any row ever had an expiry
+        self.arrays: dict[str, NDArray[Any]] = {name: np.empty(0, kind) for name, kind in TYPES.items()}
+        self.codes: dict[str, dict[str, int]] = {name: {} for name in LABELS}
+        self.days = np.empty((0, 3), np.int32)  # row, first and last day of the times texts speak of
+        self._voices: tuple[str, ...] | None = None
+        self._sessions: Sessions | None = None
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        try:
+            return self.__dict__["arrays"][name][: self.__dict__["count"]]  # type: ignore[no-any-return]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def code(self, column: str, label: str) -> int:
+        return self.codes[column].get(label, UNSEEN)
+
+    def rows_of(self, seqs: Seqs) -> Rows:
+        """All rows of the records with these seqs; not every seq need be one of ours."""
+        first, last = np.searchsorted(self.seq, seqs), np.searchsorted(self.seq, seqs, side="right")
+        sizes = last - first
+        return np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
+
+    def living_rows_of(self, seqs: Seqs) -> Rows:
+        rows = self.rows_of(np.unique(seqs))
+        alive: Mask = self.alive[rows]
+        return rows[alive]
+
+    def select_passing(self, where: Where | None, now: float, resolve: Resolve) -> Mask | None:
+        """Which rows may be answered; None when all may."""
+        keep = None if where is None else mask(where, self, resolve)
+        if keep is not None and keep.all():
+            keep = None  # all rows are searched faster as all than as those that passed
+        if self.live < self.count:
+            keep = self.alive.copy() if keep is None else np.logical_and(keep, self.alive)
+        if self.mortal:
+            fresh = self.expires > now
+            keep = fresh if keep is None else np.logical_and(keep, fresh)
+        return keep
+
+    @property
+    def voices(self) -> tuple[str, ...]:
+        """Every who of the scope, by code; "" for one who has no living record."""
+        if self._voices is None:
+            here = np.bincount(self.who[self.alive & (self.who >= 0)], minlength=len(self.codes["who"]))
+            self._voices = tuple(who if here[at] else "" for at, who in enumerate(self.codes["who"]))
+        return self._voices
+
+    @property
+    def sessions(self) -> Sessions:
+        if self._sessions is None:
+            self._sessions = Sessions(self.session, self.occurred, self.alive, self.unit == 0)
+        return self._sessions
+
+    # Following the store.
+
+    def append(self, given: Entry, read: Sequence[Analysis], sizes: NDArray[np.intp]) -> None:
+        """Adds records, given column by column, with as many rows each as `sizes` says."""
+        start, added = self.count, int(sizes.sum())
+        self.reserve(start + added)
+        rows, firsts = slice(start, start + added), np.cumsum(sizes) - sizes
+        self._fill(given, rows, sizes)
+        self.arrays["flags"][rows] = np.repeat([analysis.flags for analysis in read], sizes)
+        self.arrays["unit"][rows] = np.arange(added) - np.repeat(firsts, sizes)
+        self._add_days(read, start + firsts)
+        self.count += added
+        self.live += added
+        self.records += len(sizes)
+        self._voices = None
+        if added == len(sizes) <= FEW:
+            self._extend_sessions(start)
+        else:
+            self._sessions = None
+
+    def _fill(self, given: Entry, rows: slice, sizes: NDArray[np.intp]) -> None:
+        arrays = self.arrays
+        for name in FLOATS:
+            arrays[name][rows] = np.repeat(np.array(getattr(given, name), np.float64), sizes)
+        for name in LABELS:
+            arrays[name][rows] = np.repeat(self._encode(name, getattr(given, name)), sizes)
+        arrays["seq"][rows] = np.repeat(given.seq, sizes)
+        arrays["kind"][rows] = np.repeat([_KINDS[kind] for kind in given.kind], sizes)
+        arrays["tier"][rows] = np.repeat([_TIERS[tier] for tier in given.tier], sizes)
+        arrays["trust"][rows] = np.repeat([_TRUST[trust] for trust in given.trust], sizes)
+        arrays["alive"][rows] = True
+        expires = arrays["expires"][rows]
+        self.mortal = self.mortal or not np.isnan(expires).all()
+        expires[np.isnan(expires)] = np.inf
+
+    def _encode(self, name: str, labels: Sequence[str | None]) -> list[int]:
+        codes = self.codes[name]
+        return [NONE if label is None else codes.setdefault(label, len(codes)) for label in labels]
+
+    def _add_days(self, read: Sequence[Analysis], rows: NDArray[np.intp]) -> None:
+        found: list[tuple[int, int, int]] = []
+        for row, analysis in zip(rows.tolist(), read, strict=True):
+            found += [(row, first, last) for first, last in analysis.days]
+        if found:
+            self.days = np.concatenate((self.days, np.array(found, np.int32)))
+
+    def _extend_sessions(self, start: int) -> None:
+        """Adds new rows to the sessions, as long as each comes last in its own; else they are made anew."""
+        if self._sessions is None:
+            return
+        session, occurred = self.session, self.occurred
+        for row in range(start, self.count):
+            if not self._sessions.append(row, int(session[row]), occurred):
+                self._sessions = None
+                return
+
+    def mark_gone(self, rows: Rows) -> None:
+        self.alive[rows] = False
+        self.live -= len(rows)
+        self.records -= int((self.unit[rows] == 0).sum())
+        self._sessions = self._voices = None
+
+    def reserve(self, count: int) -> None:
+        """Makes room for so many rows in all."""
+        capacity = len(self.arrays["seq"])
+        if count > capacity:
+            capacity = grown(capacity, count)
+            for name, column in self.arrays.items():
+                self.arrays[name] = extended(column, self.count, capacity)
+
+    def keep(self, rows: Mask) -> None:
+        """Forgets the other rows and numbers those that stay anew."""
+        for name in self.arrays:
+            self.arrays[name] = self.arrays[name][: self.count][rows]
+        self.days = self.days[rows[self.days[:, 0]]]
+        self.days[:, 0] = (np.cumsum(rows) - 1)[self.days[:, 0]]
+        self.count = self.live = int(rows.sum())
+        self._sessions = None
+
+    @property
+    def nbytes(self) -> int:
+        columns = sum(column.nbytes for column in self.arrays.values())
+        labels = 0
+        for codes in self.codes.values():
+            labels += sum(map(len, codes)) + 100 * len(codes)
+        return columns + labels + self.days.nbytes

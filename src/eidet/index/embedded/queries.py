@@ -1,0 +1,186 @@
+"""What indexes with shards in RAM answer from them, whatever their vector arm is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, Generic
+
+import numpy as np
+
+from ...core.errors import BadInput, Corrupt, Unavailable
+from ...core.record import Record
+from ...core.scope import Scope
+from ...core.where import Where
+from ...store import Head, Store
+from ...store.rules import check_order
+from ...text import Analyzer, term_id
+from ...text.chunks import units_of
+from .. import Candidates, Neighbours, Probe, Rows, Seqs
+from .arms import Scorer, VectorArm
+from .cache import BATCH, ScopeCache, V
+from .filters import Resolve
+from .lexicon import Lexicon, Reader
+from .shard import Shard
+
+
+class ShardQueries(Generic[V]):
+    """Asks the shards of a cache, and the store for what no column tells: ids, conditions and texts."""
+
+    def __init__(
+        self,
+        store: Store,
+        cache: ScopeCache[V],
+        lexicon: Lexicon | None = None,
+        analyzer: Analyzer | None = None,
+    ) -> None:
+        self._store, self._cache = store, cache
+        self._lexicon, self._analyzer = lexicon, analyzer
+
+    def search(self, scope: str, head: Head, probe: Probe) -> Candidates:
+        return self._cache.ask(scope, head, partial(self.search_shard, probe))
+
+    def search_shard(self, probe: Probe, shard: Shard[VectorArm], scorer: Scorer | None = None) -> Candidates:
+        return shard.search(probe, self.resolve_in(shard), self.read_words(shard), scorer)
+
+    def select(
+        self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
+    ) -> list[tuple[str, int]]:
+        """As `Index.select`."""
+        name, descending = check_order(order)
+        if name == "uses":
+            raise BadInput("the index does not keep uses; `find` orders by them")
+
+        def pick(shard: Shard[V]) -> list[tuple[float, int, str]]:
+            return _pick_first(shard, self._pass_rows(shard, where, now), name, descending, limit)
+
+        head = self._cache.read_head()
+        keys: list[tuple[float, int, str]] = []
+        for path in self._cache.list_paths(scope):
+            keys += self._cache.ask(path, head, pick)
+        keys.sort()
+        return [(path, abs(seq)) for _, seq, path in keys[:limit]]
+
+    def _pass_rows(self, shard: Shard[V], where: Where | None, now: float) -> Rows:
+        keep = shard.columns.select_passing(where, now, self.resolve_in(shard))
+        first = shard.columns.unit == 0
+        return np.flatnonzero(first if keep is None else keep & first)
+
+    def around(
+        self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
+    ) -> dict[int, Neighbours]:
+        """As `Index.around`."""
+
+        def walk(shard: Shard[V]) -> dict[int, Neighbours]:
+            return shard.around(seqs, reach, where, now, self.resolve_in(shard))
+
+        return self._cache.ask(scope, self._cache.read_head(), walk)
+
+    def list_voices(self, scope: str, head: Head) -> tuple[str, ...]:
+        return self._cache.ask(scope, head, lambda shard: shard.columns.voices)
+
+    def follow(self, scope: str) -> None:
+        """As `Index.follow`."""
+        if self._cache.peek(scope) is not None:
+            self._cache.ask(scope, self._cache.read_head(), lambda shard: shard.head)
+
+    def check(self, scope: str) -> list[str]:
+        """As `Index.check`."""
+
+        def list_seqs(shard: Shard[V]) -> tuple[set[int], set[int]]:
+            columns = shard.columns
+            return set(columns.seq[columns.alive].tolist()), set(shard.damaged)
+
+        held, damaged = self._cache.ask(scope, self._store.head(), list_seqs)
+        truth = set(self._store.match(Where(scope=Scope(scope))))
+        return report_faults(scope, len(truth - held - damaged), len(held - truth), len(damaged))
+
+    def stats(self) -> dict[str, Any]:
+        shards = self._cache.shards
+        return {
+            "loaded_scopes": len(shards),
+            "loaded_records": sum(shard.records for shard in shards),
+            "memory_bytes": self._cache.nbytes,
+        }
+
+    # What columns cannot tell.
+
+    def resolve_in(self, shard: Shard[VectorArm]) -> Resolve:
+        """The seqs that pass what the columns of records cannot tell: ids and conditions."""
+        return partial(self._resolve, shard)
+
+    def _resolve(self, shard: Shard[VectorArm], where: Where) -> Seqs:
+        if where.ids is None:
+            seqs = shard.columns.seq
+            try:
+                held = shard.attributes.holding(where.conditions, seqs, partial(self._read_records, shard))
+            except (Corrupt, Unavailable):  # some record cannot be read; the store need not read them whole
+                held = None
+            if held is not None:
+                return seqs[held]
+        return np.array(self._store.match(where), np.int64)
+
+    def _read_records(self, shard: Shard[VectorArm], seqs: list[int]) -> Iterator[Record | None]:
+        for start in range(0, len(seqs), BATCH):
+            yield from self._store.fetch(shard.scope, seqs[start : start + BATCH])
+
+    def read_words(self, shard: Shard[VectorArm]) -> Reader | None:
+        """Vectors of the words of a scope; None where the embedder knows none."""
+        return None if self._lexicon is None else self._lexicon.reader(partial(self._spell, shard))
+
+    def _spell(self, shard: Shard[VectorArm], unknown: Sequence[int]) -> dict[int, str]:
+        """The terms behind ids, from texts of the scope that have them."""
+        assert self._analyzer is not None
+        which, rows, _ = shard.postings.lookup(unknown)
+        _, first = np.unique(which, return_index=True)
+        seqs = np.unique(shard.columns.seq[rows[first]])
+        wanted = set(unknown)
+        found: dict[int, str] = {}
+        for record in self._read_records(shard, seqs.tolist()):
+            for text in () if record is None else _list_texts(record):
+                terms = self._analyzer.terms(text)
+                found.update((id, term) for term in terms if (id := term_id(term)) in wanted)
+        return found
+
+
+def merge_voices(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Who speaks in several scopes; of one scope, as it tells it."""
+    if len(parts) == 1:
+        return parts[0]
+    heard: dict[str, None] = {}
+    for part in parts:
+        heard.update((who, None) for who in part if who)
+    return tuple(heard)
+
+
+def report_faults(scope: str, missed: int, ghosts: int, damaged: int) -> list[str]:
+    """Where an index and its store disagree, in words."""
+    faults = []
+    if missed:
+        faults.append(f"scope {scope}: the index misses {missed:,} records; run `eidet rebuild`")
+    if ghosts:
+        faults.append(f"scope {scope}: the index still holds {ghosts:,} records; run `eidet rebuild`")
+    if damaged:
+        faults.append(f"scope {scope}: {damaged:,} records are damaged; restore a copy or an export")
+    return faults
+
+
+def _list_texts(record: Record) -> set[str]:
+    """What the terms of a record were read from: all of its text, or each of its units."""
+    text, speaker = record.whole.text, f"{record.who}: " if record.who else ""
+    return {speaker + part for part in (text, *units_of(text))}
+
+
+def _pick_first(
+    shard: Shard[VectorArm], rows: Rows, name: str, descending: bool, limit: int
+) -> list[tuple[float, int, str]]:
+    """Sort keys of the first `limit` rows by a column: (value, seq, scope), absent values last."""
+    sign = -1 if descending else 1
+    values = shard.columns.arrays[name][rows] * float(sign)
+    values[np.isnan(values)] = np.inf
+    if len(rows) > limit * 4 > 0:
+        near = values <= np.partition(values, limit - 1)[limit - 1]
+        rows, values = rows[near], values[near]
+    seqs = shard.columns.seq[rows] * sign
+    order = np.lexsort((seqs, values))[:limit]
+    return [(float(values[i]), int(seqs[i]), shard.scope) for i in order]
