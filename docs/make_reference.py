@@ -11,6 +11,12 @@ import re
 from pathlib import Path
 from typing import Any
 
+from eidet.aio.namespaces import AsyncAdmin, AsyncKeys, AsyncTrust, AsyncUpkeep
+from eidet.memory.admin import AdminNamespace
+from eidet.memory.keys import KeysNamespace
+from eidet.memory.trust import TrustNamespace
+from eidet.memory.upkeep import UpkeepNamespace
+
 PAGE = Path(__file__).with_name("reference.md")
 MODULES = (
     "eidet",
@@ -25,6 +31,15 @@ MODULES = (
     "eidet.compat.agents",
     "eidet.compat.api",
 )
+NAMESPACES: dict[str, dict[str, type]] = {
+    "Memory": {
+        "upkeep": UpkeepNamespace,
+        "trust": TrustNamespace,
+        "keys": KeysNamespace,
+        "admin": AdminNamespace,
+    },
+    "AsyncMemory": {"upkeep": AsyncUpkeep, "trust": AsyncTrust, "keys": AsyncKeys, "admin": AsyncAdmin},
+}
 HEAD = """# Reference
 
 Every public name, made from the code by `python docs/make_reference.py`. The docstrings say more:
@@ -49,12 +64,18 @@ def _names(module: Any) -> list[str]:
 def _entry(name: str, what: Any) -> str:
     if not inspect.isclass(what):
         return f"- `{name}{_signature(what)}`: {_first(what)}\n"
-    verbs = [
-        f"  - `{verb}{_signature(function)}`" + (f": {said}" if (said := _first(function)) else "")
+    lines = [f"- **`{name}`**: {_first(what)}", *_verbs(what, "")]
+    for namespace, kind in NAMESPACES.get(name, {}).items():
+        lines += _verbs(kind, f"{namespace}.")
+    return "\n".join([*lines, ""])
+
+
+def _verbs(what: type, prefix: str) -> list[str]:
+    return [
+        f"  - `{prefix}{verb}{_signature(function)}`" + (f": {said}" if (said := _first(function)) else "")
         for verb, function in sorted(vars(what).items())
         if not verb.startswith("_") and inspect.isfunction(function)
     ]
-    return "\n".join([f"- **`{name}`**: {_first(what)}", *verbs, ""])
 
 
 def _signature(function: Any) -> str:

@@ -58,14 +58,14 @@ def test_every_verb_answers_as_its_twin(place: Path | None, tmp_path: Path) -> N
                 await memory.revise(one.id, text="x", version=1)
             assert [event.what for event in await memory.history(one.id)] == ["created", "revised"]
             assert await memory.scopes() == {"default": 2}
-            assert (await memory.stats())["records"] == 2
+            assert (await memory.admin.stats())["records"] == 2
             assert await memory.export(tmp_path / "export.jsonl") == 2
             assert await memory.forget(two.id, for_good=False) == 1
             assert await memory.load(tmp_path / "export.jsonl") == 2
-            await memory.flush()
-            assert await memory.rebuild() == 2
-            assert await memory.reembed("hashing:32") == 2
-            assert await memory.check() == []
+            await memory.admin.flush()
+            assert await memory.admin.rebuild() == 2
+            assert await memory.admin.reembed("hashing:32") == 2
+            assert await memory.admin.check() == []
 
     run(story())
 
@@ -232,12 +232,12 @@ def test_upkeep_is_awaited_and_entered(place: Path | None) -> None:
     async def story() -> None:
         async with AsyncMemory(place, embedder=HASHING) as memory:
             record = await memory.remember("Ann lives in Lisbon")
-            assert (await memory.maintain()).counts == {}
-            async with await memory.upkeep(every=3600) as worker:
+            assert (await memory.upkeep.maintain()).counts == {}
+            async with await memory.upkeep.background(every=3600) as worker:
                 assert worker.stats()["running"]
-                assert (await memory.detail(record.id)).text == "Ann lives in Lisbon"
-                await memory.pin(record.id)
+                assert (await memory.upkeep.detail(record.id)).text == "Ann lives in Lisbon"
+                await memory.upkeep.pin(record.id)
             assert not worker.stats()["running"]
-            assert (await memory.unpin(record.id)).meta == {}
+            assert (await memory.upkeep.unpin(record.id)).meta == {}
 
     run(story())

@@ -14,13 +14,13 @@ from eidet.core.where import Where
 from eidet.store.ram import RamStore
 
 VERBS: dict[str, Callable[[Memory], Record]] = {
-    "pin": lambda memory: memory.pin("x"),
-    "unpin": lambda memory: memory.unpin("x"),
-    "hold": lambda memory: memory.hold("x"),
-    "release": lambda memory: memory.release("x"),
-    "quarantine": lambda memory: memory.quarantine("x"),
-    "approve": lambda memory: memory.approve("x"),
-    "restore": lambda memory: memory.restore("x"),
+    "pin": lambda memory: memory.upkeep.pin("x"),
+    "unpin": lambda memory: memory.upkeep.unpin("x"),
+    "hold": lambda memory: memory.upkeep.hold("x"),
+    "release": lambda memory: memory.upkeep.release("x"),
+    "quarantine": lambda memory: memory.trust.quarantine("x"),
+    "approve": lambda memory: memory.trust.approve("x"),
+    "restore": lambda memory: memory.upkeep.restore("x"),
     "revise": lambda memory: memory.revise("x", meta={"seen": True}),
 }
 BEFORE: dict[str, Callable[[Memory], object]] = {

@@ -59,7 +59,7 @@ def rebuild(on: Which) -> None:
     With --language, analyse every text anew first.
     """
     with on.opened_for_change() as memory, progress_bar("rebuilding") as tell:
-        count = memory.rebuild(on.reach_or_all(False), language=on.language, progress=tell)
+        count = memory.admin.rebuild(on.reach_or_all(False), language=on.language, progress=tell)
     _tell(on, {"rebuilt": count}, f"rebuilt the index of {count:,} records")
 
 
@@ -71,8 +71,8 @@ def reembed(on: Which) -> None:
     if on.embedder is None:
         raise BadInput("name the embedder to change to: --embedder wordllama")
     with on.opened_for_change() as memory, progress_bar("embedding") as tell:
-        count = memory.reembed(on.embedder, progress=tell)
-        name = memory.stats()["embedder"]
+        count = memory.admin.reembed(on.embedder, progress=tell)
+        name = memory.admin.stats()["embedder"]
     _tell(on, {"embedded": count, "embedder": name}, f"embedded {count:,} records with {name}")
 
 

@@ -213,7 +213,7 @@ def stats(
     """Counts and sizes, and how recalls went, of the scope named or of all."""
     scope = on.reach_or_all(below)
     with on.opened() as memory:
-        answer = memory.metrics(scope) if metrics else memory.stats(scope)
+        answer = memory.admin.metrics(scope) if metrics else memory.admin.stats(scope)
     if metrics and not on.json:
         from ..quality.metrics import exposition
 

@@ -30,7 +30,7 @@ def review(
     With --json one a line.
     """
     with on.opened() as memory:
-        found = memory.review(scope=on.reach(below), limit=limit)
+        found = memory.trust.review(scope=on.reach(below), limit=limit)
     if on.json:
         emit_each(record_json(record) for record in found)
     elif not found:
@@ -73,7 +73,7 @@ def quarantine(
 ) -> None:
     """Keep a memory from every answer until it is approved."""
     with on.opened() as memory:
-        _tell(on, memory.quarantine(id, scope=on.one_scope, because=because, by=by))
+        _tell(on, memory.trust.quarantine(id, scope=on.one_scope, because=because, by=by))
 
 
 def approve(
@@ -86,7 +86,7 @@ def approve(
 ) -> None:
     """End a quarantine and take the label off."""
     with on.opened() as memory:
-        _tell(on, memory.approve(id, scope=on.one_scope, trust=trust, by=by))
+        _tell(on, memory.trust.approve(id, scope=on.one_scope, trust=trust, by=by))
 
 
 def _tell(on: Which, record: Record) -> None:
@@ -99,7 +99,7 @@ def _tell(on: Which, record: Record) -> None:
 def reveal(on: Which, id: Id) -> None:
     """Show a memory with its pseudonyms turned back (settings vault and guard_key)."""
     with on.opened() as memory:
-        record = memory.reveal(memory.detail(id, scope=on.one_scope))
+        record = memory.trust.reveal(memory.upkeep.detail(id, scope=on.one_scope))
     if on.json:
         emit(record_json(record))
     else:
@@ -112,5 +112,5 @@ def forget_value(
 ) -> None:
     """Forget a value in the vault: its pseudonyms cannot be turned back any more."""
     with on.opened() as memory:
-        gone = memory.forget_value(value)
+        gone = memory.trust.forget_value(value)
     emit({"forgotten": gone}) if on.json else typer.echo(f"forgot {gone:,} in the vault")

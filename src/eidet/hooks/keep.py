@@ -51,7 +51,7 @@ class Plan:
     def waits(self, agent: Any) -> bool:
         """Whether keeping a capture may wait for a disk or a server."""
         memory = None if self.store is not None else self._memory(agent)
-        return memory is not None and not isinstance(memory._engine.store, RamStore)  # noqa: SLF001
+        return memory is not None and not isinstance(memory.parts.store, RamStore)
 
     def keep(self, agent: Any, captured: Captured) -> None:
         if self.store is not None:
@@ -70,7 +70,7 @@ class Plan:
         elif not isinstance(found, Memory | AsyncMemory):
             found = found(agent)
         if isinstance(found, AsyncMemory):
-            return found._memory  # noqa: SLF001  the façade is the other half of Memory
+            return found.core
         return found if isinstance(found, Memory) else None
 
 

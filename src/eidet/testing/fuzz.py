@@ -21,7 +21,7 @@ from .tenants import Tenant, tenants_of
 MOST: Final = 20  # leaks that are told before the game is given up
 READS: Final[tuple[Move, ...]] = (
     *(moves.recall, moves.recall, moves.context, moves.find, moves.get, moves.history, moves.detail),
-    *(moves.review, moves.export, moves.forgettable, moves.verify_forgotten),
+    *(moves.review, moves.export, moves.preview_forget, moves.verify_forgotten),
     *(checks.count, checks.stats, checks.metrics, checks.scopes, checks.phrased, checks.refused),
 )
 WRITES: Final[tuple[Move, ...]] = (
@@ -133,7 +133,7 @@ class _Game:
             for _ in range(3):
                 moves.remember_messages(self._stage, me)
                 moves.remember(self._stage, me)
-        self._stage.memory.flush()
+        self._stage.memory.admin.flush()
         self._records = {one.scope: self._kept(one) for one in self._stage.tenants}
         for number in range(operations):
             self._move(number)
@@ -149,7 +149,7 @@ class _Game:
         watched = stage.other(me)
         before = self._counted(watched)
         done = self._made(move, me)
-        stage.memory.flush()
+        stage.memory.admin.flush()
         others = [one for one in stage.tenants if not me.may_see(one, below=done.below)]
         looked_at = [one for one in others if writes or one is watched]
         told = [*self._told(done, others), *self._changed(looked_at, before, watched)]
@@ -206,7 +206,7 @@ class _Game:
     def _counted(self, one: Tenant) -> object:
         """What is counted of a tenant, and the history of one of its records."""
         memory, stage = self._stage.memory, self._stage
-        retrieval = memory.stats(one.scope)["retrieval"]
+        retrieval = memory.admin.stats(one.scope)["retrieval"]
         known = stage.ids.get(one.scope) or ["none"]
         events = memory.history(known[-1], scope=one.scope)
         return {name: retrieval.get(name) for name in _COUNTED}, events

@@ -5,111 +5,97 @@ A property is awaited: `await working.task`. `len(view)` is `await view.count()`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from functools import update_wrapper
-from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, cast, overload
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final, Generic, Protocol, Self, TypeVar, cast, overload
 
 from ..aio import AsyncMemory
-from ..memory import Memory
-from ..write import texts_of
+from ..aio.hop import Hopping, Threads, hop
 from .conversation import Conversation, Counter
 from .episodic import Episodic
 from .semantic import Semantic
 from .working import Working
 
-P = ParamSpec("P")
 T = TypeVar("T")
 V = TypeVar("V")
 
 
-class AsyncView(Generic[V]):
-    """A view of a memory, entered as the verbs of that `AsyncMemory` are."""
+class AsyncView(Hopping[V]):
+    """A view of a memory, whose methods run as the verbs of that `AsyncMemory` do."""
 
     def __init__(self, memory: AsyncMemory, view: V) -> None:
-        self._memory = memory
-        self._view = view
-
-    async def _hop(self, method: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        return await self._memory._run(method, self._view, *args, **kwargs)  # noqa: SLF001
-
-    async def _say(self, given: Any) -> None:
-        """An asynchronous embedder is awaited here, in the loop of the caller: for what will be kept."""
-        things = list(given) if isinstance(given, list | tuple) else [given]
-        guarding = _core(self._memory)._guarding  # noqa: SLF001
-        texts = guarding.texts(things, {}) if guarding.guards else texts_of(things)
-        await self._memory._embed(texts)  # noqa: SLF001
-
-    async def _ask(self, query: Any, understand: bool) -> None:
-        """The same for a question."""
-        scope = self._view._scope  # type: ignore[attr-defined]  # noqa: SLF001
-        await self._memory._embed_query(query, scope, None, understand)  # noqa: SLF001
+        super().__init__(memory.threads, lambda: view)
 
 
-Ready = Callable[[AsyncView[Any], Any], Coroutine[Any, Any, None]]
+def _first(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    return args[0] if args else next(iter(kwargs.values()), None)
 
 
-async def _said(view: AsyncView[Any], given: Any) -> None:
-    await view._say(given)  # noqa: SLF001
+async def _said(threads: Threads, _core: object, *args: Any, **kwargs: Any) -> None:
+    """An asynchronous embedder is awaited here, in the loop of the caller: for what will be kept."""
+    given = _first(args, kwargs)
+    things = list(given) if isinstance(given, list | tuple) else [given]
+    await threads.embed_said(things, {})
 
 
-async def _asked(view: AsyncView[Any], query: Any) -> None:
-    await view._ask(query, understand=True)  # noqa: SLF001
+async def _asked(threads: Threads, core: Callable[[], Scoped], *args: Any, **kwargs: Any) -> None:
+    """The same for a question."""
+    await threads.embed_query(_first(args, kwargs), core().scope, None, understand=True)
 
 
-async def _measured(view: AsyncView[Any], query: Any) -> None:
-    """Every word of it counts."""
-    await view._ask(query, understand=False)  # noqa: SLF001
+async def _measured(threads: Threads, core: Callable[[], Scoped], *args: Any, **kwargs: Any) -> None:
+    """The same for a question of which every word counts."""
+    await threads.embed_query(_first(args, kwargs), core().scope, None, understand=False)
 
 
-def _hopped(
-    method: Callable[Concatenate[V, P], T], ready: Ready | None = None
-) -> Callable[Concatenate[AsyncView[V], P], Coroutine[Any, Any, T]]:
-    """A method of a view as a coroutine; `ready` embeds its first argument before the core is entered."""
+class Scoped(Protocol):
+    """A view of one scope."""
 
-    async def hop(self: AsyncView[V], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        if ready is not None:
-            await ready(self, args[0] if args else next(iter(kwargs.values()), None))
-        return await self._hop(method, *args, **kwargs)
-
-    return update_wrapper(hop, method)
+    @property
+    def scope(self) -> str: ...
 
 
 class _Awaited(Generic[V, T]):
     """A property of a view, to be awaited."""
 
     def __init__(self, prop: Callable[[V], T]) -> None:
-        self._read = _getter(prop)
+        read = _getter(prop)
+
+        async def get(self: AsyncView[V]) -> T:
+            return await self._run(read)
+
+        self._get = get
 
     @overload
     def __get__(self, view: None, owner: type) -> Self: ...
     @overload
     def __get__(self, view: AsyncView[V], owner: type) -> Coroutine[Any, Any, T]: ...
     def __get__(self, view: AsyncView[V] | None, owner: type) -> Self | Coroutine[Any, Any, T]:
-        return self if view is None else view._hop(self._read)  # noqa: SLF001
+        return self if view is None else self._get(view)
 
 
 class _Plain(Generic[V, T]):
     """A property that waits for nothing."""
 
     def __init__(self, prop: Callable[[V], T]) -> None:
-        self._read = _getter(prop)
+        read = _getter(prop)
+
+        def get(self: AsyncView[V]) -> T:
+            return read(self._core())
+
+        self._get = get
 
     @overload
     def __get__(self, view: None, owner: type) -> Self: ...
     @overload
     def __get__(self, view: AsyncView[V], owner: type) -> T: ...
     def __get__(self, view: AsyncView[V] | None, owner: type) -> Self | T:
-        return self if view is None else self._read(view._view)  # noqa: SLF001
+        return self if view is None else self._get(view)
 
 
 def _getter(prop: Callable[[V], T]) -> Callable[[V], T]:
     """Type checkers take a property of a class for its getter."""
     getter: Callable[[V], T] = cast("Any", prop).fget
     return getter
-
-
-def _core(memory: AsyncMemory) -> Memory:
-    return memory._memory  # noqa: SLF001  the façade is the other half of Memory
 
 
 class AsyncConversation(AsyncView[Conversation]):
@@ -124,28 +110,28 @@ class AsyncConversation(AsyncView[Conversation]):
         agent: str | None = None,
         counter: Counter = None,
     ) -> None:
-        view = Conversation(_core(memory), session, scope=scope, agent=agent, counter=counter)
+        view = Conversation(memory.core, session, scope=scope, agent=agent, counter=counter)
         super().__init__(memory, view)
 
     session = _Plain(Conversation.session)
     scope = _Plain(Conversation.scope)
     agent = _Plain(Conversation.agent)
     summary = _Awaited(Conversation.summary)
-    add = _hopped(Conversation.add, _said)
-    extend = _hopped(Conversation.extend, _said)
-    messages = _hopped(Conversation.messages)
-    records = _hopped(Conversation.records)
-    get = _hopped(Conversation.get)
-    window = _hopped(Conversation.window)
-    search = _hopped(Conversation.search, _asked)
-    containing = _hopped(Conversation.containing)
-    count = _hopped(Conversation.count)
-    pop = _hopped(Conversation.pop)
-    trim = _hopped(Conversation.trim)
-    summarise = _hopped(Conversation.summarise)
-    clear = _hopped(Conversation.clear)
-    export = _hopped(Conversation.export)
-    load = _hopped(Conversation.load)
+    add = hop(Conversation.add, _said)
+    extend = hop(Conversation.extend, _said)
+    messages = hop(Conversation.messages)
+    records = hop(Conversation.records)
+    get = hop(Conversation.get)
+    window = hop(Conversation.window)
+    search = hop(Conversation.search, _asked)
+    containing = hop(Conversation.containing)
+    count = hop(Conversation.count)
+    pop = hop(Conversation.pop)
+    trim = hop(Conversation.trim)
+    summarise = hop(Conversation.summarise)
+    clear = hop(Conversation.clear)
+    export = hop(Conversation.export)
+    load = hop(Conversation.load)
 
 
 class AsyncWorking(AsyncView[Working]):
@@ -160,7 +146,7 @@ class AsyncWorking(AsyncView[Working]):
         agent: str | None = None,
         persist: bool = False,
     ) -> None:
-        view = Working(_core(memory), session=session, scope=scope, agent=agent, persist=persist)
+        view = Working(memory.core, session=session, scope=scope, agent=agent, persist=persist)
         super().__init__(memory, view)
 
     task = _Awaited(Working.task)
@@ -170,55 +156,57 @@ class AsyncWorking(AsyncView[Working]):
     results = _Awaited(Working.results)
     scratchpad = _Awaited(Working.scratchpad)
     variables = _Awaited(Working.variables)
-    set_task = _hopped(Working.set_task)
-    set_goal = _hopped(Working.set_goal)
-    add_result = _hopped(Working.add_result)
-    result = _hopped(Working.result)
-    think = _hopped(Working.think)
-    set = _hopped(Working.set)
-    get = _hopped(Working.get)
-    push_goal = _hopped(Working.push_goal)
-    pop_goal = _hopped(Working.pop_goal)
-    update = _hopped(Working.update)
-    prompt = _hopped(Working.prompt)
-    clear = _hopped(Working.clear)
-    state = _hopped(Working.state)
-    load = _hopped(Working.load)
+    set_task = hop(Working.set_task)
+    set_goal = hop(Working.set_goal)
+    add_result = hop(Working.add_result)
+    result = hop(Working.result)
+    think = hop(Working.think)
+    set = hop(Working.set)
+    get = hop(Working.get)
+    push_goal = hop(Working.push_goal)
+    pop_goal = hop(Working.pop_goal)
+    update = hop(Working.update)
+    prompt = hop(Working.prompt)
+    clear = hop(Working.clear)
+    state = hop(Working.state)
+    load = hop(Working.load)
 
 
 class AsyncSemantic(AsyncView[Semantic]):
     """`Semantic` for asyncio."""
 
     def __init__(self, memory: AsyncMemory, *, scope: str = "default", agent: str | None = None) -> None:
-        super().__init__(memory, Semantic(_core(memory), scope=scope, agent=agent))
+        super().__init__(memory, Semantic(memory.core, scope=scope, agent=agent))
 
-    add = _hopped(Semantic.add, _said)
-    get = _hopped(Semantic.get)
-    search = _hopped(Semantic.search, _asked)
-    similar = _hopped(Semantic.similar, _measured)
-    all = _hopped(Semantic.all)
-    set_importance = _hopped(Semantic.set_importance)
-    forget = _hopped(Semantic.forget)
-    consolidate = _hopped(Semantic.consolidate)
-    count = _hopped(Semantic.count)
+    scope = _Plain(Semantic.scope)
+    add = hop(Semantic.add, _said)
+    get = hop(Semantic.get)
+    search = hop(Semantic.search, _asked)
+    similar = hop(Semantic.similar, _measured)
+    all = hop(Semantic.all)
+    set_importance = hop(Semantic.set_importance)
+    forget = hop(Semantic.forget)
+    consolidate = hop(Semantic.consolidate)
+    count = hop(Semantic.count)
 
 
 class AsyncEpisodic(AsyncView[Episodic]):
     """`Episodic` for asyncio."""
 
     def __init__(self, memory: AsyncMemory, *, scope: str = "default", agent: str | None = None) -> None:
-        super().__init__(memory, Episodic(_core(memory), scope=scope, agent=agent))
+        super().__init__(memory, Episodic(memory.core, scope=scope, agent=agent))
 
-    record = _hopped(Episodic.record)
-    get = _hopped(Episodic.get)
-    similar = _hopped(Episodic.similar, _asked)
-    lessons = _hopped(Episodic.lessons, _asked)
-    before = _hopped(Episodic.before)
-    after = _hopped(Episodic.after)
-    around = _hopped(Episodic.around)
-    of_session = _hopped(Episodic.of_session)
-    forget = _hopped(Episodic.forget)
-    count = _hopped(Episodic.count)
+    scope = _Plain(Episodic.scope)
+    record = hop(Episodic.record)
+    get = hop(Episodic.get)
+    similar = hop(Episodic.similar, _asked)
+    lessons = hop(Episodic.lessons, _asked)
+    before = hop(Episodic.before)
+    after = hop(Episodic.after)
+    around = hop(Episodic.around)
+    of_session = hop(Episodic.of_session)
+    forget = hop(Episodic.forget)
+    count = hop(Episodic.count)
 
 
 TWINS: Final = {

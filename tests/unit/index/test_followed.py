@@ -24,7 +24,7 @@ def found(memory: Memory) -> Found:
 
     terms = ("cat", "violin", "harbour")
     probe = Probe(scope=Scope("default"), now=NOW, terms=tuple(map(term_id, terms)), spelt=terms)
-    return memory._engine.index.search(probe)
+    return memory.parts.index.search(probe)
 
 
 def many(memory: Memory) -> None:

@@ -58,6 +58,11 @@ class AuditLog:
         self._head: int | None = None
         self._known = False
 
+    @property
+    def keeps_content(self) -> bool:
+        """Whether entries repeat what records say."""
+        return self.audit.content
+
     # Writing.
 
     def note(self, verb: str, *, by: str | None = None, **what: Json) -> int:
