@@ -218,6 +218,12 @@ class Parts:
         return self._store
 
     @property
+    def place(self) -> str:
+        """Where the records are, in a word: the path of a file, or else the kind of the store."""
+        path = getattr(self._store, "path", None)
+        return type(self._store).__name__ if path is None else str(path)
+
+    @property
     def embedder(self) -> Embedder:
         return self.binding.embedder
 

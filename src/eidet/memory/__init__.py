@@ -382,6 +382,10 @@ class Memory:
         self._parts.close()
         self._guarding.close()
 
+    def __repr__(self) -> str:
+        """One short line; asks neither the store nor a server."""
+        return f"Memory({self._parts.place}, {self._parts.embedder.name})"
+
     def __enter__(self) -> Self:
         return self
 
