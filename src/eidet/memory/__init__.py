@@ -42,7 +42,7 @@ from ..write.put import load_records
 from .admin import AdminNamespace
 from .forgetting import Forgetting
 from .keys import KeysNamespace
-from .records import TRIES, Records, alive, kept_changing
+from .records import TRIES, Records, alive, check_unchanged, kept_changing
 from .transfer import Progress, records_arriving, records_leaving, with_progress
 from .trust import TrustNamespace
 from .upkeep import UpkeepNamespace
@@ -289,7 +289,7 @@ class Memory:
         who = actor(by)
         for _ in range(TRIES):
             old = self._records.require(id, scope)
-            _check_unchanged(old, version, digest)
+            check_unchanged(old, version, digest)
             self._life.check_changeable(old)
             try:
                 return self._writes.revise(old, changes, clear, again=again, by=who)
@@ -393,10 +393,3 @@ class Memory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _check_unchanged(old: Record, version: int | None, digest: str | None) -> None:
-    if version is not None and old.version != version:
-        raise Conflict(f"record {old.id!r} is at version {old.version}, not {version}", current=old.version)
-    if digest is not None and old.digest != digest:
-        raise Conflict(f"record {old.id!r} says something else now", current=old.version)

@@ -55,3 +55,11 @@ def alive(record: Record | None, now: float) -> Record | None:
 
 def kept_changing(id: str) -> Conflict:
     return Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
+
+
+def check_unchanged(old: Record, version: int | None, digest: str | None) -> None:
+    """Raises `Conflict` if the record is not at that version, or does not say that any more."""
+    if version is not None and old.version != version:
+        raise Conflict(f"record {old.id!r} is at version {old.version}, not {version}", current=old.version)
+    if digest is not None and old.digest != digest:
+        raise Conflict(f"record {old.id!r} says something else now", current=old.version)

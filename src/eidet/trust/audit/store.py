@@ -42,6 +42,11 @@ class AuditedStore:
         return getattr(self._store, name)
 
     @property
+    def inner(self) -> Store:
+        """The store whose changes are noted."""
+        return self._store
+
+    @property
     def audit(self) -> AuditLog:
         return self._log
 
