@@ -20,7 +20,11 @@ V = TypeVar("V")
 
 
 class AsyncView(Hopping[V]):
-    """A view of a memory, whose methods run as the verbs of that `AsyncMemory` do."""
+    """A view of a memory, whose methods run as the verbs of that `AsyncMemory` do.
+
+    Open the memory first (`async with`, or `await AsyncMemory.open(…)`): else making a view opens it here
+    and now, and the loop waits for it.
+    """
 
     def __init__(self, memory: AsyncMemory, view: V) -> None:
         super().__init__(memory.threads, lambda: view)

@@ -1,9 +1,13 @@
 """The write path: guard → shape → embed → analyse → weigh → mark echoes → label → deduplicate → write.
 
-privacy   personal data out of drafts, labels on records    echoes.py   repeats of what was recalled
-shape.py  drafts from whatever a caller gives                put.py      the write itself
-ingest.py records from drafts: shaped, embedded, analysed    revise.py   the next version of a record
-reembed.py  vectors or terms of all records made anew
+- shape.py: drafts from whatever a caller gives
+- ingest.py: records from drafts, embedded and analysed
+- echoes.py: texts that only repeat what was just recalled
+- put.py: the write itself
+- revise.py: the next version of a record
+- reembed.py: all vectors or terms made anew
+
+The guard itself is `eidet.trust.privacy`; `WritePath.remember` is the list of all stages.
 """
 
 from __future__ import annotations
