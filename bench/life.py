@@ -54,7 +54,7 @@ def moves(count: int) -> dict[str, Any]:
             held = _resident()
             now[0] += 1000 * DAY
             busy, seconds, peak = _meanwhile(memory, asked[200:])
-            stats = memory.stats()
+            stats = memory.admin.stats()
             after = _costs(memory.recall, asked[:200])
         size = path.stat().st_size
     return {
@@ -77,7 +77,9 @@ def _meanwhile(memory: Memory, asked: list[str]) -> tuple[list[float], float, in
     """Recalls, ten a second, until the background upkeep has gone through once."""
     busy: list[float] = []
     peak, began = 0, time.perf_counter()
-    with memory.upkeep(every=3600, settings=Upkeep(), only=("expire", "forget", "promote", "move")) as worker:
+    with memory.upkeep.background(
+        every=3600, settings=Upkeep(), only=("expire", "forget", "promote", "move")
+    ) as worker:
         at = 0
         while worker.rounds == 0 and not worker.errors:
             busy += _costs(memory.recall, [asked[at % len(asked)]])
@@ -115,7 +117,7 @@ def locomo(file: Path) -> dict[str, Any]:
             memory.remember(list(case.records), scope=case.scope, keep_duplicates=True)
             full += _found(memory, case)
             now[0] += 10_000 * DAY
-            memory.maintain(only="move")
+            memory.upkeep.maintain(only="move")
             now[0] -= 10_000 * DAY
             lowered += _found(memory, case)
     return {

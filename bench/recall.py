@@ -52,7 +52,7 @@ def measure(path: Path, size: int) -> None:
                 "with a 1 % filter, p50 ms": filtered,
                 "floor: numpy float32 scan with top 10, ms": scan,
                 "recall / scan": statistics.median(spent) / scan,
-                "index in RAM, MB": memory.stats()["index"]["memory_bytes"] / 2**20,
+                "index in RAM, MB": memory.admin.stats()["index"]["memory_bytes"] / 2**20,
                 "process grew on first recall, MB": grown,
                 "process before, MB": base,
             },

@@ -116,7 +116,7 @@ def _redis_recall(url: str) -> None:
         memory.recall(asked[0])
         first = time.perf_counter() - started
         warm = median_ms(memory.recall, asked)
-        store = memory._engine.store
+        store = memory.parts.store
         head = median_ms(lambda _: store.head(), list(range(200)))
     record(
         "redis, recall at 10,000",

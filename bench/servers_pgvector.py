@@ -26,6 +26,7 @@ from eidet.index.pgvector import PgvectorIndex
 from eidet.index.pgvector import query as served
 from eidet.index.pgvector.sql import halfvec
 from eidet.store.sql.postgres import PostgresStore
+from eidet.write.ingest import Ingest
 
 COUNT = 100_000
 WARM = 1_500  # questions after which a process has met most words
@@ -66,7 +67,7 @@ def _made() -> list[Record]:
         for n, text in enumerate(texts)
     ]
     with Memory() as memory:
-        return memory._engine.ingest.records(drafts, scope="big", now=1.7e9)
+        return Ingest.of(memory.parts).records(drafts, scope="big", now=1.7e9)
 
 
 def _load(store: PostgresStore, made: list[Record]) -> None:
@@ -99,10 +100,10 @@ def _recall(store: PostgresStore, made: list[Record]) -> None:
     Asked of a process that has just begun, and of one that has met most words of the scope.
     """
     memory = Memory(store, settings=Settings(index="pgvector"))
-    memory._engine._claim()  # as if it had been written through a memory
+    memory.parts.binding.claim()  # as if it had been written through a memory
     asked = queries([one.text for one in made], 150)
-    vectors = [np.asarray(row, np.float32) for row in memory._engine.embedder.embed(asked)]
-    index = memory._engine.index
+    vectors = [np.asarray(row, np.float32) for row in memory.parts.embedder.embed(asked)]
+    index = memory.parts.index
     for query in asked[:20]:
         memory.recall(query, scope="big")
     early, floor = _beside_bare(memory, store, asked[20:])
@@ -151,7 +152,7 @@ def _beside_bare(memory: Memory, store: PostgresStore, asked: list[str]) -> tupl
             f"SELECT seq, embedding <=> %s::halfvec FROM pgvector_units_{row[0]} "
             f"ORDER BY embedding <=> %s::halfvec LIMIT {DEPTH}"
         )
-        for query, vector in zip(asked, memory._engine.embedder.embed(asked), strict=True):
+        for query, vector in zip(asked, memory.parts.embedder.embed(asked), strict=True):
             hybrid += millis(lambda text: memory.recall(text, scope="big"), [query])
             told = halfvec(np.asarray(vector, np.float32))
             bare += millis(lambda v: connection.execute(sql, [v, v]).fetchall(), [told])

@@ -18,6 +18,7 @@ from eidet.core.where import Where
 from eidet.index import Probe
 from eidet.index.vectordb.vectorset import VectorSets
 from eidet.store.redis import RedisStore
+from eidet.write.ingest import Ingest
 
 COUNTS = (20_000, 100_000)
 DEPTH = 400  # candidates of the dense arm, as the default recipe asks for
@@ -49,7 +50,7 @@ def _made(count: int) -> list[Record]:
         for n, text in enumerate(texts)
     ]
     with Memory() as memory:
-        return memory._engine.ingest.records(drafts, scope="big", now=1.7e9)
+        return Ingest.of(memory.parts).records(drafts, scope="big", now=1.7e9)
 
 
 def _measured(url: str, made: list[Record], kind: str, options: str) -> None:
@@ -58,7 +59,7 @@ def _measured(url: str, made: list[Record], kind: str, options: str) -> None:
         store.put(made[start : start + 5_000], now=1.7e9, unique=False)
     by_server = Memory(RedisStore(url), settings=Settings(index=f"vectorset://?small=0&ship_rows=1{options}"))
     in_ram = Memory(RedisStore(url), settings=Settings(index="embedded"))
-    index: Any = by_server._engine.index
+    index: Any = by_server.parts.index
     began = time.perf_counter()
     index._ships.ship("big")
     filled = time.perf_counter() - began
@@ -68,7 +69,7 @@ def _measured(url: str, made: list[Record], kind: str, options: str) -> None:
     }
     told |= _asked(by_server, in_ram, store, made)
     for name, memory in {"": by_server, " with the index in RAM": in_ram}.items():
-        told[f"RAM of a process{name}, MB"] = memory.stats()["index"]["memory_bytes"] / 1e6
+        told[f"RAM of a process{name}, MB"] = memory.admin.stats()["index"]["memory_bytes"] / 1e6
     record(f"vector sets of {kind} at {len(made):,}", told)
     for memory in (by_server, in_ram):
         memory.close()
@@ -83,7 +84,7 @@ def _bytes(index: Any) -> int:
 def _asked(by_server: Memory, in_ram: Memory, store: RedisStore, made: list[Record]) -> dict[str, Any]:
     """Both in turn, so that both see the same machine."""
     asked = queries([one.text for one in made], ASKED)
-    vectors = [np.asarray(row, np.float32) for row in by_server._engine.embedder.embed(asked)]
+    vectors = [np.asarray(row, np.float32) for row in by_server.parts.embedder.embed(asked)]
     half = 1.6e9 + 60 * len(made) // 2
     told: dict[str, Any] = {}
     for name, how in {
@@ -123,7 +124,7 @@ def _work(ask: Any, asked: list[str], store: RedisStore) -> float:
 
 
 def _bare(memory: Memory) -> Any:
-    index: Any = memory._engine.index
+    index: Any = memory.parts.index
     database: VectorSets = index._database
     shelf = index._ships.placement("big", index._store.head().epoch).at
     from eidet.index.embedded.vectors import unit
@@ -140,7 +141,7 @@ def _shares(memory: Memory, probes: list[Probe], store: RedisStore, made: list[R
     shares = []
     for probe in probes:
         assert probe.vector is not None
-        found = memory._engine.index.search(probe)
+        found = memory.parts.index.search(probe)
         mine = set(found.seq[np.argsort(-found.dense)[:10]].tolist())
         scores = matrix @ (probe.vector / np.linalg.norm(probe.vector))
         shares.append(len(mine & set(seqs[np.argpartition(-scores, 10)[:10]].tolist())) / 10)

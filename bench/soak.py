@@ -67,7 +67,7 @@ def soak(seconds: float, count: int) -> tuple[list[Tick], dict[str, Any]]:
             memory.remember(said[start : start + 1000], keep_duplicates=True)
         began = time.perf_counter()
         works = ("expire", "promote", "move")
-        with memory.upkeep(every=max(1.0, seconds / 200), settings=limits, only=works) as worker:
+        with memory.upkeep.background(every=max(1.0, seconds / 200), settings=limits, only=works) as worker:
             done = 0
             while (passed := time.perf_counter() - began) < seconds:
                 if not ticks or passed - ticks[-1].at > seconds / TICKS:

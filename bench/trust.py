@@ -86,7 +86,7 @@ def forget() -> None:
         gone = memory.forget(scope="doomed", everything=True)
         found["s to forget 100,000 (goal 10)"] = time.perf_counter() - start
         assert gone == 100_000 - len(ids)
-        assert memory.verify_forgotten(f"{corpus[77]} 3", scope="doomed")
+        assert memory.trust.verify_forgotten(f"{corpus[77]} 3", scope="doomed")
     record("trust: forget", found)
 
 
@@ -113,14 +113,14 @@ def tombstone() -> None:
 
 def _check_micros(memory: Memory, corpus: list[str]) -> float:
     """What the check adds to a write that changes nothing else: the same record again, with and without."""
-    engine = memory._engine
+    parts = memory.parts
     kept = memory.find(limit=1)
     spent: dict[bool, list[float]] = {True: [], False: []}
     for turn in range(len(corpus)):
         watched = turn % 2 == 0
-        watch = engine.watch(kept) if watched else None
+        watch = parts.tombstones.over_said(kept) if watched else None
         start = time.perf_counter()
-        engine.store.put(kept, now=kept[0].created, watch=watch)
+        parts.store.put(kept, now=kept[0].created, watch=watch)
         spent[watched].append((time.perf_counter() - start) * 1e6)
     return statistics.median(spent[True]) - statistics.median(spent[False])
 

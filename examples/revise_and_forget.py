@@ -15,4 +15,4 @@ with Memory() as memory:
 
     memory.remember("a note", session="draft")
     print("forgotten:", memory.forget(where=Where(session="draft")), memory.forget(moved.id))
-    print("left:", memory.stats()["records"])
+    print("left:", memory.admin.stats()["records"])

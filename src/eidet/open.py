@@ -1,10 +1,9 @@
-"""From what a user names (a path, a URL, a store) to the store and the index that serve it."""
+"""From what a user names (a path, a URL, a store) to the parts of an open memory."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,8 +13,9 @@ from .core.plugins import call_plugin, list_plugins, load_plugin
 from .core.settings import Settings
 from .index import Index
 from .index.abilities import Followable, MadeOfSeveral, has_ability, is_sealed, offered_index_of, path_of
-from .models.embed import Embedder
+from .models.embed import Embedder, embedder_named, embedder_of
 from .net.url import Options
+from .parts import Parts
 from .store import Store
 from .text import Analyzer
 
@@ -79,20 +79,63 @@ def _tiered(url: str, settings: Settings) -> Store:
     )
 
 
-def audited(
-    store: Store,
-    audit: str | Path | Audit | AuditLog | None,
+def open_parts(
+    place: str | Path | Store | None,
+    *,
+    embedder: object,
     settings: Settings,
-    clock: Callable[[], float] = time.time,
-) -> Store:
-    """The store, with its changes noted if that is asked for here or by the settings."""
+    key: Key | None,
+    audit: str | Path | Audit | AuditLog | None,
+    clock: Callable[[], float],
+) -> tuple[Parts, AuditLog | None]:
+    """Opens a store, seals and audits it as asked, and puts the parts together; closes it on failure."""
+    store = open_store(place, settings)
+    archive = getattr(store, "archive", None)
+    if settings.upkeep.archive is None and archive:
+        settings = replace(settings, upkeep=replace(settings.upkeep, archive=archive))
+    try:
+        store = sealed(store, key, settings)
+        log = open_audit(audit, settings, clock)
+        if log is not None:
+            store = audited(store, log, owns=log is not audit)
+        parts = Parts(
+            store=store,
+            embedder=_embedder_for(store, embedder),
+            settings=settings,
+            clock=clock,
+            indexes=SettingsIndex(store, settings),
+            audit=log,
+        )
+    except BaseException:
+        store.close()
+        raise
+    return parts, log
+
+
+def _embedder_for(store: Store, embedder: object) -> Embedder:
+    """The embedder that is named, else the one that the store was written with, else the default."""
+    name = store.setting("embedder") if embedder is None else None
+    if name:
+        return embedder_named(name, int(store.setting("width") or 0))
+    return embedder_of(embedder)
+
+
+def open_audit(
+    audit: str | Path | Audit | AuditLog | None, settings: Settings, clock: Callable[[], float]
+) -> AuditLog | None:
+    """The audit log that is asked for here or by the settings, if any."""
     if audit is None and settings.audit is None:
-        return store
+        return None
     from .trust.audit import audit_of, audit_set
+
+    return audit_of(audit_set(settings) if audit is None else audit, clock)
+
+
+def audited(store: Store, log: AuditLog, *, owns: bool) -> Store:
+    """The store, with its changes noted in a log."""
     from .trust.audit.store import AuditedStore
 
-    log = audit_of(audit_set(settings) if audit is None else audit, clock)
-    return store if log is None else AuditedStore(store, log, owns=log is not audit)
+    return AuditedStore(store, log, owns=owns)
 
 
 def sealed(store: Store, key: Key | None, settings: Settings) -> Store:
@@ -128,6 +171,20 @@ def _how_to_seal(store: Store) -> str:
     if path is None or has_ability(store, MadeOfSeveral):
         return "export it, and load that into a new one with the key"
     return f"`eidet seal {path}` seals what it holds"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsIndex:
+    """Opens the index that the settings choose for a store: see `open_index`."""
+
+    store: Store
+    settings: Settings
+
+    def is_embedded(self) -> bool:
+        return _index_of(self.store, self.settings) == "embedded"
+
+    def open(self, width: int, renewed: Callable[[], None], embedder: Embedder, analyzer: Analyzer) -> Index:
+        return open_index(self.store, width, self.settings, renewed, embedder, analyzer)
 
 
 def open_index(
@@ -168,11 +225,6 @@ def open_index(
         analyzer=analyzer,
         settings=EmbeddedSettings(memory_mb=settings.index_memory_mb, sidecar_from=settings.sidecar_from),
     )
-
-
-def is_embedded(store: Store, settings: Settings) -> bool:
-    """Whether the index keeps nothing but in RAM, and in files beside those of the store."""
-    return _index_of(store, settings) == "embedded"
 
 
 def _index_of(store: Store, settings: Settings) -> str:

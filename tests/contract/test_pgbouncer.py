@@ -81,7 +81,7 @@ def test_a_database_that_searches_can_stand_behind_a_pooler(
         check_complete(two, postgres_url, [3, 50, "ax11", "dx11"])
         one.forget(one.recall(text(5), scope=SCOPE, limit=1)[0].id, scope=SCOPE)
         assert all(hit.text != text(5) for hit in two.recall(text(5), scope=SCOPE))
-        assert one.check() == two.check() == []
+        assert one.admin.check() == two.admin.check() == []
 
 
 def test_what_a_pooler_refuses_is_told_at_once(by_transaction: PgBouncer, postgres_url: str) -> None:

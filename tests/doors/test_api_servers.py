@@ -55,7 +55,7 @@ def counts(api: AgentMemoryAPI) -> tuple[int, int, int]:
 
 def tiers_at(place: str | Path) -> dict[str, int]:
     with Memory(place) as memory:
-        return dict(memory.stats()["tiers"])
+        return dict(memory.admin.stats()["tiers"])
 
 
 def fill(api: AgentMemoryAPI, clock: Clock, count: int) -> None:
@@ -103,7 +103,7 @@ def test_what_was_compressed_is_brought_back_in_full(api: AgentMemoryAPI, clock:
     assert long
     for entry in long:
         step = entry["step_number"]
-        whole = api.memory.detail(entry["memory_id"], scope="a")
+        whole = api.memory.upkeep.detail(entry["memory_id"], scope="a")
         assert whole.data == {"n": step, "health": step / 7, "note": f"step {step} of the walk"}
 
 
@@ -160,9 +160,9 @@ def test_one_server_may_be_written_in_two_ways() -> None:
 
 @pytest.mark.point(199)
 def test_what_the_server_holds_is_told_in_bytes(api: AgentMemoryAPI, clock: Clock) -> None:
-    before = api.memory.stats()["store_bytes"]
+    before = api.memory.admin.stats()["store_bytes"]
     fill(api, clock, 25)
-    after = api.memory.stats()["store_bytes"]
+    after = api.memory.admin.stats()["store_bytes"]
     assert after > before
     stats = api.get_memory_statistics("a")
     assert stats["total_memories"] == 25

@@ -155,10 +155,10 @@ def test_agents_go_on_while_the_server_of_their_short_tier_is_away(
         space.retrieve_recent_states(20, memory_tiers="ltm")
         assert space.degraded == {}
         assert time.monotonic() - started < 6
-        assert api.memory.health()["state"] == "degraded"
-        assert api.memory.health()["store"]["outbox"]["waiting"] == 1
+        assert api.memory.admin.health()["state"] == "degraded"
+        assert api.memory.admin.health()["store"]["outbox"]["waiting"] == 1
         proxy.heal()
-        store: Any = api.memory._engine.store
+        store: Any = api.memory.parts.store
         ends = time.monotonic() + 10
         while store.health()["outbox"]["waiting"] and time.monotonic() < ends:
             time.sleep(0.1)

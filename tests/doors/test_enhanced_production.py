@@ -50,7 +50,7 @@ def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 def rows_there(store: VectorMemoryStore) -> int:
-    return int(store.memory.stats()["index"]["rows_in_database"])
+    return int(store.memory.admin.stats()["index"]["rows_in_database"])
 
 
 @pytest.mark.point(25)
@@ -79,7 +79,7 @@ def test_what_is_forgotten_is_no_longer_in_the_database(index: str) -> None:
     assert store.forget("cat")
     assert "cat" not in [key for key, _, _ in store.search("a small cat that sleeps", 4)]
     assert rows_there(store) == len(TEXTS) - 1
-    assert store.memory.check() == []
+    assert store.memory.admin.check() == []
     store.close()
 
 

@@ -315,11 +315,11 @@ def test_a_legal_hold_goes_before_a_limit(memory: Memory, caplog: pytest.LogCapt
     store = InMemoryMemoryStore(max_messages=2, memory=memory)
     run(filled(store, 1))
     held = store.messages[0].record_id or ""
-    memory.hold(held)
+    memory.upkeep.hold(held)
     run(filled(store, 2))
     assert store.current_count == 3
     assert "over its limit" in caplog.text
-    memory.release(held)
+    memory.upkeep.release(held)
     run(filled(store, 1))
     assert store.current_count == 2
 

@@ -89,7 +89,7 @@ def test_the_server_lets_entries_of_the_cache_go_by_itself(redis_url: str) -> No
         cache.add("k", "short")
         assert cache.get("k") == "short"
         time.sleep(0.8)
-        assert cache.memory._engine.store.scopes() == {}
+        assert cache.memory.parts.store.scopes() == {}
         assert "k" not in cache
 
 

@@ -22,6 +22,7 @@ from eidet.core.settings import Settings, Upkeep
 from eidet.memory import Memory
 from eidet.models.embed import Vectors
 from eidet.models.embed.hashing import Hashing
+from eidet.upkeep.service import Chore
 
 EMBEDDER = "hashing:64"
 SETTINGS = Settings(sidecar_from=100)
@@ -92,7 +93,7 @@ def write_bulk(path: str, turn: str) -> None:
 
 
 def reembed(path: str, width: str) -> None:
-    opened(path).reembed(Slow(int(width), 0.02), progress=lambda done, _: tell(done))
+    opened(path).admin.reembed(Slow(int(width), 0.02), progress=lambda done, _: tell(done))
 
 
 def export(path: str, target: str) -> None:
@@ -114,7 +115,8 @@ def maintain(path: str, folder: str) -> None:
     memory = opened(path)
     for work in ("move", "forget"):
         stops = partial(told, work)
-        done = memory._life.maintain(None, only=work, settings=settings, archive=folder, stops=stops)
+        chore = Chore(only=work, settings=settings, archive=folder)
+        done = memory.upkeep.keeping.maintain(chore, now=memory.parts.clock(), stops=stops)
         tell([dict(done.counts), done.skipped, list(done.failed)])
     memory.close()
 
@@ -142,7 +144,7 @@ class Sharer:
                 break
             self._questions.append((said[0], said[1]))
         missed = [word for id, word in said[0] if not self._finds(id, word)]
-        tell(["missed", missed, self._memory.check()])
+        tell(["missed", missed, self._memory.admin.check()])
         self._memory.close()
 
     def _end(self, threads: Sequence[threading.Thread]) -> None:

@@ -103,10 +103,10 @@ def fill(place: str, wall: str) -> None:
     with opened(path) as memory:
         acknowledged.append(memory.remember("written when there was space again").id)
         facts["freed"] = _look(memory, acknowledged)
-        facts["faults"] = memory.check()
+        facts["faults"] = memory.admin.check()
         facts["refused"] = [r.id for r in memory.find(limit=10_000) if "refusedword" in r.text]
         before = [hit.id for hit in memory.recall("note7 words")]
-        memory.rebuild()
+        memory.admin.rebuild()
         facts["rebuilt"] = [hit.id for hit in memory.recall("note7 words")] == before
     facts["sqlite"] = _integrity(path)
     facts["wanted"] = len(acknowledged)
@@ -128,7 +128,7 @@ def _look(memory: Memory, acknowledged: list[str]) -> dict[str, Any]:
     return {
         "stored": len(stored),
         "lost": len(set(acknowledged) - stored),
-        "stats": memory.stats()["records"],
+        "stats": memory.admin.stats()["records"],
         "recall": memory.recall("note7")[0].text[:6],
     }
 
@@ -252,4 +252,4 @@ def quiet_sidecar(place: str) -> None:
     files = [file.name for file in Path(f"{path}-index").iterdir()]
     limit_files(resource.RLIM_INFINITY)
     with Memory(path, embedder="hashing:1024", settings=SETTINGS) as memory:
-        tell([found, files, memory.recall("note7")[0].text[:6], memory.check()])
+        tell([found, files, memory.recall("note7")[0].text[:6], memory.admin.check()])

@@ -46,7 +46,7 @@ def until(true: Callable[[], bool], seconds: float = 40.0) -> None:
 
 
 def index_of(memory: Memory) -> dict[str, Any]:
-    told: dict[str, Any] = memory.stats()["index"]
+    told: dict[str, Any] = memory.admin.stats()["index"]
     return told
 
 

@@ -55,6 +55,6 @@ def turn(path: str, later: str) -> None:
     memory = opened(path, at=NOW + float(later))
     for _ in count():
         try:
-            tell(memory.rotate_keys())
+            tell(memory.keys.rotate())
         except Conflict:
             time.sleep(0.01)

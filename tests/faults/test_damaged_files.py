@@ -101,7 +101,7 @@ def test_another_embedder_is_refused_with_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match=r"hashing:64.*not 'hashing:32'.*`eidet reembed`"):
         Memory(path, embedder="hashing:32")
     with opened(str(path)) as memory:
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_an_embedder_changed_by_somebody_else_is_noticed_by_recall_and_remember(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_an_embedder_changed_by_somebody_else_is_noticed_by_recall_and_remember(
     with opened(str(path)) as memory:
         assert memory.recall("note7")[0].text == "note7 about thing0"
         with opened(str(path)) as other:
-            other.reembed("hashing:32")
+            other.admin.reembed("hashing:32")
         with pytest.raises(Misconfigured, match="`eidet reembed`"):
             memory.remember("with the old embedder")
         with pytest.raises(Misconfigured, match="`eidet reembed`"):
@@ -129,9 +129,9 @@ def faults_of(path: Path) -> list[EidetError]:
     for act in (
         lambda: memory.find(limit=100_000),
         lambda: memory.recall("note7"),
-        memory.stats,
+        memory.admin.stats,
         lambda: memory.remember([f"new{i}" for i in range(300)]),
-        memory.check,
+        memory.admin.check,
         memory.close,
     ):
         try:
@@ -309,7 +309,7 @@ def test_eight_processes_open_a_new_file_at_once(start: Nursery, tmp_path: Path)
     assert [visitor.result() for visitor in visitors] == [[texts] * 5] * 8
     for i in range(5):
         with opened(str(tmp_path / f"{i}.db")) as memory:
-            assert memory.stats()["records"] == 8
+            assert memory.admin.stats()["records"] == 8
 
 
 def damage(path: Path, id: str, column: str, value: object) -> None:
@@ -334,11 +334,11 @@ def test_a_damaged_record_of_one_tier_does_not_keep_the_others_from_answering(
         assert any("damaged" in note for note in hits.trace.notes)
         if column != "data":
             assert "1 damaged records of the long tier were not searched" in hits.trace.notes
-            assert any("1 records are damaged" in fault for fault in memory.check())
+            assert any("1 records are damaged" in fault for fault in memory.admin.check())
             assert "is damaged and cannot be found" in caplog.text
         memory.forget("broken")
         assert not any("damaged" in note for note in _notes(memory))
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def _notes(memory: Memory) -> tuple[str, ...]:

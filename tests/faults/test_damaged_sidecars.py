@@ -33,7 +33,7 @@ def opened(place: Path | SqliteStore, embedder: object = EMBEDDER, sidecar_from:
 
 def answers(path: Path, embedder: object = EMBEDDER) -> Answers:
     with opened(path, embedder) as memory:
-        assert memory.check() == []
+        assert memory.admin.check() == []
         return [[(hit.text, hit.score) for hit in memory.recall(q, limit=20)] for q in QUESTIONS]
 
 
@@ -213,7 +213,7 @@ def test_a_sidecar_from_before_a_rebuild_changes_no_answer(path: Path, tmp_path:
     earlier = shutil.copy(sidecar(path), tmp_path / "earlier")
     write_on(path)
     with opened(path) as memory:
-        memory.rebuild(language="de")
+        memory.admin.rebuild(language="de")
     shutil.copy(earlier, sidecar(path))
     assert read_from(path) == [0], "terms of another language were used"
     assert answers(path) == fresh_answers(path)
@@ -233,7 +233,7 @@ class Mirrored(Slow):
 def test_a_sidecar_from_before_another_embedder_changes_no_answer(path: Path, tmp_path: Path) -> None:
     earlier = shutil.copy(sidecar(path), tmp_path / "earlier")
     with opened(path) as memory:
-        memory.reembed(Mirrored())
+        memory.admin.reembed(Mirrored())
     shutil.copy(earlier, sidecar(path))
     assert answers(path, Mirrored()) == fresh_answers(path, Mirrored())
 

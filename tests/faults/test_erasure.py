@@ -60,8 +60,8 @@ def test_dying_at_a_point_leaves_all_or_nothing(
     with opened(str(filled)) as memory:
         assert check_session(memory, 1, tmp_path) is gone
         assert not check_session(memory, 0, tmp_path)
-        assert memory.check() == []
-        assert not memory._engine.store.setting("unclean")
+        assert memory.admin.check() == []
+        assert not memory.parts.store.setting("unclean")
 
 
 def test_dying_at_any_moment_leaves_all_or_nothing(start: Nursery, filled: Path, tmp_path: Path) -> None:
@@ -76,5 +76,5 @@ def test_dying_at_any_moment_leaves_all_or_nothing(start: Nursery, filled: Path,
         with opened(str(filled)) as memory:
             gone = {session for session in range(SESSIONS) if check_session(memory, session, tmp_path)}
             assert acknowledged | forgotten <= gone
-            assert memory.check() == []
+            assert memory.admin.check() == []
         forgotten = gone

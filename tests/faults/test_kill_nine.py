@@ -51,8 +51,8 @@ def test_twenty_kills_lose_nothing_that_was_acknowledged(start: Nursery, tmp_pat
             found = [record.text if record else None for record in memory.get(list(told))]
             assert found == list(told.values()), f"round {turn} lost records"
             before = answers(memory)
-            assert memory.check() == []
-            unacknowledged = memory.rebuild() - len(acknowledged)
+            assert memory.admin.check() == []
+            unacknowledged = memory.admin.rebuild() - len(acknowledged)
             assert 0 <= unacknowledged <= turn + 1, "more than one write a round was not acknowledged"
             assert answers(memory) == before, f"round {turn}: the index differs from a rebuilt one"
     with opened(path) as memory:
@@ -68,7 +68,7 @@ def test_a_killed_bulk_write_is_there_as_a_whole_or_not_at_all(start: Nursery, t
         acknowledged.update(killed_within(start(children.write_bulk, path, turn), chance.uniform(0.02, 0.2)))
         with opened(path) as memory:
             sizes = Counter(record.session for record in all_of(memory))
-            assert memory.check() == []
+            assert memory.admin.check() == []
         assert set(sizes.values()) == {BULK}, f"round {turn} left a part of a call: {sizes}"
         assert acknowledged <= sizes.keys(), f"round {turn} lost a whole call"
 
@@ -82,7 +82,7 @@ def test_a_file_whose_making_was_killed_is_made_anew(start: Nursery, tmp_path: P
             with opened(path) as memory:
                 assert len(all_of(memory)) >= (str(path) in made)
                 memory.remember("another record")
-                assert memory.check() == []
+                assert memory.admin.check() == []
 
 
 @pytest.fixture
@@ -100,11 +100,11 @@ def test_a_killed_reembed_goes_on_where_it_stopped(start: Nursery, filled: Path)
     counting = Slow(32)
     with opened(filled) as memory:
         assert memory.recall("number77")[0].record.text.startswith("fact number77 ")
-        assert memory.reembed(counting) == MANY
+        assert memory.admin.reembed(counting) == MANY
         assert counting.asked <= MANY - done
         assert memory.recall("number77")[0].record.text.startswith("fact number77 ")
     with opened(filled, "hashing:32") as memory:
-        assert memory.check() == []
+        assert memory.admin.check() == []
         for i in (0, done - 1, done, MANY - 1):
             best = memory.recall(f"number{i}")[0]
             assert best.record.text.startswith(f"fact number{i} ")
@@ -151,5 +151,5 @@ def test_a_killed_load_is_completed_by_loading_again(start: Nursery, filled: Pat
         assert memory.load(source) == MANY
         assert {record.id: record.text for record in all_of(memory)} == original
         assert {record.version for record in all_of(memory)} == {1}
-        assert memory.check() == []
-        assert memory.stats(Scope.of("default"))["records"] == MANY
+        assert memory.admin.check() == []
+        assert memory.admin.stats(Scope.of("default"))["records"] == MANY

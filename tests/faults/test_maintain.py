@@ -36,8 +36,8 @@ def kept(path: Path, folder: Path) -> dict[str, str]:
     """What is in the memory or in its archive, in full."""
     archive = FolderArchive(folder)
     with opened(path) as memory:
-        assert memory.check() == []
-        there = {r.id: memory.detail(r.id).text for r in memory.find(limit=10_000)}
+        assert memory.admin.check() == []
+        there = {r.id: memory.upkeep.detail(r.id).text for r in memory.find(limit=10_000)}
     return {r.id: r.whole.text for name in archive.names() for r in archive.read(name)} | there
 
 
@@ -92,4 +92,4 @@ def test_writers_go_on_while_another_process_maintains(
         there = memory.get([record.id for record in revised])
         assert [r is not None and r.source == "me" for r in there] == [True] * len(revised)
         assert memory.count() == 40 + len(revised)
-        assert memory.check() == []
+        assert memory.admin.check() == []

@@ -106,7 +106,7 @@ class TestWhatIsRefused:
         assert record.text == "a word about rivers"
         assert [hit.id for hit in memory.recall("rivers")] == ["bad"]
         assert (memory.count(), memory.get("bad")) == (1, record)
-        assert memory.health()["state"] == "degraded"
+        assert memory.admin.health()["state"] == "degraded"
 
     def test_it_is_offered_again_and_delivered_when_it_is_taken(self, fussy: Fussy, tmp_path: Path) -> None:
         queued(fussy, "bad", "a")
@@ -145,7 +145,7 @@ class TestWhatIsRefused:
         memory = fussy.memory()
         queued(fussy, "bad")
         with pytest.raises(Unavailable, match="revise or forget it first"):
-            memory.reembed("hashing:32")
+            memory.admin.reembed("hashing:32")
 
     def test_one_that_cannot_move_does_not_keep_others_where_they_are(self, fussy: Fussy) -> None:
         ids = [f"{n}" for n in range(6)] + ["bad"]
@@ -281,7 +281,7 @@ class TestFiles:
         assert [r.id for r in again.store.find(ALL)] == ["a"]
         told = again.store.health()["outbox"]
         assert list(told["unreadable"]) == [str(bad)]
-        assert again.memory().health()["state"] == "degraded"
+        assert again.memory().admin.health()["state"] == "degraded"
         again.store.close()
         assert bad.read_bytes().startswith(b"this was a database once")
 
@@ -439,22 +439,22 @@ def test_how_a_memory_does_is_told_while_a_store_is_away(pair: Pair, gone: str) 
     memory.remember("Ann is at home")
     memory.remember("Ann was born in Porto", tier="long")
     memory.recall("Ann")
-    assert memory.health()["state"] == "up"
+    assert memory.admin.health()["state"] == "up"
     getattr(pair, gone).off = True
     memory.count()
-    stats = memory.stats()
+    stats = memory.admin.stats()
     assert (stats["records"], stats["stores"][gone]["error"]) == (1, "switched off")
-    assert memory.metrics()["eidet_records"] == 1
-    told = memory.health()
+    assert memory.admin.metrics()["eidet_records"] == 1
+    told = memory.admin.health()
     assert (told["state"], told["store"][gone]["last_error"]) == ("degraded", "switched off")
     pair.short.off = pair.long.off = True
     with pytest.raises(Unavailable):
-        memory.stats()
-    assert memory.health()["state"] == "down"
+        memory.admin.stats()
+    assert memory.admin.health()["state"] == "down"
     pair.short.off = pair.long.off = False
     pair.wait()
     memory.count()
-    told = memory.health()
+    told = memory.admin.health()
     assert (told["state"], told["store"][gone]["error"]) == ("up", None)
     assert told["store"][gone]["last_error"], "what happened is still told"
 

@@ -34,13 +34,13 @@ def test_a_partitioned_database_is_searched(postgres: Postgres) -> None:
     with opened(url) as memory:
         fill(memory, range(FROM))
         memory.remember("Ann lives in Lisbon", scope="elsewhere")
-        memory.rebuild()
+        memory.admin.rebuild()
         await_served(memory)
         memory.remember(text("late"), scope=SCOPE)
         gone = memory.recall(text(5), scope=SCOPE, limit=1)[0].id
         memory.forget(gone, scope=SCOPE)
         assert all(hit.id != gone for hit in memory.recall(text(5), scope=SCOPE))
-        assert memory.check() == []
+        assert memory.admin.check() == []
         check_complete(memory, url, [3, 50, "late"])
         assert memory.recall("Lisbon", scope="elsewhere", limit=1)[0].text == "Ann lives in Lisbon"
 
@@ -62,7 +62,7 @@ def test_many_processes_write_while_others_recall(postgres_url: str, start: Nurs
     with opened(postgres_url) as memory:
         await_served(memory)
         check_complete(memory, postgres_url, [one for some in said for one in some[::4]])
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 # Failover.
@@ -107,6 +107,6 @@ def test_when_the_primary_dies_the_standby_searches_and_nothing_is_lost(pair: Pa
             thread.result(60)
         await_served(memory)
         assert code_of(pair.standby) == code  # what had been copied was not copied again
-        assert memory.check() == []
+        assert memory.admin.check() == []
         check_complete(memory, pair.standby.url(), [3, 50, *told[::7], told[-1]])
         assert sum(1 for record in memory.find(scope=SCOPE, limit=10_000) if "y" in record.text) >= len(told)

@@ -38,7 +38,7 @@ def filled(postgres_url: str) -> str:
     """A database with a scope that the server searches."""
     with opened(postgres_url) as memory:
         fill(memory, range(FROM))
-        memory.rebuild()
+        memory.admin.rebuild()
     return postgres_url
 
 
@@ -71,7 +71,7 @@ VERBS: dict[str, Callable[[Memory], object]] = {
     "recall another scope": lambda memory: memory.recall("parcel", scope="other"),
     "context": lambda memory: memory.context(text(7), scope=SCOPE, budget=200),
     "remember": lambda memory: memory.remember(text("new"), scope=SCOPE),
-    "check": lambda memory: memory.check(),
+    "check": lambda memory: memory.admin.check(),
 }
 
 
@@ -197,7 +197,7 @@ def test_a_copier_that_is_killed_leaves_no_half_copy(pages: str, postgres_url: s
     child.kill()
     with opened(postgres_url) as memory:
         await_served(memory)
-        assert memory.check() == []
+        assert memory.admin.check() == []
         check_complete(memory, postgres_url, range(0, FROM, 25))
 
 
@@ -211,6 +211,6 @@ def test_a_copier_killed_while_it_brings_a_copy_up_to_date_is_gone_on_for(
     assert child.hear() == "copying"
     child.kill()
     with opened(filled) as memory:
-        assert memory.check() == []  # which waits for whoever copies
+        assert memory.admin.check() == []  # which waits for whoever copies
         check_complete(memory, filled, [3, 50, FROM, FROM + 89])
         assert all(hit.text != text(5) for hit in memory.recall(text(5), scope=SCOPE))

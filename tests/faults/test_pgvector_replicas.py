@@ -71,7 +71,7 @@ def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def driver_of(memory: Memory) -> Any:
-    store: Any = memory._engine.store
+    store: Any = memory.parts.store
     return store._driver
 
 
@@ -151,7 +151,7 @@ def test_a_replica_that_is_behind_hides_nothing(three: Three) -> None:
         with paused(three.near):
             with opened(three.primary.url()) as other:
                 other.remember(text("others"), scope=SCOPE)
-                other.rebuild()
+                other.admin.rebuild()
             memory.remember(text("mine"), scope=SCOPE)
             assert memory.recall(text("mine"), scope=SCOPE, limit=1)[0].text == text("mine")
             time.sleep(1.3)
@@ -179,7 +179,7 @@ def test_a_copy_that_a_replica_lacks_is_searched_on_the_primary(three: Three) ->
         memory.recall("parcel", scope=SCOPE)
         await_read(memory)
         with paused(three.near):
-            memory.rebuild()
+            memory.admin.rebuild()
             await_read(memory)
             with telling(three.primary, three.near) as told:
                 check_complete(memory, three.primary.url(), [3, 50, 99])

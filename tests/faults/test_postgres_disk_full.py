@@ -161,12 +161,12 @@ def test_a_memory_that_the_server_searches_lives_through_a_full_disk(url: str) -
     for number in (3, 50):
         assert memory.recall(parcel(number), scope=SCOPE, limit=1)[0].text == parcel(number)
     with pytest.raises(Unavailable, match="is full"):
-        memory.rebuild()
+        memory.admin.rebuild()
     assert memory.recall(parcel(7), scope=SCOPE, limit=1)[0].text == parcel(7)
     make_room(url)
     fill(memory, range(10_000, 10_060))
-    memory.rebuild()
-    assert memory.check() == []
+    memory.admin.rebuild()
+    assert memory.admin.check() == []
     check_complete(memory, url, [3, 50, 10_000, 10_059])
     assert memory.count(scope=SCOPE) == FROM + more + 60
     memory.close()

@@ -249,7 +249,7 @@ def test_after_a_failover_that_lost_writes_what_is_new_is_found(tmp_path: Path, 
     try:
         with Memory(url, embedder="hashing", settings=settings) as old:
             old.remember([f"Ann has lived in Oslo for {n} years" for n in range(30)])
-            old.rebuild()  # the standby has the copy, too, where the server searches
+            old.admin.rebuild()  # the standby has the copy, too, where the server searches
             place = ask(primary, "SELECT pg_current_wal_flush_lsn()::text")
             until(lambda: bool(ask(standby, f"SELECT pg_last_wal_replay_lsn() >= '{place}'::pg_lsn")))
             standby.stop()

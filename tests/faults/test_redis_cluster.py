@@ -112,7 +112,7 @@ def test_the_rights_of_the_page_are_enough_in_a_cluster(cluster: Cluster) -> Non
         for n in range(6):
             memory.remember(f"note {n}", scope=f"rights/{n}")
         assert len(memory.recall("note", scope=Scope.under("rights"))) == 6
-        assert memory.stats()["store_bytes"] > 0
+        assert memory.admin.stats()["store_bytes"] > 0
 
 
 class Moving:
@@ -183,9 +183,9 @@ def test_slots_that_move_under_load_lose_nothing_and_show_nothing_by_halves(clus
     assert wrong == []
     assert len(said) > 20
     with Memory(url, embedder="hashing:32") as memory:
-        there = {(r.scope, r.id): r.text for r in memory._engine.store.scan(Where())}
+        there = {(r.scope, r.id): r.text for r in memory.parts.store.scan(Where())}
         assert there == said
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def record(id: str, scope: str = "a") -> Record:

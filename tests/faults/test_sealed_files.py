@@ -42,7 +42,7 @@ def lived(folder: Path, key: bytes | None) -> list[Record]:
         memory.recall("quetzalcoatlus and a hippogriff", explain=True)
         memory.feedback(memory.recall("zugzwang"), useful=True, by=f"{by} the judge")
         memory.forget([seen[1].id], by=by)
-        memory.end_session(session, scope="talk")
+        memory.upkeep.end_session(session, scope="talk")
         memory.export(folder / "export.jsonl", scope=None)
     seen += moved(folder, path, key)
     return seen
@@ -51,12 +51,12 @@ def lived(folder: Path, key: bytes | None) -> list[Record]:
 def moved(folder: Path, path: Path, key: bytes | None) -> list[Record]:
     """Lowered, archived, embedded anew and half embedded anew again."""
     with opened(path, key, NOW + 3 * DAY) as memory:
-        memory.maintain()
+        memory.upkeep.maintain()
         upkeep = Upkeep(forget_below=1.0, archive_above=0.0)
-        memory.maintain("talk", settings=upkeep, archive=folder / "archive", now=NOW + 900 * DAY)
-        memory.reembed("hashing:96")
+        memory.upkeep.maintain("talk", settings=upkeep, archive=folder / "archive", now=NOW + 900 * DAY)
+        memory.admin.reembed("hashing:96")
         memory.remember([told(500), told(501)])
-        store = memory._engine.store
+        store = memory.parts.store
         store.stage("another", [(r.seq, r.vector or b"") for r in store.scan(Where())])
         return list(store.scan(Where()))
 
@@ -132,7 +132,7 @@ def test_nothing_is_found_while_it_is_open(tmp_path: Path) -> None:
         memory.recall("hippogriff")
         assert (tmp_path / "m.db-wal").stat().st_size > 0
         assert leaks(tmp_path, records) == set()
-        memory.rotate_keys()
+        memory.keys.rotate()
         memory.forget([record.id for record in records[:20]])
         assert leaks(tmp_path, records) == set()
 
@@ -155,13 +155,13 @@ def test_an_unsealed_file_that_is_sealed_in_place_has_nothing_left_to_read(tmp_p
     shutil.rmtree(tmp_path / "archive")
     (tmp_path / "export.jsonl").unlink()
     with opened(tmp_path / "m.db", None, embedder="hashing:96") as memory:
-        store = memory._engine.store
+        store = memory.parts.store
         before = [list(store.scan(Where())), store.changes("default", 0, 999), store.tallies(None, 0)]
         stories = [store.history(r.scope, r.id) for r in records]
     assert seal_file(tmp_path / "m.db", LocalKeys(KEY)) == len(before[0])
     assert leaks(tmp_path, records) == set()
     with opened(tmp_path / "m.db", embedder="hashing:96") as memory:
-        store = memory._engine.store
+        store = memory.parts.store
         assert [list(store.scan(Where())), store.changes("default", 0, 999), store.tallies(None, 0)] == before
         assert [store.history(r.scope, r.id) for r in records] == stories
     assert seal_file(tmp_path / "m.db", LocalKeys(KEY)) == 0
@@ -193,9 +193,9 @@ def test_keys_are_changed_while_others_write_and_some_are_killed(tmp_path: Path,
         assert memory.count() >= 300 + len(said)
         for id, _ in said:
             assert memory.history(id)
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert memory.recall("quetzalcoatlus")
-        sealed = sealed_in(memory._engine.store)
+        sealed = sealed_in(memory.parts.store)
         assert sealed is not None
         assert len(sealed.keys("default").numbers) == 1, "old keys are gone"
 
@@ -204,7 +204,7 @@ def _finish(path: Path) -> None:
     """The change that was interrupted is brought to its end, an hour later: the lease has run out."""
     with opened(path, at=NOW + 3600) as memory:
         before = memory.count()
-        memory.rotate_keys()
+        memory.keys.rotate()
         assert memory.count() >= before
 
 
@@ -220,6 +220,6 @@ def test_a_change_that_was_killed_loses_nothing(tmp_path: Path, start: Nursery) 
         time.sleep(pause)  # somewhere in the next change
         turner.kill()
         with opened(path, at=NOW + 3600) as memory:
-            assert [r.text for r in memory._engine.store.scan(Where())][-1]
+            assert [r.text for r in memory.parts.store.scan(Where())][-1]
             assert memory.count() == 400
             assert [e.before for e in memory.history(stored[0].id) if e.before] == [{"text": told(0)}]

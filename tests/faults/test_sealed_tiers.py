@@ -119,10 +119,10 @@ def test_a_move_keeps_what_the_history_tells_and_shows_no_word(make: Callable[..
         "Ann lives in Lisbon",
         "Ann lives in Porto",
     ]
-    assert memory.rotate_keys() == 1
+    assert memory.keys.rotate() == 1
     memory.revise("x", tier="short")
     assert memory.history("x")[:3] == before
-    assert memory.restore("x").text == "Ann lives by the harbour"
+    assert memory.upkeep.restore("x").text == "Ann lives by the harbour"
     assert [word for word in WORDS if word in sealed.bytes()] == []
 
 
@@ -134,7 +134,7 @@ def test_what_is_archived_in_a_bucket_is_sealed_and_comes_back(make: Callable[..
     for n, word in enumerate(WORDS):
         memory.remember(f"Ann and the {word.decode()}", id=f"{n}", tier="long" if n % 2 else "short")
     sealed.now += 400 * 86_400
-    done = memory.maintain(only="forget")
+    done = memory.upkeep.maintain(only="forget")
     assert (done.archived, memory.count()) == (len(WORDS), 0)
     objects = {one["Key"]: one for one in s3.client().list_objects_v2(Bucket=bucket)["Contents"]}
     assert any(key.endswith(".jsonl.gz") for key in objects)
@@ -142,9 +142,9 @@ def test_what_is_archived_in_a_bucket_is_sealed_and_comes_back(make: Callable[..
         body = s3.client().get_object(Bucket=bucket, Key=key)["Body"].read()
         told = gzip.decompress(body) if key.endswith(".gz") else body
         assert [word for word in WORDS if word in told] == [], key
-    assert memory.unarchive(ids=["1", "2"]) == 2
+    assert memory.upkeep.unarchive(ids=["1", "2"]) == 2
     assert {record.text for record in memory.find()} == {"Ann and the harbour", "Ann and the Porto"}
-    assert memory.unarchive() == len(WORDS)
+    assert memory.upkeep.unarchive() == len(WORDS)
     assert [word for word in WORDS if word in sealed.bytes()] == []
     assert memory.forget("1") == 1
     archive: Any = archive_of(url)
@@ -169,7 +169,7 @@ def test_each_change_is_in_the_audit_log_while_a_store_is_away(make: Callable[..
     assert verify(log).ok
     told = log.read_text()
     assert all(f'"{id}"' in told for id in ("long", "waits"))
-    assert memory.health()["store"]["short"]["state"] == "up"
+    assert memory.admin.health()["store"]["short"]["state"] == "up"
     assert [word for word in WORDS if word in sealed.bytes()] == []
 
 
@@ -183,4 +183,4 @@ def test_a_sealed_memory_says_what_it_does_without(make: Callable[..., Sealed]) 
         assert len(hits) == 1
         assert hits.trace is not None
         assert any("short store is down" in note for note in hits.trace.notes)
-    assert sealed.memory.health()["state"] == "degraded"
+    assert sealed.memory.admin.health()["state"] == "degraded"

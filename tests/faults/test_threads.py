@@ -101,8 +101,8 @@ def test_sixteen_threads_leave_exactly_what_each_of_them_did(memory: Memory) -> 
     assert stored == {id: text for worker in workers for id, text in worker.kept.items()}
     assert all(worker.gone for worker in workers)
     assert all(memory.get(id) is None for worker in workers for id in list(worker.gone)[:20])
-    assert memory.check() == []
-    memory.flush()
+    assert memory.admin.check() == []
+    memory.admin.flush()
     used = memory.get("used", scope="uses")
     assert used is not None
     assert used.uses == sum(worker.counted for worker in workers)
@@ -137,7 +137,7 @@ def test_closing_while_others_work_gives_only_the_documented_error(tmp_path: Pat
             acknowledged.append(memory.remember(f"w{number} {len(acknowledged)}").id)
             memory.recall("note7 many")
             memory.find(limit=300)
-            memory.stats()
+            memory.admin.stats()
 
     def close() -> None:
         time.sleep(random.Random(seed).uniform(0.05, 0.3))
@@ -150,4 +150,4 @@ def test_closing_while_others_work_gives_only_the_documented_error(tmp_path: Pat
     assert len(errors) == 8
     with Memory(tmp_path / "m.db", embedder=EMBEDDER) as memory:
         assert all(memory.get(acknowledged))
-        assert memory.check() == []
+        assert memory.admin.check() == []

@@ -46,7 +46,7 @@ def test_reading_answers_from_the_rest_and_says_so(pair: Pair) -> None:
     assert [hit.id for hit in hits] == ["old"]
     assert hits.trace is not None
     assert any("short store is down" in note for note in hits.trace.notes)
-    assert memory.stats()["stores"]["short"]["state"] == "down"
+    assert memory.admin.stats()["stores"]["short"]["state"] == "down"
     assert (memory.count(), [r.id for r in memory.find()], memory.get("new")) == (1, ["old"], None)
     pair.short.off = False
     pair.wait()
@@ -54,7 +54,7 @@ def test_reading_answers_from_the_rest_and_says_so(pair: Pair) -> None:
     assert {hit.id for hit in hits} == {"old", "new"}
     assert hits.trace is not None
     assert not any("down" in note for note in hits.trace.notes)
-    assert memory.stats()["stores"]["short"]["state"] == "up"
+    assert memory.admin.stats()["stores"]["short"]["state"] == "up"
 
 
 def test_an_index_made_meanwhile_is_not_kept(pair: Pair, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_an_index_made_meanwhile_is_not_kept(pair: Pair, tmp_path: Path) -> None
         memory.remember(f"fact {n} about rivers", id=f"{n}", tier="long" if n % 2 else "short")
     pair.short.off = True
     assert len(memory.recall("rivers", limit=20)) == 6
-    memory._engine.index.close()
+    memory.parts.index.close()
     pair.short.off = False
     pair.store.close()
     again = Pair(tmp_path)
@@ -79,12 +79,12 @@ def test_writes_wait_for_their_store_and_can_be_read_meanwhile(pair: Pair, tmp_p
     memory.remember("Bob was born in Porto", id="long", tier="long")
     assert memory.get("waits") is not None
     assert {hit.id for hit in memory.recall("Bob")} == {"waits", "long"}
-    assert memory.stats()["stores"]["outbox"]["waiting"] == 1
+    assert memory.admin.stats()["stores"]["outbox"]["waiting"] == 1
     assert len(boxes(tmp_path)) == 1
     pair.short.off = False
     pair.wait()
     assert {hit.id for hit in memory.recall("Bob")} == {"before", "waits", "long"}
-    assert memory.stats()["stores"]["outbox"]["waiting"] == 0
+    assert memory.admin.stats()["stores"]["outbox"]["waiting"] == 0
     assert boxes(tmp_path) == []
     assert pair.short.get("default", ["waits"])[0] is not None
     assert [event.what for event in memory.history("waits")] == ["created"]

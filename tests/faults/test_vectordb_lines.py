@@ -33,7 +33,7 @@ def line(request: pytest.FixtureRequest) -> Iterator[tuple[Proxy, Memory]]:
     for n in range(20):
         memory.remember(f"note number{n} about topic{n}")
     memory.recall("topic7")
-    assert memory.stats()["index"]["rows_in_database"] == 20
+    assert memory.admin.stats()["index"]["rows_in_database"] == 20
     yield proxy, memory
     proxy.heal()
     memory.close()
@@ -87,11 +87,11 @@ def test_what_was_written_meanwhile_is_sent_when_the_line_is_back(
     memory.remember("a late note about zebras")
     assert memory.recall("zebras")[0].text == "a late note about zebras"
     proxy.heal()
-    index = memory._engine.index
+    index = memory.parts.index
     index._database.retrier._opens = 0.0  # type: ignore[attr-defined] # its rest is over
     assert memory.recall("zebras")[0].text == "a late note about zebras"
-    assert memory.stats()["index"]["rows_in_database"] == 21
-    assert memory.check() == []
+    assert memory.admin.stats()["index"]["rows_in_database"] == 21
+    assert memory.admin.check() == []
 
 
 def test_a_database_that_is_down_is_left_alone_for_a_while(line: tuple[Proxy, Memory]) -> None:
@@ -103,7 +103,7 @@ def test_a_database_that_is_down_is_left_alone_for_a_while(line: tuple[Proxy, Me
     for n in range(20):
         assert memory.recall(f"topic{n}")[0].text.endswith(f"topic{n}")
     assert time.monotonic() - start < 2.0
-    assert memory.stats()["index"]["database"]["state"] == "down"
+    assert memory.admin.stats()["index"]["database"]["state"] == "down"
 
 
 def test_many_threads_write_and_ask_while_the_line_comes_and_goes(line: tuple[Proxy, Memory]) -> None:
@@ -126,8 +126,8 @@ def test_many_threads_write_and_ask_while_the_line_comes_and_goes(line: tuple[Pr
     for thread in threads:
         thread.join()
     assert wrong == []
-    memory._engine.index._database.retrier._opens = 0.0  # type: ignore[attr-defined] # its rest is over
-    assert memory.check() == []
+    memory.parts.index._database.retrier._opens = 0.0  # type: ignore[attr-defined] # its rest is over
+    assert memory.admin.check() == []
 
 
 def test_a_client_of_qdrant_without_a_server_is_unavailable_in_time() -> None:
@@ -139,7 +139,7 @@ def test_a_client_of_qdrant_without_a_server_is_unavailable_in_time() -> None:
     start = time.monotonic()
     assert memory.recall("Oslo")[0].text == "Ann lives in Oslo"
     assert time.monotonic() - start < 5.0
-    assert memory.stats()["index"]["rows_in_ram"] == 1
+    assert memory.admin.stats()["index"]["rows_in_ram"] == 1
     memory.close()
     silent.stop()
 
@@ -172,6 +172,6 @@ def test_a_process_that_was_killed_while_it_filled_leaves_what_another_can_finis
     with Memory(file, embedder=Hashing(WIDTH), settings=Settings(index=url)) as memory:
         assert memory.recall("topic149")[0].text.endswith("topic149")  # whoever may send now
         time.sleep(1.1)
-        assert memory.check() == []
-        assert memory.stats()["index"]["rows_in_database"] == 150
+        assert memory.admin.check() == []
+        assert memory.admin.stats()["index"]["rows_in_database"] == 150
     server.stop()

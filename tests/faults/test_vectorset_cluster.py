@@ -63,14 +63,14 @@ def test_sets_lie_with_their_scopes_and_are_searched_together(cluster: Cluster) 
             )
         found = other.recall("who lives in house3?", scope=Scope.under("team"), limit=6)
         assert {hit.record.scope for hit in found} == {f"team/{number}" for number in range(6)}
-        assert other.stats()["index"]["rows_in_database"] == 30
+        assert other.admin.stats()["index"]["rows_in_database"] == 30
         keys, nodes = Keys("spread"), set()
         for number in range(6):
             _, key = set_of(other, f"team/{number}")
             assert slot_of(key) == slot_of(keys.base(f"team/{number}"))
             nodes.add(slot_of(key) * 3 // 16384)
         assert len(nodes) > 1
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_primary_that_dies_takes_no_vectors_with_it(cluster: Cluster) -> None:
@@ -85,8 +85,8 @@ def test_a_primary_that_dies_takes_no_vectors_with_it(cluster: Cluster) -> None:
         assert _recalled(memory, "topic7").endswith("topic7")
         memory.remember("a note after the fall")
         assert _recalled(memory, "the fall") == "a note after the fall"
-        memory.rebuild("default") if memory.check() else None
-        assert memory.check() == []
+        memory.admin.rebuild("default") if memory.admin.check() else None
+        assert memory.admin.check() == []
         assert database.count(shelf_of(memory)) == 21
     finally:
         memory.close()

@@ -40,19 +40,19 @@ def opened(place: str | Path | None, index: str = f"vectorset://?{AT_ONCE}") -> 
 def noted(memory: Memory, count: int = 20) -> Memory:
     memory.remember([f"note number{n} about topic{n}" for n in range(count)])
     memory.recall("topic7")
-    assert memory.stats()["index"]["rows_in_database"] == count
+    assert memory.admin.stats()["index"]["rows_in_database"] == count
     return memory
 
 
 def set_of(memory: Memory, scope: str = "default") -> tuple[VectorSets, str]:
-    index = memory._engine.index
+    index = memory.parts.index
     database: VectorSets = index._database  # type: ignore[attr-defined]
     placed = index._ships.refresh(scope)  # type: ignore[attr-defined]
     return database, database._key(placed.at)
 
 
 def shelf_of(memory: Memory, scope: str = "default") -> VectorShelf:
-    at: VectorShelf = memory._engine.index._ships.refresh(scope).at  # type: ignore[attr-defined]
+    at: VectorShelf = memory.parts.index._ships.refresh(scope).at  # type: ignore[attr-defined]
     return at
 
 
@@ -107,8 +107,8 @@ def test_a_recall_goes_by_words_in_time_and_what_waits_is_sent_later(
     proxy.heal()
     set_of(memory)[0].retrier._opens = 0.0  # its rest is over
     assert memory.recall("zebras")[0].text == "a late note about zebras"
-    assert memory.stats()["index"]["rows_in_database"] == 21
-    assert memory.check() == []
+    assert memory.admin.stats()["index"]["rows_in_database"] == 21
+    assert memory.admin.check() == []
 
 
 @pytest.mark.parametrize("verb", ["prepare", "put", "remove", "near", "among", "count", "vectors", "discard"])
@@ -152,12 +152,12 @@ def test_a_server_that_is_full_says_so_and_is_still_searched(redis8: Redis8, red
             database.put(shelf_of(memory), points())
         memory.remember("a late note about zebras")
         assert memory.recall("zebras")[0].text == "a late note about zebras"  # it waits in RAM
-        assert memory.stats()["index"]["rows_in_ram"] == 1
+        assert memory.admin.stats()["index"]["rows_in_ram"] == 1
         memory.forget(memory.recall("topic3")[0].id)
         redis8.ask("CONFIG", "SET", "maxmemory", "0")
         memory.recall("topic5")
-        assert memory.stats()["index"]["rows_in_database"] == 20
-        assert memory.check() == []
+        assert memory.admin.stats()["index"]["rows_in_database"] == 20
+        assert memory.admin.check() == []
     finally:
         redis8.ask("CONFIG", "SET", "maxmemory", "0")
         memory.close()
@@ -171,7 +171,7 @@ def test_what_the_server_lost_is_filled_again(redis8: Redis8, redis8_url: str, l
     for topic in ("topic7", "topic8"):
         assert memory.recall(topic)[0].text.endswith(topic)
     assert database.count(shelf_of(memory)) == 20
-    assert memory.check() == []
+    assert memory.admin.check() == []
     memory.close()
 
 
@@ -180,14 +180,14 @@ def test_what_went_missing_unnoticed_is_drift_that_a_rebuild_mends(redis8: Redis
     database, key = set_of(memory)
     for match in database.near(shelf_of(memory), ANY, 3, only=EVERYTHING):
         redis8.ask("VREM", key, f"{match.key:016x}")
-    assert any("misses 3 of 20 vectors" in fault for fault in memory.check())
-    memory.rebuild("default")
-    assert memory.check() == []
+    assert any("misses 3 of 20 vectors" in fault for fault in memory.admin.check())
+    memory.admin.rebuild("default")
+    assert memory.admin.check() == []
     _, fresh = set_of(memory)
     assert fresh != key
     assert redis8.ask("EXISTS", key) == b":0"
     redis8.ask("VADD", fresh, "VALUES", "16", *["1"] * 16, "00000000000ff000", "NOQUANT")
-    assert any("still holds more" in fault for fault in memory.check())
+    assert any("still holds more" in fault for fault in memory.admin.check())
     memory.close()
 
 
@@ -204,12 +204,12 @@ def test_a_server_that_was_killed_comes_back_with_its_sets(tmp_path: Path, way: 
     with pytest.raises(Unavailable):
         Memory(f"{server.url}?deadline=1")
     server.start()
-    memory._engine.store.retrier._opens = 0.0  # type: ignore[attr-defined] # its rest is over
+    memory.parts.store.retrier._opens = 0.0  # type: ignore[attr-defined] # its rest is over
     set_of(memory)[0].retrier._opens = 0.0
     assert memory.recall("topic7")[0].text.endswith("topic7")
     memory.remember("a note after the fall")
     assert memory.recall("the fall")[0].text == "a note after the fall"
-    assert memory.check() == []
+    assert memory.admin.check() == []
     database, _ = set_of(memory)
     filtered = database.near(shelf_of(memory), ANY, 50, only=Leaf("who", "=", ""))
     assert len(filtered) == 20  # attributes came back, too
@@ -248,7 +248,7 @@ def test_what_another_process_wrote_and_forgot_is_so_here(redis8_url: str) -> No
         assert "topic5" not in " ".join(hit.text for hit in memory.recall("topic5", limit=50))
         database, _ = set_of(memory)
         assert database.count(shelf_of(memory)) == 30
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_process_that_was_killed_while_it_filled_leaves_what_another_can_finish(
@@ -268,8 +268,8 @@ def test_a_process_that_was_killed_while_it_filled_leaves_what_another_can_finis
     with opened(redis8_url, index) as memory:
         assert memory.recall("topic2999")[0].text.endswith("topic2999")  # whoever may send now
         time.sleep(1.1)
-        assert memory.check() == []
-        assert memory.stats()["index"]["rows_in_database"] == 3000
+        assert memory.admin.check() == []
+        assert memory.admin.stats()["index"]["rows_in_database"] == 3000
 
 
 def _elements(url: str) -> int:
@@ -297,6 +297,6 @@ def test_many_threads_write_forget_and_ask_at_once(redis8_url: str) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert memory.check() == []
-    assert memory.stats()["index"]["rows_in_database"] == 16
+    assert memory.admin.check() == []
+    assert memory.admin.stats()["index"]["rows_in_database"] == 16
     memory.close()

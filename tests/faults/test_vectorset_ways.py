@@ -36,7 +36,7 @@ def test_a_server_that_speaks_tls_keeps_vectors(secure: tuple[Redis8, str]) -> N
         assert hit.text.endswith("topic7")
         memory.forget(hit.id)
         assert held(server, key) == 19
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 @pytest.fixture
@@ -55,5 +55,5 @@ def test_when_sentinels_name_another_primary_its_vectors_are_searched(watched: W
         assert memory.recall("topic7", limit=1)[0].text.endswith("topic7")
         memory.remember("a note after the fall")
         assert memory.recall("the fall", limit=1)[0].text == "a note after the fall"
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert database.count(shelf_of(memory)) == 21

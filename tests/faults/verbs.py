@@ -35,14 +35,14 @@ class Case:
         self.kept[RECEIPT] = memory.forget(RECEIPT).receipt
         memory.export(self.folder / "before.jsonl")
         memory.recall("note")
-        memory.flush()
+        memory.admin.flush()
 
     def renew(self) -> None:
         """So that every verb has something to do again."""
-        self.memory.release("hold")
-        self.memory.hold("release")
-        self.memory.quarantine("approve")
-        self.memory.pin("unpin")
+        self.memory.upkeep.release("hold")
+        self.memory.upkeep.hold("release")
+        self.memory.trust.quarantine("approve")
+        self.memory.upkeep.pin("unpin")
         self.memory.remember("the note about forget", id="forget", again=True)
 
     def file(self, name: str) -> Path:
@@ -53,7 +53,7 @@ Verb = Callable[[Case, str], object]
 
 
 def _upkeep(case: Case, _: str) -> None:
-    with case.memory.upkeep(every=600):
+    with case.memory.upkeep.background(every=600):
         pass
 
 
@@ -63,54 +63,54 @@ def _feedback(case: Case, id: str) -> None:
 
 def _fit(case: Case, _: str) -> None:
     with suppress(BadInput):  # there is too little to learn from; to know that, it looked
-        case.memory.fit()
+        case.memory.upkeep.fit()
 
 
 VERBS: dict[str, Verb] = {
     "remember": lambda c, mine: c.memory.remember("a new note", id=f"{mine} anew"),
     "recall": lambda c, _: c.memory.recall("note", **c.how.get("recall", {})),
-    "phrased": lambda c, _: c.memory.phrased("what did ann say?"),
+    "phrased": lambda c, _: c.memory.admin.phrased("what did ann say?"),
     "context": lambda c, _: c.memory.context("note"),
     "feedback": _feedback,
     "get": lambda c, mine: c.memory.get(mine),
     "find": lambda c, _: c.memory.find(),
     "revise": lambda c, mine: c.memory.revise(mine, text="another note"),
     "forget": lambda c, mine: c.memory.forget(mine),
-    "forgettable": lambda c, mine: c.memory.forgettable(mine),
-    "verify_forgotten": lambda c, _: c.memory.verify_forgotten("the note about nothing"),
-    "verify_receipt": lambda c, _: c.memory.verify_receipt(c.kept[RECEIPT]),
+    "preview_forget": lambda c, mine: c.memory.trust.preview_forget(mine),
+    "verify_forgotten": lambda c, _: c.memory.trust.verify_forgotten("the note about nothing"),
+    "verify_receipt": lambda c, _: c.memory.trust.verify_receipt(c.kept[RECEIPT]),
     "history": lambda c, mine: c.memory.history(mine),
     "scopes": lambda c, _: c.memory.scopes(),
     "count": lambda c, _: c.memory.count(),
-    "stats": lambda c, _: c.memory.stats(),
-    "health": lambda c, _: c.memory.health(),
-    "metrics": lambda c, _: c.memory.metrics(),
+    "stats": lambda c, _: c.memory.admin.stats(),
+    "health": lambda c, _: c.memory.admin.health(),
+    "metrics": lambda c, _: c.memory.admin.metrics(),
     "export": lambda c, _: c.memory.export(c.file("after.jsonl")),
     "load": lambda c, _: c.memory.load(c.file("before.jsonl")),
-    "maintain": lambda c, _: c.memory.maintain(**c.how.get("maintain", {})),
-    "retention": lambda c, _: c.memory.retention(),
-    "upkeep": _upkeep,
-    "detail": lambda c, mine: c.memory.detail(mine),
-    "restore": lambda c, mine: c.memory.restore(mine),
-    "pin": lambda c, mine: c.memory.pin(mine),
-    "unpin": lambda c, mine: c.memory.unpin(mine),
-    "hold": lambda c, mine: c.memory.hold(mine),
-    "release": lambda c, mine: c.memory.release(mine),
-    "quarantine": lambda c, mine: c.memory.quarantine(mine),
-    "approve": lambda c, mine: c.memory.approve(mine),
-    "review": lambda c, _: c.memory.review(),
-    "reveal": lambda c, _: c.memory.reveal("no pseudonym"),
-    "forget_value": lambda c, _: c.memory.forget_value("ann@example.org"),
-    "end_session": lambda c, _: c.memory.end_session("today", **c.how.get("end_session", {})),
-    "unarchive": lambda c, _: c.memory.unarchive(c.how.get("archive", c.file("archive"))),
+    "maintain": lambda c, _: c.memory.upkeep.maintain(**c.how.get("maintain", {})),
+    "retention": lambda c, _: c.memory.upkeep.retention(),
+    "background": _upkeep,
+    "detail": lambda c, mine: c.memory.upkeep.detail(mine),
+    "restore": lambda c, mine: c.memory.upkeep.restore(mine),
+    "pin": lambda c, mine: c.memory.upkeep.pin(mine),
+    "unpin": lambda c, mine: c.memory.upkeep.unpin(mine),
+    "hold": lambda c, mine: c.memory.upkeep.hold(mine),
+    "release": lambda c, mine: c.memory.upkeep.release(mine),
+    "quarantine": lambda c, mine: c.memory.trust.quarantine(mine),
+    "approve": lambda c, mine: c.memory.trust.approve(mine),
+    "review": lambda c, _: c.memory.trust.review(),
+    "reveal": lambda c, _: c.memory.trust.reveal("no pseudonym"),
+    "forget_value": lambda c, _: c.memory.trust.forget_value("ann@example.org"),
+    "end_session": lambda c, _: c.memory.upkeep.end_session("today", **c.how.get("end_session", {})),
+    "unarchive": lambda c, _: c.memory.upkeep.unarchive(c.how.get("archive", c.file("archive"))),
     "fit": _fit,
-    "flush": lambda c, _: c.memory.flush(),
-    "rebuild": lambda c, _: c.memory.rebuild(),
-    "reembed": lambda c, _: c.memory.reembed(c.embedder),
-    "check": lambda c, _: c.memory.check(),
+    "flush": lambda c, _: c.memory.admin.flush(),
+    "rebuild": lambda c, _: c.memory.admin.rebuild(),
+    "reembed": lambda c, _: c.memory.admin.reembed(c.embedder),
+    "check": lambda c, _: c.memory.admin.check(),
 }
 SEALED: dict[str, Verb] = {
-    "rotate_keys": lambda c, _: c.memory.rotate_keys(),
-    "shred": lambda c, _: c.memory.shred("other"),
+    "rotate": lambda c, _: c.memory.keys.rotate(),
+    "shred": lambda c, _: c.memory.keys.shred("other"),
 }
 LAST = ("close",)

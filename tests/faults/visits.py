@@ -41,7 +41,7 @@ def read_only(path: str) -> None:
         "recall": memory.recall("note7")[0].text,
         "later": memory.recall("laterword")[0].text,
     }
-    facts["find"], facts["stats"] = len(memory.find(limit=1000)), memory.stats()["records"]
+    facts["find"], facts["stats"] = len(memory.find(limit=1000)), memory.admin.stats()["records"]
     facts["thread"] = []
     thread = threading.Thread(target=lambda: facts["thread"].append(memory.recall("note8")[0].text))
     thread.start()
@@ -50,11 +50,11 @@ def read_only(path: str) -> None:
         lambda: memory.remember("one more"),
         lambda: memory.forget(memory.find(limit=1)[0].id),
         lambda: memory.revise(memory.find(limit=1)[0].id, text="else"),
-        lambda: memory.reembed("hashing:32"),
+        lambda: memory.admin.reembed("hashing:32"),
     )
     facts["writes"] = [outcome(write) for write in writes]
-    facts["rebuild"] = memory.rebuild()
-    facts["check"], facts["close"] = memory.check(), outcome(memory.close)
+    facts["rebuild"] = memory.admin.rebuild()
+    facts["check"], facts["close"] = memory.admin.check(), outcome(memory.close)
     facts["untouched"] = state_of(Path(path).parent) == before
     tell(facts)
 

@@ -50,9 +50,9 @@ def test_nothing_of_what_was_forgotten_is_left_anywhere(
             marked = [f"{text} mark{n}mark" for n, text in enumerate(said)]
             records = memory.remember(marked, kind=kind, session="s")
             if summed and kind == "message":
-                memory.end_session("s")
+                memory.upkeep.end_session("s")
             if moved:
-                memory.maintain(only="move", settings=Upkeep(short_age_days=0, middle_age_days=0))
+                memory.upkeep.maintain(only="move", settings=Upkeep(short_age_days=0, middle_age_days=0))
             memory.export(export)
             ids = [r.id for r, text in zip(records, said, strict=True) if text in doomed]
             gone = memory.forget(ids)
@@ -64,18 +64,18 @@ def test_nothing_of_what_was_forgotten_is_left_anywhere(
             export.unlink()
             check_gone(memory, Path(folder), [r.whole.text for r in records if r.id in ids], gone.receipt)
             assert memory.count(Where(ids=tuple(r.id for r in records))) == len(records) - len(ids)
-            assert memory.check() == []
+            assert memory.admin.check() == []
 
 
 def check_gone(memory: Memory, folder: Path, texts: list[str], receipt: Any) -> None:
     held = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
     for text in texts:
         assert text.encode() not in held
-        assert memory.verify_forgotten(text), str(memory.verify_forgotten(text))
+        assert memory.trust.verify_forgotten(text), str(memory.trust.verify_forgotten(text))
         with pytest.raises(Refused):
             memory.remember(text)
-    assert memory.verify_receipt(receipt)
-    assert memory.verify_forgotten(receipt), str(memory.verify_forgotten(receipt))
+    assert memory.trust.verify_receipt(receipt)
+    assert memory.trust.verify_forgotten(receipt), str(memory.trust.verify_forgotten(receipt))
 
 
 def record(text: str, **fields: Any) -> Record:

@@ -20,6 +20,8 @@ from eidet.store import Store
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.upkeep.curve import DAY
+from eidet.write.ingest import Ingest
+from eidet.write.put import put_records
 
 NOW = 1_700_000_000.0
 LATER = NOW + 10_000 * DAY
@@ -38,7 +40,6 @@ vectors = st.none() | st.lists(
 def stories(store: Store, record: Record, text: str, vector: list[list[float]] | None) -> None:
     now = [NOW]
     with Memory(store, embedder=f"hashing:{WIDTH}", clock=lambda: now[0]) as memory:
-        engine = memory._engine
         plain = record.but(
             text=text,
             tier=Tier.SHORT,
@@ -49,20 +50,20 @@ def stories(store: Store, record: Record, text: str, vector: list[list[float]] |
             importance=0.5,
             created=NOW,
         )
-        made = engine.ingest.derived([plain], [vector])
-        born = engine.put(made, now=NOW, unique=False)[0]
+        made = Ingest.of(memory.parts).derived([plain], [vector])
+        born = put_records(memory.parts, made, now=NOW)[0]
         now[0] = LATER
-        done = memory.maintain(settings=AT_ONCE, only="move")
+        done = memory.upkeep.maintain(settings=AT_ONCE, only="move")
         assert done.counts == {"move": 1}
         there = memory.get(born.id, scope=born.scope)
         assert there is not None
         assert (there.tier, there.level) == (Tier.LONG, 2)
-        assert exact(memory.detail(born.id, scope=born.scope)) == exact(born)
+        assert exact(memory.upkeep.detail(born.id, scope=born.scope)) == exact(born)
         assert memory.get(born.id, scope=born.scope) == there, "looking at the detail changes nothing"
-        back = memory.restore(born.id, scope=born.scope)
+        back = memory.upkeep.restore(born.id, scope=born.scope)
         assert (back.tier, back.level, back.original) == (Tier.MIDDLE, 0, None)
         assert exact(back) == exact(born)
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def exact(record: Record) -> str:

@@ -15,6 +15,7 @@ from eidet.core.record import Record
 from eidet.core.where import Where
 from eidet.store.export_file import read_export, verify_export, write_export
 from eidet.store.ram import RamStore
+from eidet.write.put import put_records
 
 NOW = 1_700_000_000.0
 often = settings(derandomize=True, deadline=None, max_examples=100)
@@ -57,13 +58,13 @@ def test_a_file_gives_every_record_back_exactly(said: list[Record]) -> None:
 def test_a_memory_that_was_exported_and_loaded_is_the_same(said: list[Record]) -> None:
     said = [record if record.expires is None else record.but(expires=NOW + 1e6) for record in said]
     with TemporaryDirectory() as folder, opened() as one, opened() as other:
-        one._engine.put(said, now=NOW, unique=False)
+        put_records(one.parts, said, now=NOW)
         path = Path(folder) / "export.jsonl"
         assert one.export(path, scope=None) == other.load(path) == len(said)
         assert told(other) == told(one)
-        before = other._engine.store.head()
+        before = other.parts.store.head()
         assert other.load(path) == len(said)
-        assert other._engine.store.head() == before
+        assert other.parts.store.head() == before
 
 
 @often
@@ -98,7 +99,7 @@ def assert_refused(content: bytes) -> None:
         path.write_bytes(content)
         with pytest.raises(EidetError):
             memory.load(path)
-        assert memory._engine.store.head() == (0, 0)
+        assert memory.parts.store.head() == (0, 0)
 
 
 def export() -> bytes:
@@ -114,4 +115,4 @@ def opened() -> Memory:
 
 
 def told(memory: Memory) -> list[Record]:
-    return [record.but(seq=0) for record in memory._engine.store.scan(Where())]
+    return [record.but(seq=0) for record in memory.parts.store.scan(Where())]

@@ -119,7 +119,7 @@ def test_what_is_in_another_scope_changes_nothing(
     filled(mine, "a", beside)
     for query in asked:
         assert told(alone, query) == told(beside, query)
-        assert alone.phrased(query, scope="a") == beside.phrased(query, scope="a")
+        assert alone.admin.phrased(query, scope="a") == beside.admin.phrased(query, scope="a")
 
 
 def told(memory: Memory, query: str) -> Any:
@@ -133,7 +133,7 @@ def told(memory: Memory, query: str) -> Any:
         trace.weights,
         trace.notes,
         trace.searched,
-        memory._engine.index.voices(Scope("a")),
+        memory.parts.index.voices(Scope("a")),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import threading
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,13 @@ from typing import Any
 import pytest
 
 from eidet import AsyncMemory, BadInput, Conflict, Memory, Misconfigured, Where
+from eidet.aio.namespaces import AsyncAdmin, AsyncKeys, AsyncTrust, AsyncUpkeep
+from eidet.memory.admin import AdminNamespace
+from eidet.memory.keys import KeysNamespace
+from eidet.memory.trust import TrustNamespace
+from eidet.memory.upkeep import UpkeepNamespace
 from eidet.models.embed.hashing import Hashing
+from eidet.store.ram import RamStore
 
 NOW = 1_700_000_000.0
 HASHING = "hashing:64"
@@ -24,14 +31,88 @@ def verbs(of: type) -> dict[str, Callable[..., Any]]:
     }
 
 
-def test_both_have_the_same_verbs() -> None:
-    assert verbs(AsyncMemory).keys() == verbs(Memory).keys()
-    assert all(inspect.iscoroutinefunction(verb) for verb in verbs(AsyncMemory).values())
+TWINS: dict[type, type] = {
+    Memory: AsyncMemory,
+    UpkeepNamespace: AsyncUpkeep,
+    TrustNamespace: AsyncTrust,
+    KeysNamespace: AsyncKeys,
+    AdminNamespace: AsyncAdmin,
+}
+each_twin = pytest.mark.parametrize("kind", TWINS, ids=lambda kind: kind.__name__)
 
 
-@pytest.mark.parametrize("name", ["__init__", *verbs(Memory)])
-def test_both_have_the_same_signature(name: str) -> None:
-    assert inspect.signature(getattr(AsyncMemory, name)) == inspect.signature(getattr(Memory, name))
+@each_twin
+def test_both_have_the_same_verbs(kind: type) -> None:
+    assert verbs(TWINS[kind]).keys() == verbs(kind).keys()
+    assert all(inspect.iscoroutinefunction(verb) for verb in verbs(TWINS[kind]).values())
+
+
+@each_twin
+def test_both_have_the_same_signatures_and_docstrings(kind: type) -> None:
+    for name, verb in verbs(kind).items():
+        twin = getattr(TWINS[kind], name)
+        assert inspect.signature(twin) == inspect.signature(verb), name
+        assert inspect.getdoc(twin) == inspect.getdoc(verb), name
+        assert inspect.getdoc(twin), f"{name} says nothing of itself"
+
+
+def test_both_are_opened_by_the_same_arguments() -> None:
+    wanted = inspect.signature(Memory.__init__)
+    assert inspect.signature(AsyncMemory.__init__) == wanted
+    assert list(inspect.signature(AsyncMemory.open).parameters) == list(wanted.parameters)[1:]
+
+
+def test_a_memory_has_at_most_twenty_public_names() -> None:
+    assert len([name for name in dir(Memory) if not name.startswith("_")]) <= 20
+    for kind in TWINS:
+        assert len(verbs(kind)) <= 25
+
+
+class SlowToOpen(RamStore):
+    """A store whose server takes its time to say who it is."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.opened_in: set[int] = set()
+        self._seconds = seconds
+
+    def setting(self, name: str) -> str | None:
+        self.opened_in.add(threading.get_ident())
+        if name == "embedder":
+            time.sleep(self._seconds)
+        return super().setting(name)
+
+
+@pytest.mark.parametrize("how", ["open", "enter", "verb"])
+def test_the_loop_goes_on_while_a_memory_is_opened(how: str) -> None:
+    async def story() -> None:
+        store, ticks = SlowToOpen(0.2), 0
+        memory = AsyncMemory(store, embedder=HASHING)
+        assert store.opened_in == set(), "the constructor opens nothing"
+        opening: Coroutine[Any, Any, object] = memory.__aenter__()
+        if how != "enter":
+            opening.close()
+            opening = memory.count() if how == "verb" else AsyncMemory.open(store, embedder=HASHING)
+        task = asyncio.ensure_future(opening)
+        while not task.done():
+            await asyncio.sleep(0.005)
+            ticks += 1
+        await task
+        assert ticks > 10
+        assert threading.get_ident() not in store.opened_in or how == "verb"
+        await memory.close()
+
+    run(story())
+
+
+def test_a_memory_that_was_closed_before_it_was_used_says_so() -> None:
+    async def story() -> None:
+        memory = AsyncMemory(embedder=HASHING)
+        await memory.close()
+        with pytest.raises(Misconfigured, match="closed before it was used"):
+            await memory.count()
+
+    run(story())
 
 
 @pytest.fixture(params=["ram", "file"])
@@ -58,14 +139,14 @@ def test_every_verb_answers_as_its_twin(place: Path | None, tmp_path: Path) -> N
                 await memory.revise(one.id, text="x", version=1)
             assert [event.what for event in await memory.history(one.id)] == ["created", "revised"]
             assert await memory.scopes() == {"default": 2}
-            assert (await memory.stats())["records"] == 2
+            assert (await memory.admin.stats())["records"] == 2
             assert await memory.export(tmp_path / "export.jsonl") == 2
             assert await memory.forget(two.id, for_good=False) == 1
             assert await memory.load(tmp_path / "export.jsonl") == 2
-            await memory.flush()
-            assert await memory.rebuild() == 2
-            assert await memory.reembed("hashing:32") == 2
-            assert await memory.check() == []
+            await memory.admin.flush()
+            assert await memory.admin.rebuild() == 2
+            assert await memory.admin.reembed("hashing:32") == 2
+            assert await memory.admin.check() == []
 
     run(story())
 
@@ -232,12 +313,12 @@ def test_upkeep_is_awaited_and_entered(place: Path | None) -> None:
     async def story() -> None:
         async with AsyncMemory(place, embedder=HASHING) as memory:
             record = await memory.remember("Ann lives in Lisbon")
-            assert (await memory.maintain()).counts == {}
-            async with await memory.upkeep(every=3600) as worker:
+            assert (await memory.upkeep.maintain()).counts == {}
+            async with await memory.upkeep.background(every=3600) as worker:
                 assert worker.stats()["running"]
-                assert (await memory.detail(record.id)).text == "Ann lives in Lisbon"
-                await memory.pin(record.id)
+                assert (await memory.upkeep.detail(record.id)).text == "Ann lives in Lisbon"
+                await memory.upkeep.pin(record.id)
             assert not worker.stats()["running"]
-            assert (await memory.unpin(record.id)).meta == {}
+            assert (await memory.upkeep.unpin(record.id)).meta == {}
 
     run(story())

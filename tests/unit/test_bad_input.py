@@ -49,7 +49,7 @@ def fresh(memory: Memory) -> Iterator[Memory]:
 
 
 def state(memory: Memory) -> Any:
-    store = memory._engine.store
+    store = memory.parts.store
     return store.head(), store.find(Where()), memory.history("there")
 
 
@@ -362,7 +362,7 @@ QUESTIONS: list[Callable[[Memory], object]] = [
     lambda memory: memory.history("\ud800"),
     lambda memory: memory.get("there", scope="a//b"),
     lambda memory: memory.scopes("a//b"),
-    lambda memory: memory.stats(5),  # type: ignore[arg-type]
+    lambda memory: memory.admin.stats(5),  # type: ignore[arg-type]
 ]
 
 

@@ -14,13 +14,13 @@ from eidet.core.where import Where
 from eidet.store.ram import RamStore
 
 VERBS: dict[str, Callable[[Memory], Record]] = {
-    "pin": lambda memory: memory.pin("x"),
-    "unpin": lambda memory: memory.unpin("x"),
-    "hold": lambda memory: memory.hold("x"),
-    "release": lambda memory: memory.release("x"),
-    "quarantine": lambda memory: memory.quarantine("x"),
-    "approve": lambda memory: memory.approve("x"),
-    "restore": lambda memory: memory.restore("x"),
+    "pin": lambda memory: memory.upkeep.pin("x"),
+    "unpin": lambda memory: memory.upkeep.unpin("x"),
+    "hold": lambda memory: memory.upkeep.hold("x"),
+    "release": lambda memory: memory.upkeep.release("x"),
+    "quarantine": lambda memory: memory.trust.quarantine("x"),
+    "approve": lambda memory: memory.trust.approve("x"),
+    "restore": lambda memory: memory.upkeep.restore("x"),
     "revise": lambda memory: memory.revise("x", meta={"seen": True}),
 }
 BEFORE: dict[str, Callable[[Memory], object]] = {
@@ -85,7 +85,7 @@ def test_both_changes_are_there(verb: str) -> None:
 def test_what_is_changed_all_the_time_is_given_up(verb: str) -> None:
     memory, store = remembered(verb)
     store.times = 10**9
-    with pytest.raises(Conflict, match="by others all the time"):
+    with pytest.raises(Conflict, match="kept changing; gave up after 100 attempts"):
         VERBS[verb](memory)
 
 

@@ -78,7 +78,7 @@ def test_durability_is_one_of_two() -> None:
 @pytest.mark.parametrize(("durability", "wanted"), [("process", 1), ("power", 2)])
 def test_durability_reaches_every_connection(tmp_path: Path, durability: str, wanted: int) -> None:
     with Memory(tmp_path / "x.db", embedder="hashing:16", durability=durability) as memory:
-        driver = memory._engine.store._driver  # type: ignore[attr-defined]
+        driver = memory.parts.store._driver  # type: ignore[attr-defined]
         assert driver.read("PRAGMA synchronous", ()) == [(wanted,)]
         assert driver.write(lambda cursor: cursor.execute("PRAGMA synchronous").fetchone()) == (wanted,)
 

@@ -28,6 +28,7 @@ from eidet.models.embed.hashing import Hashing
 from eidet.open import open_store
 from eidet.store.ram import RamStore
 from eidet.trust.seal.service import new_key
+from eidet.write.put import put_records
 
 NOW = 1_700_000_000.0
 KEY = new_key()
@@ -48,7 +49,7 @@ def ram(**how: Any) -> Memory:
 
 
 def all_of(memory: Memory) -> list[Record]:
-    return [record.but(seq=0) for record in memory._engine.store.scan(Where())]
+    return [record.but(seq=0) for record in memory.parts.store.scan(Where())]
 
 
 def by_id(memory: Memory) -> dict[tuple[str, str], Record]:
@@ -67,9 +68,9 @@ def source() -> Memory:
     )
     memory.remember("Bob rows on Sundays.", id="bob", scope="acme", occurred="2020-01-02", trust="web")
     memory.remember("Held by lawyers", id="held", scope="acme")
-    memory.hold("held", scope="acme", by="court")
+    memory.upkeep.hold("held", scope="acme", by="court")
     memory.remember("Pinned to the wall", id="pin", scope="acme", expires=timedelta(days=9))
-    memory.pin("pin", scope="acme")
+    memory.upkeep.pin("pin", scope="acme")
     memory.recall("where does Ann live?")
     return memory
 
@@ -119,7 +120,7 @@ many = st.lists(st.tuples(records(), lives), max_size=5).map(
 @given(many)
 def test_from_ram_to_a_file_and_back_to_ram_all_is_as_it_was(said: list[Record]) -> None:
     one, two = ram(clock=lambda: NOW), ram(clock=lambda: NOW)
-    one._engine.put(said, now=NOW, unique=False)
+    put_records(one.parts, said, now=NOW)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "m.db"
         with Memory(path, embedder="hashing:64", clock=lambda: NOW) as file:
@@ -155,14 +156,14 @@ def test_what_was_copied_is_found_and_held_and_kept_in_order(source: Memory, tar
 def test_lowered_records_keep_their_originals(target: Memory) -> None:
     source = ram()
     source.remember("A long story of the sea. " * 40, id="sea")
-    form = source._engine.store.get("default", ["sea"])[0]
+    form = source.parts.store.get("default", ["sea"])[0]
     assert form is not None
     from eidet.core.lossless import Original, pack_original
 
     gist = form.but(text="the sea", level=2, original=pack_original(Original(text=form.text)))
-    source._engine.store.recast([(form, gist)], now=NOW)
+    source.parts.store.recast([(form, gist)], now=NOW)
     assert copy(source, target).ok
-    assert target.detail("sea").text == form.text
+    assert target.upkeep.detail("sea").text == form.text
     assert by_id(target) == by_id(source)
 
 
@@ -179,7 +180,7 @@ def test_what_history_no_longer_tells_is_carried_without_it(target: Memory) -> N
     source.remember("one", id="x")
     for n in range(120):
         source.revise("x", text=f"version {n}")
-    source._engine.store._rooms["default"].events["x"][60] = source.history("x")[0]  # type: ignore[attr-defined]
+    source.parts.store._rooms["default"].events["x"][60] = source.history("x")[0]  # type: ignore[attr-defined]
     assert copy(source, target).ok
     assert by_id(target) == by_id(source)
     told = target.history("x")
@@ -192,12 +193,12 @@ def test_what_history_no_longer_tells_is_carried_without_it(target: Memory) -> N
 
 def test_the_same_call_again_changes_nothing(source: Memory, target: Memory) -> None:
     copy(source, target)
-    before = target._engine.store.head()
+    before = target.parts.store.head()
     again = copy(source, target)
     assert again.ok
     assert again.since == again.upto > 0
     assert counted(again) == {}
-    assert target._engine.store.head() == before
+    assert target.parts.store.head() == before
 
 
 def test_later_writes_changes_and_moves_follow(source: Memory, target: Memory) -> None:
@@ -205,9 +206,9 @@ def test_later_writes_changes_and_moves_follow(source: Memory, target: Memory) -
     source.revise("ann", text="Ann lives in Rome.", by="eve")
     source.revise("ann", text="Ann lives in Faro.")
     source.remember("Cleo plays chess", id="cleo")
-    form = source._engine.store.get("acme", ["bob"])[0]
+    form = source.parts.store.get("acme", ["bob"])[0]
     assert form is not None
-    source._engine.store.recast([(form, form.but(tier=Tier.LONG))], now=NOW)
+    source.parts.store.recast([(form, form.but(tier=Tier.LONG))], now=NOW)
     again = copy(source, target)
     assert again.ok
     assert counted(again) == {"created": 1, "changed": 2}
@@ -262,9 +263,9 @@ def test_an_interruption_between_two_versions_is_made_up_for() -> None:
     source.remember("one", id="x")
     source.revise("x", text="two")
     source.revise("x", text="three")
-    first = source._engine.store.get("default", ["x"])[0]
+    first = source.parts.store.get("default", ["x"])[0]
     assert first is not None
-    target._engine.put([first.but(text="one", version=1, vector=None, terms=b"")], now=NOW, unique=False)
+    put_records(target.parts, [first.but(text="one", version=1, vector=None, terms=b"")], now=NOW)
     copied = copy(source, target)
     assert copied.ok
     assert all_of(target) == all_of(source)
@@ -360,8 +361,8 @@ def test_what_the_source_forgot_since_leaves_the_target_too(
 
 def test_what_is_under_a_hold_in_the_target_stays_as_it_is(source: Memory, target: Memory) -> None:
     copy(source, target)
-    target.hold("ann")
-    target.hold("bob", scope="acme")
+    target.upkeep.hold("ann")
+    target.upkeep.hold("bob", scope="acme")
     source.revise("bob", scope="acme", text="Bob sails.")
     source.forget("ann")
     again = copy(source, target)
@@ -380,7 +381,7 @@ def test_what_has_expired_stays_behind(target: Memory) -> None:
     source.remember("for an hour", expires=timedelta(hours=1))
     source.remember("for ever")
     clock.now += 5000
-    target._clock = clock
+    target.parts.clock = clock
     copied = copy(source, target)
     assert copied.ok
     assert [record.text for record in all_of(target)] == ["for ever"]
@@ -406,7 +407,7 @@ def test_what_was_changed_in_the_target_is_left_and_told(source: Memory, target:
 
 def test_changes_on_both_sides_are_a_conflict_however_many_there_were(source: Memory, target: Memory) -> None:
     copy(source, target)
-    target.pin("bob", scope="acme")
+    target.upkeep.pin("bob", scope="acme")
     source.revise("bob", scope="acme", importance=0.9)  # as many versions, and the same words
     target.revise("ann", text="Ann lives in Oslo.")
     source.revise("ann", text="Ann lives in Rome.")
@@ -469,10 +470,10 @@ def test_with_another_embedder_vectors_are_made_anew(source: Memory, tmp_path: P
     assert copied.ok
     assert (copied.embedder, copied.embedded) == ("hashing:128", True)
     with Memory(path) as memory:
-        assert memory.stats()["embedder"] == "hashing:128"
+        assert memory.admin.stats()["embedder"] == "hashing:128"
         assert memory.recall("where does Ann live?")[0].id == "ann"
         assert {len(record.vector or b"") for record in all_of(memory)} == {128 * 4}
-        assert memory.check() == []
+        assert memory.admin.check() == []
     assert copy(source, path).ok
 
 
@@ -498,8 +499,8 @@ def test_with_another_language_words_are_analysed_anew(tmp_path: Path) -> None:
     copied = copy(source, path, language="de")
     assert copied.ok
     with Memory(path) as memory:
-        assert memory.stats()["language"] == "de"
-        assert memory.check() == []
+        assert memory.admin.stats()["language"] == "de"
+        assert memory.admin.check() == []
         assert by_id(memory)["default", "katzen"].terms != by_id(source)["default", "katzen"].terms
         assert by_id(memory)["default", "katzen"].vector == by_id(source)["default", "katzen"].vector
 
@@ -509,8 +510,8 @@ def test_a_new_target_takes_embedder_and_language_of_the_source(tmp_path: Path) 
     source.remember("Die Katzen schlafen")
     copy(source, tmp_path / "m.db")
     with Memory(tmp_path / "m.db") as memory:
-        assert memory.stats()["embedder"] == "hashing:32"
-        assert memory.stats()["language"] == "de"
+        assert memory.admin.stats()["embedder"] == "hashing:32"
+        assert memory.admin.stats()["language"] == "de"
 
 
 def test_an_open_target_cannot_be_given_another_embedder_or_language(source: Memory) -> None:
@@ -572,9 +573,9 @@ def test_numbers_that_were_given_are_not_given_again(source: Memory, target: Mem
 def test_archives_of_the_source_are_known_to_the_target(
     source: Memory, target: Memory, tmp_path: Path
 ) -> None:
-    source.maintain(archive=tmp_path / "archive")
+    source.upkeep.maintain(archive=tmp_path / "archive")
     copy(source, target)
-    assert str(tmp_path / "archive") in (target._engine.store.setting("archives") or "")
+    assert str(tmp_path / "archive") in (target.parts.store.setting("archives") or "")
 
 
 # Bad input.
@@ -598,8 +599,8 @@ def test_only_one_copy_at_a_time_between_two_memories(
     source: Memory, target: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(marking, "HELD_SECONDS", 0.1)
-    store, now = target._engine.store, target._clock()
-    name = f"copy:{source._engine.store.identity}"
+    store, now = target.parts.store, target.parts.clock()
+    name = f"copy:{source.parts.store.identity}"
     assert store.lease(name, "somebody", now=now, until=now + 1e6)
     with pytest.raises(Conflict, match="another copy"):
         copy(source, target)
@@ -689,9 +690,9 @@ def database_of(postgres: Postgres) -> str:
 def test_from_any_place_to_any_other(
     kind: str, source: Memory, place: Callable[[str], dict[str, Any]]
 ) -> None:
-    form = source._engine.store.get("acme", ["bob"])[0]
+    form = source.parts.store.get("acme", ["bob"])[0]
     assert form is not None
-    source._engine.store.recast([(form, form.but(tier=Tier.LONG))], now=NOW)
+    source.parts.store.recast([(form, form.but(tier=Tier.LONG))], now=NOW)
     with Memory(**place(kind), embedder="hashing:64", clock=Clock()) as first:
         assert copy(source, first).ok
         whole = by_id(source)
@@ -707,9 +708,9 @@ def test_into_tiers_and_out_of_them(source: Memory, redis_url: str, tmp_path: Pa
     from eidet.store.sql.sqlite import SqliteStore
     from eidet.store.tiered import TieredStore
 
-    form = source._engine.store.get("acme", ["bob"])[0]
+    form = source.parts.store.get("acme", ["bob"])[0]
     assert form is not None
-    source._engine.store.recast([(form, form.but(tier=Tier.LONG))], now=NOW)
+    source.parts.store.recast([(form, form.but(tier=Tier.LONG))], now=NOW)
     store = TieredStore(lambda: open_store(redis_url, Settings()), SqliteStore(tmp_path / "long.db"))
     back = ram()
     with Memory(store, embedder="hashing:64", clock=Clock()) as tiers:

@@ -18,6 +18,7 @@ from eidet.store.rules import Entombed
 from eidet.store.tombstones import folded
 from eidet.trust.erase import Forgotten
 from eidet.trust.erase.receipt import Receipt
+from eidet.write.put import put_records
 
 NOW = 1_700_000_000.0
 SECRET = "the safe in the cellar opens with 4711-0815"
@@ -228,7 +229,7 @@ TALK = (
 
 def test_an_episode_is_told_anew_without_what_was_forgotten(memory: Memory) -> None:
     ids = talk(memory, *TALK)
-    episode = memory.end_session("s1")
+    episode = memory.upkeep.end_session("s1")
     assert "alarm" in episode.text
     gone = memory.forget(ids[1])
     assert gone.receipt is not None
@@ -242,13 +243,13 @@ def test_an_episode_is_told_anew_without_what_was_forgotten(memory: Memory) -> N
     assert told.data["messages"] == 3
     assert all(event.before is None for event in memory.history(episode.id))
     assert memory.recall("the opera in Milan")
-    assert memory.check() == []
-    assert memory.verify_forgotten(TALK[1])
+    assert memory.admin.check() == []
+    assert memory.trust.verify_forgotten(TALK[1])
 
 
 def test_an_episode_of_nothing_goes(memory: Memory) -> None:
     ids = talk(memory, *TALK)
-    memory.end_session("s1")
+    memory.upkeep.end_session("s1")
     gone = memory.forget(ids)
     assert gone.receipt is not None
     assert gone.receipt.counts["derived_dropped"] == 1
@@ -257,20 +258,20 @@ def test_an_episode_of_nothing_goes(memory: Memory) -> None:
 
 def test_an_old_episode_does_not_come_back_from_a_file(memory: Memory, tmp_path: Path) -> None:
     ids = talk(memory, *TALK)
-    memory.end_session("s1")
+    memory.upkeep.end_session("s1")
     memory.export(tmp_path / "e.jsonl")
     memory.forget(ids[1])
     memory.load(tmp_path / "e.jsonl")
-    assert memory.verify_forgotten(TALK[1])
+    assert memory.trust.verify_forgotten(TALK[1])
     assert not any("alarm" in text for text in texts(memory))
 
 
 def test_an_episode_that_was_forgotten_can_be_told_again(memory: Memory) -> None:
     ids = talk(memory, *TALK)
-    memory.end_session("s1")
+    memory.upkeep.end_session("s1")
     memory.forget(ids[1])
     memory.remember({"role": "user", "content": "and the dog has a new collar now"}, session="s1")
-    assert "alarm" not in memory.end_session("s1").text
+    assert "alarm" not in memory.upkeep.end_session("s1").text
 
 
 def test_what_somebody_derived_goes_and_all_that_follows(memory: Memory) -> None:
@@ -286,11 +287,11 @@ def test_what_somebody_derived_goes_and_all_that_follows(memory: Memory) -> None
 def test_a_legal_hold_on_what_was_made_of_it_refuses_all(memory: Memory) -> None:
     one = memory.remember(SECRET)
     made = memory.remember("a note on the safe", derived_from=[one.id])
-    memory.hold(made.id)
+    memory.upkeep.hold(made.id)
     with pytest.raises(Refused, match="legal hold"):
         memory.forget(one.id)
     assert memory.count() == 2
-    memory.release(made.id)
+    memory.upkeep.release(made.id)
     assert memory.forget(one.id) == 1
 
 
@@ -299,12 +300,12 @@ def test_a_hold_anywhere_in_a_large_scope_refuses_all(
 ) -> None:
     monkeypatch.setattr("eidet.trust.erase.WHOLESALE", 2)
     held = memory.remember([SECRET, OTHER, "a third thing"], scope="ann")[1]
-    memory.hold(held.id, scope="ann")
+    memory.upkeep.hold(held.id, scope="ann")
     with pytest.raises(Refused, match="legal hold"):
         memory.forget(everything=True, scope="ann")
-    memory.release(held.id, scope="ann")
+    memory.upkeep.release(held.id, scope="ann")
     assert memory.forget(everything=True, scope="ann") == 3
-    assert memory.verify_forgotten(OTHER, scope="ann")
+    assert memory.trust.verify_forgotten(OTHER, scope="ann")
 
 
 MERGED = ("Ann keeps her spare key under the blue pot", "Ann keeps her spare key under a blue pot")
@@ -313,7 +314,7 @@ MERGED = ("Ann keeps her spare key under the blue pot", "Ann keeps her spare key
 def merged(memory: Memory) -> tuple[str, str]:
     """Two facts that upkeep made one: the id that stayed, and the one that became part of it."""
     one, two = (memory.remember(text, who="Ann") for text in MERGED)
-    memory.maintain(only="merge", settings=Upkeep(alike=0.5))
+    memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.5))
     assert texts(memory) == [MERGED[0]], "the two should have been merged"
     return one.id, two.id
 
@@ -327,7 +328,7 @@ def test_a_part_of_a_merged_record_is_taken_out(memory: Memory) -> None:
     assert left is not None
     assert "merged" not in left.meta
     assert left.derived_from == ()
-    assert memory.verify_forgotten(MERGED[1])
+    assert memory.trust.verify_forgotten(MERGED[1])
     with pytest.raises(Refused):
         memory.remember(MERGED[1])
 
@@ -336,7 +337,7 @@ def test_a_merged_record_goes_with_its_parts(memory: Memory) -> None:
     one, _ = merged(memory)
     memory.forget(one)
     for text in MERGED:
-        assert memory.verify_forgotten(text)
+        assert memory.trust.verify_forgotten(text)
         with pytest.raises(Refused):
             memory.remember(text)
 
@@ -345,18 +346,18 @@ def test_a_record_that_still_tells_the_text_of_its_part_goes_too(memory: Memory)
     told = State(merged=(MergedPart(id="part", text=SECRET, occurred=NOW),))
     one = memory.remember(f"Well, {SECRET.upper()}, he said", derived_from=["part"])
     two = memory.remember(OTHER, derived_from=["part"])
-    memory._engine.put([one.but(state=told), two.but(state=told)], now=NOW, unique=False)
+    put_records(memory.parts, [one.but(state=told), two.but(state=told)], now=NOW)
     gone = memory.forget("part")
     assert gone.receipt is not None
     assert (gone.receipt.counts["derived_dropped"], gone.receipt.counts["derived_anew"]) == (1, 1)
     assert texts(memory) == [OTHER]
-    assert memory.verify_forgotten(SECRET)
+    assert memory.trust.verify_forgotten(SECRET)
 
 
 def test_the_newer_fact_stays_when_the_older_is_forgotten(memory: Memory) -> None:
     old = memory.remember("Ann lives in Lisbon", who="Ann", occurred=NOW - 100)
     new = memory.remember("Ann lives in Porto", who="Ann", derived_from=[old.id])
-    memory._engine.put([new.but(state=State(updates=old.id))], now=NOW, unique=False)
+    put_records(memory.parts, [new.but(state=State(updates=old.id))], now=NOW)
     memory.forget(old.id)
     left = memory.get(new.id)
     assert left is not None
@@ -367,8 +368,8 @@ def test_a_consolidated_fact_stays_while_two_episodes_still_say_it(memory: Memor
     said = "Eva plays the cello in the city orchestra every Friday evening"
     for session in ("a", "b", "c"):
         talk(memory, said, f"The weather in {session} was very fine all day long today", session=session)
-        memory.end_session(session)
-    memory.maintain(only="consolidate")
+        memory.upkeep.end_session(session)
+    memory.upkeep.maintain(only="consolidate")
     facts = memory.find(kinds="fact")
     assert len(facts) == 1, "the episodes should have made a fact"
     weather = memory.find(where=Where(session="a", kinds=(Kind.MESSAGE,)))
@@ -377,12 +378,12 @@ def test_a_consolidated_fact_stays_while_two_episodes_still_say_it(memory: Memor
     cello = memory.find(where=Where(session="b", kinds=(Kind.MESSAGE,)))
     memory.forget(next(record.id for record in cello if "cello" in record.text))
     assert memory.find(kinds="fact") == []
-    assert memory.verify_forgotten(said)
+    assert memory.trust.verify_forgotten(said)
 
 
 def test_an_episode_that_was_being_written_is_not_made_of_what_was_forgotten(memory: Memory) -> None:
     ids = talk(memory, *TALK)
-    keeping = memory._life.keeping
+    keeping = memory.upkeep.keeping
     asked = keeping._episode("default", "s1", "a test", NOW)
     worded = keeping._worded(asked, settings=Upkeep(), llm=None).record
     memory.forget(ids[1])
@@ -394,7 +395,7 @@ def test_an_episode_that_was_being_written_is_not_made_of_what_was_forgotten(mem
 def test_upkeep_passes_over_what_was_forgotten_while_it_planned(memory: Memory) -> None:
     ids = talk(memory, *TALK)
     idle = Upkeep(session_idle_hours=0.0)
-    keeping = memory._life.keeping
+    keeping = memory.upkeep.keeping
     word = keeping._worded
 
     def forgetful(*args: Any, **how: Any) -> Any:
@@ -403,10 +404,10 @@ def test_upkeep_passes_over_what_was_forgotten_while_it_planned(memory: Memory) 
         return made
 
     keeping._worded = forgetful  # type: ignore[method-assign]
-    done = memory.maintain(only="summarise", settings=idle)
+    done = memory.upkeep.maintain(only="summarise", settings=idle)
     assert (done.skipped, done.failed, dict(done.counts)) == (1, (), {})
     keeping._worded = word  # type: ignore[method-assign]
-    done = memory.maintain(only="summarise", settings=idle)
+    done = memory.upkeep.maintain(only="summarise", settings=idle)
     assert dict(done.counts) == {"summarise": 1}
     assert "alarm" not in memory.find(kinds="episode")[0].text
 
@@ -416,14 +417,14 @@ def test_upkeep_passes_over_what_was_forgotten_while_it_planned(memory: Memory) 
 
 def test_a_preview_names_everything_and_changes_nothing(memory: Memory) -> None:
     ids = talk(memory, *TALK)
-    episode = memory.end_session("s1")
+    episode = memory.upkeep.end_session("s1")
     note = memory.remember("a note", derived_from=[ids[1]])
     before = memory.find()
-    found = memory.forgettable(ids[1])
+    found = memory.trust.preview_forget(ids[1])
     assert ([r.id for r in found.asked], [r.id for r in found.dropped]) == ([ids[1]], [note.id])
     assert [r.id for r in found.anew] == [episode.id]
     assert memory.find() == before
-    assert memory.forgettable(everything=True, scope="default").count == 6
+    assert memory.trust.preview_forget(everything=True, scope="default").count == 6
 
 
 # Proof.
@@ -436,15 +437,15 @@ def test_a_receipt_is_true_until_anything_of_it_changes(memory: Memory, tmp_path
     loaded = Receipt.load(tmp_path / "r.json")
     assert loaded == receipt
     assert SECRET not in (tmp_path / "r.json").read_text()
-    assert memory.verify_receipt(loaded)
+    assert memory.trust.verify_receipt(loaded)
     changes: dict[str, Any] = {
         "store": "x", "scope": "x", "ids": ("x",), "marks": (), "counts": {"records": 2}, "by": "bob",
         "at": 1.0, "why": "x", "pending": ("x",), "method": "ed25519", "key": "00", "signature": "00",
     }  # fmt: skip
     for name, value in changes.items():
-        assert not memory.verify_receipt(replace(receipt, **{name: value})), name
+        assert not memory.trust.verify_receipt(replace(receipt, **{name: value})), name
     with Memory(embedder="hashing:32") as elsewhere:
-        assert not elsewhere.verify_receipt(receipt)
+        assert not elsewhere.trust.verify_receipt(receipt)
 
 
 def test_a_file_that_is_no_receipt_is_told(tmp_path: Path) -> None:
@@ -461,11 +462,11 @@ def test_a_key_of_the_owner_signs_receipts(memory: Memory, tmp_path: Path) -> No
     receipt = memory.forget(memory.remember(SECRET).id, key=b"k" * 32).receipt
     assert receipt is not None
     assert receipt.method == "ed25519"
-    assert memory.verify_receipt(receipt)
-    assert not memory.verify_receipt(replace(receipt, by="bob"))
+    assert memory.trust.verify_receipt(receipt)
+    assert not memory.trust.verify_receipt(replace(receipt, by="bob"))
     forged = Memory(embedder="hashing:32").forget("x", key=b"f" * 32).receipt
     assert forged is not None
-    assert not memory.verify_receipt(replace(forged, store=receipt.store))
+    assert not memory.trust.verify_receipt(replace(forged, store=receipt.store))
     with pytest.raises(Misconfigured, match="cannot be read"):
         memory.forget("x", key=str(tmp_path / "none.pem"))
     with pytest.raises(BadInput, match="32 bytes"):
@@ -474,35 +475,35 @@ def test_a_key_of_the_owner_signs_receipts(memory: Memory, tmp_path: Path) -> No
 
 def test_absence_is_told_place_by_place(memory: Memory) -> None:
     record = memory.remember(SECRET)
-    found = memory.verify_forgotten(SECRET)
+    found = memory.trust.verify_forgotten(SECRET)
     assert not found
     assert {p.name for p in found.places if p.found} >= {
         "records, by words in them",
         "records, by what they say",
     }
-    assert not memory.verify_forgotten(record.id)
+    assert not memory.trust.verify_forgotten(record.id)
     receipt = memory.forget(record.id).receipt
     assert receipt is not None
     for what in (SECRET, record.id, receipt):
-        absence = memory.verify_forgotten(what)
+        absence = memory.trust.verify_forgotten(what)
         assert absence, str(absence)
         assert len(absence.places) >= 10
     memory.remember(f"he said: {SECRET.upper()} and left", again=True)
-    assert not memory.verify_forgotten(SECRET)
-    assert memory.verify_forgotten(receipt)
+    assert not memory.trust.verify_forgotten(SECRET)
+    assert memory.trust.verify_forgotten(receipt)
 
 
 def test_a_value_is_looked_for_in_data(memory: Memory) -> None:
     record = memory.remember({"card": "4111", "pin": [1, 2]})
-    assert not memory.verify_forgotten({"card": "4111", "pin": [1, 2]})
+    assert not memory.trust.verify_forgotten({"card": "4111", "pin": [1, 2]})
     memory.forget(record.id)
-    assert memory.verify_forgotten({"card": "4111", "pin": [1, 2]})
+    assert memory.trust.verify_forgotten({"card": "4111", "pin": [1, 2]})
 
 
 @pytest.mark.parametrize("what", ["", "  ", None, "\ud800", {1: 2}, object()])
 def test_one_must_say_what_was_forgotten(memory: Memory, what: object) -> None:
     with pytest.raises(BadInput):
-        memory.verify_forgotten(what)
+        memory.trust.verify_forgotten(what)
 
 
 @pytest.mark.parametrize("how", [{"for_good": "yes"}, {"for_good": 1}, {"why": 5}, {"by": "\ud800"}])
@@ -521,16 +522,16 @@ def test_an_archive_is_cleaned_and_does_not_bring_it_back(tmp_path: Path) -> Non
     with on_file(tmp_path) as memory:
         one, two, three = memory.remember([SECRET, OTHER, "the third note is about nothing at all"])
         memory.export(tmp_path / "all.jsonl")
-        memory.maintain(only="forget", settings=upkeep, archive=tmp_path / "archive", now=NOW + 9e7)
+        memory.upkeep.maintain(only="forget", settings=upkeep, archive=tmp_path / "archive", now=NOW + 9e7)
         assert memory.count() == 0
         gone = memory.forget([one.id, "no such id"])
         assert gone.receipt is not None
         assert (gone, gone.receipt.counts["archived"]) == (0, 1)
-        assert memory.verify_forgotten(SECRET)
+        assert memory.trust.verify_forgotten(SECRET)
         assert SECRET.encode() not in bytes_beside(tmp_path / "archive")
         assert memory.load(tmp_path / "all.jsonl") == 2
         memory.forget([two.id, three.id], for_good=False)
-        assert memory.unarchive(tmp_path / "archive") == 2
+        assert memory.upkeep.unarchive(tmp_path / "archive") == 2
         assert {record.id for record in memory.find()} == {two.id, three.id}
         memory.forget(where=Where(ids=(two.id,)))
         assert OTHER.encode() not in bytes_beside(tmp_path / "archive")
@@ -543,7 +544,7 @@ def test_no_file_keeps_a_word_of_it(tmp_path: Path) -> None:
         record = memory.remember(SECRET)
         memory.revise(record.id, text=f"{SECRET} or so")
         memory.recall("the safe")
-        memory.rebuild()
+        memory.admin.rebuild()
         copy.write_bytes(b"SQLite format 3\0" + SECRET.encode())
         gone = memory.forget(record.id)
         assert gone.receipt is not None
@@ -551,8 +552,8 @@ def test_no_file_keeps_a_word_of_it(tmp_path: Path) -> None:
         assert gone.receipt.counts["schema_copies"] == 1
         assert gone.receipt.counts["history"] == 1
         assert SECRET.encode() not in bytes_beside(tmp_path)
-        assert memory.verify_forgotten(SECRET)
-        assert memory.check() == []
+        assert memory.trust.verify_forgotten(SECRET)
+        assert memory.admin.check() == []
     assert SECRET.encode() not in bytes_beside(tmp_path)
     assert not copy.exists()
 
@@ -561,10 +562,10 @@ def test_lowered_records_are_gone_with_their_originals(memory: Memory) -> None:
     long = " ".join(f"Ann told on day {n} of house number {n * 7} that she saw." for n in range(60))
     record = memory.remember(long)
     lowering = Upkeep(short_age_days=1, middle_age_days=1, gist_tokens=8)
-    memory.maintain(only="move", settings=lowering, now=NOW + 9e6)
+    memory.upkeep.maintain(only="move", settings=lowering, now=NOW + 9e6)
     assert memory.find()[0].level == 2
     memory.forget(record.id)
-    assert memory.verify_forgotten(long)
+    assert memory.trust.verify_forgotten(long)
     with pytest.raises(Refused):
         memory.remember(long)
 
@@ -584,9 +585,9 @@ def test_a_reader_delays_the_cleaning_and_the_receipt_says_so(tmp_path: Path) ->
         assert memory.find()[0].text == OTHER
         reader.execute("COMMIT")
         reader.close()
-        memory.maintain()
+        memory.upkeep.maintain()
         assert SECRET.encode() not in bytes_beside(tmp_path)
-        assert memory.verify_forgotten(SECRET)
+        assert memory.trust.verify_forgotten(SECRET)
 
 
 def test_files_that_cannot_be_cleaned_now_are_told_and_cleaned_later(
@@ -604,8 +605,8 @@ def test_files_that_cannot_be_cleaned_now_are_told_and_cleaned_later(
             assert gone.receipt.pending == ("files could not be cleaned: the disk is full",)
             with on_file(tmp_path) as other:
                 assert other.count() == 0, "a memory that cannot be cleaned can still be opened"
-        memory.maintain()
-        assert not memory._engine.store.setting("unclean")
+        memory.upkeep.maintain()
+        assert not memory.parts.store.setting("unclean")
         assert SECRET.encode() not in bytes_beside(tmp_path)
 
 
@@ -658,7 +659,7 @@ def test_a_racing_writer_ends_erased_or_refused(tmp_path: Path) -> None:
         done.set()
         for thread in threads:
             thread.join()
-        assert memory.verify_forgotten(SECRET)
+        assert memory.trust.verify_forgotten(SECRET)
         with pytest.raises(Refused):
             memory.remember(SECRET)
 
@@ -677,7 +678,7 @@ def test_two_who_forget_the_same_at_once_both_end_well(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert sorted(found) == [0, 0, 0, 20]
-        assert memory._engine.store.setting("unclean") == ""
+        assert memory.parts.store.setting("unclean") == ""
         assert SECRET.encode() not in bytes_beside(tmp_path)
 
 

@@ -48,13 +48,13 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iter
 
 
 def written(memory: Memory) -> dict[tuple[str, int, str], dict[str, int]]:
-    memory.flush()
-    rows = memory._engine.store.tallies(None, 0)
+    memory.admin.flush()
+    rows = memory.parts.store.tallies(None, 0)
     return {(row.scope, row.day, row.what): dict(row.counts) for row in rows}
 
 
 def retrieval(memory: Memory, scope: str | Scope | None = None) -> dict[str, Any]:
-    told: dict[str, Any] = memory.stats(scope)["retrieval"]
+    told: dict[str, Any] = memory.admin.stats(scope)["retrieval"]
     return told
 
 
@@ -97,7 +97,7 @@ def test_a_recall_writes_nothing(memory: Memory) -> None:
     memory.recall("tea", scope="team/ann")
     memory.feedback(memory.recall("tea", scope="team/ann"), useful=True)
     memory.context("tea", scope="team/ann")
-    assert memory._engine.store.tallies(None, 0) == []
+    assert memory.parts.store.tallies(None, 0) == []
 
 
 def test_a_recall_that_is_refused_is_not_counted(memory: Memory) -> None:
@@ -108,7 +108,7 @@ def test_a_recall_that_is_refused_is_not_counted(memory: Memory) -> None:
 
 def test_stats_tell_what_is_written_and_what_still_waits(memory: Memory) -> None:
     memory.recall("tea", scope="team/ann")
-    memory.flush()
+    memory.admin.flush()
     memory.recall("tea", scope="team/ann")
     memory.recall("tea", scope="nowhere")
     assert retrieval(memory)["recalls"] == 3
@@ -124,10 +124,10 @@ def test_the_next_write_takes_many_counts_along(tmp_path: Path) -> None:
         for _ in range(2):
             memory.recall("tea")
         memory.remember("one")
-        assert memory._engine.store.tallies(None, 0) == []
+        assert memory.parts.store.tallies(None, 0) == []
         memory.recall("nothing", scope="empty")
         memory.remember("two")
-        assert sum(row.counts["recalls"] for row in memory._engine.store.tallies(None, 0)) == 3
+        assert sum(row.counts["recalls"] for row in memory.parts.store.tallies(None, 0)) == 3
 
 
 def test_closing_writes_counts_down(tmp_path: Path, clock: Clock) -> None:
@@ -142,7 +142,7 @@ def test_closing_writes_counts_down(tmp_path: Path, clock: Clock) -> None:
 def test_days_older_than_a_year_are_given_up(memory: Memory, clock: Clock) -> None:
     for _ in range(4):
         memory.recall("tea", scope="team/ann")
-        memory.flush()
+        memory.admin.flush()
         clock.now += DAY * KEPT_DAYS / 2
     days = {day for _, day, _ in written(memory)}
     assert days == {TODAY + KEPT_DAYS // 2, TODAY + KEPT_DAYS, TODAY + KEPT_DAYS // 2 * 3}
@@ -175,10 +175,10 @@ def test_counts_that_could_not_be_written_are_written_later(caplog: pytest.LogCa
     one = memory.remember("tea")
     memory.recall("tea")
     with pytest.raises(Unavailable):
-        memory.flush()
+        memory.admin.flush()
     memory.recall("tea")
     store.full = False
-    memory.flush()
+    memory.admin.flush()
     (row,) = store.tallies(None, 0)
     assert row.counts["recalls"] == 2
     found = memory.get(one.id)
@@ -195,7 +195,7 @@ def test_many_threads_lose_no_recall(memory: Memory) -> None:
         for n in range(25):
             memory.recall("tea", scope="team/ann")
             if n % 10 == 0:
-                memory.flush()
+                memory.admin.flush()
 
     threads = [threading.Thread(target=ask) for _ in range(6)]
     for thread in threads:
@@ -214,8 +214,8 @@ def test_two_memories_on_one_file_add_up(tmp_path: Path, clock: Clock) -> None:
         for _ in range(5):
             one.recall("tea")
             other.recall("tea")
-            one.flush()
-            other.flush()
+            one.admin.flush()
+            other.admin.flush()
         assert retrieval(one)["recalls"] == retrieval(other)["recalls"] == 10
 
 
@@ -225,7 +225,7 @@ from eidet import Memory
 with Memory(sys.argv[1], embedder="hashing:64", clock=lambda: 1_700_000_000.0) as memory:
     for _ in range(30):
         memory.feedback(memory.recall("tea"), useful=True)
-        memory.flush()
+        memory.admin.flush()
 """
 
 
@@ -301,7 +301,7 @@ def test_what_was_useful_counts_as_used_and_what_was_not_stays(memory: Memory, c
     memory.feedback(hit.id, useful=True, scope="team/ann")
     for _ in range(5):
         memory.feedback(hit, useful=False)
-    memory.flush()
+    memory.admin.flush()
     record = memory.get(hit.id, scope="team/ann")
     assert record is not None
     assert (record.uses, record.last_used, record.version) == (3, NOW + 60, 1)
@@ -377,10 +377,10 @@ class ReadOnly(RamStore):
 def test_feedback_that_cannot_be_kept_is_refused() -> None:
     with Memory(ReadOnly(), embedder="hashing:64") as memory:
         hits = memory.recall("tea")
-        assert memory.stats()["retrieval"]["recalls"] == 0
+        assert memory.admin.stats()["retrieval"]["recalls"] == 0
         with pytest.raises(Refused, match="reading only"):
             memory.feedback(hits, useful=True)
-        assert memory.metrics()["eidet_recalls"] == 0.0
+        assert memory.admin.metrics()["eidet_recalls"] == 0.0
 
 
 # Forgetting.
@@ -397,34 +397,34 @@ def test_forgetting_a_whole_scope_forgets_its_tallies(memory: Memory) -> None:
 
 def test_forgetting_some_is_counted_and_keeps_the_tallies(memory: Memory) -> None:
     memory.recall("tea", scope="team/ann")
-    assert memory.metrics("team/ann")["eidet_memory_retention_ratio"] == 1.0
+    assert memory.admin.metrics("team/ann")["eidet_memory_retention_ratio"] == 1.0
     memory.forget(memory.find(scope="team/ann")[0].id, scope="team/ann")
     memory.forget("nobody", scope="team/ann")
     found = written(memory)
     assert found["team/ann", TODAY, "forget"] == {"forgotten": 1}
     assert found["team/ann", TODAY, "recall"]["recalls"] == 1
-    assert memory.metrics("team/ann")["eidet_memory_retention_ratio"] == 0.5
+    assert memory.admin.metrics("team/ann")["eidet_memory_retention_ratio"] == 0.5
 
 
 # Metrics and drift over days.
 
 
 def test_metrics_count_uses_that_still_wait(memory: Memory) -> None:
-    assert memory.metrics("team/ann")["eidet_memory_used_ratio"] == 0.0
+    assert memory.admin.metrics("team/ann")["eidet_memory_used_ratio"] == 0.0
     memory.recall("tea", scope="team/ann", limit=1)
-    found = memory.metrics("team/ann")
+    found = memory.admin.metrics("team/ann")
     assert (found["eidet_memory_used_ratio"], found["eidet_recall_hit_ratio"]) == (0.5, 1.0)
     assert found["eidet_records"] == 2.0
-    assert memory.metrics()["eidet_records"] == 3.0
+    assert memory.admin.metrics()["eidet_records"] == 3.0
 
 
 def test_unused_and_stale_memories_are_told_by_age(memory: Memory, clock: Clock) -> None:
     clock.now += 31 * DAY
-    assert memory.metrics()["eidet_memory_never_recalled_ratio"] == 1.0
-    assert memory.metrics()["eidet_memory_stale_ratio"] == 0.0
+    assert memory.admin.metrics()["eidet_memory_never_recalled_ratio"] == 1.0
+    assert memory.admin.metrics()["eidet_memory_stale_ratio"] == 0.0
     clock.now += 60 * DAY
     memory.recall("chess", scope="team/bob")
-    found = memory.metrics()
+    found = memory.admin.metrics()
     assert found["eidet_memory_never_recalled_ratio"] == pytest.approx(2 / 3)
     assert found["eidet_memory_stale_ratio"] == pytest.approx(2 / 3)
     assert found["eidet_memory_growth_records_per_day"] == 0.0
@@ -451,7 +451,7 @@ def test_a_memory_that_no_longer_finds_what_is_asked_has_drifted(memory: Memory,
     told = retrieval(memory)["drift"]
     assert told["verdict"] == "drifted"
     assert [shift["name"] for shift in told["changed"]] == ["empty rate"]
-    assert memory.metrics()["eidet_drift_detected"] == 1.0
+    assert memory.admin.metrics()["eidet_drift_detected"] == 1.0
     assert retrieval(memory, "team/bob")["drift"]["verdict"] == "unknown"
     clock.now += 7 * DAY
     assert retrieval(memory)["drift"]["verdict"] == "unknown"
@@ -482,8 +482,8 @@ def test_async_feedback_is_the_same(tmp_path: Path) -> None:
             hits = await memory.recall("tea")
             await memory.feedback(hits, useful=True, by="ann")
             await memory.feedback(hits[0].id, useful=False)
-            assert (await memory.stats())["retrieval"]["success_rate"]["of"] == 2
-            assert (await memory.metrics())["eidet_answer_accuracy_ratio"] == 1.0
+            assert (await memory.admin.stats())["retrieval"]["success_rate"]["of"] == 2
+            assert (await memory.admin.metrics())["eidet_answer_accuracy_ratio"] == 1.0
 
     asyncio.run(story())
 
@@ -491,7 +491,7 @@ def test_async_feedback_is_the_same(tmp_path: Path) -> None:
 def test_counting_a_recall_is_cheap(memory: Memory) -> None:
     """A bound far above what was measured (2.4 µs), for machines that are busy."""
     hits = memory.recall("tea", scope="team/ann", limit=1)
-    assert fastest(lambda: memory._engine.recalled(hits, NOW, 0.001, ranked=True)) < 50e-6
+    assert fastest(lambda: memory.parts.usage.count_recall(hits, NOW, 0.001, ranked=True)) < 50e-6
 
 
 def fastest(call: Callable[[], object]) -> float:

@@ -98,9 +98,9 @@ def test_no_value_reaches_a_file_an_embedder_a_log_or_an_answer(
                                 session="s")  # fmt: skip
         told.append(memory.revise(one.id, text=f"Now it is {CARD}", meta={"old": MAIL}, who=PHONE))
         told.append(memory.recall(f"who has {PHONE} or {MAIL}?", explain=True))
-        told += [memory.context(f"{MAIL} {CARD}"), memory.phrased(f"what of {MAIL}?")]
+        told += [memory.context(f"{MAIL} {CARD}"), memory.admin.phrased(f"what of {MAIL}?")]
         told += [memory.find(who=MAIL), memory.find(Where(source=f"mailto:{MAIL}")), memory.history(one.id)]
-        told += [memory.stats(), memory.end_session("s"), memory.maintain(now=NOW * 2)]
+        told += [memory.admin.stats(), memory.upkeep.end_session("s"), memory.upkeep.maintain(now=NOW * 2)]
         memory.export(tmp_path / "all.jsonl")
     said = "\n".join((*strings(told), *ear.heard, caplog.text)).lower()
     assert [value for value in VALUES if value in said] == []
@@ -173,7 +173,7 @@ def test_what_is_refused_is_named_by_class_and_nothing_is_written(tmp_path: Path
         memory.revise(kept.id, text=CARD)
     assert memory.count() == 1
     assert ear.heard == ["fine"]
-    assert memory.reveal("EMAIL_0000000000") == "EMAIL_0000000000"
+    assert memory.trust.reveal("EMAIL_0000000000") == "EMAIL_0000000000"
     assert _tokens(tmp_path) == []  # the mail of the refused list is not in the vault either
     assert "4242" not in str(memory.recall(f"who has {CARD}?", explain=True).trace)
     memory.close()
@@ -193,8 +193,12 @@ def test_a_value_behind_a_pseudonym_is_found_and_turned_back_for_who_may_see_it(
         memory.remember("Bob's number is +44 20 7946 0001", who="Bob")
         hits = memory.recall("who has the number +442079460958?", limit=1)
         assert hits[0].text.startswith("Ann's number is PHONE_")
-        assert memory.reveal(hits)[0].text == memory.reveal(hits[0]).text == f"Ann's number is {PHONE}"
-        assert memory.reveal(hits[0].record).text == memory.reveal(hits[0].text)
+        assert (
+            memory.trust.reveal(hits)[0].text
+            == memory.trust.reveal(hits[0]).text
+            == f"Ann's number is {PHONE}"
+        )
+        assert memory.trust.reveal(hits[0].record).text == memory.trust.reveal(hits[0].text)
         assert PHONE in memory.context("Ann's number", reveal=True).text
         assert PHONE not in memory.context("Ann's number").text
         assert memory.find(Where(conditions=(Condition("state.pii", "contains", "phone"),), who="Ann"))
@@ -205,7 +209,7 @@ def test_pseudonyms_of_who_data_and_meta_are_turned_back_and_filtered_by(tmp_pat
         kept = memory.remember({"mail": MAIL, MAIL: [1]}, who=MAIL, meta={"by": MAIL}, source=MAIL)
         assert kept.who is not None
         assert kept.who.startswith("EMAIL_")
-        shown = memory.reveal(kept)
+        shown = memory.trust.reveal(kept)
         assert (shown.data, shown.who) == ({"mail": MAIL, MAIL: [1]}, MAIL)
         assert (shown.meta["by"], shown.source) == (MAIL, MAIL)
         same = [
@@ -238,12 +242,16 @@ def test_who_may_not_reveal_needs_the_key(tmp_path: Path) -> None:
     how = settings(tmp_path, reveal=False)
     with Memory(embedder="hashing", guard="pseudonym", settings=how) as memory:
         kept = memory.remember(MAIL)
-        for verb in (lambda: memory.reveal(kept), lambda: memory.context("x", reveal=True)):
+        for verb in (lambda: memory.trust.reveal(kept), lambda: memory.context("x", reveal=True)):
             with pytest.raises(Refused, match="pass key="):
                 verb()
         with pytest.raises(Refused, match="not the one"):
-            memory.reveal(kept, key="ff" * 32)
-        assert memory.reveal(kept, key=KEY).text == memory.reveal(kept, key=bytes.fromhex(KEY)).text == MAIL
+            memory.trust.reveal(kept, key="ff" * 32)
+        assert (
+            memory.trust.reveal(kept, key=KEY).text
+            == memory.trust.reveal(kept, key=bytes.fromhex(KEY)).text
+            == MAIL
+        )
 
 
 def test_revealing_and_forgetting_a_value_are_audited_without_the_value(tmp_path: Path) -> None:
@@ -251,12 +259,12 @@ def test_revealing_and_forgetting_a_value_are_audited_without_the_value(tmp_path
     with Memory(embedder="hashing", guard="pseudonym", settings=settings(tmp_path), audit=log) as memory:
         kept = memory.remember(f"Ann: {MAIL}")
         told = [
-            memory.reveal(kept).text,
-            memory.reveal(kept.text),
-            memory.reveal(memory.recall("Ann"))[0].text,
+            memory.trust.reveal(kept).text,
+            memory.trust.reveal(kept.text),
+            memory.trust.reveal(memory.recall("Ann"))[0].text,
         ]
         told.append(memory.context("Ann", reveal=True).text)
-        memory.forget_value(MAIL)
+        memory.trust.forget_value(MAIL)
     assert all(MAIL in text for text in told)
     lines = log.read_text()
     assert lines.count('"verb":"reveal"') == 4
@@ -270,14 +278,14 @@ def test_the_vault_is_there_after_a_restart_and_forgets_a_value_for_good(tmp_pat
     with Memory(place, embedder="hashing", guard="pseudonym", settings=how) as memory:
         kept = memory.remember(f"Ann: {MAIL}, {PHONE}")
     with Memory(place, embedder="hashing", guard="pseudonym", settings=how) as memory:
-        assert memory.reveal(kept.text) == f"Ann: {MAIL}, {PHONE}"
+        assert memory.trust.reveal(kept.text) == f"Ann: {MAIL}, {PHONE}"
         assert memory.remember(f"again {MAIL}").text.split()[1] in kept.text
-        assert memory.forget_value(MAIL) == 1
-        assert memory.forget_value(MAIL) == 0
-        assert MAIL not in memory.reveal(kept.text)
-        assert PHONE in memory.reveal(kept.text)
-        assert memory.forget_value(kept.text.split()[-1]) == 1  # by its pseudonym
-        assert PHONE not in memory.reveal(kept.text)
+        assert memory.trust.forget_value(MAIL) == 1
+        assert memory.trust.forget_value(MAIL) == 0
+        assert MAIL not in memory.trust.reveal(kept.text)
+        assert PHONE in memory.trust.reveal(kept.text)
+        assert memory.trust.forget_value(kept.text.split()[-1]) == 1  # by its pseudonym
+        assert PHONE not in memory.trust.reveal(kept.text)
     assert (tmp_path / "people.vault").stat().st_mode & 0o077 == 0
 
 
@@ -294,9 +302,9 @@ def test_losing_the_key_of_a_vault_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="need a vault"):
         Memory(place, guard="pseudonym", settings=Settings(guard_key=KEY))
     with pytest.raises(Misconfigured, match="no vault to reveal from"):
-        Memory(guard="redact").reveal("x")
+        Memory(guard="redact").trust.reveal("x")
     with pytest.raises(Misconfigured, match="no vault to forget from"):
-        Memory().forget_value("x")
+        Memory().trust.forget_value("x")
     assert not place.exists()
 
 
@@ -330,8 +338,8 @@ def test_a_vault_that_is_none_and_a_damaged_value_are_told(tmp_path: Path) -> No
             file.execute(swap, (two.text, one.text))  # a sealed value is of its pseudonym only
         file.close()
         with pytest.raises(Corrupt, match=one.text):
-            memory.reveal(one)
-        assert memory.reveal(two).text == "bob@example.com"
+            memory.trust.reveal(one)
+        assert memory.trust.reveal(two).text == "bob@example.com"
 
 
 def test_a_vault_without_the_package_says_how_to_get_it(
@@ -346,7 +354,7 @@ def test_many_threads_share_a_vault(tmp_path: Path) -> None:
     with Memory(embedder="hashing", guard="pseudonym", settings=settings(tmp_path)) as memory:
         with ThreadPoolExecutor(8) as pool:
             kept = list(pool.map(lambda n: memory.remember(f"mail n{n % 10}@example.com {n}"), range(60)))
-        assert [memory.reveal(record).text for record in kept] == [
+        assert [memory.trust.reveal(record).text for record in kept] == [
             f"mail n{n % 10}@example.com {n}" for n in range(60)
         ]
     assert len(_tokens(tmp_path)) == 10
@@ -362,7 +370,7 @@ def test_several_processes_share_a_vault(tmp_path: Path) -> None:
     with get_context("spawn").Pool(2) as pool:
         made = pool.starmap(_remembers, [(str(tmp_path), start) for start in (0, 10)])
     with Memory(embedder="hashing", guard="pseudonym", settings=settings(tmp_path)) as memory:
-        told = [[memory.reveal(text) for text in texts] for texts in made]
+        told = [[memory.trust.reveal(text) for text in texts] for texts in made]
     assert told == [[f"n{n}@example.com" for n in range(start, start + 20)] for start in (0, 10)]
 
 
@@ -383,20 +391,20 @@ def test_a_loaded_or_unarchived_record_is_guarded_too(tmp_path: Path) -> None:
     with Memory(embedder="hashing:64", settings=Settings(upkeep=upkeep), clock=lambda: clock[0]) as open_:
         long = f"Ann: {MAIL}. " + "the ship came back to Porto. " * 60
         open_.remember([long, "tea", f"Bob: {PHONE}"], importance=0.3)
-        open_.maintain(now=NOW + 1000 * 86_400, only="move")
+        open_.upkeep.maintain(now=NOW + 1000 * 86_400, only="move")
         open_.export(tmp_path / "all.jsonl")
-        open_.maintain(now=NOW + 100_000 * 86_400, only="forget")
+        open_.upkeep.maintain(now=NOW + 100_000 * 86_400, only="forget")
     ear, home = Listening(), tmp_path / "new"
     home.mkdir()
     with Memory(home / "m.db", embedder=ear, guard="redact", clock=lambda: NOW) as memory:
         assert memory.load(tmp_path / "all.jsonl") == 3
         first = memory.recall("Ann Porto ship", limit=1)[0].record
-        assert memory.detail(first.id).text == first.text == long.replace(MAIL, "[EMAIL]")
+        assert memory.upkeep.detail(first.id).text == first.text == long.replace(MAIL, "[EMAIL]")
         assert (first.level, first.original) == (0, None)
         assert first.state.pii == ("email",)
-        assert memory.check() == []
+        assert memory.admin.check() == []
         memory.forget(scope="default", everything=True, for_good=False)
-        assert memory.unarchive(tmp_path / "old") == 3
+        assert memory.upkeep.unarchive(tmp_path / "old") == 3
         assert memory.recall("[PHONE] Bob", limit=1)[0].text == "Bob: [PHONE]"
     assert [value for value in VALUES for heard in ear.heard if value in heard] == []
     assert holds(home, *VALUES) == []
@@ -424,7 +432,7 @@ def test_guarding_hides_no_bad_input() -> None:
     with pytest.raises(BadInput, match="cannot revise"):
         memory.revise(memory.remember("x").id, colour=MAIL)
     with pytest.raises(BadInput, match="reveal takes"):
-        Memory(embedder="hashing").reveal(7)  # type: ignore[call-overload]
+        Memory(embedder="hashing").trust.reveal(7)  # type: ignore[call-overload]
 
 
 def test_an_asynchronous_embedder_hears_no_value(tmp_path: Path) -> None:
@@ -440,11 +448,11 @@ def test_an_asynchronous_embedder_hears_no_value(tmp_path: Path) -> None:
             await memory.recall(f"who is {MAIL}?", understand=False)
             await memory.context(f"who is {MAIL}?")
             hits = await memory.recall(f"Ann {CARD}", limit=1)
-            assert (await memory.reveal(hits))[0].text == f"Ann: {CARD}"
-            assert await memory.forget_value(CARD) == 1
-            quarantined = await memory.quarantine(kept.id)
-            assert await memory.review() == [quarantined]
-            assert (await memory.approve(kept.id)).trust == "user"
+            assert (await memory.trust.reveal(hits))[0].text == f"Ann: {CARD}"
+            assert await memory.trust.forget_value(CARD) == 1
+            quarantined = await memory.trust.quarantine(kept.id)
+            assert await memory.trust.review() == [quarantined]
+            assert (await memory.trust.approve(kept.id)).trust == "user"
 
     asyncio.run(story())
     assert len(ear.heard) >= 6

@@ -26,11 +26,11 @@ def test_an_interrupted_change_of_language_is_noticed_and_finished(tmp_path: Pat
     with Memory(path, embedder=HASHING) as memory:
         memory.remember([f"Häuser {n}" for n in range(1500)])
         with pytest.raises(Cut):
-            memory.rebuild(language="de", progress=cut)
+            memory.admin.rebuild(language="de", progress=cut)
     with Memory(path) as memory:
-        assert any("eidet rebuild" in fault for fault in memory.check())
-        assert memory.rebuild() == 1500
-        assert memory.check() == []
+        assert any("eidet rebuild" in fault for fault in memory.admin.check())
+        assert memory.admin.rebuild() == 1500
+        assert memory.admin.check() == []
         records = memory.find(limit=2000)
         assert all(term_id("haus") in terms_in(record.terms) for record in records)
 
@@ -40,7 +40,7 @@ def test_a_file_opens_by_the_embedder_it_was_written_with(tmp_path: Path) -> Non
         memory.remember("Ann lives in Lisbon")
     with Memory(tmp_path / "m.db") as memory:
         assert memory.recall("Lisbon")[0].text == "Ann lives in Lisbon"
-        assert memory.stats()["embedder"] == HASHING
+        assert memory.admin.stats()["embedder"] == HASHING
 
 
 def test_a_file_of_an_embedder_that_cannot_be_had_is_read_but_not_embedded_for(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_file_of_an_embedder_that_cannot_be_had_is_read_but_not_embedded_for(t
         assert memory.get(kept.id) == kept
         with pytest.raises(Misconfigured, match="cannot be had by that name"):
             memory.recall("Lisbon")
-        assert memory.reembed(HASHING) == 1
+        assert memory.admin.reembed(HASHING) == 1
         assert memory.recall("Lisbon")[0].id == kept.id
 
 

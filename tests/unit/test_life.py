@@ -63,13 +63,13 @@ def tiers(memory: Memory) -> list[str]:
 def test_memories_move_down_as_they_age_and_show_less(memory: Memory, clock: Clock) -> None:
     full = memory.remember(LONG, data={"x": 0.123456})
     clock.days(2)
-    assert memory.maintain(settings=QUICK).counts == {"move": 1}
+    assert memory.upkeep.maintain(settings=QUICK).counts == {"move": 1}
     middle = memory.get(full.id)
     assert middle is not None
     assert (middle.tier, middle.level, middle.text, middle.data) == ("middle", 1, LONG, {"x": 0.123456})
     assert len(middle.vector or b"") < len(full.vector or b"") / 3
     clock.days(20)
-    memory.maintain(settings=QUICK)
+    memory.upkeep.maintain(settings=QUICK)
     long = memory.get(full.id)
     assert long is not None
     assert (long.tier, long.level, long.data) == ("long", 2, {"x": 0.123})
@@ -80,13 +80,13 @@ def test_memories_move_down_as_they_age_and_show_less(memory: Memory, clock: Clo
     assert memory.recall("the 77th house in Lisbon")[0].record.level == 2
     told = [event.what for event in memory.history(full.id)]
     assert told == ["created", "moved"], "the note of the first move is older than a week"
-    assert memory.detail(full.id).text == LONG
+    assert memory.upkeep.detail(full.id).text == LONG
 
 
 def test_what_is_very_old_goes_to_the_long_tier_at_once(memory: Memory, clock: Clock) -> None:
     memory.remember("old")
     clock.days(100)
-    memory.maintain(settings=QUICK)
+    memory.upkeep.maintain(settings=QUICK)
     assert tiers(memory) == ["long 2"]
 
 
@@ -97,14 +97,14 @@ def test_importance_delays_a_move_and_use_puts_it_off(memory: Memory, clock: Clo
     clock.now += 1
     memory.remember("grave", importance=1.0)
     clock.days(0.7)
-    memory.maintain(settings=QUICK)
+    memory.upkeep.maintain(settings=QUICK)
     assert tiers(memory) == ["middle 1", "short 0", "short 0"]
     memory.recall("usual", limit=3)
     clock.days(0.7)
-    memory.maintain(settings=QUICK)
+    memory.upkeep.maintain(settings=QUICK)
     assert tiers(memory)[1:] == ["short 0", "short 0"]
     clock.days(100)
-    memory.maintain(settings=QUICK)
+    memory.upkeep.maintain(settings=QUICK)
     assert tiers(memory) == ["long 2", "long 2", "short 0"]
 
 
@@ -113,27 +113,27 @@ def test_a_crowded_tier_gives_up_those_unused_longest(memory: Memory, clock: Clo
     clock.days(0.1)
     kept = memory.recall("note 3", limit=1)[0].id
     limits = Upkeep(short_entries=4, short_age_days=None)
-    assert memory.maintain(settings=limits).counts == {"move": 6}
+    assert memory.upkeep.maintain(settings=limits).counts == {"move": 6}
     there = memory.find(tiers="short")
     assert len(there) == 4
     clock.days(1)
     memory.recall("note 3", limit=1)
-    memory.maintain(settings=Upkeep(short_entries=1, short_age_days=None))
+    memory.upkeep.maintain(settings=Upkeep(short_entries=1, short_age_days=None))
     assert [record.id for record in memory.find(tiers=["short"])] == [kept]
-    assert memory.maintain(settings=limits).counts == {}
+    assert memory.upkeep.maintain(settings=limits).counts == {}
 
 
 def test_steps_left_behind_move(memory: Memory) -> None:
     for step in range(0, 50, 10):
         memory.remember(f"state at {step}", kind="state", step=step)
-    memory.maintain(settings=Upkeep(short_steps=20, short_age_days=None))
+    memory.upkeep.maintain(settings=Upkeep(short_steps=20, short_age_days=None))
     assert [record.step for record in memory.find(tiers="short", order="step")] == [20, 30, 40]
 
 
 def test_a_query_names_the_tiers_it_wants(memory: Memory, clock: Clock) -> None:
     memory.remember("Ann lives in Porto")
     clock.days(2)
-    memory.maintain(settings=QUICK)
+    memory.upkeep.maintain(settings=QUICK)
     memory.remember("Ann lives in Lisbon")
     assert len(memory.recall("Ann lives")) == 2
     assert [hit.text for hit in memory.recall("Ann lives", tiers="middle")] == ["Ann lives in Porto"]
@@ -147,13 +147,13 @@ def test_a_query_names_the_tiers_it_wants(memory: Memory, clock: Clock) -> None:
 def test_restoring_brings_everything_back_to_the_middle(memory: Memory, clock: Clock) -> None:
     full = memory.remember(LONG, data={"x": 0.123456}, vector=[0.5] * 64)
     clock.days(100)
-    memory.maintain(settings=QUICK)
-    back = memory.restore(full.id)
+    memory.upkeep.maintain(settings=QUICK)
+    back = memory.upkeep.restore(full.id)
     assert (back.tier, back.level) == ("middle", 0)
     assert (back.text, back.data, back.vector, back.terms) == (full.text, full.data, full.vector, full.terms)
-    assert memory.maintain(settings=QUICK).counts == {}, "what was just restored is not moved again"
+    assert memory.upkeep.maintain(settings=QUICK).counts == {}, "what was just restored is not moved again"
     clock.days(100)
-    assert memory.maintain(settings=QUICK).counts == {"move": 1}
+    assert memory.upkeep.maintain(settings=QUICK).counts == {"move": 1}
 
 
 def test_what_is_used_often_is_promoted_tier_by_tier(memory: Memory, clock: Clock) -> None:
@@ -161,30 +161,32 @@ def test_what_is_used_often_is_promoted_tier_by_tier(memory: Memory, clock: Cloc
     for _ in range(9):
         memory.recall("Lisbon")
     clock.days(100)
-    memory.maintain(settings=QUICK)
+    memory.upkeep.maintain(settings=QUICK)
     for _ in range(4):
         memory.recall("Lisbon")
-    assert memory.maintain(settings=QUICK, only="promote").counts == {}, "uses before the move do not count"
+    assert memory.upkeep.maintain(settings=QUICK, only="promote").counts == {}, (
+        "uses before the move do not count"
+    )
     memory.recall("Lisbon")
-    assert memory.maintain(settings=QUICK).counts == {"promote": 1}
+    assert memory.upkeep.maintain(settings=QUICK).counts == {"promote": 1}
     there = memory.get(full.id)
     assert there is not None
     assert (there.tier, there.level, there.text, there.uses) == ("middle", 0, LONG, 14)
-    assert memory.maintain(settings=QUICK).counts == {}
+    assert memory.upkeep.maintain(settings=QUICK).counts == {}
     for _ in range(5):
         memory.recall("Lisbon")
-    memory.maintain(settings=QUICK)
+    memory.upkeep.maintain(settings=QUICK)
     assert tiers(memory) == ["short 0"]
 
 
 def test_a_revision_is_of_the_whole_record(memory: Memory, clock: Clock) -> None:
     full = memory.remember(LONG, data={"x": 0.123456})
     clock.days(100)
-    memory.maintain(settings=QUICK)
+    memory.upkeep.maintain(settings=QUICK)
     new = memory.revise(full.id, who="Ann", digest=full.digest)
     assert (new.text, new.data, new.who, new.level, new.version) == (LONG, {"x": 0.123456}, "Ann", 0, 2)
     assert memory.history(full.id)[-1].before == {"who": None, "level": 2}
-    memory.maintain(settings=QUICK)
+    memory.upkeep.maintain(settings=QUICK)
     assert memory.revise(full.id, text="short now").text == "short now"
     assert memory.history(full.id)[-1].before["text"] == LONG  # type: ignore[index]
 
@@ -192,7 +194,7 @@ def test_a_revision_is_of_the_whole_record(memory: Memory, clock: Clock) -> None
 def test_a_fact_is_known_again_by_its_whole_text(memory: Memory, clock: Clock) -> None:
     full = memory.remember(LONG)
     clock.days(100)
-    memory.maintain(settings=QUICK)
+    memory.upkeep.maintain(settings=QUICK)
     assert memory.remember(LONG).id == full.id
     assert memory.count() == 1
 
@@ -200,31 +202,31 @@ def test_a_fact_is_known_again_by_its_whole_text(memory: Memory, clock: Clock) -
 def test_an_export_carries_the_whole(memory: Memory, clock: Clock, tmp_path: Path) -> None:
     full = memory.remember(LONG, vector=[0.25] * 64)
     clock.days(100)
-    memory.maintain(settings=QUICK)
+    memory.upkeep.maintain(settings=QUICK)
     memory.export(tmp_path / "all.jsonl")
     with Memory(embedder="hashing:64", clock=clock) as other:
         other.load(tmp_path / "all.jsonl")
         assert other.get(full.id).level == 2  # type: ignore[union-attr]
-        assert other.restore(full.id).vector == full.vector
+        assert other.upkeep.restore(full.id).vector == full.vector
     with Memory(embedder="hashing:32", language="de", clock=clock) as foreign:
         foreign.load(tmp_path / "all.jsonl")
         assert foreign.recall("the 77th house in Lisbon")[0].record.level == 2
-        detail = foreign.detail(full.id)
+        detail = foreign.upkeep.detail(full.id)
         assert detail.text == LONG
         assert len(detail.vector or b"") == len(foreign.remember(LONG, keep_duplicates=True).vector or b"")
-        assert foreign.check() == []
+        assert foreign.admin.check() == []
 
 
 def test_another_embedder_makes_lowered_vectors_of_the_whole_text(memory: Memory, clock: Clock) -> None:
     full = memory.remember(LONG, vector=[0.25] * 64)
     memory.remember("Bob has a boat")
     clock.days(100)
-    memory.maintain(settings=QUICK)
-    memory.reembed("hashing:32")
+    memory.upkeep.maintain(settings=QUICK)
+    memory.admin.reembed("hashing:32")
     assert memory.recall("the 77th house in Lisbon")[0].id == full.id
-    back = memory.restore(full.id)
+    back = memory.upkeep.restore(full.id)
     assert back.vector == memory.remember(LONG, keep_duplicates=True).vector
-    assert memory.rebuild(language="de") == 3
+    assert memory.admin.rebuild(language="de") == 3
     assert memory.recall("77th house")[0].text == LONG
 
 
@@ -239,22 +241,29 @@ def test_the_history_forgets_moves_and_indexes_that_were_away_begin_anew(
         records = here.remember([f"note {n}" for n in range(50)])
         assert len(away.recall("note 7", limit=50)) == 50
         clock.days(100)
-        here.maintain(settings=QUICK)
+        here.upkeep.maintain(settings=QUICK)
         assert here.history(records[0].id)[-1].what == "moved"
         clock.days(8)
         here.remember("one more")
         here.forget(records[1].id)
-        here.maintain(settings=QUICK)
+        here.upkeep.maintain(settings=QUICK)
         assert [event.what for event in here.history(records[0].id)] == ["created"]
-        assert away.check() == []
+        assert away.admin.check() == []
         assert len(away.recall("note 7", limit=60)) == 50
         assert len(here.recall("note 7", limit=60)) == 50
-        here.maintain(settings=Upkeep(history_days=0))
-        assert here.history(records[1].id) != [] or here.check() == []
+        here.upkeep.maintain(settings=Upkeep(history_days=0))
+        assert here.history(records[1].id) != [] or here.admin.check() == []
 
 
 def test_detail_of_what_is_not_there_is_not_found(memory: Memory) -> None:
-    for verb in (memory.detail, memory.restore, memory.pin, memory.hold, memory.unpin, memory.release):
+    for verb in (
+        memory.upkeep.detail,
+        memory.upkeep.restore,
+        memory.upkeep.pin,
+        memory.upkeep.hold,
+        memory.upkeep.unpin,
+        memory.upkeep.release,
+    ):
         with pytest.raises(NotFound):
             verb("none")
 
@@ -268,33 +277,33 @@ def test_a_dry_run_tells_each_change_with_its_reason_and_changes_nothing(
     memory.remember("gone soon", expires=timedelta(days=1), id="a")
     memory.remember("old", id="b")
     clock.days(2)
-    head = memory._engine.store.head()
-    said = memory.maintain(settings=QUICK, dry_run=True)
+    head = memory.parts.store.head()
+    said = memory.upkeep.maintain(settings=QUICK, dry_run=True)
     assert [str(change) for change in said.changes] == [
         "expire default/a: expired 1.0 days ago",
         "move default/b: not used for 2.0 days at importance 0.50",
     ]
     assert str(said) == "would expire 1, move 1 (2 examined)"
-    assert memory._engine.store.head() == head
-    done = memory.maintain(settings=QUICK)
+    assert memory.parts.store.head() == head
+    done = memory.upkeep.maintain(settings=QUICK)
     assert set(done.changes) == set(said.changes)
-    assert memory.maintain(settings=QUICK).counts == {}
+    assert memory.upkeep.maintain(settings=QUICK).counts == {}
 
 
 def test_only_the_works_that_are_named_are_done(memory: Memory, clock: Clock) -> None:
     memory.remember("gone soon", expires=timedelta(days=1))
     clock.days(2)
-    assert memory.maintain(settings=QUICK, only="move", dry_run=True).counts == {"move": 1}
-    assert memory.maintain(settings=QUICK, only=["expire"]).counts == {"expire": 1}
+    assert memory.upkeep.maintain(settings=QUICK, only="move", dry_run=True).counts == {"move": 1}
+    assert memory.upkeep.maintain(settings=QUICK, only=["expire"]).counts == {"expire": 1}
     with pytest.raises(BadInput, match="unknown upkeep steps"):
-        memory.maintain(only="tidy")
+        memory.upkeep.maintain(only="tidy")
 
 
 def test_a_scope_can_be_named(memory: Memory, clock: Clock) -> None:
     memory.remember("here", scope="a")
     memory.remember("there", scope="b")
     clock.days(2)
-    assert memory.maintain("a", settings=QUICK).counts == {"move": 1}
+    assert memory.upkeep.maintain("a", settings=QUICK).counts == {"move": 1}
     assert memory.find(scope="b")[0].tier is Tier.SHORT
 
 
@@ -303,17 +312,17 @@ def test_a_record_whose_original_is_damaged_keeps_no_other_from_moving(tmp_path:
     with Memory(path, embedder="hashing:64", clock=clock) as memory:
         memory.remember(LONG, id="x", vector=[0.5] * 64)
         clock.days(2)
-        memory.maintain(settings=QUICK)
+        memory.upkeep.maintain(settings=QUICK)
         memory.remember(LONG.replace("Lisbon", "Porto"), id="y")
         with closing(sqlite3.connect(path)) as raw, raw:
             raw.execute("UPDATE records SET original = 'rubbish' WHERE id = 'x'")
         clock.days(100)
-        done = memory.maintain(settings=QUICK)
+        done = memory.upkeep.maintain(settings=QUICK)
         assert done.counts == {"move": 1}
         assert any("x" in failure and "damaged" in failure for failure in done.failed)
         assert memory.get("y").tier is Tier.LONG  # type: ignore[union-attr]
         with pytest.raises(Corrupt, match="damaged"):
-            memory.detail("x")
+            memory.upkeep.detail("x")
 
 
 # Forgetting.
@@ -327,24 +336,26 @@ def test_what_fades_is_forgotten_and_what_is_important_is_archived_first(
     memory.remember("pinned", importance=0.1, pinned=True)
     fading = Upkeep(forget_below=0.05, short_age_days=None)
     clock.days(2000)
-    assert memory.maintain(settings=fading, dry_run=True).counts == {"forget": 1}, "no archive: grave stays"
-    done = memory.maintain(settings=fading, archive=tmp_path / "archive")
+    assert memory.upkeep.maintain(settings=fading, dry_run=True).counts == {"forget": 1}, (
+        "no archive: grave stays"
+    )
+    done = memory.upkeep.maintain(settings=fading, archive=tmp_path / "archive")
     assert (done.counts, done.archived) == ({"forget": 2}, 1)
     assert [record.text for record in memory.find()] == ["pinned"]
     archive = FolderArchive(tmp_path / "archive")
     assert [record.id for name in archive.names() for record in archive.read(name)] == [grave.id]
-    assert memory.unarchive(tmp_path / "archive") == 1
+    assert memory.upkeep.unarchive(tmp_path / "archive") == 1
     back = memory.get(grave.id)
     assert back is not None
     assert (back.text, back.vector, back.uses) == ("grave", grave.vector, 1)
     assert memory.get(dull.id) is None
-    assert memory.maintain(settings=fading, archive=tmp_path / "archive").counts == {}
+    assert memory.upkeep.maintain(settings=fading, archive=tmp_path / "archive").counts == {}
 
 
 def test_nothing_is_forgotten_by_default(memory: Memory, clock: Clock) -> None:
     memory.remember("old", importance=0.0)
     clock.days(100_000)
-    memory.maintain()
+    memory.upkeep.maintain()
     assert memory.count() == 1
 
 
@@ -355,7 +366,7 @@ def test_spaced_use_keeps_a_memory(memory: Memory, clock: Clock) -> None:
         clock.days(20)
         memory.recall("used", where=Where(importance_min=0.1), limit=1)
     clock.days(60)
-    memory.maintain(settings=Upkeep(forget_below=0.12, short_age_days=None))
+    memory.upkeep.maintain(settings=Upkeep(forget_below=0.12, short_age_days=None))
     assert [record.text for record in memory.find()] == ["used"]
 
 
@@ -365,12 +376,12 @@ def test_some_of_an_archive_comes_back_by_id_and_by_time(tmp_path: Path) -> None
         made = Record(id=f"{day}", scope="a", text=f"day {day}", created=day * 86_400.0, occurred=0.0)
         archive.keep([made], {}, now=NOW)
     memory = Memory(embedder="hashing:64")
-    assert memory.unarchive(archive, ids="2") == 1
-    assert memory.unarchive(archive, since=86_400.0, until=2 * 86_400.0) == 2
-    assert memory.unarchive(archive, since=9 * 86_400.0) == 0
+    assert memory.upkeep.unarchive(archive, ids="2") == 1
+    assert memory.upkeep.unarchive(archive, since=86_400.0, until=2 * 86_400.0) == 2
+    assert memory.upkeep.unarchive(archive, since=9 * 86_400.0) == 0
     assert {record.id for record in memory.find(scope="a")} == {"1", "2"}
     with pytest.raises(Misconfigured, match="as text"):
-        memory.unarchive(Path("s3://bucket/prefix"))
+        memory.upkeep.unarchive(Path("s3://bucket/prefix"))
 
 
 def test_an_archive_that_cannot_be_written_keeps_everything(
@@ -380,7 +391,7 @@ def test_an_archive_that_cannot_be_written_keeps_everything(
     clock.days(100_000)
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(Unavailable, match="nothing is deleted"):
-        memory.maintain(settings=Upkeep(forget_below=0.5), archive=tmp_path / "file" / "archive")
+        memory.upkeep.maintain(settings=Upkeep(forget_below=0.5), archive=tmp_path / "file" / "archive")
     assert memory.count() == 1
 
 
@@ -395,13 +406,13 @@ def test_expired_memories_are_gone_from_every_verb_at_once(
     assert len(memory.recall("secret", scope="s")) == 0
     assert memory.count(scope="s") == 0
     assert memory.scopes() == {}
-    assert memory.stats()["records"] == 0
+    assert memory.admin.stats()["records"] == 0
     assert memory.export(tmp_path / "all.jsonl", scope=None) == 0
     assert [event.before for event in memory.history("x", scope="s")] == [None, None]
     with pytest.raises(NotFound):
         memory.revise("x", scope="s", text="y")
-    assert memory.maintain().counts == {"expire": 1}
-    assert memory._engine.store.get("s", [record.id]) == [None]
+    assert memory.upkeep.maintain().counts == {"expire": 1}
+    assert memory.parts.store.get("s", [record.id]) == [None]
 
 
 def test_expired_memories_are_gone_from_the_disk_after_upkeep(tmp_path: Path, clock: Clock) -> None:
@@ -411,7 +422,7 @@ def test_expired_memories_are_gone_from_the_disk_after_upkeep(tmp_path: Path, cl
             memory.remember(f"topsecret number {n} " + "and so on " * 40, expires=timedelta(days=1))
         memory.remember("to stay")
         clock.days(1)
-        memory.maintain()
+        memory.upkeep.maintain()
         files = [file for file in tmp_path.iterdir() if file.is_file()]
         assert not any(b"topsecret" in file.read_bytes() for file in files)
         assert path.stat().st_size < 200_000
@@ -427,7 +438,7 @@ def test_a_time_to_live_begins_anew_with_each_reading(memory: Memory, clock: Clo
     assert memory.get("y") is None
     clock.days(3)
     memory.get("x")
-    memory.flush()
+    memory.admin.flush()
     assert memory.get("x").expires == clock.now + 10 * DAY  # type: ignore[union-attr]
     clock.days(10)
     assert memory.get("x") is None
@@ -438,22 +449,22 @@ def test_a_time_to_live_begins_anew_with_each_reading(memory: Memory, clock: Clo
 
 def test_a_pinned_memory_is_left_alone_until_it_is_unpinned(memory: Memory, clock: Clock) -> None:
     memory.remember("keep", id="x", expires=timedelta(days=3), importance=0.0)
-    pinned = memory.pin("x", by="Ann")
+    pinned = memory.upkeep.pin("x", by="Ann")
     assert pinned.state.pinned == Protection(at=NOW, by="Ann", expires=NOW + 3 * DAY)
     assert pinned.meta == {}
     clock.days(5000)
-    assert memory.maintain(settings=Upkeep(forget_below=0.9)).counts == {}
-    assert memory.pin("x").version == pinned.version
-    assert memory.unpin("x").expires == NOW + 3 * DAY
+    assert memory.upkeep.maintain(settings=Upkeep(forget_below=0.9)).counts == {}
+    assert memory.upkeep.pin("x").version == pinned.version
+    assert memory.upkeep.unpin("x").expires == NOW + 3 * DAY
     assert memory.get("x") is None
 
 
 def test_nobody_changes_or_deletes_what_is_held(memory: Memory, clock: Clock) -> None:
     memory.remember("evidence", id="x", key=None)
     memory.remember("other", id="y")
-    memory.hold("x", by="court")
+    memory.upkeep.hold("x", by="court")
     clock.days(5000)
-    memory.maintain(settings=Upkeep(forget_below=0.9, archive_above=1.0))
+    memory.upkeep.maintain(settings=Upkeep(forget_below=0.9, archive_above=1.0))
     assert memory.get("y") is None
     for delete in (
         lambda: memory.forget("x"),
@@ -465,18 +476,18 @@ def test_nobody_changes_or_deletes_what_is_held(memory: Memory, clock: Clock) ->
         with pytest.raises(Refused, match="legal hold"):
             delete()
     assert memory.get("x").text == "evidence"  # type: ignore[union-attr]
-    memory.release("x", by="court")
+    memory.upkeep.release("x", by="court")
     assert memory.forget("x") == 1
 
 
 def test_a_hold_and_a_pin_together_keep_the_expiry(memory: Memory, clock: Clock) -> None:
     memory.remember("both", id="x", expires=timedelta(days=3))
-    memory.pin("x")
-    memory.hold("x")
-    memory.unpin("x")
+    memory.upkeep.pin("x")
+    memory.upkeep.hold("x")
+    memory.upkeep.unpin("x")
     clock.days(10)
     assert memory.get("x") is not None
-    memory.release("x")
+    memory.upkeep.release("x")
     assert memory.get("x") is None
 
 
@@ -488,7 +499,7 @@ def test_facts_that_say_the_same_become_one_with_its_sources(memory: Memory, clo
     clock.days(1)
     two = memory.remember("Ann lives in Lisbon!", importance=0.6, source="mail")
     memory.feedback(two.id, useful=True)
-    done = memory.maintain(only="merge")
+    done = memory.upkeep.maintain(only="merge")
     assert done.counts == {"merge": 1}
     [kept] = memory.find()
     assert (kept.id, kept.derived_from, kept.importance, kept.uses) == (one.id, (two.id,), 0.6, 1)
@@ -496,7 +507,7 @@ def test_facts_that_say_the_same_become_one_with_its_sources(memory: Memory, clo
         {"id": two.id, "text": "Ann lives in Lisbon!", "occurred": two.occurred, "source": "mail"}
     ]
     assert memory.history(two.id)[-1].what == "forgotten"
-    assert memory.maintain(only="merge").counts == {}
+    assert memory.upkeep.maintain(only="merge").counts == {}
 
 
 def test_an_update_is_kept_as_newer(memory: Memory, clock: Clock) -> None:
@@ -504,14 +515,14 @@ def test_an_update_is_kept_as_newer(memory: Memory, clock: Clock) -> None:
     clock.days(1)
     new = memory.remember("Ann moved to Lisbon")
     clock.days(1)
-    done = memory.maintain(only="merge", settings=Upkeep(alike=0.5))
+    done = memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.5))
     assert done.counts == {"merge": 2}, done.changes
     there = {record.id: record for record in memory.find()}
     assert there[new.id].state.updates == old.id
     assert there[new.id].derived_from == (old.id,)
     assert there[old.id].state.updated_by == new.id
-    memory._life.keeping._merged.clear()
-    assert memory.maintain(only="merge", settings=Upkeep(alike=0.5)).counts == {}
+    memory.upkeep.keeping._merged.clear()
+    assert memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.5)).counts == {}
 
 
 def test_what_differs_in_more_than_words_or_is_protected_is_not_merged(memory: Memory) -> None:
@@ -520,7 +531,7 @@ def test_what_differs_in_more_than_words_or_is_protected_is_not_merged(memory: M
     memory.remember("Bob has a boat.", pinned=True)
     memory.remember("Bob has a boat!")
     memory.remember([{"role": "user", "content": "yes"}] * 3)
-    assert memory.maintain(only="merge").counts == {}
+    assert memory.upkeep.maintain(only="merge").counts == {}
 
 
 TALK = [
@@ -533,17 +544,17 @@ TALK = [
 
 def test_ending_a_session_makes_an_episode_that_names_its_messages(memory: Memory, clock: Clock) -> None:
     said = memory.remember(TALK, session="s1")
-    told = memory.end_session("s1")
+    told = memory.upkeep.end_session("s1")
     assert (told.kind, told.session) == (Kind.EPISODE, "s1")
     assert set(told.derived_from) == {record.id for record in said}
     assert "Lisbon" in told.text
     assert told.data["messages"] == 4
     clock.days(1)
     memory.remember({"role": "user", "content": "Cleo came a month early."}, session="s1")
-    again = memory.end_session("s1")
+    again = memory.upkeep.end_session("s1")
     assert (again.id, again.version, again.data["messages"]) == (told.id, 2, 5)
     with pytest.raises(NotFound, match="no messages"):
-        memory.end_session("s2")
+        memory.upkeep.end_session("s2")
 
 
 def test_upkeep_tells_the_sessions_that_ended_or_overflow(memory: Memory, clock: Clock) -> None:
@@ -551,27 +562,27 @@ def test_upkeep_tells_the_sessions_that_ended_or_overflow(memory: Memory, clock:
     clock.days(1)
     memory.remember(TALK * 3, session="busy")
     memory.remember(TALK[:2], session="small")
-    done = memory.maintain(only="summarise", settings=Upkeep(episode_messages=10))
+    done = memory.upkeep.maintain(only="summarise", settings=Upkeep(episode_messages=10))
     assert [change.because for change in done.changes] == [
         "the session ended: silent for 24 hours",
         "12 messages since the last summary",
     ]
-    assert memory.maintain(only="summarise", settings=Upkeep(episode_messages=10)).counts == {}
+    assert memory.upkeep.maintain(only="summarise", settings=Upkeep(episode_messages=10)).counts == {}
     assert {record.session for record in memory.find(kinds="episode")} == {"quiet", "busy"}
 
 
 def test_what_several_episodes_say_becomes_a_fact_with_its_sources(memory: Memory, clock: Clock) -> None:
     for n in range(3):
         memory.remember(TALK, session=f"s{n}")
-        memory.end_session(f"s{n}")
+        memory.upkeep.end_session(f"s{n}")
         clock.days(1)
-    done = memory.maintain(only="consolidate")
+    done = memory.upkeep.maintain(only="consolidate")
     assert done.counts["consolidate"] >= 1
     facts = memory.find(kinds="fact")
     episodes = {record.id for record in memory.find(kinds="episode")}
     assert any("Lisbon" in fact.text for fact in facts)
     assert all(len(fact.derived_from) >= 2 and set(fact.derived_from) <= episodes for fact in facts)
-    assert memory.maintain(only="consolidate").counts == {}
+    assert memory.upkeep.maintain(only="consolidate").counts == {}
 
 
 class Model:
@@ -594,7 +605,7 @@ def test_a_model_words_the_summary_off_the_write_path(memory: Memory) -> None:
     model = Model("They talked about Lisbon.")
     memory.remember(TALK, session="s1")
     assert model.asked == []
-    told = memory.end_session("s1", llm=model)
+    told = memory.upkeep.end_session("s1", llm=model)
     assert (told.text, told.state.worded_by) == ("They talked about Lisbon.", "llm")
     assert "Cleo" in model.asked[0].prompt
 
@@ -604,10 +615,10 @@ def test_a_model_that_fails_leaves_the_rules_result_and_is_recorded(
     memory: Memory, answer: str | Exception
 ) -> None:
     memory.remember(TALK, session="s1")
-    told = memory.end_session("s1", llm=Model(answer))
+    told = memory.upkeep.end_session("s1", llm=Model(answer))
     assert told.state.worded_by == "rules"
     assert "Lisbon" in told.text
-    assert len(memory._life.keeping.ledger.recent_failures()) == 1
+    assert len(memory.upkeep.keeping.ledger.recent_failures()) == 1
 
 
 # At the write path.
@@ -626,7 +637,7 @@ def test_importance_is_weighed_where_nobody_stated_it(clock: Clock) -> None:
         for _ in range(30):
             memory.recall("born in Lisbon", limit=1)
         clock.days(1)
-        memory.maintain(only="weigh")
+        memory.upkeep.maintain(only="weigh")
         assert memory.get(telling.id).importance > telling.importance  # type: ignore[union-attr]
 
 
@@ -666,17 +677,17 @@ def wait_for(what: Any) -> None:
 def test_upkeep_runs_in_the_background_and_ends_with_its_block(memory: Memory, clock: Clock) -> None:
     memory.remember([f"note {n}" for n in range(100)])
     clock.days(2)
-    with memory.upkeep(every=3600, settings=QUICK) as worker:
+    with memory.upkeep.background(every=3600, settings=QUICK) as worker:
         wait_for(lambda: worker.rounds)
         assert isinstance(worker.last, Maintained)
         assert worker.last.counts == {"move": 100}
-        assert memory.stats()["upkeep"]["rounds"] == 1
+        assert memory.admin.stats()["upkeep"]["rounds"] == 1
     assert not worker.running
     assert memory.recall("note 7")[0].record.tier is Tier.MIDDLE
 
 
 def test_upkeep_goes_on_every_so_often_and_close_ends_it(memory: Memory) -> None:
-    worker = memory.upkeep(every=0.01).start()
+    worker = memory.upkeep.background(every=0.01).start()
     wait_for(lambda: worker.rounds >= 3)
     memory.close()
     assert not worker.running
@@ -688,9 +699,9 @@ def test_insertions_make_moves_due(tmp_path: Path, clock: Clock) -> None:
     with Memory(tmp_path / "m.db", embedder="hashing:64", settings=limits, clock=clock) as memory:
         for n in range(9):
             memory.remember(f"note {n}")
-        assert "upkeep" not in memory.stats()
+        assert "upkeep" not in memory.admin.stats()
         memory.remember("note 9")
-        wait_for(lambda: memory.stats()["tiers"] == {"short": 5, "middle": 5})
+        wait_for(lambda: memory.admin.stats()["tiers"] == {"short": 5, "middle": 5})
 
 
 def test_an_error_in_the_background_is_logged_and_told(
@@ -701,10 +712,12 @@ def test_an_error_in_the_background_is_logged_and_told(
     (tmp_path / "file").write_text("in the way")
     with (
         caplog.at_level(logging.WARNING, "eidet"),
-        memory.upkeep(0.01, settings=Upkeep(forget_below=0.5), archive=tmp_path / "file" / "x") as worker,
+        memory.upkeep.background(
+            0.01, settings=Upkeep(forget_below=0.5), archive=tmp_path / "file" / "x"
+        ) as worker,
     ):
         wait_for(lambda: worker.errors >= 2)
-        assert "nothing is deleted" in memory.stats()["upkeep"]["last_error"]
+        assert "nothing is deleted" in memory.admin.stats()["upkeep"]["last_error"]
     assert "upkeep failed" in caplog.text
     assert memory.count() == 1
 
@@ -712,8 +725,8 @@ def test_an_error_in_the_background_is_logged_and_told(
 def test_only_one_of_two_memories_on_a_file_does_the_upkeep(tmp_path: Path, clock: Clock) -> None:
     with Memory(tmp_path / "m.db", embedder="hashing:64", clock=clock) as one:
         one.remember("note")
-        assert one._engine.store.lease("upkeep", "somebody else", now=time.time(), until=time.time() + 60)
-        with one.upkeep(every=0.01) as worker:
+        assert one.parts.store.lease("upkeep", "somebody else", now=time.time(), until=time.time() + 60)
+        with one.upkeep.background(every=0.01) as worker:
             wait_for(lambda: worker.rounds >= 2)
             assert worker.last is None
 
@@ -723,7 +736,7 @@ def test_only_one_of_two_memories_on_a_file_does_the_upkeep(tmp_path: Path, cloc
 def test_a_forked_child_has_no_worker_and_can_start_one(tmp_path: Path, clock: Clock) -> None:
     with Memory(tmp_path / "m.db", embedder="hashing:64", clock=clock) as memory:
         memory.remember("note")
-        with memory.upkeep(every=3600) as worker:
+        with memory.upkeep.background(every=3600) as worker:
             wait_for(lambda: worker.rounds)
             child = os.fork()
             if child == 0:
@@ -742,14 +755,14 @@ def test_a_forked_child_has_no_worker_and_can_start_one(tmp_path: Path, clock: C
 @pytest.mark.parametrize("every", [0, -1, True, "often"])
 def test_upkeep_needs_a_span(memory: Memory, every: Any) -> None:
     with pytest.raises(BadInput, match="every must be a number of seconds"):
-        memory.upkeep(every)
+        memory.upkeep.background(every)
 
 
 def test_recalls_go_on_while_upkeep_works(tmp_path: Path, clock: Clock) -> None:
     with Memory(tmp_path / "m.db", embedder="hashing:64", clock=clock) as memory:
         memory.remember([f"note number{n}" for n in range(1500)])
         clock.days(100)
-        with memory.upkeep(every=3600, settings=QUICK) as worker:
+        with memory.upkeep.background(every=3600, settings=QUICK) as worker:
             n = 0
             while not worker.rounds:
                 texts = [hit.text for hit in memory.recall(f"number{n % 1500}")]
@@ -757,7 +770,7 @@ def test_recalls_go_on_while_upkeep_works(tmp_path: Path, clock: Clock) -> None:
                 n += 7
         assert worker.last is not None
         assert worker.last.counts == {"move": 1500}
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_records_changed_meanwhile_are_left_as_they_are(memory: Memory, clock: Clock) -> None:
@@ -765,6 +778,6 @@ def test_records_changed_meanwhile_are_left_as_they_are(memory: Memory, clock: C
     clock.days(100)
     stale: list[Record] = [record]
     memory.revise(record.id, text="changed")
-    store = memory._engine.store
+    store = memory.parts.store
     assert store.recast([(stale[0], stale[0].but(tier=Tier.LONG))], now=clock.now) == [None]
     assert memory.get(record.id).text == "changed"  # type: ignore[union-attr]

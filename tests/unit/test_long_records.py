@@ -38,7 +38,7 @@ def memory(place: Path | None) -> Iterator[Memory]:
 
 def rows(memory: Memory, scope: str = "default") -> Any:
     """The shard of a scope after it has caught up."""
-    index: Any = memory._engine.index
+    index: Any = memory.parts.index
     assert index.check(scope) == []
     return index.cache.peek(scope)
 
@@ -73,8 +73,8 @@ def test_every_verb_takes_it_for_one_record(memory: Memory, tmp_path: Path) -> N
     assert memory.get(record.id) == record
     assert memory.count() == len(memory.find(limit=100)) == 22
     assert [one.id for one in memory.find(session="s")] == [record.id]
-    assert memory.rebuild() == 22
-    assert memory.check() == []
+    assert memory.admin.rebuild() == 22
+    assert memory.admin.check() == []
     assert memory.recall("violin")[0].id == record.id
     assert memory.export(tmp_path / "all.jsonl") == 22
     with Memory(embedder=f"hashing:{WIDTH}", clock=lambda: NOW) as other:
@@ -120,7 +120,7 @@ def test_the_days_a_text_speaks_of_are_those_of_when_it_was_said(memory: Memory)
 def test_a_change_of_embedder_makes_vectors_of_all_its_units(memory: Memory) -> None:
     others(memory)
     record = memory.remember(LONG)
-    assert memory.reembed("hashing:32") == 22
+    assert memory.admin.reembed("hashing:32") == 22
     again = memory.get(record.id)
     assert again is not None
     assert len(again.vector or b"") == 4 * 32 * units(record)
@@ -128,12 +128,12 @@ def test_a_change_of_embedder_makes_vectors_of_all_its_units(memory: Memory) -> 
     assert hits[0].id == record.id
     [dense] = [signal for signal in hits[0].signals if signal.name == "dense"]
     assert dense.value > 0.3
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 def test_another_language_analyses_it_anew(memory: Memory) -> None:
     record = memory.remember(FILLER * 60 + "Die Häuser der Städte sind alt. " + FILLER * 60)
-    assert memory.rebuild(language="de") == 1
+    assert memory.admin.rebuild(language="de") == 1
     again = memory.get(record.id)
     assert again is not None
     assert units(again) == units(record)
@@ -173,13 +173,13 @@ def test_a_change_of_embedder_finds_what_had_vectors_of_its_own(
 ) -> None:
     record = memory.remember(text, vector=axis(*vectors))
     memory.remember("something else altogether")
-    memory.reembed("hashing:32")
+    memory.admin.reembed("hashing:32")
     hits = memory.recall(text[:60] if text != LONG else NEEDLE, limit=1)
     assert hits[0].id == record.id
     [dense] = [signal for signal in hits[0].signals if signal.name == "dense"]
     assert dense.value > 0.3
-    assert memory.check() == []
-    assert memory.rebuild() == 2
+    assert memory.admin.check() == []
+    assert memory.admin.rebuild() == 2
 
 
 def test_own_vectors_can_be_revised(memory: Memory) -> None:
@@ -252,7 +252,7 @@ def test_long_texts_and_names_are_embedded_in_the_callers_loop(place: Path | Non
             far.texts.clear()
             await memory.revise(record.id, text="Quite other. " * 90)
             assert set(far.texts) == set(units_of("Quite other. " * 90))
-            assert await memory.phrased("what of Ann?") == "what of ?"
+            assert await memory.admin.phrased("what of Ann?") == "what of ?"
 
     asyncio.run(story())
 

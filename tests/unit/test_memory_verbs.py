@@ -71,7 +71,7 @@ def texts(found: Hits | list[Record]) -> list[str]:
 
 
 def head(memory: Memory) -> Any:
-    return memory._engine.store.head()
+    return memory.parts.store.head()
 
 
 # remember
@@ -395,7 +395,7 @@ def test_recall_and_find_filter_by_everything_alike(diary: Memory, how: dict[str
     assert set(texts(diary.recall("plan", **how))) == names
     assert set(texts(diary.recall("", **how))) == names
     assert set(texts(diary.find(**how))) == names
-    assert diary._engine.store.count(Where()) == 6
+    assert diary.parts.store.count(Where()) == 6
 
 
 def test_recall_filters_by_place(diary: Memory) -> None:
@@ -418,7 +418,7 @@ def test_find_orders_and_pages(diary: Memory) -> None:
     assert [text[-1] for text in texts(diary.find(order="-importance", limit=2))] == list("ed")
     assert texts(diary.find(offset=6)) == []
     diary.recall("", where=Where(who="Bob"))
-    diary.flush()
+    diary.admin.flush()
     assert texts(diary.find(order="-uses", limit=1)) == ["plan b"]
 
 
@@ -461,7 +461,7 @@ def test_a_recipe_says_what_counts(memory: Memory, clock: Clock) -> None:
     assert memory.recall("plan", recipe=Recipe(importance=5.0))[0].text == "old plan"
     assert memory.recall("plan", recipe=Recipe(recency=5.0))[0].text == "new plan"
     memory.recall("old", limit=1)
-    memory.flush()
+    memory.admin.flush()
     used = memory.recall("plan", recipe=Recipe(importance=0.0, uses=5.0))
     assert used[0].text == "old plan"
     assert "uses" in {signal.name for signal in used[0].signals}
@@ -494,9 +494,9 @@ def test_reads_do_not_write(memory: Memory, tmp_path: Path) -> None:
         memory.find()
         memory.get(record.id)
         memory.history(record.id)
-        memory.stats()
+        memory.admin.stats()
         memory.scopes()
-        memory.check()
+        memory.admin.check()
     assert (head(memory), bytes_of(tmp_path)) == before
 
 
@@ -511,7 +511,7 @@ def test_uses_are_noted_and_written_with_the_next_flush(memory: Memory, clock: C
     memory.recall("Ann Lisbon", limit=1)
     assert memory.get(record.id) == record
     before = head(memory)
-    memory.flush()
+    memory.admin.flush()
     assert memory.get(record.id) == record.but(uses=2, last_used=clock.now)
     assert memory.get(other.id) == other
     assert head(memory) == before
@@ -835,16 +835,16 @@ def test_stats_count_by_kind_and_tier(memory: Memory) -> None:
     memory.remember(["one", "two"])
     memory.remember({"hp": 1}, tier="long")
     memory.remember("three", scope="a/b")
-    stats = memory.stats()
+    stats = memory.admin.stats()
     assert (stats["records"], stats["scopes"]) == (4, 2)
     assert stats["kinds"] == {"fact": 3, "state": 1}
     assert stats["tiers"] == {"short": 3, "long": 1}
     assert (stats["embedder"], stats["language"]) == ("hashing:64", "en")
     assert stats["store_bytes"] > 0
-    assert memory.stats("a")["records"] == 0
-    assert memory.stats(Scope.under("a"))["records"] == 1
+    assert memory.admin.stats("a")["records"] == 0
+    assert memory.admin.stats(Scope.under("a"))["records"] == 1
     memory.recall("one")
-    assert memory.stats()["index"]["loaded_records"] == 3
+    assert memory.admin.stats()["index"]["loaded_records"] == 3
 
 
 # export and load
@@ -863,7 +863,7 @@ def test_an_export_is_loaded_without_loss(memory: Memory, tmp_path: Path, clock:
     with Memory(embedder=HASHING, clock=clock) as other:
         assert other.load(path, progress=lambda *at: steps.append(at)) == 3
         assert [r.but(seq=0) for r in everything(other)] == [r.but(seq=0) for r in everything(memory)]
-        assert other.check() == []
+        assert other.admin.check() == []
         assert texts(other.recall("three", scope="other/scope")) == ["three"]
         before = head(other)
         assert other.load(path) == 3
@@ -873,8 +873,8 @@ def test_an_export_is_loaded_without_loss(memory: Memory, tmp_path: Path, clock:
 
 
 def everything(memory: Memory) -> list[Record]:
-    memory.flush()
-    return list(memory._engine.store.scan(Where()))
+    memory.admin.flush()
+    return list(memory.parts.store.scan(Where()))
 
 
 def test_an_export_keeps_to_its_scope(memory: Memory, tmp_path: Path) -> None:
@@ -936,21 +936,21 @@ def test_a_rebuilt_index_answers_the_same(memory: Memory) -> None:
     memory.remember([f"fact number {n}" for n in range(20)])
     memory.remember("elsewhere", scope="a/b")
     before = memory.recall("number 7", limit=20)
-    assert memory.rebuild() == 21
-    assert memory.rebuild("default") == 20
-    assert memory.rebuild(Scope.under("a")) == 1
+    assert memory.admin.rebuild() == 21
+    assert memory.admin.rebuild("default") == 20
+    assert memory.admin.rebuild(Scope.under("a")) == 1
     after = memory.recall("number 7", limit=20)
     assert [(hit.id, hit.score) for hit in after] == [(hit.id, hit.score) for hit in before]
-    assert memory.check() == []
+    assert memory.admin.check() == []
 
 
 def test_a_rebuild_with_another_language_analyses_anew(memory: Memory) -> None:
     memory.remember("Die Häuser der Städte")
     assert memory.recall("Haus", recipe=Recipe(nothing=0.0))[0].matched == ()
     steps: list[tuple[int, int]] = []
-    memory.rebuild(language="de", progress=lambda *at: steps.append(at))
+    memory.admin.rebuild(language="de", progress=lambda *at: steps.append(at))
     assert memory.recall("Haus")[0].matched == ("haus",)
-    assert memory.stats()["language"] == "de"
+    assert memory.admin.stats()["language"] == "de"
     memory.remember("Viele Häuser")
     assert all("haus" in hit.matched for hit in memory.recall("Haus"))
     assert steps == [(1, 1)]
@@ -959,13 +959,13 @@ def test_a_rebuild_with_another_language_analyses_anew(memory: Memory) -> None:
 def test_a_memory_that_was_opened_with_a_language_can_change_it(tmp_path: Path, clock: Clock) -> None:
     with Memory(tmp_path / "m.db", embedder=HASHING, language="en", clock=clock) as memory:
         memory.remember("Die Häuser")
-        memory.rebuild(language="de")
+        memory.admin.rebuild(language="de")
         memory.remember("Das Haus")
         assert len([hit for hit in memory.recall("Haus") if hit.matched]) == 2
     with pytest.raises(Misconfigured, match="analysed as 'de', not 'en'"):
         Memory(tmp_path / "m.db", embedder=HASHING, language="en")
     with Memory(tmp_path / "m.db", embedder=HASHING, clock=clock) as memory:
-        assert memory.stats()["language"] == "de"
+        assert memory.admin.stats()["language"] == "de"
 
 
 def test_a_writer_learns_that_another_changed_the_language(tmp_path: Path, clock: Clock) -> None:
@@ -974,7 +974,7 @@ def test_a_writer_learns_that_another_changed_the_language(tmp_path: Path, clock
         Memory(tmp_path / "m.db", embedder=HASHING, clock=clock) as other,
     ):
         one.remember("Die Häuser")
-        other.rebuild(language="de")
+        other.admin.rebuild(language="de")
         with pytest.raises(Misconfigured, match="analysed as 'de', not 'en'"):
             one.remember("Das Haus")
         assert len(other.find()) == 1
@@ -989,21 +989,21 @@ def test_another_embedder_is_refused_until_reembedding(tmp_path: Path, clock: Cl
     steps: list[tuple[int, int]] = []
     with Memory(path, embedder=HASHING, clock=clock) as memory:
         memory.recall("Ann")
-        assert memory.reembed("hashing:32", progress=lambda *at: steps.append(at)) == 2
+        assert memory.admin.reembed("hashing:32", progress=lambda *at: steps.append(at)) == 2
         assert texts(memory.recall("Ann", limit=1)) == ["Ann lives in Lisbon"]
         assert {len(record.vector or b"") for record in memory.find()} == {128}
         memory.remember("Bob")
-        assert memory.stats()["embedder"] == "hashing:32"
+        assert memory.admin.stats()["embedder"] == "hashing:32"
     with Memory(path, embedder="hashing:32", clock=clock) as memory:
         assert len(memory.recall("Ann")) == 3
-        assert memory.check() == []
+        assert memory.admin.check() == []
     assert steps == [(2, 2)]
 
 
 def test_reembedding_in_ram(clock: Clock) -> None:
     with Memory(embedder=HASHING, clock=clock) as memory:
         memory.remember(["Ann", "Bob"])
-        assert memory.reembed("hashing:16") == 2
+        assert memory.admin.reembed("hashing:16") == 2
         assert texts(memory.recall("Bob", limit=1)) == ["Bob"]
 
 
@@ -1027,10 +1027,10 @@ def test_an_interrupted_change_of_embedder_goes_on_where_it_stopped(memory: Memo
     memory.remember([f"fact {n}" for n in range(600)])
     tiring = Tiring(32, 300)
     with pytest.raises(ConnectionError):
-        memory.reembed(tiring)
+        memory.admin.reembed(tiring)
     assert memory.recall("fact 7", limit=1)[0].text == "fact 7"
     tiring.seen.clear()
-    assert memory.reembed(tiring) == 600
+    assert memory.admin.reembed(tiring) == 600
     assert len(tiring.seen) == 600 - 256
     assert {len(record.vector or b"") for record in memory.find(limit=600)} == {128}
 
@@ -1041,7 +1041,7 @@ def test_a_writer_learns_that_another_changed_the_embedder(tmp_path: Path, clock
         Memory(tmp_path / "m.db", embedder=HASHING, clock=clock) as other,
     ):
         one.remember("Ann")
-        other.reembed("hashing:32")
+        other.admin.reembed("hashing:32")
         with pytest.raises(Misconfigured, match="was written with the embedder 'hashing:32'"):
             one.remember("Bob")
         assert len(other.find()) == 1
@@ -1077,7 +1077,7 @@ def test_a_closed_file_says_so(tmp_path: Path) -> None:
         lambda: memory.get(record.id),
         memory.find,
         lambda: memory.forget(record.id),
-        memory.stats,
+        memory.admin.stats,
     ):
         with pytest.raises(Misconfigured, match=r"m\.db was closed; open it again"):
             verb()

@@ -85,23 +85,23 @@ def test_meta_comes_back_as_given_from_every_verb(
         "find": lambda: memory.find(Where(ids=("ann",)))[0],
         "recall": lambda: memory.recall("Ann Lisbon river", limit=1)[0].record,
         "revise": lambda: memory.revise("ann", text="Ann lives in Porto by the river"),
-        "pin": lambda: memory.pin("ann"),
+        "pin": lambda: memory.upkeep.pin("ann"),
         "revise pinned": lambda: memory.revise("ann", who="Bob"),
-        "unpin": lambda: memory.unpin("ann"),
-        "hold": lambda: memory.hold("ann", by="court"),
-        "release": lambda: memory.release("ann"),
-        "quarantine": lambda: memory.quarantine("ann", because="odd"),
-        "approve": lambda: memory.approve("ann"),
-        "detail": lambda: memory.detail("ann"),
+        "unpin": lambda: memory.upkeep.unpin("ann"),
+        "hold": lambda: memory.upkeep.hold("ann", by="court"),
+        "release": lambda: memory.upkeep.release("ann"),
+        "quarantine": lambda: memory.trust.quarantine("ann", because="odd"),
+        "approve": lambda: memory.trust.approve("ann"),
+        "detail": lambda: memory.upkeep.detail("ann"),
     }
     assert {name: verb().meta for name, verb in verbs.items()} == dict.fromkeys(verbs, meta)
-    memory.maintain(settings=Upkeep(short_age_days=1), now=NOW + 400 * DAY)
+    memory.upkeep.maintain(settings=Upkeep(short_age_days=1), now=NOW + 400 * DAY)
     assert record_in(memory, "ann").tier != "short"
-    assert memory.restore("ann").meta == record_in(memory, "ann").meta == meta
+    assert memory.upkeep.restore("ann").meta == record_in(memory, "ann").meta == meta
     memory.export(tmp_path / "all.jsonl")
     with Memory(embedder="hashing:64", clock=clock) as other, Memory(embedder="hashing:64") as third:
         copy(memory, third)
-        if memory._engine.store.__class__.__name__ != "SealedStore":
+        if memory.parts.store.__class__.__name__ != "SealedStore":
             other.load(tmp_path / "all.jsonl")
             assert record_in(other, "ann").meta == meta
         assert (record_in(third, "ann").meta, record_in(third, "ann").state) == (
@@ -119,15 +119,15 @@ def test_meta_of_merged_moved_and_summed_up_records_is_theirs(memory: Memory, cl
         {"role": "user", "content": f"I moved to Lisbon in May, {n}", "metadata": WORDS} for n in range(3)
     ]
     memory.remember(said, session="s")
-    assert memory.maintain(only="merge").counts == {"merge": 1}
+    assert memory.upkeep.maintain(only="merge").counts == {"merge": 1}
     kept = record_in(memory, one.id)
     assert kept.meta == WORDS
     assert [(part.id, part.meta) for part in kept.state.merged] == [(two.id, {"n": 2} | WORDS)]
-    told = memory.end_session("s")
+    told = memory.upkeep.end_session("s")
     assert (told.meta, told.state.worded_by) == ({}, "rules")
     assert [message.meta for message in memory.find(kinds="message")] == [WORDS] * 3
     clock.now += 1000 * DAY
-    memory.maintain()
+    memory.upkeep.maintain()
     assert record_in(memory, one.id).meta == WORDS
 
 
@@ -135,14 +135,14 @@ def test_no_value_of_meta_protects_labels_or_ends_anything(memory: Memory, clock
     memory.remember("fades away", id="x", importance=0.1, meta=LOOKS_REAL)
     clock.now += 3000 * DAY
     assert memory.get("x") is not None, "a ttl in meta ends nothing"
-    done = memory.maintain(settings=Upkeep(forget_below=0.2, short_age_days=None))
+    done = memory.upkeep.maintain(settings=Upkeep(forget_below=0.2, short_age_days=None))
     assert done.counts == {"forget": 1}, "neither pinned nor held"
 
 
 def test_a_change_of_state_is_told_as_state(memory: Memory) -> None:
     memory.remember("Ann lives in Lisbon", id="ann", importance=0.5, meta={"pinned": 1})
-    memory.pin("ann", by="Bob")
-    memory.unpin("ann", by="Cid")
+    memory.upkeep.pin("ann", by="Bob")
+    memory.upkeep.unpin("ann", by="Cid")
     told = [(event.what, event.by, event.before) for event in memory.history("ann")]
     pinned = {"pinned": {"at": NOW, "by": "Bob"}}
     assert told[1:] == [("revised", "Bob", {"state": {}}), ("revised", "Cid", {"state": pinned})]

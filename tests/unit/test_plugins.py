@@ -87,7 +87,7 @@ with Memory(settings=how, embedder="letters:32") as one:
     one.remember(["the old harbour", "the new harbour"], kind="fact")
     one.remember("a harbour seal", kind="episode")
     print([hit.text for hit in one.recall("harbour", kinds=["episode"])])
-    print(one.stats()["index"]["rows_in_database"], one.check())
+    print(one.admin.stats()["index"]["rows_in_database"], one.admin.check())
 """
 
 

@@ -30,7 +30,7 @@ def aside(memory: Memory, text: str = BAD, scope: str = "default") -> None:
     found = [one for one in memory.find(scope=scope, limit=1000) if text in one.text or text in str(one.data)]
     assert found
     for one in found:
-        memory.quarantine(one.id, scope=scope)
+        memory.trust.quarantine(one.id, scope=scope)
 
 
 def test_count_tells_what_find_tells(memory: Memory) -> None:
@@ -47,8 +47,8 @@ def test_stats_tell_apart_what_waits(memory: Memory) -> None:
     memory.remember([GOOD, BAD])
     memory.remember(BAD, scope="other")
     aside(memory)
-    assert (memory.stats()["records"], memory.stats()["quarantined"]) == (3, 1)
-    assert (memory.stats("other")["records"], memory.stats("other")["quarantined"]) == (1, 0)
+    assert (memory.admin.stats()["records"], memory.admin.stats()["quarantined"]) == (3, 1)
+    assert (memory.admin.stats("other")["records"], memory.admin.stats("other")["quarantined"]) == (1, 0)
     assert memory.scopes() == {"default": 2, "other": 1}
 
 
@@ -103,10 +103,10 @@ def test_the_task_goes_on_once_it_is_approved(memory: Memory) -> None:
     work = Working(memory, session="s", persist=True)
     work.set_task("pay the bill")
     record = memory.find(kinds="working")[0]
-    memory.quarantine(record.id)
+    memory.trust.quarantine(record.id)
     work.think("the bill is on the table")
     assert work.scratchpad == []
-    memory.approve(record.id)
+    memory.trust.approve(record.id)
     assert (work.task, work.scratchpad) == ("pay the bill", ["the bill is on the table"])
 
 
@@ -148,7 +148,7 @@ def test_a_summary_of_the_messages_door(memory: Memory) -> None:
         await store.summarize_and_compress()
         assert store.summaries
         for record in memory.find(kinds="summary", limit=9):
-            memory.quarantine(record.id)
+            memory.trust.quarantine(record.id)
         return str([m.content for m in await store.get_context_window()])
 
     assert "summary" not in asyncio.run(told())

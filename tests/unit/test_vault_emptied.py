@@ -30,9 +30,9 @@ def test_the_value_goes_with_the_only_record_that_names_it(tmp_path: Path) -> No
         gone = memory.forget(one.id)
         assert gone.receipt is not None
         assert gone.receipt.counts["vault"] == 1
-        assert memory.verify_receipt(gone.receipt)
-        assert memory.reveal(one.text) == one.text
-        assert memory.reveal(kept.text) == f"and to {OTHER}"
+        assert memory.trust.verify_receipt(gone.receipt)
+        assert memory.trust.reveal(one.text) == one.text
+        assert memory.trust.reveal(kept.text) == f"and to {OTHER}"
 
 
 @pytest.mark.parametrize("where", ["text", "data", "meta", "who", "source"])
@@ -48,9 +48,9 @@ def test_a_value_that_another_record_names_stays_wherever_it_does(
         gone = memory.forget(one.id)
         assert gone.receipt is not None
         assert gone.receipt.counts["vault"] == 0
-        assert memory.reveal(one.text) == f"write to {MAIL}"
+        assert memory.trust.reveal(one.text) == f"write to {MAIL}"
         memory.forget(other.id, scope=scope)
-        assert memory.reveal(one.text) == one.text
+        assert memory.trust.reveal(one.text) == one.text
 
 
 def test_a_record_that_repeats_a_pseudonym_keeps_its_value(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_record_that_repeats_a_pseudonym_keeps_its_value(tmp_path: Path) -> No
         one = memory.remember(f"write to {MAIL}")
         memory.remember(f"I wrote to {tokens_in(one.text)[0]}", kind="message")
         memory.forget(one.id)
-        assert memory.reveal(one.text) == f"write to {MAIL}"
+        assert memory.trust.reveal(one.text) == f"write to {MAIL}"
 
 
 def test_what_was_lowered_or_quarantined_still_names_it(tmp_path: Path) -> None:
@@ -67,29 +67,29 @@ def test_what_was_lowered_or_quarantined_still_names_it(tmp_path: Path) -> None:
         words = "It was a long day. " * 60 + f"Then she wrote to {MAIL}. " + "It rained. " * 60
         long = memory.remember(words)
         for _ in ("short", "middle"):
-            memory.maintain(only="move", settings=Upkeep(short_entries=0, middle_entries=0))
+            memory.upkeep.maintain(only="move", settings=Upkeep(short_entries=0, middle_entries=0))
         lowered = memory.get(long.id)
         assert lowered is not None
         assert lowered.text != lowered.whole.text
         memory.forget(one.id)
-        assert memory.reveal(one.text) == f"write to {MAIL}"
-        memory.quarantine(long.id)
+        assert memory.trust.reveal(one.text) == f"write to {MAIL}"
+        memory.trust.quarantine(long.id)
         three = memory.remember(f"call {MAIL}")
         memory.forget(three.id)
-        assert memory.reveal(one.text) == f"write to {MAIL}"
+        assert memory.trust.reveal(one.text) == f"write to {MAIL}"
 
 
 def test_what_an_archive_holds_still_names_it(tmp_path: Path) -> None:
     upkeep = Upkeep(forget_below=0.99, archive_above=0.0, archive=str(tmp_path / "archive"))
     with opened(tmp_path, upkeep=upkeep) as memory:
         one = memory.remember(f"write to {MAIL}")
-        memory.maintain(only="forget", now=NOW + 9e8)
+        memory.upkeep.maintain(only="forget", now=NOW + 9e8)
         assert memory.count() == 0
         two = memory.remember(f"ask {MAIL}")
         memory.forget(two.id)
-        assert memory.reveal(one.text) == f"write to {MAIL}"
+        assert memory.trust.reveal(one.text) == f"write to {MAIL}"
         memory.forget(one.id)
-        assert memory.reveal(one.text) == one.text
+        assert memory.trust.reveal(one.text) == one.text
 
 
 def test_earlier_versions_and_patterns_of_the_policy_are_emptied_too(tmp_path: Path) -> None:
@@ -115,14 +115,14 @@ def test_a_whole_scope_that_is_not_read_is_swept(
         gone = memory.forget(everything=True, scope="a", for_good=for_good)
         assert gone.receipt is not None
         assert gone.receipt.counts["vault"] == 1
-        assert memory.reveal(kept.text) == f"ask {OTHER}"
+        assert memory.trust.reveal(kept.text) == f"ask {OTHER}"
 
 
 def test_deleting_that_is_not_for_good_leaves_the_vault_alone(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         one = memory.remember(f"write to {MAIL}")
         memory.forget(one.id, for_good=False)
-        assert memory.reveal(one.text) == f"write to {MAIL}"
+        assert memory.trust.reveal(one.text) == f"write to {MAIL}"
 
 
 def test_a_vault_that_another_memory_uses_is_not_emptied(tmp_path: Path) -> None:
@@ -132,17 +132,17 @@ def test_a_vault_that_another_memory_uses_is_not_emptied(tmp_path: Path) -> None
         gone = memory.forget(one.id)
         assert gone.receipt is not None
         assert "another memory uses the same vault" in gone.receipt.pending[0]
-        assert second.reveal(other.text) == f"ask {MAIL}"
+        assert second.trust.reveal(other.text) == f"ask {MAIL}"
         with pytest.raises(Refused):
-            memory._guarding.empty(None, list)
-        assert memory.forget_value(MAIL) == 1
+            memory.trust.guarding.empty(None, list)
+        assert memory.trust.forget_value(MAIL) == 1
 
 
 def test_a_vault_that_was_locked_is_emptied_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("eidet.trust.privacy.vault.WAIT_SECONDS", 0.05)
     memory = opened(tmp_path)
     one = memory.remember(f"write to {MAIL}")
-    memory._guarding.close()
+    memory.trust.guarding.close()
     other = sqlite3.connect(tmp_path / "people.vault", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     gone = memory.forget(one.id)
@@ -150,9 +150,9 @@ def test_a_vault_that_was_locked_is_emptied_later(tmp_path: Path, monkeypatch: p
     assert "the vault was not emptied" in gone.receipt.pending[0]
     other.execute("ROLLBACK")
     other.close()
-    assert memory.reveal(one.text) == f"write to {MAIL}"
-    memory.maintain(only="expire")
-    assert memory.reveal(one.text) == one.text
+    assert memory.trust.reveal(one.text) == f"write to {MAIL}"
+    memory.upkeep.maintain(only="expire")
+    assert memory.trust.reveal(one.text) == one.text
     memory.close()
 
 
@@ -165,8 +165,8 @@ def test_a_record_that_comes_meanwhile_gets_its_value_back(tmp_path: Path) -> No
             calls.append(1)
             return [] if len(calls) == 1 else [one]
 
-        assert memory._guarding.empty([one], living) == 0
-        assert memory.reveal(one.text) == f"write to {MAIL}"
+        assert memory.trust.guarding.empty([one], living) == 0
+        assert memory.trust.reveal(one.text) == f"write to {MAIL}"
 
 
 def test_without_a_vault_a_receipt_tells_nothing_of_one(tmp_path: Path) -> None:

@@ -98,13 +98,13 @@ def test_a_service_that_has_too_much_to_do_is_not_down(server: Models, kind: str
 def test_a_memory_tells_how_its_embedder_does(server: Models) -> None:
     embedder = HttpEmbedder("e", url=f"{server.url}/v1", timeout=0.3)
     memory = Memory(embedder=Cached(embedder))
-    assert "store" not in memory.health(), "RAM is no server"
+    assert "store" not in memory.admin.health(), "RAM is no server"
     memory.remember("Ann lives in Lisbon")
-    assert (memory.health()["state"], memory.health()["embedder"]["state"]) == ("up", "up")
+    assert (memory.admin.health()["state"], memory.admin.health()["embedder"]["state"]) == ("up", "up")
     server.down = 500
     with pytest.raises(Unavailable):
         memory.remember("Ann lives in Porto")
-    told = memory.health()
+    told = memory.admin.health()
     assert told["state"] == "degraded"
     assert told["embedder"]["last_error"]
-    assert Memory(embedder="hashing:8").health() == {"state": "up"}
+    assert Memory(embedder="hashing:8").admin.health() == {"state": "up"}

@@ -62,7 +62,7 @@ def rebuild(on: Which) -> None:
     With --language, re-analyse every text first.
     """
     with on.open_for_change() as memory, progress_bar("rebuilding") as tell:
-        count = memory.rebuild(on.reach_or_all(False), language=on.language, progress=tell)
+        count = memory.admin.rebuild(on.reach_or_all(False), language=on.language, progress=tell)
     _tell(on, {"rebuilt": count}, f"rebuilt the index of {count:,} records")
 
 
@@ -74,8 +74,8 @@ def reembed(on: Which) -> None:
     if on.embedder is None:
         raise BadInput("name the new embedder: --embedder wordllama")
     with on.open_for_change() as memory, progress_bar("embedding") as tell:
-        count = memory.reembed(on.embedder, progress=tell)
-        name = memory.stats()["embedder"]
+        count = memory.admin.reembed(on.embedder, progress=tell)
+        name = memory.admin.stats()["embedder"]
     _tell(on, {"embedded": count, "embedder": name}, f"embedded {count:,} records with {name}")
 
 

@@ -26,8 +26,8 @@ _CURES: Final = {
 
 
 def advice(memory: Memory, scope: Scope | None, settings: Settings) -> Iterator[CheckResult]:
-    yield from of_retrieval(memory.stats(scope)["retrieval"], settings)
-    yield from of_records(memory.metrics(scope), settings)
+    yield from of_retrieval(memory.admin.stats(scope)["retrieval"], settings)
+    yield from of_records(memory.admin.metrics(scope), settings)
 
 
 def of_retrieval(told: Mapping[str, Any], settings: Settings) -> Iterator[CheckResult]:

@@ -85,7 +85,7 @@ def remember(file: Path) -> Remembered:
         memory.remember(story.facts(), scope=story.SCOPE)
         for session in story.SESSIONS:
             memory.remember(story.messages(session), scope=story.SCOPE, session=session)
-        count = memory.stats(story.SCOPE)["records"]
+        count = memory.admin.stats(story.SCOPE)["records"]
     millis = (time.perf_counter() - start) * 1000
     return Remembered(process=os.getpid(), file=str(file), records=count, millis=millis)
 

@@ -213,7 +213,7 @@ def _caches(store: Store) -> Iterator[CheckResult]:
 
 def _index(memory: Memory) -> Iterator[CheckResult]:
     with _overheard("eidet.index") as warnings:
-        faults = memory.check()
+        faults = memory.admin.check()
     for message in warnings:
         yield warning("cache", message, "nothing: it is only a cache")
     for message in faults:

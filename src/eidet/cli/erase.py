@@ -68,7 +68,7 @@ def forget(
     }  # fmt: skip
     with on.open_memory() as memory:
         if dry_run:
-            _tell_preview(memory.forgettable(**what), on.json)
+            _tell_preview(memory.trust.preview_forget(**what), on.json)
             return
         if not yes:
             count = _how_many(memory, ids, where, on.one_scope)
@@ -182,9 +182,9 @@ def verify_forgotten(
     with on.open_memory() as memory:
         if receipt is not None:
             sought = Receipt.load(receipt)
-            if not memory.verify_receipt(sought):
+            if not memory.trust.verify_receipt(sought):
                 raise Refused(f"{receipt} was changed, or is from another memory: it proves nothing")
-        absence = memory.verify_forgotten(what if what is not None else sought, scope=on.reach(below))
+        absence = memory.trust.verify_forgotten(what if what is not None else sought, scope=on.reach(below))
     _tell_absence(absence, on.json)
     raise typer.Exit(0 if absence else 1)
 
@@ -215,7 +215,7 @@ def verify_receipt(on: Which, file: Annotated[Path, typer.Argument(metavar="FILE
 
     with on.open_memory() as memory:
         receipt = Receipt.load(file)
-        holds = memory.verify_receipt(receipt)
+        holds = memory.trust.verify_receipt(receipt)
     if on.json:
         emit({"holds": holds})
     else:

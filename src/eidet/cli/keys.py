@@ -69,7 +69,7 @@ def rotate(
     if to is not None and on.scope is not None:
         raise BadInput("--to changes the master key of the whole memory: drop --scope")
     with on.open_memory() as memory, progress_bar("re-encrypting") as tell:
-        count = memory.rotate_keys(on.scope, key=_resolve_key(to), progress=tell)
+        count = memory.keys.rotate(on.scope, key=_resolve_key(to), progress=tell)
     if on.json:
         emit({"rewrapped" if to else "resealed": count})
     else:
@@ -87,7 +87,7 @@ def check(on: Which) -> None:
     from ..trust.seal.key_rotation import checked
 
     with on.open_memory() as memory:
-        sealed = sealed_in(memory._engine.store)  # noqa: SLF001  keys are below the verbs
+        sealed = sealed_in(memory.parts.store)
         if sealed is None:
             raise Misconfigured(f"{on.at} is not sealed: `eidet seal {on.at}` seals it")
         found = list(checked(sealed))
@@ -120,7 +120,7 @@ def shred(on: Which, which: Scope, yes: Yes = False) -> None:
             raise Refused("shredding is for good: without a terminal, confirm it with --yes")
         typer.confirm(f"Destroy the key of scope {which} for good?", abort=True, err=True)
     with on.open_memory() as memory:
-        lost = memory.shred(which)
+        lost = memory.keys.shred(which)
     if on.json:
         emit({"shredded": lost})
     else:

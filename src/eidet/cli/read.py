@@ -220,9 +220,9 @@ def stats(
     scope = on.reach_or_all(below)
     with on.open_memory() as memory:
         if metrics:
-            answer = memory.metrics(scope)
+            answer = memory.admin.metrics(scope)
         else:
-            answer = memory.stats(scope)
+            answer = memory.admin.stats(scope)
     if metrics and not on.json:
         from ..quality.metrics import exposition
 

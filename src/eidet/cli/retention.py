@@ -31,7 +31,7 @@ def _group() -> None:
 def show(on: Which, below: Below = False) -> None:
     """List the policies of the settings with how many records each covers and how many are due now."""
     with on.open_memory() as memory:
-        found = memory.retention(on.reach_or_all(below))
+        found = memory.upkeep.retention(on.reach_or_all(below))
     if on.json:
         emit([asdict(standing) | {"says": str(standing.policy)} for standing in found])
     elif not found:

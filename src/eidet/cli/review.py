@@ -30,7 +30,7 @@ def review(
     With --json one a line.
     """
     with on.open_memory() as memory:
-        found = memory.review(scope=on.reach(below), limit=limit)
+        found = memory.trust.review(scope=on.reach(below), limit=limit)
     if on.json:
         emit_each(record_json(record) for record in found)
     elif not found:
@@ -72,7 +72,7 @@ def quarantine(
 ) -> None:
     """Leave a memory out of every answer until someone approves it."""
     with on.open_memory() as memory:
-        _tell(on, memory.quarantine(id, scope=on.one_scope, because=because, by=by))
+        _tell(on, memory.trust.quarantine(id, scope=on.one_scope, because=because, by=by))
 
 
 def approve(
@@ -85,7 +85,7 @@ def approve(
 ) -> None:
     """End a quarantine and remove the label."""
     with on.open_memory() as memory:
-        _tell(on, memory.approve(id, scope=on.one_scope, trust=trust, by=by))
+        _tell(on, memory.trust.approve(id, scope=on.one_scope, trust=trust, by=by))
 
 
 def _tell(on: Which, record: Record) -> None:
@@ -98,7 +98,7 @@ def _tell(on: Which, record: Record) -> None:
 def reveal(on: Which, id: Id) -> None:
     """Show a memory with its pseudonyms turned back (settings vault and guard_key)."""
     with on.open_memory() as memory:
-        record = memory.reveal(memory.detail(id, scope=on.one_scope))
+        record = memory.trust.reveal(memory.upkeep.detail(id, scope=on.one_scope))
     if on.json:
         emit(record_json(record))
     else:
@@ -111,5 +111,5 @@ def forget_value(
 ) -> None:
     """Forget a value in the vault: its pseudonyms can no longer be turned back."""
     with on.open_memory() as memory:
-        gone = memory.forget_value(value)
+        gone = memory.trust.forget_value(value)
     emit({"forgotten": gone}) if on.json else typer.echo(f"forgot {gone:,} in the vault")

@@ -15,7 +15,7 @@ START = "start it, or check the address and the network; then run `eidet doctor`
 
 def servers(memory: Memory) -> Iterator[CheckResult]:
     """One finding per line to a server; nothing where all is in one file."""
-    told = memory.health()
+    told = memory.admin.health()
     store = told.get("store", {})
     if "state" in store:
         yield _line("store", store)
@@ -75,7 +75,7 @@ def _outbox(told: Mapping[str, Any]) -> Iterator[CheckResult]:
 
 
 def _archive(memory: Memory) -> Iterator[CheckResult]:
-    place = memory._engine.settings.upkeep.archive  # noqa: SLF001
+    place = memory.parts.settings.upkeep.archive
     if place is None:
         return
     try:

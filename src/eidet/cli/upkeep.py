@@ -66,7 +66,7 @@ def maintain(
     if forget_below is not None:
         settings = replace(settings, forget_below=forget_below)
     with on.open_memory() as memory:
-        done = memory.maintain(
+        done = memory.upkeep.maintain(
             on.reach_or_all(below), dry_run=dry_run, only=only, settings=settings, archive=archive, llm=llm
         )
     if on.json:
@@ -90,37 +90,37 @@ def _tell_maintained(done: Maintained) -> None:
 def detail(on: Which, id: Id) -> None:
     """Show a memory in full, as it was before its tier reduced it."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.detail(id, scope=on.one_scope))
+        _tell_record(on, memory.upkeep.detail(id, scope=on.one_scope))
 
 
 def restore(on: Which, id: Id) -> None:
     """Bring a memory back to the middle tier with all its detail."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.restore(id, scope=on.one_scope))
+        _tell_record(on, memory.upkeep.restore(id, scope=on.one_scope))
 
 
 def pin(on: Which, id: Id, by: By = None) -> None:
     """Protect a memory from upkeep and from expiry."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.pin(id, scope=on.one_scope, by=by))
+        _tell_record(on, memory.upkeep.pin(id, scope=on.one_scope, by=by))
 
 
 def unpin(on: Which, id: Id, by: By = None) -> None:
     """Let a pinned memory age again."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.unpin(id, scope=on.one_scope, by=by))
+        _tell_record(on, memory.upkeep.unpin(id, scope=on.one_scope, by=by))
 
 
 def hold(on: Which, id: Id, by: By = None) -> None:
     """Put a memory under a legal hold: nobody can change or delete it."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.hold(id, scope=on.one_scope, by=by))
+        _tell_record(on, memory.upkeep.hold(id, scope=on.one_scope, by=by))
 
 
 def release(on: Which, id: Id, by: By = None) -> None:
     """End a legal hold."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.release(id, scope=on.one_scope, by=by))
+        _tell_record(on, memory.upkeep.release(id, scope=on.one_scope, by=by))
 
 
 def end_session(
@@ -128,7 +128,7 @@ def end_session(
 ) -> None:
     """Summarise the messages of a session in an episode."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.end_session(session, scope=on.one_scope, llm=llm))
+        _tell_record(on, memory.upkeep.end_session(session, scope=on.one_scope, llm=llm))
 
 
 def unarchive(
@@ -150,7 +150,7 @@ def unarchive(
     else:
         scope = Scope(on.scope)
     with on.open_memory(creates=True) as memory:
-        count = memory.unarchive(folder, ids=ids, scope=scope, since=since, until=until)
+        count = memory.upkeep.unarchive(folder, ids=ids, scope=scope, since=since, until=until)
     emit({"unarchived": count}) if on.json else typer.echo(f"brought back {count:,} records from {folder}")
 
 
@@ -194,7 +194,7 @@ def fit(
 
     start, path = curve_of(on.settings().upkeep), log or on.settings().access_log
     with on.open_memory() as memory:
-        found = memory.fit(path, scope=on.reach_or_all(False), window_days=window_days)
+        found = memory.upkeep.fit(path, scope=on.reach_or_all(False), window_days=window_days)
     if plot is not None:
         draw(plot, {"as set": start, "fitted": found.curve})
     if path:

@@ -20,7 +20,7 @@ _here = threading.Lock()  # threads of one process need not wait for each other 
 
 def next_number(memory: Memory, series: str, *, least: int = 0) -> int:
     """The next number of a series, `least` or more, and never the same again on this store."""
-    store = memory._engine.store  # noqa: SLF001  no verb gives numbers, and a record would be found
+    store = memory.parts.store  # no verb gives numbers, and a record would be found
     setting = f"number of {series}"
     with _here, _hold_lease(store, setting):
         number = max(int(store.setting(setting) or 0), least)

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from ..aio import AsyncMemory
+from ..aio.hop import AsyncEmbedding
 from ..core.errors import Misconfigured
 from ..memory import Memory
 from ..models.embed import Embedder
@@ -54,7 +55,7 @@ def open_memory(memory: Place = None, **how: Any) -> Memory:
             )
         if isinstance(memory, Memory):
             return memory
-        return _within(memory)
+        return memory.core
     if memory is not None and not isinstance(memory, str | Path):
         raise Misconfigured(f"memory= must be a Memory, a path, a URL or None, not {type(memory).__name__}")
     return Memory(memory, **said)
@@ -67,20 +68,16 @@ def is_shared(memory: object) -> bool:
 
 def embedder_in(memory: Memory) -> Embedder:
     """What makes the vectors of a memory."""
-    return memory._engine.embedder  # noqa: SLF001  doors may look where Memory keeps its parts
+    return memory.parts.embedder
 
 
 def clock_of(memory: Memory) -> Callable[[], float]:
     """The clock that a memory goes by, for doors that have to say when."""
-    return memory._clock  # noqa: SLF001
+    return memory.parts.clock
 
 
 async def run(memory: Memory, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """A synchronous call for an asynchronous door: in a thread, unless nothing in it waits."""
-    if isinstance(memory._engine.store, RamStore) and not hasattr(embedder_in(memory), "warm"):  # noqa: SLF001
+    if isinstance(memory.parts.store, RamStore) and not isinstance(embedder_in(memory), AsyncEmbedding):
         return verb(*args, **kwargs)
     return await asyncio.to_thread(verb, *args, **kwargs)
-
-
-def _within(memory: AsyncMemory) -> Memory:
-    return memory._memory  # noqa: SLF001  the other half of it

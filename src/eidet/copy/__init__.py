@@ -95,12 +95,12 @@ def copy(
         one = open_source(source, ends)
         other = open_target(target, one, embedder, language, ends)
         _check_ends(one, other)
-        with CopyLease(one._engine.store, other._engine.store, other._clock) as turn:  # noqa: SLF001
+        with CopyLease(one.parts.store, other.parts.store, other.parts.clock) as turn:
             return _Copy(one, other, turn, place, history, overwrite, progress).run(verify)
 
 
 def _check_ends(source: Memory, target: Memory) -> None:
-    ours, theirs = source._engine.store, target._engine.store  # noqa: SLF001
+    ours, theirs = source.parts.store, target.parts.store
     if ours.identity == theirs.identity:
         raise BadInput("source and target are the same memory, or one is a copy of the other's file")
     if not theirs.writable:
@@ -121,9 +121,9 @@ class _Copy:
         progress: Progress | None,
     ) -> None:
         self._ends = source, target
-        self._source, self._target = source._engine, target._engine  # noqa: SLF001  below the verbs
-        self._guarding = target._guarding  # noqa: SLF001
-        self._now = target._clock()  # noqa: SLF001
+        self._source, self._target = source.parts, target.parts
+        self._guarding = target.trust.guarding
+        self._now = target.parts.clock()
         self._fit = Fit.between(self._source, self._target)
         self._carrier = Carrier(
             self._source, self._target, self._fit, self._guarding, self._now, history, overwrite
@@ -136,8 +136,8 @@ class _Copy:
         self._done = self._total = 0
 
     def run(self, verify: bool) -> Copied:
-        self._ends[0].flush()
-        self._ends[1].flush()
+        self._ends[0].admin.flush()
+        self._ends[1].admin.flush()
         since, upto = 0 if self._anew else self._mark.since(), self._source.store.head().seq
         self._total = self._source.store.count(self._where) * (1 + verify)
         self._carry(since, upto)
@@ -176,7 +176,7 @@ class _Copy:
         walk = self._source.store.scan(self._where, batch=BATCH)
         for batch in batches(takewhile(lambda record: record.seq <= copied.upto, walk), BATCH):
             self._turn.renew()
-            comparison.look(batch, self._ends[1]._clock())  # noqa: SLF001
+            comparison.look(batch, self._target.clock())
             self._tell(len(batch))
         return replace(
             copied, scopes=comparison.scopes(self._where), differences=tuple(comparison.differences)

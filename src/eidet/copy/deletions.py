@@ -8,8 +8,8 @@ from typing import Final
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
-from ..engine import Engine
 from ..memory import Memory
+from ..parts import Parts
 from ..store.tombstones import Marker, secret_of
 from ..write.reembed import batches
 from .transfer import BY, there_of
@@ -19,12 +19,12 @@ BATCH: Final = 256
 
 def follow(source: Memory, target: Memory, scope: Scope | None, now: float) -> int:
     """How many went. What is under a legal hold in the target stays; so does what only the target knew."""
-    ours, theirs = source._engine, target._engine  # noqa: SLF001
+    ours, theirs = source.parts, target.parts
     walk = batches(theirs.store.scan(Where(scope=scope), batch=BATCH), BATCH)
     return sum(_delete_dead(ours, target, list(_dead(ours, batch)), now) for batch in walk)
 
 
-def _dead(source: Engine, records: Sequence[Record]) -> Iterator[Record]:
+def _dead(source: Parts, records: Sequence[Record]) -> Iterator[Record]:
     """Those that the source had, and has no more."""
     there = there_of(source.store, records)
     for record in records:
@@ -34,11 +34,9 @@ def _dead(source: Engine, records: Sequence[Record]) -> Iterator[Record]:
                 yield record
 
 
-def _delete_dead(source: Engine, target: Memory, dead: Sequence[Record], now: float) -> int:
+def _delete_dead(source: Parts, target: Memory, dead: Sequence[Record], now: float) -> int:
     for_good = [record for record in dead if _is_for_good(source, record)]
-    gone = target._engine.store.bury(  # noqa: SLF001
-        [record for record in dead if record not in for_good], now=now, by=BY
-    )
+    gone = target.parts.store.bury([record for record in dead if record not in for_good], now=now, by=BY)
     count = len(gone)
     for path in {record.scope for record in for_good}:
         ids = [record.id for record in for_good if record.scope == path]
@@ -46,7 +44,7 @@ def _delete_dead(source: Engine, target: Memory, dead: Sequence[Record], now: fl
     return count
 
 
-def _is_for_good(source: Engine, record: Record) -> bool:
+def _is_for_good(source: Parts, record: Record) -> bool:
     store = source.store
     if store.setting("secret:marks") is None and not hasattr(store, "secret"):
         return False

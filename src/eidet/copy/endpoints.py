@@ -59,7 +59,7 @@ def target_at(
     """A memory that may be made: as the source is, but for what is named here."""
     chosen = settings or Settings()
     store = open_store(place, chosen)
-    origin = source._engine  # noqa: SLF001  what made its vectors
+    origin = source.parts  # what made its vectors
     new = store.setting("embedder") is None
     if new and not store.head().seq:
         fallback = chosen.key
@@ -101,14 +101,14 @@ def _own_key(store: Store, settings: Settings) -> str | None:
 
 
 def _check_fits(target: Memory, embedder: object, language: str | None) -> None:
-    engine = target._engine  # noqa: SLF001
-    if embedder is not None and embedder_of(embedder).name != engine.embedder.name:
+    parts = target.parts
+    if embedder is not None and embedder_of(embedder).name != parts.embedder.name:
         raise Misconfigured(
-            f"the target is open with the embedder {engine.embedder.name!r}: to use "
+            f"the target is open with the embedder {parts.embedder.name!r}: to use "
             "another, reopen the target with it"
         )
-    if language is not None and language != engine.analyzer.language:
+    if language is not None and language != parts.analyzer.language:
         raise Misconfigured(
-            f"the target is open with the language {engine.analyzer.language!r}: to use "
+            f"the target is open with the language {parts.analyzer.language!r}: to use "
             "another, reopen the target with it"
         )

@@ -9,10 +9,12 @@ from itertools import takewhile
 from typing import Final
 
 from ..core.record import Record
-from ..engine import Engine
+from ..parts import Parts
 from ..store import Store
 from ..store.rules import said_before
 from ..trust.privacy.service import Guarding
+from ..write.ingest import Ingest
+from ..write.put import put_returning
 from .verify import is_entombed, print_of
 from .versions import Version, time_of_version, versions_of
 
@@ -25,10 +27,10 @@ class Fit:
 
     embedded: bool
     analysed: bool
-    target: Engine
+    target: Parts
 
     @classmethod
-    def between(cls, source: Engine, target: Engine) -> Fit:
+    def between(cls, source: Parts, target: Parts) -> Fit:
         embedder = source.store.setting("embedder") or source.embedder.name
         analyzer = source.store.setting("analyzer") or source.analyzer.name
         return cls(
@@ -47,7 +49,7 @@ class Fit:
         """As the target keeps them. What has no vector gets none."""
         if self.embedded and self.analysed:
             return list(records)
-        ingest = self.target.ingest
+        ingest = Ingest.of(self.target)
         bare = [at for at, record in enumerate(records) if record.vector is None]
         ready = ingest.fitted(records, self.embedded)
         for at, record in zip(bare, ingest.fitted([records[at] for at in bare], True), strict=True):
@@ -60,8 +62,8 @@ class Carrier:
 
     def __init__(
         self,
-        source: Engine,
-        target: Engine,
+        source: Parts,
+        target: Parts,
         fit: Fit,
         guarding: Guarding,
         now: float,
@@ -99,7 +101,7 @@ class Carrier:
         return old is None or print_of(record, self._fit.own) != print_of(old, self._fit.own)
 
     def _put_waiting(self) -> None:
-        stored = self._target.put_back(self._waiting, now=self._now, unique=False)
+        stored = put_returning(self._target, self._waiting, now=self._now)
         self.counts["created"] += len(stored)
         self.counts["entombed"] += len(self._waiting) - len(stored)
         self._waiting.clear()
@@ -133,7 +135,7 @@ class Carrier:
     def _write_versions(self, versions: Sequence[Version], done: str) -> str:
         """Writes versions one after the other; `done` unless somebody forgets them at this moment."""
         for record, at, by in versions:
-            if not self._target.put_back([record], now=at, by=by, unique=False):
+            if not put_returning(self._target, [record], now=at, by=by):
                 return "entombed"
         self.counts["histories"] += len(versions) > 1
         return done

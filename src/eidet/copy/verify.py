@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ..core.record import Record
 from ..core.validate import dump_json
 from ..core.where import Where
-from ..engine import Engine
+from ..parts import Parts
 from ..store import Watch
 from ..store.export_file import as_json
 from ..store.rules import Entombed, check_entombed
@@ -65,8 +65,8 @@ def print_of(record: Record, own: frozenset[str]) -> int:
 class EndsComparison:
     """Sums over both ends. Only sums are kept, and the first differences."""
 
-    def __init__(self, target: Engine, fit: Fit, *, ids_only: bool) -> None:
-        self._engine, self._target = target, target.store
+    def __init__(self, target: Parts, fit: Fit, *, ids_only: bool) -> None:
+        self._parts, self._target = target, target.store
         self._own = fit.own
         self._ids_only = ids_only
         self._counts: dict[str, Counter[str]] = {}
@@ -106,7 +106,7 @@ class EndsComparison:
         story = self._target.history(record.scope, record.id)
         if story and story[-1].what == "forgotten":
             return True
-        return is_entombed(self._engine, record)
+        return is_entombed(self._parts, record)
 
     def scopes(self, where: Where) -> tuple[Compared, ...]:
         sizes = self._target.scopes(where.scope, alive_at=where.alive_at)
@@ -125,12 +125,12 @@ class EndsComparison:
         )
 
 
-def is_entombed(engine: Engine, record: Record) -> bool:
+def is_entombed(parts: Parts, record: Record) -> bool:
     """Whether a memory would refuse a record that comes without being said."""
-    store = engine.store
+    store = parts.store
     if store.setting("secret:marks") is None and not hasattr(store, "secret"):
         return False
-    watch: Watch = engine.watch_returning([record])
+    watch: Watch = parts.tombstones.over_returning([record])
     try:
         check_entombed(
             [record],

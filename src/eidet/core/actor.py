@@ -44,6 +44,16 @@ def acting(*, by: str | None = None, source: str | None = None, why: str | None 
 
 
 @contextmanager
+def acting_as(actor: Acting) -> Iterator[None]:
+    """Acts as somebody who was captured before: a job may run in the thread of somebody else."""
+    token = _acting.set(actor)
+    try:
+        yield
+    finally:
+        _acting.reset(token)
+
+
+@contextmanager
 def because(reasons: Mapping[str, str]) -> Iterator[Acting]:
     """The same for the reasons of single records, by id."""
     with _as({"reasons": reasons}) as now:

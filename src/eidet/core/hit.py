@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import overload
+from dataclasses import asdict, dataclass, field
+from textwrap import shorten
+from typing import Any, overload
 
 from .record import Record
 
@@ -52,6 +53,16 @@ class Hit:
     @property
     def id(self) -> str:
         return self.record.id
+
+    def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
+        """The hit as plain values for JSON, with its reasons and its record: see `Record.to_dict`."""
+        return {
+            "score": self.score,
+            "why": self.why(),
+            "matched": list(self.matched),
+            "signals": [asdict(signal) for signal in self.signals],
+            "record": self.record.to_dict(vectors=vectors),
+        }
 
     def why(self) -> str:
         """The explanation as one line: `dense 0.61 (#1) + words 0.34 (#2: lives, lisbon) - question 0.02`.
@@ -117,5 +128,16 @@ class Hits(Sequence[Hit]):
     def __hash__(self) -> int:
         return hash(tuple(hit.id for hit in self._hits))
 
+    def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
+        """The answer as plain values for JSON; with the trace if there is one."""
+        told: dict[str, Any] = {"hits": [hit.to_dict(vectors=vectors) for hit in self._hits]}
+        if self.trace is not None:
+            told["trace"] = asdict(self.trace)
+        return told
+
     def __repr__(self) -> str:
-        return f"Hits({list(self._hits)!r})"
+        """One short line: how many hits, and the best of them."""
+        if not self._hits:
+            return "Hits([])"
+        best = self._hits[0]
+        return f"Hits({len(self._hits)}, best {best.score:.2f}: {shorten(best.text, 60)!r})"

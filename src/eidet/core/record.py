@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -129,6 +130,20 @@ class Record:
         """When it happened, as an aware UTC datetime."""
         return datetime.fromtimestamp(self.occurred, UTC)
 
+    def to_dict(self, *, vectors: bool = False) -> dict[str, Any]:
+        """The record as plain values for JSON: times are ISO 8601 in UTC, internal bytes are left out.
+
+        `vectors` adds the numbers of its vector, if its tier still shows them.
+        """
+        told = {name: getattr(self, name) for name in Record.__slots__ if name not in _INTERNAL}
+        told |= {name: iso_time(told[name]) for name in _TIMES}
+        told["meta"] = dict(self.meta)
+        told["state"] = self.state.to_json()
+        if vectors:
+            whole = self.vector is not None and self.level == 0  # else the numbers were lowered
+            told["vector"] = list(array("f", self.vector or b"")) if whole else None
+        return told
+
     @staticmethod
     def of(values: Iterable[Any]) -> Record:
         """A record from the values of its fields, in their order; for reading many."""
@@ -147,6 +162,13 @@ class Record:
         return new
 
 
+def iso_time(at: float | None) -> str | None:
+    """A time as ISO 8601 in UTC."""
+    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat()
+
+
+_TIMES: Final = ("created", "occurred", "last_used", "expires")
+_INTERNAL: Final = frozenset(("vector", "terms", "original", "sealed"))
 MARK_BYTES: Final = 16
 _WRITE: Final = {name: getattr(Record, name).__set__ for name in Record.__slots__}
 _WRITERS: Final = tuple(_WRITE.values())

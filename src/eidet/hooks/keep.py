@@ -56,7 +56,7 @@ class Plan:
             memory = None
         else:
             memory = self._memory(agent)
-        return memory is not None and not isinstance(memory._engine.store, RamStore)  # noqa: SLF001
+        return memory is not None and not isinstance(memory.parts.store, RamStore)
 
     def keep(self, agent: Any, captured: Captured) -> None:
         if self.store is not None:
@@ -75,7 +75,7 @@ class Plan:
         elif not isinstance(found, Memory | AsyncMemory):
             found = found(agent)
         if isinstance(found, AsyncMemory):
-            return found._memory  # noqa: SLF001  the façade is the other half of Memory
+            return found.core
         if isinstance(found, Memory):
             return found
         return None

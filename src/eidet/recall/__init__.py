@@ -19,6 +19,7 @@ from ..index import Candidates, Floats, Hints, Index, Probe
 from ..models.embed import Embedder, checked
 from ..models.embed.quantise import packed, row_of
 from ..models.rerank import Reranker
+from ..parts import Parts
 from ..store import Head, Store
 from ..text import Analyzer, term_id
 from ..text.analysis import terms_in
@@ -85,6 +86,11 @@ class Recall:
     index: Index
     embedder: Embedder
     analyzer: Analyzer
+
+    @classmethod
+    def of(cls, parts: Parts) -> Recall:
+        """For an open memory, whose names are checked first."""
+        return cls(parts.store, parts.index, parts.embedder, parts.analyzer)
 
     def answer(self, query: Query) -> Hits:
         clock = _Clock()

@@ -25,7 +25,7 @@ def count(stage: Stage, me: Tenant) -> Done:
 
 
 def stats(stage: Stage, me: Tenant) -> Done:
-    own, told = stage.alive(me), stage.memory.stats(me.scope)
+    own, told = stage.alive(me), stage.memory.admin.stats(me.scope)
     wrong = (
         *_differ("stats", told["records"], len(own)),
         *_differ("stats of kinds", sum(told["kinds"].values()), len(own)),
@@ -34,7 +34,7 @@ def stats(stage: Stage, me: Tenant) -> Done:
 
 
 def metrics(stage: Stage, me: Tenant) -> Done:
-    own, told = len(stage.alive(me)), stage.memory.metrics(me.scope)
+    own, told = len(stage.alive(me)), stage.memory.admin.metrics(me.scope)
     return Done(told, wrong=_differ("metrics", int(told.get("eidet_records", 0)), own))
 
 
@@ -52,7 +52,7 @@ def scopes(stage: Stage, me: Tenant) -> Done:
 def check_phrased(stage: Stage, me: Tenant) -> Done:
     """Names are left out of a query if they are of somebody who speaks in the scope: nobody else's are."""
     other = stage.other(me)
-    told = stage.memory.phrased(f"what did {other.name} say about tea?", scope=me.scope)
+    told = stage.memory.admin.phrased(f"what did {other.name} say about tea?", scope=me.scope)
     wrong = () if other.name in told else ("phrased knows who speaks in another scope",)
     return Done(told, wrong=wrong)
 
@@ -73,7 +73,7 @@ def check_refusals(stage: Stage, me: Tenant) -> Done:
         "count": lambda: memory.count(scope=scope),
         "history": lambda: memory.history(id, scope=scope),
         "scopes": lambda: memory.scopes(scope),
-        "stats": lambda: memory.stats(scope),
+        "stats": lambda: memory.admin.stats(scope),
         "export": lambda: memory.export(stage.folder / "bad.jsonl", scope=scope),
     }
     for name, verb in verbs.items():

@@ -21,7 +21,7 @@ from .tenants import Tenant, tenants_of
 MOST: Final = 20  # leaks that are told before the game is given up
 READS: Final[tuple[Move, ...]] = (
     *(moves.recall, moves.recall, moves.context, moves.find, moves.get, moves.history, moves.detail),
-    *(moves.review, moves.export, moves.forgettable, moves.verify_forgotten),
+    *(moves.review, moves.export, moves.preview_forget, moves.verify_forgotten),
     *(checks.count, checks.stats, checks.metrics, checks.scopes, checks.check_phrased, checks.check_refusals),
 )
 WRITES: Final[tuple[Move, ...]] = (
@@ -135,7 +135,7 @@ class _Game:
             for _ in range(3):
                 moves.remember_messages(self._stage, me)
                 moves.remember(self._stage, me)
-        self._stage.memory.flush()
+        self._stage.memory.admin.flush()
         self._records = {one.scope: self._living_records(one) for one in self._stage.tenants}
         for number in range(operations):
             self._move(number)
@@ -151,7 +151,7 @@ class _Game:
         watched = stage.other(me)
         before = self._count_tenant(watched)
         done = self._make_move(move, me)
-        stage.memory.flush()
+        stage.memory.admin.flush()
         others = [one for one in stage.tenants if not me.may_see(one, below=done.below)]
         looked_at = [one for one in others if writes or one is watched]
         told = [*self._find_told(done, others), *self._find_changes(looked_at, before, watched)]
@@ -213,7 +213,7 @@ class _Game:
     def _count_tenant(self, one: Tenant) -> object:
         """What is counted of a tenant, and the history of one of its records."""
         memory, stage = self._stage.memory, self._stage
-        retrieval = memory.stats(one.scope)["retrieval"]
+        retrieval = memory.admin.stats(one.scope)["retrieval"]
         known = stage.ids.get(one.scope) or ["none"]
         events = memory.history(known[-1], scope=one.scope)
         return {name: retrieval.get(name) for name in _COUNTED}, events

@@ -191,11 +191,11 @@ def history(stage: Stage, me: Tenant) -> Done:
 
 
 def detail(stage: Stage, me: Tenant) -> Done:
-    return Done(stage.memory.detail(stage.any_id(me), scope=me.scope))
+    return Done(stage.memory.upkeep.detail(stage.any_id(me), scope=me.scope))
 
 
 def restore(stage: Stage, me: Tenant) -> Done:
-    return Done(stage.memory.restore(stage.any_id(me), scope=me.scope))
+    return Done(stage.memory.upkeep.restore(stage.any_id(me), scope=me.scope))
 
 
 def revise(stage: Stage, me: Tenant) -> Done:
@@ -220,14 +220,14 @@ def _how_far(stage: Stage) -> bool | None:
     return stage.random.choice((None, False))
 
 
-def forgettable(stage: Stage, me: Tenant) -> Done:
+def preview_forget(stage: Stage, me: Tenant) -> Done:
     ids = [stage.any_id(me) for _ in range(2)]
-    return Done(stage.memory.forgettable(ids, scope=me.scope))
+    return Done(stage.memory.trust.preview_forget(ids, scope=me.scope))
 
 
 def verify_forgotten(stage: Stage, me: Tenant) -> Done:
     """Of somebody else's words: whether they are there must not be told with what is around them."""
-    return Done(stage.memory.verify_forgotten(stage.other(me).bait, scope=me.scope))
+    return Done(stage.memory.trust.verify_forgotten(stage.other(me).bait, scope=me.scope))
 
 
 def forget_old(stage: Stage, me: Tenant) -> Done:
@@ -251,23 +251,27 @@ def feedback(stage: Stage, me: Tenant) -> Done:
 
 
 def mark(stage: Stage, me: Tenant) -> Done:
-    verbs = ("pin", "unpin", "hold", "release", "release", "quarantine", "approve", "approve")
-    verb = getattr(stage.memory, stage.random.choice(verbs))
+    upkeep, trust = stage.memory.upkeep, stage.memory.trust
+    verbs: tuple[Callable[..., Record], ...] = (
+        *(upkeep.pin, upkeep.unpin, upkeep.hold, upkeep.release, upkeep.release),
+        *(trust.quarantine, trust.approve, trust.approve),
+    )
+    verb = stage.random.choice(verbs)
     return Done(verb(stage.any_id(me), scope=me.scope, by=me.name))
 
 
 def review(stage: Stage, me: Tenant) -> Done:
-    return Done(stage.memory.review(scope=me.scope, limit=MANY))
+    return Done(stage.memory.trust.review(scope=me.scope, limit=MANY))
 
 
 def end_session(stage: Stage, me: Tenant) -> Done:
-    made = stage.memory.end_session(stage.random.choice(SESSIONS), scope=me.scope)
+    made = stage.memory.upkeep.end_session(stage.random.choice(SESSIONS), scope=me.scope)
     return Done(stage.note(me, made, made=False))
 
 
 def maintain(stage: Stage, me: Tenant) -> Done:
     newest = max((record.created for record in stage.alive(me)), default=0.0)
-    done = stage.memory.maintain(
+    done = stage.memory.upkeep.maintain(
         me.reach(False),
         now=newest + stage.random.choice((0, 7, 40, 400)) * DAY + 1,
         dry_run=stage.random.random() < 0.3,
@@ -284,7 +288,7 @@ def unarchive(stage: Stage, me: Tenant) -> Done:
     folder = stage.folder / f"archive{stage.tenants.index(whose)}"
     if not folder.exists():
         return Done()
-    return Done(stage.memory.unarchive(folder, scope=me.scope))
+    return Done(stage.memory.upkeep.unarchive(folder, scope=me.scope))
 
 
 def export(stage: Stage, me: Tenant) -> Done:
@@ -304,4 +308,4 @@ def load(stage: Stage, me: Tenant) -> Done:
 
 
 def rebuild(stage: Stage, me: Tenant) -> Done:
-    return Done(stage.memory.rebuild(me.scope))
+    return Done(stage.memory.admin.rebuild(me.scope))

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,38 +15,33 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..core.draft import Draft
 from ..core.errors import BadInput, Conflict, Refused
-from ..core.hit import Hits
 from ..core.record import Record, Tier
-from ..core.scope import Scope
 from ..core.state import Protection, State
 from ..core.where import Condition, Where
-from ..engine import Engine
+from ..parts import Parts
+from ..write.put import load_records, put_records
 from . import Maintained, works_of
 
 if TYPE_CHECKING:
     from .archive import Archive
-    from .echo import Echoes
     from .run import Pause
-    from .service import Keeping
+    from .service import Chore, Keeping
     from .worker import Worker
 
 STEP: Final = 20  # records that the background changes at once: a few milliseconds
 LEASE_SECONDS: Final = 60.0
 MOVES: Final = ("expire", "promote", "move")  # what insertions make due
-ECHO_SCOPES: Final = 256
 HELD: Final = Where(conditions=(Condition("state.hold", "exists"),))
 
 
 class Life:
-    """Looks after the memories of an engine."""
+    """Looks after the records of an open memory."""
 
-    def __init__(self, engine: Engine, clock: Callable[[], float]) -> None:
-        self._engine = engine
-        self._clock = clock
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
         self._owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._worker: Worker | None = None
         self._inserted = 0
-        self._echoes: dict[str, Echoes] = {}
         self._lock = threading.Lock()
         self._keeping: Keeping | None = None
 
@@ -57,30 +52,26 @@ class Life:
             from .service import Keeping
 
             with self._lock:
-                self._keeping = self._keeping or Keeping(self._engine)
+                self._keeping = self._keeping or Keeping(self._parts)
         return self._keeping
-
-    def maintain(self, scope: Scope | None, **how: Any) -> Maintained:
-        how["now"] = self._clock() if how.get("now") is None else how["now"]
-        return self.keeping.maintain(scope, **how)
 
     # In the background.
 
-    def upkeep(self, every: float, **how: Any) -> Worker:
+    def start(self, every: float, chore: Chore) -> Worker:
         """A worker for this memory; the one before it is stopped."""
         if isinstance(every, bool) or not isinstance(every, int | float) or not every > 0:
             raise BadInput(f"every must be a number of seconds above 0, not {every!r}")
         from .worker import Worker
 
-        works_of(how.get("only"))
+        works_of(chore.only)
         if self._worker is not None:
             self._worker.stop()
-        self._worker = Worker(partial(self._round, **how), every=every, busy=self._busy)
+        self._worker = Worker(partial(self._round, chore), every=every, busy=self._busy)
         return self._worker
 
     def inserted(self, count: int) -> None:
         """Counts new records; moves are made in the background when enough have come."""
-        due = self._engine.settings.upkeep.every_insertions
+        due = self._parts.settings.upkeep.every_insertions
         if due is None:
             return
         self._inserted += count
@@ -91,23 +82,24 @@ class Life:
     def _mover(self) -> Worker:
         """The worker that runs, or else one that only moves what is due."""
         if self._worker is None or not (self._worker.running or self._worker.nudged):
+            from .service import Chore
             from .worker import Worker
 
-            self._worker = Worker(partial(self._round, only=MOVES), every=None, busy=self._busy)
+            self._worker = Worker(partial(self._round, Chore(only=MOVES)), every=None, busy=self._busy)
         return self._worker
 
     def _busy(self) -> bool:
-        return self._engine.askers > 0
+        return self._parts.foreground.busy
 
-    def _round(self, stops: Pause, **how: Any) -> Maintained | None:
+    def _round(self, chore: Chore, stops: Pause) -> Maintained | None:
         """One upkeep, unless another process is at it."""
-        lease = _Lease(self._engine, self._owner, stops)
+        lease = _Lease(self._parts, self._owner, stops)
         if not lease.renew():
             return None
-        chosen = how.get("settings") or self._engine.settings.upkeep
-        how["settings"] = replace(chosen, batch=min(chosen.batch, STEP))
+        chosen = chore.settings or self._parts.settings.upkeep
+        small = replace(chore, settings=replace(chosen, batch=min(chosen.batch, STEP)))
         try:
-            return self.maintain(how.pop("scope", None), told=100, stops=lease, **how)
+            return self.keeping.maintain(small, now=self._parts.clock(), told=100, stops=lease)
         finally:
             lease.give_back()
 
@@ -124,15 +116,15 @@ class Life:
         """As it was before anything was lowered."""
         if record.level == 0:
             return record
-        return self.keeping.forms(self._engine.settings.upkeep).whole([record])[0]
+        return self.keeping.forms(self._parts.settings.upkeep).whole([record])[0]
 
     def restored(self, record: Record, now: float) -> Record:
         """Back in the middle tier as it was, and counted as used: else it would be moved again."""
         whole = self.detail(record).but(tier=Tier.MIDDLE)
-        self._engine.used([record], now)
+        self._parts.usage.count_uses([record], now)
         if record.level == 0 and record.tier is Tier.MIDDLE:
             return record
-        stored = self._engine.store.recast([(record, whole)], now=now, epoch=self._engine.epoch)[0]
+        stored = self._parts.store.recast([(record, whole)], now=now, epoch=self._parts.binding.epoch)[0]
         if stored is None:
             raise Conflict(f"record {record.id!r} changed in the meantime; call again")
         return stored
@@ -147,11 +139,13 @@ class Life:
             new = record.but(state=record.state.but(**{mark: protection}), expires=None)
         else:
             new = _unmarked(record, record.state.but(**{mark: None}), there.expires)
-        return self._engine.put([new], now=now, unique=False, expect=record.version, by=by)[0]
+        return put_records(self._parts, [new], now=now, expect=record.version, by=by)[0]
 
     def check_not_held(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
         """The records with these ids; Refused if one is under a legal hold."""
-        there = self._engine.store.get(scope, ids)
+        if not ids:
+            return []
+        there = self._parts.store.get(scope, ids)
         for record in there:
             if record is not None and record.state.hold is not None:
                 raise Refused(f"record {record.id!r} is under a legal hold: `release` it before a change")
@@ -161,15 +155,25 @@ class Life:
         self, drafts: Sequence[Draft], records: list[Record], there: Sequence[Record | None]
     ) -> list[Record]:
         """A next version of a pinned record stays pinned, unless its draft says otherwise."""
-        pins = {old.id: old.state.pinned for old in there if old is not None and old.state.pinned is not None}
+        pins = {}
+        for old in there:
+            if old is not None and old.state.pinned is not None:
+                pins[old.id] = old.state.pinned
         if not pins:
             return records
         pairs = zip(drafts, records, strict=True)
         return [_pinned(new, pins.get(new.id)) if said.pinned is None else new for said, new in pairs]
 
+    def check_changeable(self, record: Record) -> None:
+        """Refused if the record is under a legal hold."""
+        if record.state.hold is not None:
+            raise Refused(
+                f"record {record.id!r} is under a legal hold and cannot be changed: `release` it first"
+            )
+
     def check_free(self, where: Where, what: str) -> None:
         """Refused if anything that is meant is under a legal hold."""
-        if held := self._engine.store.count(where & HELD):
+        if held := self._parts.store.count(where & HELD):
             raise Refused(
                 f"{held:,} of the records are under a legal hold and cannot be {what}: `release` first"
             )
@@ -185,7 +189,7 @@ class Life:
         from ..trust.seal.exports import archive_for
         from .archive import about, archive_of, may_hold
 
-        source = archive_for(self._engine.store, archive_of(archive or self._engine.settings.upkeep.archive))
+        source = archive_for(self._parts.store, archive_of(archive or self._parts.settings.upkeep.archive))
         if source is None:
             raise BadInput("name the archive: unarchive('folder'), or set upkeep.archive")
         count = 0
@@ -198,53 +202,8 @@ class Life:
                 for record in source.read(name)
                 if may_hold(about([record]), **sought)
             )
-            count += self._engine.load(through(chosen, now), manifest, now=now)
+            count += load_records(self._parts, through(chosen, now), manifest, now=now)
         return count
-
-    # At the write path, where the settings ask for it.
-
-    def weighed(self, drafts: Sequence[Draft], records: list[Record]) -> list[Record]:
-        if not self._engine.settings.weigh:
-            return records
-        from .reweigh import weigh_record
-
-        pairs = zip(drafts, records, strict=True)
-        return [weigh_record(record) if draft.importance is None else record for draft, record in pairs]
-
-    def recalled(self, hits: Hits, now: float) -> None:
-        if not self._engine.settings.echo_guard:
-            return
-        with self._lock:
-            for hit in hits:
-                self._echo(hit.record.scope).note(hit.id, hit.text, now)
-
-    def echoed(self, records: list[Record], now: float) -> list[Record]:
-        """Texts that only repeat what was just recalled say so, and count for half."""
-        if not self._engine.settings.echo_guard:
-            return records
-        with self._lock:
-            found = [self._echo(record.scope).is_echo(record.text, now) for record in records]
-        return [
-            record
-            if id is None or id == record.id
-            else record.but(state=record.state.but(echo_of=id), importance=record.importance / 2)
-            for record, id in zip(records, found, strict=True)
-        ]
-
-    def unlearn(self, scopes: Iterable[str]) -> None:
-        """Drops what was noted of texts of these scopes."""
-        with self._lock:
-            for scope in scopes:
-                self._echoes.pop(scope, None)
-
-    def _echo(self, scope: str) -> Echoes:
-        from .echo import Echoes
-
-        found = self._echoes.pop(scope, None) or Echoes(language=self._engine.analyzer.language)
-        self._echoes[scope] = found
-        while len(self._echoes) > ECHO_SCOPES:
-            del self._echoes[next(iter(self._echoes))]
-        return found
 
 
 def _pinned(record: Record, pin: Protection | None) -> Record:
@@ -264,8 +223,8 @@ def _unmarked(record: Record, state: State, ends: float | None) -> Record:
 class _Lease:
     """The right to do upkeep on a store, renewed while it goes on; without it, upkeep stops."""
 
-    def __init__(self, engine: Engine, owner: str, stops: Pause) -> None:
-        self._engine = engine
+    def __init__(self, parts: Parts, owner: str, stops: Pause) -> None:
+        self._parts = parts
         self._owner = owner
         self._stops = stops
         self._renewed = 0.0
@@ -273,10 +232,10 @@ class _Lease:
     def renew(self) -> bool:
         now = time.time()  # processes share this clock, whatever the memory is told
         self._renewed = now
-        return self._engine.store.lease("upkeep", self._owner, now=now, until=now + LEASE_SECONDS)
+        return self._parts.store.lease("upkeep", self._owner, now=now, until=now + LEASE_SECONDS)
 
     def give_back(self) -> None:
-        self._engine.store.lease("upkeep", self._owner, now=time.time(), until=0.0)
+        self._parts.store.lease("upkeep", self._owner, now=time.time(), until=0.0)
 
     def __call__(self) -> bool:
         if self._stops():

@@ -42,7 +42,7 @@ def never() -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class UpkeepParts:
     """What upkeep works with. `write` stores new records and next versions; `answer` words an `Ask`.
 
     `write` raises `Entombed` where a record tells of something that was forgotten for good.
@@ -84,7 +84,7 @@ class _Tally:
 
 
 def maintain(
-    parts: Parts,
+    parts: UpkeepParts,
     settings: Upkeep,
     *,
     scope: Scope | None,
@@ -133,7 +133,7 @@ def _report(tally: _Tally, dry_run: bool, began: float, freed: int) -> Maintaine
 
 
 def _plan_scope(
-    parts: Parts, settings: Upkeep, scope: str, now: float, works: Sequence[str], tally: _Tally
+    parts: UpkeepParts, settings: Upkeep, scope: str, now: float, works: Sequence[str], tally: _Tally
 ) -> Iterator[list[Change]]:
     """The changes of a scope in batches, empty ones included: each is a moment to rest."""
     single = [work for work in works if work in PLANNERS]
@@ -183,7 +183,7 @@ def _reasons(changes: Sequence[Change]) -> dict[str, str]:
     return reasons
 
 
-def _make(parts: Parts, changes: Sequence[Change], tally: _Tally, now: float) -> None:
+def _make(parts: UpkeepParts, changes: Sequence[Change], tally: _Tally, now: float) -> None:
     """New records and next versions first: what is deleted may be part of them."""
     for change in changes:
         if isinstance(change, Ask) or (isinstance(change, Put) and not change.recast):
@@ -214,7 +214,7 @@ def _each_or_all(changes: Sequence[C], make: Callable[[Sequence[C]], None], tall
             _each_or_all([change], make, tally)
 
 
-def _recast(parts: Parts, changes: Sequence[Put], tally: _Tally, now: float) -> None:
+def _recast(parts: UpkeepParts, changes: Sequence[Put], tally: _Tally, now: float) -> None:
     levels = [change.record.level for change in changes]
     read = [change.instead or change.record for change in changes]
     tiered = [change.record.but(level=old.level) for old, change in zip(read, changes, strict=True)]
@@ -227,7 +227,7 @@ def _recast(parts: Parts, changes: Sequence[Put], tally: _Tally, now: float) -> 
             tally.note(change)
 
 
-def _drop(parts: Parts, changes: Sequence[Drop], tally: _Tally, now: float) -> None:
+def _drop(parts: UpkeepParts, changes: Sequence[Drop], tally: _Tally, now: float) -> None:
     kept = [change.record for change in changes if change.archive]
     if kept and parts.archive is None:
         raise Conflict("there is no archive; important records are not deleted")
@@ -242,7 +242,7 @@ def _drop(parts: Parts, changes: Sequence[Drop], tally: _Tally, now: float) -> N
             tally.skipped += 1
 
 
-def _write(parts: Parts, change: Change, tally: _Tally, now: float) -> None:
+def _write(parts: UpkeepParts, change: Change, tally: _Tally, now: float) -> None:
     put = parts.answer(change) if isinstance(change, Ask) else change
     if not isinstance(put, Put):
         return

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from ..core.errors import NotFound
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..core.settings import Upkeep
 from ..core.where import Condition, Where
-from ..engine import Engine
 from ..models.embed import Vectors, gives_same_bytes
 from ..models.llm import LLM, Answer, Request, llm_of
 from ..models.llm.consult import answered
 from ..models.llm.ledger import Ledger
+from ..parts import Parts
 from ..store.rules import UNIQUE_KINDS
 from ..trust.privacy.quoting import trust_in
 from ..trust.seal.exports import archive_for
-from ..write import embedded
+from ..write.ingest import Ingest, embedded
+from ..write.put import put_records
 from . import Ask, Change, Maintained, Put, works_of
 from .accesses import accesses, read_log
 from .archive import Archive, FolderArchive, archive_of, list_archives, note_archive
@@ -32,7 +33,7 @@ from .fit import Fitted, fit
 from .plan import curve_of
 from .retain import Standing, standings, unkept
 from .reweigh import reweigh
-from .run import Parts, Pause, maintain, never
+from .run import Pause, UpkeepParts, maintain, never
 from .summary import Passage, gist, summarise
 from .tier_form import Forms
 
@@ -43,11 +44,22 @@ APPROVED: Final = (*OWN, *FOREIGN)
 PROMPT_CHARS: Final = 24_000
 
 
-class Keeping:
-    """Plans and makes the changes that keep an engine's memories in order."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chore:
+    """What one upkeep is asked to do; see `memory.upkeep.maintain`."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    scope: Scope | None = None
+    only: str | Iterable[str] | None = None
+    settings: Upkeep | None = None
+    archive: Archive | str | Path | None = None
+    llm: object = None
+
+
+class Keeping:
+    """Plans and makes the changes that keep the records of a memory in order."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
         self._turn = threading.Lock()  # one upkeep at a time in this process
         self._merged: dict[str, float] = {}  # up to when the facts of a scope were compared
         self._given: list[Archive] = []  # archives that are no folders
@@ -55,34 +67,31 @@ class Keeping:
 
     def maintain(
         self,
-        scope: Scope | None,
+        chore: Chore,
         *,
-        dry_run: bool = False,
-        only: str | Iterable[str] | None = None,
-        settings: Upkeep | None = None,
-        archive: Archive | str | Path | None = None,
-        llm: object = None,
         now: float,
+        dry_run: bool = False,
         told: int = 1_000_000,
         stops: Pause = never,
     ) -> Maintained:
-        chosen = settings or self._engine.settings.upkeep
+        """Does a chore, or says what it would do; `told` limits how many changes the answer lists."""
+        chosen = chore.settings or self._parts.settings.upkeep
+        archive = chore.archive
         if archive is None:
             archive = chosen.archive
         else:
             chosen = replace(chosen, archive=str(archive))
-        works = works_of(only)
+        works = works_of(chore.only)
         if not dry_run:
-            self._engine.flush()
+            self._parts.flush()
         with self._turn:
-            model = None if llm is None else llm_of(llm)
-            epoch = self._engine.store.head().epoch if dry_run else self._engine.epoch
+            model = None if chore.llm is None else llm_of(chore.llm)
+            epoch = self._parts.store.head().epoch if dry_run else self._parts.binding.epoch
             kept = self._archive(archive, dry_run=dry_run)
-            parts = self._parts(chosen, kept, model, now, epoch)
             return maintain(
-                parts,
+                self._needs(chosen, kept, model, now, epoch),
                 chosen,
-                scope=scope,
+                scope=chore.scope,
                 now=now,
                 works=works,
                 dry_run=dry_run,
@@ -94,41 +103,50 @@ class Keeping:
         """The archive to use; which ones there were is noted, because forgetting must look into them."""
         source = archive_of(archive)
         if source is not None and not dry_run:
-            note_archive(self._engine.store, source)
+            note_archive(self._parts.store, source)
             if not isinstance(source, FolderArchive) and source not in self._given:
                 self._given.append(source)
-        return archive_for(self._engine.store, source)
+        return archive_for(self._parts.store, source)
 
     def archives(self) -> list[Archive]:
         """All archives that may hold records of this memory, as far as it can know."""
-        chosen = self._engine.settings.upkeep.archive
-        known = [*list_archives(self._engine.store, chosen), *self._given]
-        return list(filter(None, (archive_for(self._engine.store, source) for source in known)))
+        chosen = self._parts.settings.upkeep.archive
+        known = [*list_archives(self._parts.store, chosen), *self._given]
+        return list(filter(None, (archive_for(self._parts.store, source) for source in known)))
 
-    def _parts(
+    def _needs(
         self, settings: Upkeep, archive: Archive | None, llm: LLM | None, now: float, epoch: int
-    ) -> Parts:
-        return Parts(
-            store=self._engine.store,
+    ) -> UpkeepParts:
+        return UpkeepParts(
+            store=self._parts.store,
             forms=self.forms(settings),
             write=self._write,
             groups=partial(self._groups, settings=settings, now=now),
             answer=partial(self._worded, settings=settings, llm=llm),
             archive=archive,
-            manifest=self._engine.manifest(now),
+            manifest=self._parts.manifest(now),
             epoch=epoch,
-            follow=self._engine.follow,
-            retention=self._engine.settings.retention,
+            follow=self._parts.follow,
+            retention=self._parts.settings.retention,
         )
 
-    def _write(self, records: list[Record], *, now: float, **how: Any) -> list[Record]:
-        return self._engine.put(records, now=now, watch=self._engine.watch_returning(records), **how)
+    def _write(
+        self,
+        records: Sequence[Record],
+        *,
+        now: float,
+        unique: bool = False,
+        expect: int | None = None,
+        by: str | None = None,
+    ) -> list[Record]:
+        watch = self._parts.tombstones.over_returning(records)
+        return put_records(self._parts, records, now=now, unique=unique, expect=expect, by=by, watch=watch)
 
     def reworded(self, old: Record, sources: Sequence[Record]) -> Record:
         """An episode as the rules tell it from these messages: others of its messages were forgotten."""
         told = sorted((source.whole for source in sources), key=lambda record: record.occurred)
         ask = episode(told, old.session or "", "a source was forgotten", old.created)
-        new = self._worded(ask, settings=self._engine.settings.upkeep, llm=None).record
+        new = self._worded(ask, settings=self._parts.settings.upkeep, llm=None).record
         return new.but(
             id=old.id,
             created=old.created,
@@ -140,7 +158,7 @@ class Keeping:
         )
 
     def forms(self, settings: Upkeep) -> Forms:
-        embedder = self._engine.embedder
+        embedder = self._parts.embedder
         return Forms(
             embed=partial(embedded, embedder),
             gist=partial(_gist, embed=embedder.embed, tokens=settings.gist_tokens),
@@ -151,16 +169,16 @@ class Keeping:
         )
 
     def _groups(self, work: str, scope: str, *, settings: Upkeep, now: float) -> Iterator[Change]:
-        store, place, width = self._engine.store, Scope(scope), self._engine.embedder.width
+        store, place, width = self._parts.store, Scope(scope), self._parts.embedder.width
         match work:
             case "merge":
                 since = self._merged.get(scope, 0.0)
-                language = self._engine.analyzer.language
+                language = self._parts.analyzer.language
                 for trust in (OWN, FOREIGN):  # a page of a stranger takes no place of what a user said
                     ours = Where(scope=place, kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
                     facts = store.scan(ours, batch=PAGE)
                     merged = merge(facts, settings, width, language=language, since=since)
-                    yield from unkept(merged, self._engine.settings.retention, now)
+                    yield from unkept(merged, self._parts.settings.retention, now)
                 self._merged[scope] = now
             case "weigh":
                 ours = Where(scope=place, alive_at=now)
@@ -170,14 +188,14 @@ class Keeping:
                 yield from self._episodes(place, settings, now)
             case "consolidate":
                 told = store.find(Where(scope=place, kinds=(Kind.EPISODE,), trust=APPROVED, alive_at=now))
-                for ask in consolidate(told, settings, self._engine.embedder.embed, now):
+                for ask in consolidate(told, settings, self._parts.embedder.embed, now):
                     if store.get(scope, [ask.record.id])[0] is None:
                         yield ask
 
     def _episodes(self, place: Scope, settings: Upkeep, now: float) -> Iterator[Change]:
         said = Where(scope=place, kinds=(Kind.MESSAGE,), trust=APPROVED, alive_at=now)
-        for session, talk in talks_of(self._engine.store.scan(said, batch=PAGE)).items():
-            told = self._engine.store.get(place.path, [episode_id(session)])[0]
+        for session, talk in talks_of(self._parts.store.scan(said, batch=PAGE)).items():
+            told = self._parts.store.get(place.path, [episode_id(session)])[0]
             if because := due_for_episode(talk, told, now, settings):
                 yield self._episode(place.path, session, because, now)
 
@@ -186,7 +204,7 @@ class Keeping:
             scope=Scope(scope), kinds=(Kind.MESSAGE,), session=session, trust=APPROVED, alive_at=now
         )
         # a scan misses none unseen: half of a talk is not to be told as all of it
-        messages = sorted(self._engine.store.scan(where, batch=PAGE), key=lambda message: message.occurred)
+        messages = sorted(self._parts.store.scan(where, batch=PAGE), key=lambda message: message.occurred)
         if not messages:
             raise NotFound(f"there are no messages of a session {session!r} in scope {scope}")
         return episode([message.whole for message in messages], session, because, now)
@@ -203,31 +221,31 @@ class Keeping:
             data=data if ask.what == "summarise" else None,
             trust=max(map(trust_in, ask.sources), key=list(Trust).index, default=ask.record.trust),
         )
-        ready = self._engine.ingest.derived([told.but(state=told.state.but(worded_by=outcome.by))])[0]
+        ready = Ingest.of(self._parts).derived([told.but(state=told.state.but(worded_by=outcome.by))])[0]
         return Put(what=ask.what, record=ready, because=ask.because)
 
     def _by_rules(self, ask: Ask, settings: Upkeep) -> str:
         if ask.rules:
             return ask.rules
         passages = [Passage(text=r.text, who=r.who, day=f"{r.when:%Y-%m-%d}") for r in ask.sources]
-        made = summarise(passages, self._engine.embedder.embed, settings.episode_tokens).text
+        made = summarise(passages, self._parts.embedder.embed, settings.episode_tokens).text
         return made or ask.sources[0].text or ask.record.session or "nothing was said"
 
     def retention(self, scope: Scope | None, now: float) -> list[Standing]:
-        records = self._engine.store.scan(Where(scope=scope), batch=PAGE)
-        return standings(records, now, self._engine.settings.retention)
+        records = self._parts.store.scan(Where(scope=scope), batch=PAGE)
+        return standings(records, now, self._parts.settings.retention)
 
     def end_session(self, session: str, scope: str, llm: object, now: float) -> Record:
-        settings = self._engine.settings.upkeep
+        settings = self._parts.settings.upkeep
         ask = self._episode(scope, session, "the session was ended", now)
         put = self._worded(ask, settings=settings, llm=None if llm is None else llm_of(llm))
-        return self._write([put.record], now=now, unique=False)[0]
+        return self._write([put.record], now=now)[0]
 
     def fit(self, log: Path | None, scope: Scope | None, window_days: float, now: float) -> Fitted:
-        self._engine.flush()
+        self._parts.flush()
         uses = None if log is None else read_log(log)
-        seen = accesses(self._engine.store.scan(Where(scope=scope, alive_at=now)), uses, now)
-        return fit(seen, window_days=window_days, start=curve_of(self._engine.settings.upkeep))
+        seen = accesses(self._parts.store.scan(Where(scope=scope, alive_at=now)), uses, now)
+        return fit(seen, window_days=window_days, start=curve_of(self._parts.settings.upkeep))
 
 
 def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:

@@ -5,117 +5,101 @@ A property is awaited: `await working.task`. `len(view)` is `await view.count()`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from functools import update_wrapper
-from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar, cast, overload
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Final, Generic, Protocol, Self, TypeVar, cast, overload
 
 from ..aio import AsyncMemory
-from ..memory import Memory
-from ..write import texts_of
+from ..aio.hop import Hopping, Threads, hop
 from .conversation import Conversation, Counter
 from .episodic import Episodic
 from .semantic import Semantic
 from .working import Working
 
-P = ParamSpec("P")
 T = TypeVar("T")
 V = TypeVar("V")
 
 
-class AsyncView(Generic[V]):
-    """A view of a memory, entered as the verbs of that `AsyncMemory` are."""
+class AsyncView(Hopping[V]):
+    """A view of a memory, whose methods run as the verbs of that `AsyncMemory` do.
+
+    Open the memory first (`async with`, or `await AsyncMemory.open(…)`): else making a view opens it here
+    and now, and the loop waits for it.
+    """
 
     def __init__(self, memory: AsyncMemory, view: V) -> None:
-        self._memory = memory
-        self._view = view
-
-    async def _hop(self, method: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-        return await self._memory._run(method, self._view, *args, **kwargs)  # noqa: SLF001
-
-    async def _say(self, given: Any) -> None:
-        """An asynchronous embedder is awaited here, in the loop of the caller: for what will be kept."""
-        if isinstance(given, list | tuple):
-            things = list(given)
-        else:
-            things = [given]
-        guarding = _core(self._memory)._guarding  # noqa: SLF001
-        if guarding.guards:
-            texts = guarding.texts(things, {})
-        else:
-            texts = texts_of(things)
-        await self._memory._embed(texts)  # noqa: SLF001
-
-    async def _ask(self, query: Any, understand: bool) -> None:
-        """The same for a question."""
-        scope = self._view._scope  # type: ignore[attr-defined]  # noqa: SLF001
-        await self._memory._embed_query(query, scope, None, understand)  # noqa: SLF001
+        super().__init__(memory.threads, lambda: view)
 
 
-Ready = Callable[[AsyncView[Any], Any], Coroutine[Any, Any, None]]
+def _first(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    return args[0] if args else next(iter(kwargs.values()), None)
 
 
-async def _embed_given(view: AsyncView[Any], given: Any) -> None:
-    await view._say(given)  # noqa: SLF001
+async def _said(threads: Threads, _core: object, *args: Any, **kwargs: Any) -> None:
+    """An asynchronous embedder is awaited here, in the loop of the caller: for what will be kept."""
+    given = _first(args, kwargs)
+    things = list(given) if isinstance(given, list | tuple) else [given]
+    await threads.embed_said(things, {})
 
 
-async def _embed_query(view: AsyncView[Any], query: Any) -> None:
-    await view._ask(query, understand=True)  # noqa: SLF001
+async def _asked(threads: Threads, core: Callable[[], Scoped], *args: Any, **kwargs: Any) -> None:
+    """The same for a question."""
+    await threads.embed_query(_first(args, kwargs), core().scope, None, understand=True)
 
 
-async def _embed_whole_query(view: AsyncView[Any], query: Any) -> None:
-    """Every word of it counts."""
-    await view._ask(query, understand=False)  # noqa: SLF001
+async def _measured(threads: Threads, core: Callable[[], Scoped], *args: Any, **kwargs: Any) -> None:
+    """The same for a question of which every word counts."""
+    await threads.embed_query(_first(args, kwargs), core().scope, None, understand=False)
 
 
-def _hop(
-    method: Callable[Concatenate[V, P], T], ready: Ready | None = None
-) -> Callable[Concatenate[AsyncView[V], P], Coroutine[Any, Any, T]]:
-    """A method of a view as a coroutine; `ready` embeds its first argument before the core is entered."""
+class Scoped(Protocol):
+    """A view of one scope."""
 
-    async def hop(self: AsyncView[V], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        if ready is not None:
-            await ready(self, args[0] if args else next(iter(kwargs.values()), None))
-        return await self._hop(method, *args, **kwargs)
-
-    return update_wrapper(hop, method)
+    @property
+    def scope(self) -> str: ...
 
 
 class _Awaited(Generic[V, T]):
     """A property of a view, to be awaited."""
 
     def __init__(self, prop: Callable[[V], T]) -> None:
-        self._read = _getter(prop)
+        read = _getter(prop)
+
+        async def get(self: AsyncView[V]) -> T:
+            return await self._run(read)
+
+        self._get = get
 
     @overload
     def __get__(self, view: None, owner: type) -> Self: ...
     @overload
     def __get__(self, view: AsyncView[V], owner: type) -> Coroutine[Any, Any, T]: ...
     def __get__(self, view: AsyncView[V] | None, owner: type) -> Self | Coroutine[Any, Any, T]:
-        return self if view is None else view._hop(self._read)  # noqa: SLF001
+        return self if view is None else self._get(view)
 
 
 class _Plain(Generic[V, T]):
     """A property that waits for nothing."""
 
     def __init__(self, prop: Callable[[V], T]) -> None:
-        self._read = _getter(prop)
+        read = _getter(prop)
+
+        def get(self: AsyncView[V]) -> T:
+            return read(self._core())
+
+        self._get = get
 
     @overload
     def __get__(self, view: None, owner: type) -> Self: ...
     @overload
     def __get__(self, view: AsyncView[V], owner: type) -> T: ...
     def __get__(self, view: AsyncView[V] | None, owner: type) -> Self | T:
-        return self if view is None else self._read(view._view)  # noqa: SLF001
+        return self if view is None else self._get(view)
 
 
 def _getter(prop: Callable[[V], T]) -> Callable[[V], T]:
     """Type checkers take a property of a class for its getter."""
     getter: Callable[[V], T] = cast("Any", prop).fget
     return getter
-
-
-def _core(memory: AsyncMemory) -> Memory:
-    return memory._memory  # noqa: SLF001  the façade is the other half of Memory
 
 
 class AsyncConversation(AsyncView[Conversation]):
@@ -130,28 +114,28 @@ class AsyncConversation(AsyncView[Conversation]):
         agent: str | None = None,
         counter: Counter = None,
     ) -> None:
-        view = Conversation(_core(memory), session, scope=scope, agent=agent, counter=counter)
+        view = Conversation(memory.core, session, scope=scope, agent=agent, counter=counter)
         super().__init__(memory, view)
 
     session = _Plain(Conversation.session)
     scope = _Plain(Conversation.scope)
     agent = _Plain(Conversation.agent)
     summary = _Awaited(Conversation.summary)
-    add = _hop(Conversation.add, _embed_given)
-    extend = _hop(Conversation.extend, _embed_given)
-    messages = _hop(Conversation.messages)
-    records = _hop(Conversation.records)
-    get = _hop(Conversation.get)
-    window = _hop(Conversation.window)
-    search = _hop(Conversation.search, _embed_query)
-    containing = _hop(Conversation.containing)
-    count = _hop(Conversation.count)
-    pop = _hop(Conversation.pop)
-    trim = _hop(Conversation.trim)
-    summarise = _hop(Conversation.summarise)
-    clear = _hop(Conversation.clear)
-    export = _hop(Conversation.export)
-    load = _hop(Conversation.load)
+    add = hop(Conversation.add, _said)
+    extend = hop(Conversation.extend, _said)
+    messages = hop(Conversation.messages)
+    records = hop(Conversation.records)
+    get = hop(Conversation.get)
+    window = hop(Conversation.window)
+    search = hop(Conversation.search, _asked)
+    containing = hop(Conversation.containing)
+    count = hop(Conversation.count)
+    pop = hop(Conversation.pop)
+    trim = hop(Conversation.trim)
+    summarise = hop(Conversation.summarise)
+    clear = hop(Conversation.clear)
+    export = hop(Conversation.export)
+    load = hop(Conversation.load)
 
 
 class AsyncWorking(AsyncView[Working]):
@@ -166,7 +150,7 @@ class AsyncWorking(AsyncView[Working]):
         agent: str | None = None,
         persist: bool = False,
     ) -> None:
-        view = Working(_core(memory), session=session, scope=scope, agent=agent, persist=persist)
+        view = Working(memory.core, session=session, scope=scope, agent=agent, persist=persist)
         super().__init__(memory, view)
 
     task = _Awaited(Working.task)
@@ -176,55 +160,57 @@ class AsyncWorking(AsyncView[Working]):
     results = _Awaited(Working.results)
     scratchpad = _Awaited(Working.scratchpad)
     variables = _Awaited(Working.variables)
-    set_task = _hop(Working.set_task)
-    set_goal = _hop(Working.set_goal)
-    add_result = _hop(Working.add_result)
-    result = _hop(Working.result)
-    think = _hop(Working.think)
-    set = _hop(Working.set)
-    get = _hop(Working.get)
-    push_goal = _hop(Working.push_goal)
-    pop_goal = _hop(Working.pop_goal)
-    update = _hop(Working.update)
-    prompt = _hop(Working.prompt)
-    clear = _hop(Working.clear)
-    state = _hop(Working.state)
-    load = _hop(Working.load)
+    set_task = hop(Working.set_task)
+    set_goal = hop(Working.set_goal)
+    add_result = hop(Working.add_result)
+    result = hop(Working.result)
+    think = hop(Working.think)
+    set = hop(Working.set)
+    get = hop(Working.get)
+    push_goal = hop(Working.push_goal)
+    pop_goal = hop(Working.pop_goal)
+    update = hop(Working.update)
+    prompt = hop(Working.prompt)
+    clear = hop(Working.clear)
+    state = hop(Working.state)
+    load = hop(Working.load)
 
 
 class AsyncSemantic(AsyncView[Semantic]):
     """`Semantic` for asyncio."""
 
     def __init__(self, memory: AsyncMemory, *, scope: str = "default", agent: str | None = None) -> None:
-        super().__init__(memory, Semantic(_core(memory), scope=scope, agent=agent))
+        super().__init__(memory, Semantic(memory.core, scope=scope, agent=agent))
 
-    add = _hop(Semantic.add, _embed_given)
-    get = _hop(Semantic.get)
-    search = _hop(Semantic.search, _embed_query)
-    similar = _hop(Semantic.similar, _embed_whole_query)
-    all = _hop(Semantic.all)
-    set_importance = _hop(Semantic.set_importance)
-    forget = _hop(Semantic.forget)
-    consolidate = _hop(Semantic.consolidate)
-    count = _hop(Semantic.count)
+    scope = _Plain(Semantic.scope)
+    add = hop(Semantic.add, _said)
+    get = hop(Semantic.get)
+    search = hop(Semantic.search, _asked)
+    similar = hop(Semantic.similar, _measured)
+    all = hop(Semantic.all)
+    set_importance = hop(Semantic.set_importance)
+    forget = hop(Semantic.forget)
+    consolidate = hop(Semantic.consolidate)
+    count = hop(Semantic.count)
 
 
 class AsyncEpisodic(AsyncView[Episodic]):
     """`Episodic` for asyncio."""
 
     def __init__(self, memory: AsyncMemory, *, scope: str = "default", agent: str | None = None) -> None:
-        super().__init__(memory, Episodic(_core(memory), scope=scope, agent=agent))
+        super().__init__(memory, Episodic(memory.core, scope=scope, agent=agent))
 
-    record = _hop(Episodic.record)
-    get = _hop(Episodic.get)
-    similar = _hop(Episodic.similar, _embed_query)
-    lessons = _hop(Episodic.lessons, _embed_query)
-    before = _hop(Episodic.before)
-    after = _hop(Episodic.after)
-    around = _hop(Episodic.around)
-    of_session = _hop(Episodic.of_session)
-    forget = _hop(Episodic.forget)
-    count = _hop(Episodic.count)
+    scope = _Plain(Episodic.scope)
+    record = hop(Episodic.record)
+    get = hop(Episodic.get)
+    similar = hop(Episodic.similar, _asked)
+    lessons = hop(Episodic.lessons, _asked)
+    before = hop(Episodic.before)
+    after = hop(Episodic.after)
+    around = hop(Episodic.around)
+    of_session = hop(Episodic.of_session)
+    forget = hop(Episodic.forget)
+    count = hop(Episodic.count)
 
 
 TWINS: Final = {

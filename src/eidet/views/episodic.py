@@ -32,6 +32,11 @@ class Episodic:
         self._scope = one(scope)
         self._agent = agent
 
+    @property
+    def scope(self) -> str:
+        """The scope that this view shows."""
+        return self._scope
+
     def record(
         self,
         situation: str,

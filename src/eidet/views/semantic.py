@@ -19,7 +19,7 @@ from ..core.where import Condition, Where
 from ..memory import Memory
 from ..models.embed import checked
 from ..models.embed.quantise import packed_rows, raised
-from ..recall import Query, Recipe
+from ..recall import Query, Recall, Recipe
 from .housekeeping import put_away
 
 COSINE: Final = Recipe(name="cosine", dense=1.0, words=0.0, importance=0.0, nothing=0.0)
@@ -36,6 +36,11 @@ class Semantic:
         self._memory = memory
         self._scope = one(scope)
         self._agent = agent
+
+    @property
+    def scope(self) -> str:
+        """The scope that this view shows."""
+        return self._scope
 
     def add(
         self,
@@ -122,9 +127,9 @@ class Semantic:
 
     def _near(self, query: str, limit: int, threshold: float, min_importance: float) -> dict[str, float]:
         """The ids of the nearest facts with their cosines. Nothing of this counts as used."""
-        engine, guarding = self._memory._engine, self._memory._guarding  # noqa: SLF001
+        parts, guarding = self._memory.parts, self._memory.trust.guarding
         text = guarding.query(checked_query(query))
-        now = self._memory._clock()  # noqa: SLF001
+        now = parts.clock()
         asked = Query(
             text=text,
             scope=Scope(self._scope),
@@ -135,8 +140,8 @@ class Semantic:
             recipe=COSINE,
             understand=False,
         )
-        hits = engine.recall.answer(asked) if text.strip() else ()
-        row = array("f", packed_rows(checked(engine.embedder, [text]))[0] if hits else b"")
+        hits = Recall.of(parts).answer(asked) if text.strip() else ()
+        row = array("f", packed_rows(checked(parts.embedder, [text]))[0] if hits else b"")
         near = {hit.id: _nearest(hit.record, row) for hit in hits}
         return {id: cosine for id, cosine in near.items() if cosine >= threshold}
 
@@ -166,7 +171,7 @@ class Semantic:
         ceiling = math.nextafter(checked_share(below, "below"), -1.0)
         if ceiling < 0:
             return 0
-        self._memory.flush()
+        self._memory.admin.flush()
         minor = Where(kinds=(Kind.FACT,), importance_max=ceiling) & _FREE
         found = self._memory.find(minor, scope=self._scope, limit=MOST)
         unused = [record.id for record in found if record.uses < uses]

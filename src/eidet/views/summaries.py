@@ -83,8 +83,7 @@ def _passage(record: Record) -> Passage:
 
 
 def _by_rules(memory: Memory, passages: Sequence[Passage]) -> str:
-    embedder = memory._engine.embedder  # noqa: SLF001  a view is part of the memory it shows
-    made = summarise(passages, embedder.embed, TOKENS).text
+    made = summarise(passages, memory.parts.embedder.embed, TOKENS).text
     return made or "Nothing was said in words."
 
 

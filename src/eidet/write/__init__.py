@@ -1,87 +1,100 @@
-"""The write path: guard → shape → embed → analyse → the records to store."""
+"""The write path: guard → shape → embed → analyse → weigh → mark echoes → label → deduplicate → write.
+
+- shape.py: drafts from whatever a caller gives
+- ingest.py: records from drafts, embedded and analysed
+- echoes.py: texts that only repeat what was just recalled
+- put.py: the write itself
+- revise.py: the next version of a record
+- reembed.py: all vectors or terms made anew
+
+The guard itself is `eidet.trust.privacy`; `WritePath.remember` is the list of all stages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..core.draft import Draft
+from ..core.arguments import checked_flag, one
+from ..core.draft import Details, Draft
 from ..core.record import Record
-from ..core.validate import local
-from ..models.embed import Embedder, checked
-from ..models.embed.quantise import how_many, lowered, packed, packed_rows
-from ..text import Analyzer
-from ..text.analysis import pack_analysis
-from ..text.chunks import units_of
-from ..text.flags import marks_of
-from .shape import Given, drafts_of, shaped, text_said, texts_of
+from ..parts import Parts
+from .echoes import EchoGuard
+from .ingest import Ingest, analysed, embedded
+from .put import put_records
+from .revise import revised
+from .shape import Given, drafts_of, text_said, texts_of
 
-__all__ = ["Given", "Ingest", "analysed", "drafts_of", "embedded", "text_said", "texts_of"]
+if TYPE_CHECKING:
+    from ..trust.privacy.service import Guarding
+    from ..upkeep.lifecycle import Life
 
-
-@dataclass(frozen=True, slots=True)
-class Ingest:
-    """Turns drafts into records that are ready to be stored. Writes nothing."""
-
-    embedder: Embedder
-    analyzer: Analyzer
-    text_chars: int
-
-    def records(self, drafts: Sequence[Draft], *, scope: str, now: float) -> list[Record]:
-        """One record per draft, in order; the first bad draft is an error and nothing is embedded."""
-        plain = [shaped(draft, scope=scope, now=now, text_chars=self.text_chars) for draft in drafts]
-        return self.derived(plain, [draft.vector for draft in drafts])
-
-    def derived(self, records: Sequence[Record], vectors: Sequence[object] | None = None) -> list[Record]:
-        """The same records with what is computed from their text: vectors and analysis, unit by unit."""
-        given = vectors or [None] * len(records)
-        own = {i: packed(v, self.embedder.width) for i, v in enumerate(given) if v is not None}
-        missing = [i for i in range(len(records)) if i not in own]
-        made = embedded(self.embedder, [records[i].text for i in missing])
-        own.update(zip(missing, made, strict=True))
-        return [
-            record.but(vector=own[i], terms=analysed(record, own[i], self.embedder.width, self.analyzer))
-            for i, record in enumerate(records)
-        ]
-
-    def fitted(self, records: Sequence[Record], embedded: bool) -> list[Record]:
-        """Stored records of another analyzer (and embedder, if not `embedded`) made ours, at their level."""
-        if embedded:
-            width = self.embedder.width
-            return [r.but(terms=analysed(r, r.vector, width, self.analyzer)) for r in records]
-        fresh = self.derived([record.whole.but(level=0, original=None) for record in records])
-        return [
-            record.but(vector=lowered(new.vector or b"", record.level, self.embedder.width), terms=new.terms)
-            for record, new in zip(records, fresh, strict=True)
-        ]
+__all__ = [
+    "EchoGuard",
+    "Given",
+    "Ingest",
+    "WritePath",
+    "analysed",
+    "drafts_of",
+    "embedded",
+    "text_said",
+    "texts_of",
+]
 
 
-def embedded(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
-    """For each text the vectors of its units, one after the other."""
-    units = [units_of(text) for text in texts]
-    if not texts:
-        return []
-    rows = packed_rows(checked(embedder, [unit for parts in units for unit in parts]))
-    if len(rows) == len(texts):
-        return rows
-    rest = iter(rows)
-    return [b"".join(next(rest) for _ in parts) for parts in units]
+class WritePath:
+    """What a record passes on its way into the store, stage by stage."""
+
+    def __init__(self, parts: Parts, guarding: Guarding, echoes: EchoGuard, life: Life) -> None:
+        self._parts = parts
+        self._guarding = guarding
+        self._echoes = echoes
+        self._life = life
+
+    def remember(self, what: Given | Sequence[Given] | None, details: Details) -> Record | list[Record]:
+        """Stores one thing or a list of things; answers in kind."""
+        now = self._parts.clock()
+        scope = one(details.pop("scope", "default"))
+        keep = details.pop("keep_duplicates", self._parts.settings.keep_duplicates)
+        again = checked_flag(details.pop("again", False), "again")
+        said = {name: value for name, value in details.items() if value is not None}
+        drafts, single = drafts_of(what, said)
+        drafts, values = self._guarding.drafts(drafts)
+        records = Ingest.of(self._parts).records(drafts, scope=scope, now=now)
+        records = self._echoes.mark(self._weigh(drafts, records), now)
+        there = self._life.check_not_held(scope, _named(drafts, records))
+        records = self._life.still_pinned(drafts, records, there)
+        records = self._guarding.checked(records, now, values, there)
+        watch = self._parts.tombstones.over_said(records, again=again)
+        stored = put_records(self._parts, records, now=now, unique=not keep, watch=watch)
+        self._life.inserted(len(stored))
+        return stored[0] if single else stored
+
+    def revise(
+        self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None
+    ) -> Record:
+        """Stores the next version of a record; `Conflict` if somebody else has changed it meanwhile."""
+        now = self._parts.clock()
+        whole = self._life.detail(old)
+        kept, values = self._guarding.changes(changes)
+        new = revised(whole, kept, clear, Ingest.of(self._parts), now)
+        new = self._guarding.revised(new, whole, now, values)
+        watch = None
+        if new.digest != whole.digest:
+            watch = self._parts.tombstones.over_said([new], again=again)
+        return put_records(self._parts, [new], now=now, expect=old.version, by=by, watch=watch)[0]
+
+    def _weigh(self, drafts: Sequence[Draft], records: list[Record]) -> list[Record]:
+        """Gives an importance to records that the caller gave none, if the settings ask for it."""
+        if not self._parts.settings.weigh:
+            return records
+        from ..upkeep.reweigh import weigh_record
+
+        pairs = zip(drafts, records, strict=True)
+        return [weigh_record(record) if draft.importance is None else record for draft, record in pairs]
 
 
-def analysed(record: Record, vector: bytes | None, width: int, analyzer: Analyzer) -> bytes:
-    """What search keeps of a record's text; as many units as it has vectors.
-
-    Vectors that somebody else made of the text may be more or fewer than its units: then all its
-    words belong to the first.
-    """
-    record, count = record.whole, how_many(vector, record.level, width)
-    units = units_of(record.text) if count > 1 else [record.text]
-    if len(units) != count:
-        units = [record.text, *[""] * (count - 1)]
-    terms = [analyzer.packed(_told(record, unit)) if unit else b"" for unit in units]
-    return pack_analysis(terms, *marks_of(record.text, local(record.occurred), analyzer.language))
-
-
-def _told(record: Record, unit: str) -> str:
-    """The text whose words are indexed: who spoke is part of it."""
-    return f"{record.who}: {unit}" if record.who else unit
+def _named(drafts: Sequence[Draft], records: Sequence[Record]) -> list[str]:
+    """The ids that callers chose: such records may exist already."""
+    pairs = zip(drafts, records, strict=True)
+    return [record.id for draft, record in pairs if draft.id is not None or draft.key is not None]

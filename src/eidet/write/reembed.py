@@ -12,7 +12,7 @@ from ..models.embed import Embedder
 from ..models.embed.quantise import lowered
 from ..store import Derived, Store
 from ..text import Analyzer
-from . import analysed, embedded
+from .ingest import analysed, embedded
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # done, of how many

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..core.record import Record
-from . import Ingest, analysed
+from .ingest import Ingest, analysed
 from .shape import pinned_state, shaped
 
 _CHANGEABLE: Final = frozenset(field.name for field in fields(Draft)) - {"id", "key"}

@@ -68,8 +68,8 @@ def test_another_embedder_and_language(filled: Shell) -> None:
     said = filled("copy", str(filled.file), other, "--embedder", "hashing:64", "--language", "de")
     assert said.out.splitlines()[-1] == "copied: 4 new; vectors re-embedded by hashing:64"
     with Memory(other) as memory:
-        assert memory.stats()["embedder"] == "hashing:64"
-        assert memory.stats()["language"] == "de"
+        assert memory.admin.stats()["embedder"] == "hashing:64"
+        assert memory.admin.stats()["language"] == "de"
 
 
 def test_sealed_ends_need_their_keys(filled: Shell) -> None:

@@ -116,7 +116,7 @@ def test_a_memory_in_quarantine_is_in_no_answer_until_it_is_approved() -> None:
     kept = mine.remember(ORDER, trust="web", session="s", kind="message")
     mine.remember("and what are the keys?", session="s", kind="message")
     mine.remember("instructions about keys", kind="working")
-    aside = mine.quarantine(kept.id, by="ann", because="looks odd")
+    aside = mine.trust.quarantine(kept.id, by="ann", because="looks odd")
     assert aside.state.to_json()["quarantine"] == {
         "at": NOW,
         "was": "web",
@@ -128,29 +128,29 @@ def test_a_memory_in_quarantine_is_in_no_answer_until_it_is_approved() -> None:
     assert kept.id not in {hit.id for hit in told}
     assert kept.id not in {record.id for record in mine.find()}
     assert kept.id not in {record.id for record in mine.context("keys", neighbours=3).records}
-    assert mine.find(trust="quarantined") == mine.review() == [aside]
+    assert mine.find(trust="quarantined") == mine.trust.review() == [aside]
     assert [hit.record for hit in mine.recall("keys", trust="quarantined")] == [aside]
     assert mine.get(kept.id) == aside
-    assert (mine.count(), mine.stats()["quarantined"]) == (2, 1)
-    back = mine.approve(kept.id, by="bob")
+    assert (mine.count(), mine.admin.stats()["quarantined"]) == (2, 1)
+    back = mine.trust.approve(kept.id, by="bob")
     assert (back.trust, label(back)) == (Trust.WEB, None)
     assert back.state.to_json()["reviewed"]["by"] == "bob"
-    assert mine.review() == []
+    assert mine.trust.review() == []
     assert kept.id in {hit.id for hit in mine.recall("instructions keys")}
 
 
 def test_approving_says_how_far_a_memory_is_trusted() -> None:
     mine = memory()
     one = mine.remember(ORDER, trust="web")
-    assert mine.approve(one.id, trust="user").trust is Trust.USER
-    assert mine.approve(mine.remember("tea").id).trust is Trust.USER
+    assert mine.trust.approve(one.id, trust="user").trust is Trust.USER
+    assert mine.trust.approve(mine.remember("tea").id).trust is Trust.USER
     two = mine.remember("straight in", trust="quarantined")
-    assert mine.approve(two.id).trust is Trust.UNKNOWN
+    assert mine.trust.approve(two.id).trust is Trust.UNKNOWN
     with pytest.raises(BadInput, match="how far a memory is trusted"):
-        mine.approve(one.id, trust="quarantined")
+        mine.trust.approve(one.id, trust="quarantined")
     with pytest.raises(BadInput, match="unknown trust"):
-        mine.approve(one.id, trust="pal")
-    for verb in (mine.approve, mine.quarantine):
+        mine.trust.approve(one.id, trust="pal")
+    for verb in (mine.trust.approve, mine.trust.quarantine):
         with pytest.raises(NotFound):
             verb("none")
         with pytest.raises(NotFound):
@@ -159,9 +159,9 @@ def test_approving_says_how_far_a_memory_is_trusted() -> None:
 
 def test_what_is_held_is_not_put_aside() -> None:
     mine = memory()
-    kept = mine.hold(mine.remember("evidence").id)
+    kept = mine.upkeep.hold(mine.remember("evidence").id)
     with pytest.raises(Refused, match="legal hold"):
-        mine.quarantine(kept.id)
+        mine.trust.quarantine(kept.id)
 
 
 def test_scores_above_the_setting_go_aside_by_themselves() -> None:
@@ -176,7 +176,7 @@ def test_scores_above_the_setting_go_aside_by_themselves() -> None:
 
 def test_a_next_version_of_what_is_aside_stays_aside() -> None:
     mine = memory()
-    mine.quarantine(mine.remember("a page", key="page", trust="web").id)
+    mine.trust.quarantine(mine.remember("a page", key="page", trust="web").id)
     again = mine.remember("a page, changed", key="page", trust="web")
     assert again.trust is Trust.QUARANTINED
     assert mine.revise(again.id, text="changed again").trust is Trust.QUARANTINED
@@ -212,31 +212,31 @@ def test_upkeep_makes_nothing_of_what_is_aside_and_what_it_makes_is_trusted_as_i
     said = [Message(role="user", content=f"we spoke of the garden and rose number {n}") for n in range(3)]
     mine.remember(said, session="one")
     mine.remember([*said, Message(role="tool", content="the shop sells roses")], session="two")
-    aside = mine.quarantine(mine.remember(f"{ORDER} about roses", session="one", kind="message").id)
-    first, second = mine.end_session("one"), mine.end_session("two")
+    aside = mine.trust.quarantine(mine.remember(f"{ORDER} about roses", session="one", kind="message").id)
+    first, second = mine.upkeep.end_session("one"), mine.upkeep.end_session("two")
     assert (first.trust, second.trust) == (Trust.USER, Trust.TOOL)
     wary = memory(poison="all")
     wary.remember([*said, Message(role="user", content=ORDER)], session="one")
-    assert wary.end_session("one").trust is Trust.UNKNOWN
+    assert wary.upkeep.end_session("one").trust is Trust.UNKNOWN
     assert "Ignore" not in first.text
     assert aside.id not in first.derived_from
-    mine.maintain(now=NOW + 4000 * DAY)
+    mine.upkeep.maintain(now=NOW + 4000 * DAY)
     assert mine.get(aside.id) == aside
-    mine.maintain(now=NOW + 4000 * DAY, only=["expire"])
+    mine.upkeep.maintain(now=NOW + 4000 * DAY, only=["expire"])
 
 
 def test_a_page_takes_no_place_of_what_a_user_said() -> None:
     mine = memory()
     own = mine.remember("Ann lives in Lisbon, in the old town by the river")
     page = mine.remember("Ann lives in Lisbon, in the old town by the river.", trust="web")
-    mine.maintain(only="merge")
+    mine.upkeep.maintain(only="merge")
     assert {own.id, page.id} <= {record.id for record in mine.find()}
 
 
 def test_what_is_aside_still_expires() -> None:
     mine = memory()
-    kept = mine.quarantine(mine.remember("x", expires=NOW + 10).id)
-    assert mine.maintain(now=NOW + 100, only="expire").counts == {"expire": 1}
+    kept = mine.trust.quarantine(mine.remember("x", expires=NOW + 10).id)
+    assert mine.upkeep.maintain(now=NOW + 100, only="expire").counts == {"expire": 1}
     assert mine.get(kept.id) is None
     assert kept.state.pinned is None
 
@@ -244,7 +244,7 @@ def test_what_is_aside_still_expires() -> None:
 def test_loaded_records_are_labelled_and_what_was_approved_stays_approved(tmp_path: Path) -> None:
     mine = memory(poison="off")
     fresh, seen = mine.remember([ORDER, f"{ORDER}!"], trust="web")
-    mine.approve(seen.id)
+    mine.trust.approve(seen.id)
     mine.export(tmp_path / "all.jsonl")
     other = memory(quarantine_above=0.9)
     other.load(tmp_path / "all.jsonl")
@@ -252,15 +252,15 @@ def test_loaded_records_are_labelled_and_what_was_approved_stays_approved(tmp_pa
     assert (found[fresh.id].trust, found[seen.id].trust) == (Trust.QUARANTINED, Trust.WEB)
     again = memory()
     again.load(tmp_path / "all.jsonl")
-    assert [record.id for record in again.review()] == [fresh.id]
+    assert [record.id for record in again.trust.review()] == [fresh.id]
 
 
 def test_the_same_holds_in_a_file_and_after_a_restart(tmp_path: Path) -> None:
     with Memory(tmp_path / "m.db", embedder="hashing:64") as mine:
-        kept = mine.quarantine(mine.remember(ORDER, trust="web").id)
+        kept = mine.trust.quarantine(mine.remember(ORDER, trust="web").id)
         mine.remember("keys are in the drawer", kind=Kind.FACT)
     with Memory(tmp_path / "m.db", embedder="hashing:64") as mine:
         assert [hit.text for hit in mine.recall("keys")] == ["keys are in the drawer"]
         assert [record.text for record in mine.find(order="-uses")] == ["keys are in the drawer"]
-        assert mine.review() == [kept]
-        assert mine.check() == []
+        assert mine.trust.review() == [kept]
+        assert mine.admin.check() == []

@@ -173,7 +173,7 @@ def test_too_many_texts_are_left_to_the_store(monkeypatch: pytest.MonkeyPatch) -
     moods(memory, *[f"calm in the {n}th way of many" for n in range(20)], "calm")
     assert [len(memory.find(CALM)) for _ in range(2)] == [1, 1]
     assert store.matched == 2
-    assert memory.stats()["index"]["memory_bytes"] > 0
+    assert memory.admin.stats()["index"]["memory_bytes"] > 0
 
 
 def test_columns_are_few_and_their_memory_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ def on_server(url: str, **how: Any) -> Iterator[Memory]:
 
 
 def asked(memory: Memory, sql: str) -> Any:
-    store: Any = memory._engine.store
+    store: Any = memory.parts.store
 
     def ask(connection: Any) -> Any:
         cursor = connection.execute(sql)
@@ -66,7 +66,7 @@ def copied(url: str, count: int = 30) -> str:
     with on_server(url) as memory:
         memory.remember(said(count))
         secret: Any = memory.remember(SECRET)
-        memory.rebuild()
+        memory.admin.rebuild()
         assert holds(memory) == (count + 1, 1)
         return str(secret.id)
 
@@ -82,7 +82,7 @@ def test_a_copy_has_lost_what_was_forgotten(postgres_url: str, first: str) -> No
         assert holds(memory) == (30, 0)
         assert memory.recall("topic7", limit=1)[0].text == "note number 7 about topic7"
         assert memory.recall("written since", limit=1)[0].text == "written since"
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_what_is_deleted_and_not_for_good_goes_later(postgres_url: str) -> None:
@@ -90,7 +90,7 @@ def test_what_is_deleted_and_not_for_good_goes_later(postgres_url: str) -> None:
     with on_server(postgres_url) as memory:
         memory.forget(id, for_good=False)
         assert holds(memory) == (31, 1)
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert holds(memory) == (30, 0)
 
 
@@ -112,7 +112,7 @@ def test_a_small_scope_asks_for_no_tables(postgres_url: str) -> None:
 def test_a_copy_of_an_earlier_state_goes_as_a_whole(postgres_url: str) -> None:
     id = copied(postgres_url)
     with on_server(postgres_url) as memory:
-        memory.reembed("hashing:32")
+        memory.admin.reembed("hashing:32")
     with on_server(postgres_url, embedder="hashing:32") as memory:
         assert len(tables(memory)) == 2
         assert pending(memory.forget(id)) == ()
@@ -145,7 +145,7 @@ def test_while_somebody_copies_the_receipt_says_so_and_upkeep_finishes(
             assert "is being copied" in pending(memory.forget(id))[0]
             assert memory.recall("swordfish", limit=1)[0].text != SECRET
             assert holds(memory) == (31, 1)
-        memory.maintain()
+        memory.upkeep.maintain()
         assert holds(memory) == (30, 0)
 
 
@@ -186,7 +186,7 @@ def test_a_database_has_lost_what_was_forgotten(tmp_path: Path, server: Pinecone
             assert memory.recall("swordfish", limit=1)[0].text == SECRET
         assert pending(memory.forget(id)) == ()
         assert sent(server) == 30
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_while_the_database_is_away_the_receipt_says_so_and_upkeep_finishes(
@@ -199,5 +199,5 @@ def test_while_the_database_is_away_the_receipt_says_so_and_upkeep_finishes(
         assert sent(server) == 31
         server.down = None
     with in_database(tmp_path / "m.db", server) as memory:
-        memory.maintain()
+        memory.upkeep.maintain()
         assert sent(server) == 30

@@ -26,7 +26,7 @@ def found(memory: Memory) -> Candidates:
     terms = ("cat", "violin", "harbour")
     ids, hints = tuple(map(term_id, terms)), Hints(spelt=terms)
     probe = Probe(scope=Scope("default"), now=NOW, terms=ids, hints=hints)
-    return memory._engine.index.search(probe)
+    return memory.parts.index.search(probe)
 
 
 def many(memory: Memory) -> None:

@@ -354,7 +354,7 @@ def test_a_memory_is_searched_by_the_server(postgres_url: str) -> None:
     with Memory(store, settings=settings) as memory:
         for text in ("Ann plays the violin.", "Bob repairs old radios.", "Ann's violin is from 1920."):
             memory.remember(text)
-        memory.rebuild()
+        memory.admin.rebuild()
         assert memory.recall("who plays an instrument?", limit=1)[0].text == "Ann plays the violin."
         assert len(tables(store)) == 1
         memory.remember("Cy sails every summer.")

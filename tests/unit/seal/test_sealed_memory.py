@@ -104,7 +104,7 @@ def test_an_export_is_sealed_and_loaded_with_the_same_key(path: Path, tmp_path: 
     with opened(path) as memory:
         assert memory.export(file, scope=None) == 4
         kept = [r.but(seq=0) for scope in ("default", "eve") for r in memory.find(scope=scope, order="seq")]
-        memory.rotate_keys()
+        memory.keys.rotate()
     assert b"giraffe" not in file.read_bytes()
     with opened(tmp_path / "new.db") as memory:
         assert memory.load(file) == 4
@@ -147,30 +147,30 @@ def test_what_was_archived_comes_back_until_its_scope_is_shredded(path: Path, tm
     folder = tmp_path / "archive"
     with opened(path, at=NOW + 900 * DAY) as memory:
         told = memory.find(scope="eve")[0]
-        memory.maintain(settings=upkeep, archive=folder, only=["forget"])
+        memory.upkeep.maintain(settings=upkeep, archive=folder, only=["forget"])
         assert memory.scopes() == {}
         assert not any(b"chess" in piece.read_bytes() for piece in folder.iterdir())
         memory.remember("something else", scope="eve")
-        memory.rotate_keys()
-        assert memory.unarchive(folder, scope="eve") == 1
+        memory.keys.rotate()
+        assert memory.upkeep.unarchive(folder, scope="eve") == 1
         back = memory.get(told.id, scope="eve")
         assert back is not None
         assert (back.text, back.meta) == (told.text, told.meta)
-        memory.shred("eve")
+        memory.keys.shred("eve")
         memory.forget(everything=True, scope="eve")
-        assert memory.unarchive(folder) == 3, "those of the other scope"
+        assert memory.upkeep.unarchive(folder) == 3, "those of the other scope"
         memory.remember("begun anew", scope="eve", again=True)
-        assert memory.unarchive(folder, scope="eve") == 0
+        assert memory.upkeep.unarchive(folder, scope="eve") == 0
 
 
 def test_what_is_forgotten_is_forgotten_in_sealed_archives_too(path: Path, tmp_path: Path) -> None:
     folder = tmp_path / "archive"
     with opened(path, at=NOW + 900 * DAY) as memory:
         upkeep = Upkeep(forget_below=1.0, archive_above=0.0)
-        memory.maintain(settings=upkeep, archive=folder, only=["forget"])
+        memory.upkeep.maintain(settings=upkeep, archive=folder, only=["forget"])
         memory.remember(TEXTS[1], again=True)
         memory.forget(where=Where(kinds=("fact",)))  # type: ignore[arg-type]
-        assert memory.unarchive(folder) == 3, "all but what was forgotten by its words"
+        assert memory.upkeep.unarchive(folder) == 3, "all but what was forgotten by its words"
         assert not [r for r in memory.find() if r.text == TEXTS[1]]
 
 
@@ -180,12 +180,12 @@ def test_what_is_forgotten_is_forgotten_in_sealed_archives_too(path: Path, tmp_p
 def test_keys_are_changed_while_others_go_on(path: Path) -> None:
     with opened(path) as memory, opened(path) as other:
         assert other.recall("giraffe")[0].text == TEXTS[1]
-        assert memory.rotate_keys() == 4
+        assert memory.keys.rotate() == 4
         assert other.recall("giraffe")[0].text == TEXTS[1]
         other.remember("Bob has a zebra")
-        other.maintain()
+        other.upkeep.maintain()
         assert memory.recall("zebra")[0].text == "Bob has a zebra"
-        assert memory.rotate_keys(key=OTHER) == 2
+        assert memory.keys.rotate(key=OTHER) == 2
         assert other.recall("zebra")[0].text == "Bob has a zebra"
     with opened(path, OTHER) as memory:
         assert memory.count() == 4
@@ -194,15 +194,15 @@ def test_keys_are_changed_while_others_go_on(path: Path) -> None:
 def test_a_shredded_scope_is_gone_and_others_are_not(path: Path) -> None:
     with opened(path) as memory, opened(path) as other:
         assert other.recall("chess", scope="eve")
-        assert memory.shred("eve") == 1
+        assert memory.keys.shred("eve") == 1
         for one in (memory, other):
             with pytest.raises(Shredded, match="'eve' was destroyed"):
                 one.recall("chess", scope="eve")
             assert one.recall("giraffe")[0].text == TEXTS[1]
             assert one.scopes() == {"default": 3}
-        assert memory.check() == []
-        memory.maintain()
-        memory.reembed("hashing:96")
+        assert memory.admin.check() == []
+        memory.upkeep.maintain()
+        memory.admin.reembed("hashing:96")
         assert memory.forget(everything=True, scope="eve") == 1
         memory.remember("Eve is back", scope="eve", again=True)
         assert memory.recall("Eve", scope="eve")[0].text == "Eve is back"
@@ -211,27 +211,27 @@ def test_a_shredded_scope_is_gone_and_others_are_not(path: Path) -> None:
 def test_what_is_under_a_legal_hold_is_not_shredded(path: Path) -> None:
     with opened(path) as memory:
         held = memory.find(scope="eve")[0]
-        memory.hold(held.id, scope="eve")
+        memory.upkeep.hold(held.id, scope="eve")
         with pytest.raises(Refused, match="legal hold"):
-            memory.shred("eve")
-        memory.release(held.id, scope="eve")
-        memory.shred(Scope("eve"))
+            memory.keys.shred("eve")
+        memory.upkeep.release(held.id, scope="eve")
+        memory.keys.shred(Scope("eve"))
 
 
 def test_a_memory_without_keys_says_so() -> None:
     memory = opened(None, None)
     with pytest.raises(Misconfigured, match="not sealed"):
-        memory.rotate_keys()
+        memory.keys.rotate()
     with pytest.raises(Misconfigured, match="not sealed"):
-        memory.shred("ann")
+        memory.keys.shred("ann")
 
 
 def test_the_use_of_keys_is_audited(path: Path, tmp_path: Path) -> None:
     log = tmp_path / "audit.jsonl"
     with Memory(path, key=KEY, embedder="hashing:64", audit=log) as memory:
         memory.recall("giraffe")
-        memory.rotate_keys("eve")
-        memory.shred("eve")
+        memory.keys.rotate("eve")
+        memory.keys.shred("eve")
     told = [(line.get("verb"), line.get("scope")) for line in map(json.loads, log.read_text().splitlines())]
     assert {("key unwrap", "default"), ("key rotate", "eve"), ("key shred", "eve")} <= set(told)
 
@@ -240,9 +240,9 @@ def test_asyncio_has_sealed_memories_too(tmp_path: Path) -> None:
     async def live() -> None:
         async with AsyncMemory(tmp_path / "m.db", key=KEY, embedder="hashing:64") as memory:
             await memory.remember("a giraffe")
-            assert await memory.rotate_keys() == 1
+            assert await memory.keys.rotate() == 1
             assert (await memory.recall("giraffe"))[0].text == "a giraffe"
-            assert await memory.shred("default") == 1
+            assert await memory.keys.shred("default") == 1
 
     asyncio.run(live())
 

@@ -208,8 +208,8 @@ def test_what_somebody_else_changed_meanwhile_is_told_as_left(path: Path) -> Non
 def test_a_change_of_embedder_or_language_is_noted(path: Path) -> None:
     with opened(path) as memory:
         memory.remember("Ann lives in Lisbon")
-        memory.reembed("hashing:32")
-        memory.rebuild(language="de")
+        memory.admin.reembed("hashing:32")
+        memory.admin.rebuild(language="de")
     assert [entry.verb for entry in entries(path)][:3] == ["begin", "configure", "put"]
     adopt = next(entry for entry in noted(path) if entry.verb == "adopt")
     assert adopt.details["embedder"].startswith("hashing")
@@ -243,7 +243,7 @@ def test_upkeep_says_why_for_each_record(path: Path) -> None:
         faded = memory.remember("a passing remark", importance=0.1)
         now += 400 * DAY
         with acting(by="ann", why="spring cleaning"):
-            memory.maintain(only=["expire", "forget"])
+            memory.upkeep.maintain(only=["expire", "forget"])
     buried = noted(path)[-1]
     assert (buried.verb, buried.by, buried.why) == ("bury", "upkeep", "spring cleaning")
     assert buried.details["asked_by"] == "ann"
@@ -259,8 +259,8 @@ def test_who_acts_is_kept_by_audit_and_history(path: Path) -> None:
         record = memory.remember("Ann lives in Lisbon", agent="planner")
         with acting(by="ann", source="10.0.0.7"), acting(why="ticket 812"):
             memory.revise(record.id, text="Ann lives in Porto")
-            memory.pin(record.id, by="bob")
-            memory.restore(record.id)
+            memory.upkeep.pin(record.id, by="bob")
+            memory.upkeep.restore(record.id)
         assert [event.by for event in memory.history(record.id)][:3] == ["planner", "ann", "bob"]
     told = [(entry.by, entry.source, entry.why) for entry in noted(path)[1:]]
     assert told == [
@@ -370,10 +370,10 @@ def full_disk(log: AuditLog | None) -> Iterator[None]:
         lambda memory, one: memory.remember("unnoted"),
         lambda memory, one: memory.revise(one, text="unnoted"),
         lambda memory, one: memory.forget(one),
-        lambda memory, one: memory.pin(one),
+        lambda memory, one: memory.upkeep.pin(one),
         lambda memory, one: memory.recall("Lisbon"),
-        lambda memory, one: memory.export(memory._engine.store.path.with_name("unnoted.jsonl")),
-        lambda memory, one: memory.maintain(settings=Upkeep(short_age_days=0.0)),
+        lambda memory, one: memory.export(memory.parts.store.path.with_name("unnoted.jsonl")),
+        lambda memory, one: memory.upkeep.maintain(settings=Upkeep(short_age_days=0.0)),
     ],
 )
 def test_what_cannot_be_noted_is_refused_before_it_happens(

@@ -159,10 +159,10 @@ def test_what_was_written_before_opens_with_its_state_moved(
         with pytest.raises(Refused, match="legal hold"):
             memory.forget("held")
         assert memory.revise("mine", importance=0.9).meta == MINE
-        assert memory.unpin("pinned").expires == NOW + 500_000_000.0
-        assert memory.approve("aside").trust == "web"
+        assert memory.upkeep.unpin("pinned").expires == NOW + 500_000_000.0
+        assert memory.trust.approve("aside").trust == "web"
         assert memory.forget("mine")
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_a_sealed_history_of_before_tells_of_state(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_a_file_of_an_old_schema_opens_and_keeps_everything(dump: Path, tmp_path
         assert state is not None
         assert (state.data, state.step) == ({"health": 0.5, "bag": ["axe"]}, 7)
         assert memory.recall("where does Ann live?", limit=1)[0].id == "ann"
-        assert memory._engine.index.check("default") == []
+        assert memory.parts.index.check("default") == []
         memory.remember("Cid lives in Braga")
     with closing(sqlite3.connect(path)) as connection:
         assert shape(connection) == wanted_shape()

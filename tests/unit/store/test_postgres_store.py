@@ -70,14 +70,14 @@ def test_a_memory_lives_on_postgresql(postgres_emptied: str, tmp_path: Path, sea
         assert gone == 1
         assert gone.receipt is not None
         assert gone.receipt.pending == ()
-        assert memory.verify_receipt(gone.receipt)
+        assert memory.trust.verify_receipt(gone.receipt)
         with pytest.raises(Refused):
             memory.remember("Ann lives in Paris", scope="ann")
         assert memory.remember("Ann lives in Paris", scope="ann", again=True).version == 1
-        memory.maintain()
-        assert memory.reembed("hashing:32") == 32
+        memory.upkeep.maintain()
+        assert memory.admin.reembed("hashing:32") == 32
         assert memory.export(tmp_path / "all.jsonl", scope=None, plain=sealed) == 32
-        assert memory.check() == []
+        assert memory.admin.check() == []
     with Memory(postgres_emptied, embedder="hashing:32", key=key) as memory:
         assert memory.recall("where is Paris?", scope="ann", limit=1)[0].record.text == "Ann lives in Paris"
         assert memory.forget(everything=True, scope="ann", for_good=False) == 31
@@ -90,12 +90,12 @@ def test_a_memory_lives_on_postgresql(postgres_emptied: str, tmp_path: Path, sea
 def test_upkeep_runs_in_the_background(postgres_emptied: str) -> None:
     with Memory(postgres_emptied, embedder=HASHING) as memory:
         memory.remember("Ann lives in Rome", scope="ann")
-        with memory.upkeep(every=0.05) as worker:
+        with memory.upkeep.background(every=0.05) as worker:
             deadline = time.monotonic() + 20
             while worker.rounds < 2 and time.monotonic() < deadline:
                 time.sleep(0.02)
         assert worker.rounds >= 2
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_no_tenant_sees_another_one(postgres_emptied: str) -> None:

@@ -92,13 +92,13 @@ def test_a_user_with_the_rights_of_the_page_can_do_everything(serve: Serve) -> N
         memory.revise(ann.id, text="Ann lives in Porto")
         memory.remember([f"note {n}" for n in range(20)], scope="team")
         assert memory.recall("Ann")[0].text == "Ann lives in Porto"
-        memory.reembed("hashing:64")
-        memory.maintain()
-        assert memory.stats()["store_bytes"] > 100_000
+        memory.admin.reembed("hashing:64")
+        memory.upkeep.maintain()
+        assert memory.admin.stats()["store_bytes"] > 100_000
         receipt = memory.forget("ann", for_good=True)
         assert receipt == 1
-        assert memory.check() == []
-        pending = memory._engine.store.scrub(None).pending
+        assert memory.admin.check() == []
+        pending = memory.parts.store.scrub(None).pending
     assert pending == ("the append-only file of the server, until the server rewrites it",)
     replica.stop()
 

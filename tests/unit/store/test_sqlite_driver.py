@@ -270,6 +270,6 @@ def test_a_forked_child_reads_and_writes(tmp_path: Path) -> None:
         assert {hit.text for hit in memory.recall("from the child")} == {"from the parent", "from the child"}
         memory.remember("after the child")
         assert memory.count() == 3
-        assert memory.check() == []
+        assert memory.admin.check() == []
     with Memory(tmp_path / "memory.db", embedder="hashing:16") as memory:
         assert memory.count() == 3

@@ -44,7 +44,7 @@ def test_a_memory_is_opened_by_an_address(url: str, tmp_path: Path) -> None:
 def test_the_archive_of_an_address_is_that_of_upkeep(url: str, tmp_path: Path) -> None:
     folder = quote(str(tmp_path / "archive"), safe="")
     with Memory(f"{url}&archive={folder}&outbox={tmp_path / 'box'}", embedder="hashing:64") as memory:
-        assert memory._engine.settings.upkeep.archive == str(tmp_path / "archive")
+        assert memory.parts.settings.upkeep.archive == str(tmp_path / "archive")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_upkeep_moves_memories_between_the_stores(tmp_path: Path) -> None:
     memory.revise("x", text="Ann lives in Porto since her studies")
     record = memory.get("x")
     assert record is not None
-    store = memory._engine.store
+    store = memory.parts.store
     (moved,) = store.recast([(record, record.but(tier=Tier.LONG, level=1))], now=NOW + 1)
     assert (short.count(ALL), long.count(ALL)) == (0, 1)
     assert moved is not None
@@ -167,7 +167,7 @@ def test_a_memory_is_embedded_anew_in_both_stores() -> None:
     memory = Memory(TieredStore(short, long), embedder="hashing:64")
     for n in range(6):
         memory.remember(f"fact {n} about rivers", tier="long" if n % 2 else "short")
-    memory.reembed("hashing:32")
+    memory.admin.reembed("hashing:32")
     assert {len(record.vector or b"") for record in (*short.find(ALL), *long.find(ALL))} == {128}
     assert len(memory.recall("rivers", limit=10)) == 6
 
@@ -202,10 +202,10 @@ class TestWithValkey:
         made.remember("Ann has a dog", id="dog")
         assert {hit.id for hit in made.recall("Ann")} == {"now", "then", "dog"}
         record = made.get("now")
-        (moved,) = made._engine.store.recast([(record, record.but(tier=Tier.LONG))], now=NOW)
+        (moved,) = made.parts.store.recast([(record, record.but(tier=Tier.LONG))], now=NOW)
         assert {hit.id for hit in made.recall("Ann")} == {"now", "then", "dog"}
         assert made.get("now").seq == moved.seq
-        assert made._engine.store._all.short.store.count(ALL) == 1
+        assert made.parts.store._all.short.store.count(ALL) == 1
         made.forget("dog")
         assert {hit.id for hit in made.recall("Ann")} == {"now", "then"}
 
@@ -220,9 +220,9 @@ def test_a_server_that_is_killed_under_load_loses_no_word_that_waited(tmp_path: 
         for n in range(5):
             memory.remember(f"while {n}", id=f"while {n}")
         assert {hit.id for hit in memory.recall("while", limit=20)} >= {f"while {n}" for n in range(5)}
-        assert memory.stats()["stores"]["short"]["state"] == "down"
+        assert memory.admin.stats()["stores"]["short"]["state"] == "down"
         server.start()
-        store: Any = memory._engine.store
+        store: Any = memory.parts.store
         ends = time.monotonic() + 15
         while store.health()["outbox"]["waiting"] and time.monotonic() < ends:
             time.sleep(0.1)

@@ -9,6 +9,7 @@ from typing import Any
 
 from eidet import EidetError, Hits, Memory, Record, Scope, Where
 from eidet.core.event import Event
+from eidet.memory.admin import AdminNamespace
 from eidet.store import Erased, Erasure, Look
 from eidet.store.ram import RamStore
 
@@ -196,12 +197,20 @@ class Careless(Memory):
             return 0
 
 
-class Speaking(Memory):
+class SpeakingAdmin(AdminNamespace):
     """Knows who speaks anywhere."""
 
     def phrased(self, query: str, *, scope: Any = "default", now: Any = None) -> str:
         del scope
         return super().phrased(query, scope=Scope.under("a"), now=now)
+
+
+class Speaking(Memory):
+    """Knows who speaks anywhere."""
+
+    @property
+    def admin(self) -> AdminNamespace:
+        return SpeakingAdmin(self._parts, self._reads, self._life)
 
 
 LEAKY_MEMORIES = (Caching, Telling, Logging, Careless, Speaking)

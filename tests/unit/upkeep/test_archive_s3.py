@@ -195,12 +195,12 @@ def test_a_memory_archives_restores_and_forgets_in_a_bucket(s3: S3, bucket: str,
         memory.remember("Ann lives in Lisbon", scope="ann", id="ann")
         memory.remember("Bob lives in Porto", scope="bob", id="bob")
         now[0] += 400 * days
-        assert memory.maintain(only="forget").archived == 2
+        assert memory.upkeep.maintain(only="forget").archived == 2
         assert memory.count() == 0
-        assert memory.unarchive(url, scope="ann") == 1
+        assert memory.upkeep.unarchive(url, scope="ann") == 1
         assert [r.text for r in memory.find(scope="ann")] == ["Ann lives in Lisbon"]
     with Memory(tmp_path / "m.db", embedder="hashing", clock=lambda: now[0]) as memory:
-        assert isinstance(list_archives(memory._engine.store, None)[0], S3Archive), "it was noted"
+        assert isinstance(list_archives(memory.parts.store, None)[0], S3Archive), "it was noted"
         memory.forget("ann", scope="ann")
     assert [record.id for record in select(S3Archive(url))] == ["bob"]
 
@@ -228,10 +228,10 @@ def test_a_sealed_memory_archives_sealed_bytes(s3: S3, bucket: str, tmp_path: Pa
     with Memory(tmp_path / "m.db", key=key, embedder="hashing:64", clock=lambda: NOW) as memory:
         memory.remember("Eve plays chess on Mondays", scope="eve")
     with Memory(tmp_path / "m.db", key=key, embedder="hashing:64", clock=lambda: late) as memory:
-        assert memory.maintain(settings=upkeep, archive=url, only=["forget"]).archived == 1
+        assert memory.upkeep.maintain(settings=upkeep, archive=url, only=["forget"]).archived == 1
         assert len(archived_bytes(s3, bucket)) == 2
         assert not any(b"chess" in body for body in archived_bytes(s3, bucket))
-        assert memory.unarchive(url, scope="eve") == 1
+        assert memory.upkeep.unarchive(url, scope="eve") == 1
         assert memory.find(scope="eve")[0].text == "Eve plays chess on Mondays"
         memory.forget(everything=True, scope="eve")
     assert archived_bytes(s3, bucket) == []
@@ -244,7 +244,7 @@ def archived_bytes(s3: S3, bucket: str) -> list[bytes]:
 
 def test_an_archive_is_noted_once(tmp_path: Path, s3_url: str) -> None:
     memory = Memory(embedder="hashing")
-    store = memory._engine.store
+    store = memory.parts.store
     for _ in range(2):
         note_archive(store, S3Archive(s3_url))
         note_archive(store, FolderArchive(tmp_path))

@@ -172,14 +172,14 @@ def test_a_dry_run_shows_what_would_be_done_before_it_is_done() -> None:
     said = memory.remember({"role": "user", "content": "hello"}, scope="acme/ann", kind="message")
     memory.remember("Ann lives in Lisbon", scope="acme/ann")
     clock.now += 40 * DAY
-    shown = memory.maintain(dry_run=True, only="retain")
+    shown = memory.upkeep.maintain(dry_run=True, only="retain")
     assert [(change.what, change.id) for change in shown.changes] == [("retain", said.id)]
     assert memory.count(scope="acme/ann") == 2
-    done = memory.maintain(only="retain")
+    done = memory.upkeep.maintain(only="retain")
     assert done.changes == shown.changes
     assert memory.count(scope="acme/ann") == 1
     assert memory.history(said.id, scope="acme/ann")[-1].by == "upkeep"
-    assert str(memory.maintain(only="retain")) == "nothing to do (1 examined)"
+    assert str(memory.upkeep.maintain(only="retain")) == "nothing to do (1 examined)"
 
 
 def test_archived_memories_leave_and_can_come_back(tmp_path: Path) -> None:
@@ -187,13 +187,13 @@ def test_archived_memories_leave_and_can_come_back(tmp_path: Path) -> None:
     memory = memory_of(ARCHIVE, clock=clock)
     record = memory.remember("Ann lives in Lisbon")
     clock.now += 366 * DAY
-    stays = memory.maintain(only="retain")
+    stays = memory.upkeep.maintain(only="retain")
     assert dict(stays.counts) == {"stays": 1}
     assert "there is no archive" in stays.changes[0].because
     assert memory.count() == 1
-    done = memory.maintain(only="retain", archive=tmp_path / "archive")
+    done = memory.upkeep.maintain(only="retain", archive=tmp_path / "archive")
     assert (dict(done.counts), done.archived, memory.count()) == ({"retain": 1}, 1, 0)
-    assert memory.unarchive(tmp_path / "archive") == 1
+    assert memory.upkeep.unarchive(tmp_path / "archive") == 1
     back = memory.get(record.id)
     assert back is not None
     assert back.text == "Ann lives in Lisbon"
@@ -206,7 +206,7 @@ def test_an_archive_that_cannot_be_written_deletes_nothing(tmp_path: Path) -> No
     clock.now += 366 * DAY
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(Unavailable, match="nothing is deleted"):
-        memory.maintain(only="retain", archive=FolderArchive(tmp_path / "file" / "archive"))
+        memory.upkeep.maintain(only="retain", archive=FolderArchive(tmp_path / "file" / "archive"))
     assert memory.count() == 1
 
 
@@ -214,17 +214,17 @@ def test_a_legal_hold_wins_over_a_policy_until_it_is_released() -> None:
     clock = Clock()
     memory = memory_of(Retention(then="delete", days=1), clock=clock)
     held, pinned = memory.remember(["Ann lives in Lisbon", "Bob lives in Porto"])
-    memory.hold(held.id, by="court")
-    memory.pin(pinned.id)
+    memory.upkeep.hold(held.id, by="court")
+    memory.upkeep.pin(pinned.id)
     clock.now += 10 * DAY
-    done = memory.maintain()
+    done = memory.upkeep.maintain()
     assert dict(done.counts) == {"stays": 2}
     assert done.changes[0].because.startswith("under a legal hold")
     assert done.changes[1].because.startswith("pinned")
     with pytest.raises(Refused):
         memory.forget(held.id)
-    memory.release(held.id)
-    assert dict(memory.maintain(only="retain").counts) == {"retain": 1, "stays": 1}
+    memory.upkeep.release(held.id)
+    assert dict(memory.upkeep.maintain(only="retain").counts) == {"retain": 1, "stays": 1}
     assert memory.get(held.id) is None
 
 
@@ -236,9 +236,9 @@ def test_keep_protects_from_the_curve_from_expiry_and_from_merging(tmp_path: Pat
         memory.remember("a one-time code", expires=clock.now + 5, scope="acme/ann")
         memory.remember(["Ann lives in Lisbon.", "Ann lives in Lisbon!"], importance=1.0, scope="acme/ann")
         clock.now += 5 * DAY
-        merged = memory.maintain(only=["merge", "expire"]).counts
+        merged = memory.upkeep.maintain(only=["merge", "expire"]).counts
         clock.now += 100 * DAY
-        forgotten = memory.maintain(only="forget").counts
+        forgotten = memory.upkeep.maintain(only="forget").counts
         return sum((*merged.values(), *forgotten.values()))
 
     assert lived() >= 3
@@ -257,13 +257,13 @@ def test_the_standings_of_a_memory(tmp_path: Path) -> None:
     one, _ = memory.remember(["hello", "hello again"], kind="message", scope="acme/ann")
     memory.remember("Ann lives in Lisbon", scope="acme/ann")
     memory.remember("not covered", scope="other")
-    memory.hold(one.id, scope="acme/ann")
+    memory.upkeep.hold(one.id, scope="acme/ann")
     clock.now += 40 * DAY
-    assert memory.retention() == [
+    assert memory.upkeep.retention() == [
         Standing(policy=MESSAGES, covered=2, due=1, held=1, kept=0),
         Standing(policy=KEEP, covered=1, due=0, held=0, kept=1),
     ]
-    assert [standing.covered for standing in memory.retention("other")] == [0, 0]
+    assert [standing.covered for standing in memory.upkeep.retention("other")] == [0, 0]
 
 
 # Settings.

@@ -44,7 +44,7 @@ def test_what_cannot_move_is_not_read(tmp_path: Path, monkeypatch: pytest.Monkey
         memory.remember([f"number {n}" for n in range(400)])
         memory.remember([f"old {n}" for n in range(100)], tier="middle")
         read = Read(monkeypatch)
-        done = memory.maintain(only=MOVES)
+        done = memory.upkeep.maintain(only=MOVES)
         assert (done.counts, done.examined, read.count) == ({}, 500, 0)
 
 
@@ -57,7 +57,7 @@ def test_of_a_crowded_tier_little_more_is_read_than_moves(
             clock[0] += 1
             memory.remember([f"number {n} {m}" for m in range(10)])
         read = Read(monkeypatch)
-        done = memory.maintain(only=MOVES, settings=Upkeep(short_entries=590))
+        done = memory.upkeep.maintain(only=MOVES, settings=Upkeep(short_entries=590))
         assert done.counts == {"move": 10}
         assert read.count <= 10 + 200
         assert memory.count(Where(tiers=(Tier.SHORT,))) == 590
@@ -71,5 +71,5 @@ def test_what_became_old_is_read_alone(tmp_path: Path, monkeypatch: pytest.Monke
         clock[0] += 31 * DAY
         memory.remember([f"new {n}" for n in range(300)])
         read = Read(monkeypatch)
-        assert memory.maintain(only=MOVES).counts == {"move": 7}
+        assert memory.upkeep.maintain(only=MOVES).counts == {"move": 7}
         assert read.count == 7

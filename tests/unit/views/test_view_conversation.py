@@ -285,7 +285,7 @@ def test_nothing_is_trimmed_when_one_of_the_messages_is_under_a_hold(memory: Mem
     log = Conversation(memory, "s")
     held = log.add("evidence")
     log.extend(["a", "b"])
-    memory.hold(held.id)
+    memory.upkeep.hold(held.id)
     with pytest.raises(Refused):
         log.trim(keep=1)
     assert len(log) == 3
@@ -462,7 +462,7 @@ def test_what_the_long_tier_shortened_comes_back_in_full() -> None:
     log.summarise(keep=2, text="a long story")
     for _ in range(2):
         now[0] += 20 * 86_400
-        memory.maintain(settings=Upkeep(short_age_days=1, middle_age_days=10), only="move")
+        memory.upkeep.maintain(settings=Upkeep(short_age_days=1, middle_age_days=10), only="move")
     [lowered] = [record for record in memory.find(limit=10) if record.text.startswith("Sentence")]
     assert lowered.level == 2
     assert len(lowered.text) < len(long)

@@ -91,7 +91,7 @@ def test_only_what_similar_gives_counts_as_used(memory: Memory) -> None:
     facts = Semantic(memory)
     near, far = facts.add("Ann lives in Lisbon"), facts.add("Copper melts at 1085 degrees")
     facts.similar("Where does Ann live?", threshold=0.3)
-    memory.flush()
+    memory.admin.flush()
     uses = {record.id: record.uses for record in facts.all()}
     assert uses == {near.id: 1, far.id: 0}
 
@@ -124,7 +124,7 @@ def test_consolidate_drops_what_matters_little_and_is_not_used(memory: Memory) -
     used = facts.add("zebras are minor too", importance=0.29)
     edge, major = facts.add("at the edge", importance=0.3), facts.add("major", importance=0.8)
     memory.remember("a minor message", kind="message", importance=0.1)
-    memory.pin(pinned.id)
+    memory.upkeep.pin(pinned.id)
     for _ in range(2):
         assert facts.similar("zebras are minor too", 1)[0][0].id == used.id
     assert facts.consolidate() == 1

@@ -43,7 +43,7 @@ def test_one_more_than_the_limit_reads_one_or_two_records() -> None:
     talk = Conversation(memory, "s")
     for n in range(30):
         talk.add(f"message {n}")
-    store = memory._engine.store
+    store = memory.parts.store
     read: list[int] = []
     fetch = store.fetch
     store.fetch = lambda scope, seqs: read.extend(seqs) or fetch(scope, seqs)  # type: ignore[method-assign, func-returns-value]

@@ -93,7 +93,7 @@ class SemanticMemory:
     @property
     def memories(self) -> dict[str, MemoryItem]:
         """All facts by their ids, as they are now."""
-        self.memory.flush()
+        self.memory.admin.flush()
         return {record.id: self._item(record) for record in self._facts.all(MOST, order="created")}
 
     @property
@@ -148,7 +148,7 @@ class SemanticMemory:
         else:
             least = self.similarity_threshold
             near = facts.similar(query, limit, threshold=least, min_importance=min_importance)
-        self.memory.flush()  # uses are told at once
+        self.memory.admin.flush()  # uses are told at once
         self._last.update({record.id: float(score) for record, score in near})
         items = [self._item(record) for record, _ in near]
         for item in items:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Final
+from typing import Final
 
 from ...core.errors import Corrupt, EidetError, Unavailable
 from ...core.record import Tier
 from ...memory import Memory
-from ...store import Head
+from ...store import Head, Store
 from .cache import ResultCache
 from .entries import NAMES
 from .errors import MemoryRetrievalException, log, severity_of
@@ -73,7 +73,7 @@ class TierReader:
         """The tiers whose store is down, where a memory is made of several and answers from the rest."""
         if not getattr(self._store(), "missing", ()):
             return {}
-        stores = self._memory.health()["store"]
+        stores = self._memory.admin.health()["store"]
         result = {}
         for tier in tiers:
             if (why := stores[STORES[tier]]["error"]) is not None:
@@ -89,12 +89,11 @@ class TierReader:
 
     # What is kept is true as long as nothing was written to the scope, here or by another process.
 
-    def _store(self) -> Any:
-        return self._memory._engine.store  # noqa: SLF001  no verb tells how far a store has come
+    def _store(self) -> Store:
+        return self._memory.parts.store
 
     def _head(self) -> Head:
-        head: Head = self._store().head()
-        return head
+        return self._store().head()
 
     def _still(self, stamp: Hashable) -> Hashable | None:
         assert isinstance(stamp, Head)

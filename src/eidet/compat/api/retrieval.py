@@ -298,4 +298,4 @@ class Retrieval:
         return entry_of(record, self.agent_id, importance=self.importance_of(record), whole=self._whole)
 
     def _whole(self, record: Record) -> Record:
-        return self._memory.detail(record.id, scope=record.scope)
+        return self._memory.upkeep.detail(record.id, scope=record.scope)

@@ -127,10 +127,10 @@ class MemorySpace(Retrieval):
             if found is None:
                 raise MemoryRetrievalException(f"there is no memory {memory_id!r} of agent {self.agent_id!r}")
             if found.level:
-                self._memory.restore(memory_id, scope=self.scope)
+                self._memory.upkeep.restore(memory_id, scope=self.scope)
             else:
                 self._memory.recall(scope=self.scope, where=Where(ids=(memory_id,)), limit=1)
-            self._memory.flush()
+            self._memory.admin.flush()
             record = self._memory.get(memory_id, scope=self.scope)
         assert record is not None
         return self._entry(record)

@@ -14,7 +14,7 @@ from .reader import everything
 
 def statistics(memory: Memory, scope: str, importance: Callable[[Record], float]) -> dict[str, Any]:
     """Flat counts and the same by tier. Reads every memory of the agent."""
-    memory.flush()
+    memory.admin.flush()
     records = everything(memory, None, scope, "seq")
     tiers = {}
     for name, tier in TIERS.items():

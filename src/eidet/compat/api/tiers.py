@@ -15,7 +15,7 @@ from .config import MOVES, MemoryConfig, RedisIMConfig, RedisSTMConfig
 
 def maintain(memory: Memory, scope: str, config: MemoryConfig, now: float) -> Maintained:
     """Moves what is over a limit, brings back what is used often, deletes what has expired."""
-    memory.flush()
+    memory.admin.flush()
     done = _once(memory, scope, config, now, MOVES)
     if done.counts.get("move") and _over(memory, scope, Tier.MIDDLE, config.im, now):
         done = _both(
@@ -29,7 +29,7 @@ def _once(memory: Memory, scope: str, config: MemoryConfig, now: float, works: t
         short=_may_stay(memory, scope, Tier.SHORT, config.stm, now),
         middle=_may_stay(memory, scope, Tier.MIDDLE, config.im, now),
     )
-    return memory.maintain(scope, only=works, settings=settings)
+    return memory.upkeep.maintain(scope, only=works, settings=settings)
 
 
 def _both(one: Maintained, other: Maintained) -> Maintained:
@@ -46,7 +46,7 @@ def _both(one: Maintained, other: Maintained) -> Maintained:
 
 def to_long(memory: Memory, scope: str, *, short: bool) -> dict[str, int]:
     """Everything of the middle tier, and of the short one if asked, into the long one; how many of each."""
-    memory.flush()
+    memory.admin.flush()
     blank = Upkeep(
         short_entries=None, short_age_days=None, middle_entries=None, middle_age_days=None, promote_uses=None
     )
@@ -58,7 +58,7 @@ def to_long(memory: Memory, scope: str, *, short: bool) -> dict[str, int]:
 
 
 def _move_records(memory: Memory, scope: str, settings: Upkeep) -> int:
-    return memory.maintain(scope, only="move", settings=settings).counts.get("move", 0)
+    return memory.upkeep.maintain(scope, only="move", settings=settings).counts.get("move", 0)
 
 
 def _may_stay(

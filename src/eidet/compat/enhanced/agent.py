@@ -251,8 +251,8 @@ class EnhancedAgentMemory(ClosesOwnMemory, OldCalls):
         return summarise([Passage(text=line) for line in lines], embedder_in(self.memory).embed, tokens).text
 
     def maintain(self, **how: Any) -> Maintained:
-        """`Memory.maintain` of this scope: tiers, forgetting curve, duplicates, episodes."""
-        return self.memory.maintain(self.scope, **how)
+        """`memory.upkeep.maintain` of this scope: tiers, forgetting curve, duplicates, episodes."""
+        return self.memory.upkeep.maintain(self.scope, **how)
 
     def prune(self, below: float = 0.05) -> int:
         """Forgets what has faded below a strength on the forgetting curve; how many."""
@@ -277,13 +277,13 @@ class EnhancedAgentMemory(ClosesOwnMemory, OldCalls):
             raise BadInput("there is nothing to judge yet: call recall first")
 
     def metrics(self) -> dict[str, Any]:
-        """Success rate and hit ratio of retrieval, whether it drifts, and all of `Memory.metrics`."""
-        told = self.memory.stats(self.scope)["retrieval"]
+        """Success rate and hit ratio of retrieval, whether it drifts, and all of `memory.admin.metrics`."""
+        told = self.memory.admin.stats(self.scope)["retrieval"]
         return {
             "retrieval_success_rate": _value(told["success_rate"]),
             "hit_ratio": _value(told["hit_ratio"]),
             "drift": told["drift"],
-            **self.memory.metrics(self.scope),
+            **self.memory.admin.metrics(self.scope),
         }
 
 

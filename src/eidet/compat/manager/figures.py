@@ -1,4 +1,4 @@
-"""The success metrics of a memory management system, from what `Memory.metrics` counts."""
+"""The success metrics of a memory management system, from what `memory.admin.metrics` counts."""
 
 from __future__ import annotations
 

@@ -238,14 +238,16 @@ class MemoryManager:
     async def summarize(self) -> MemoryEntry:
         """Sums the conversation up in an episode that names its messages; again, it tells all of it."""
         scope, llm = self.config.scope, self.config.llm
-        made = await self._ask(lambda: self.memory.end_session(self.conversation_id, scope=scope, llm=llm))
+        made = await self._ask(
+            lambda: self.memory.upkeep.end_session(self.conversation_id, scope=scope, llm=llm)
+        )
         return self._entry(made, MemoryTypes.EPISODIC)
 
     async def consolidate(self) -> Maintained:
         """Merges what says the same, and makes facts of what several episodes say."""
         works = ("merge", "consolidate")
         scope, llm = self.config.scope, self.config.llm
-        return await self._ask(lambda: self.memory.maintain(scope, only=works, llm=llm))
+        return await self._ask(lambda: self.memory.upkeep.maintain(scope, only=works, llm=llm))
 
     async def prune(self, below: float | None = None) -> Maintained:
         """Forgets what has faded below a strength on the forgetting curve (`forget_below` if not said)."""
@@ -255,7 +257,7 @@ class MemoryManager:
             least = below
         fading = Upkeep(forget_below=least, archive_above=1.0)
         return await self._run(
-            self.memory.maintain, self.config.scope, only=("expire", "forget"), settings=fading
+            self.memory.upkeep.maintain, self.config.scope, only=("expire", "forget"), settings=fading
         )
 
     async def feedback(self, useful: bool, entry: MemoryEntry | None = None) -> None:
@@ -269,7 +271,7 @@ class MemoryManager:
 
     async def metrics(self) -> dict[str, dict[str, float | None]]:
         """How the memory does: performance, quality and scale; None where nothing tells it yet."""
-        return figures(await self._run(self.memory.metrics, self.config.scope))
+        return figures(await self._run(self.memory.admin.metrics, self.config.scope))
 
     async def _run(self, verb: Callable[..., T], *args: Any, **how: Any) -> T:
         return await run(self.memory, verb, *args, **how)

@@ -107,7 +107,7 @@ class RedisMemoryStore(_OnServer):
             if (r.expires or 0.0) < now + seconds and not is_protected(r):
                 due.append(r)
         end = now + (1 + SPARE) * seconds
-        store = memory._engine.store  # noqa: SLF001  a verb would make it a new version of what was said
+        store = memory.parts.store  # a verb would make it a new version of what was said
         store.recast([(record, record.but(expires=end)) for record in due], now=now)
 
 
@@ -152,7 +152,7 @@ class ArchiveMemoryStore(BaseMemoryStore):
 
     def _open(self) -> Memory:
         memory, archive = open_memory(self._place), self.archive()
-        memory.unarchive(archive, scope=self.scope)
+        memory.upkeep.unarchive(archive, scope=self.scope)
         return memory
 
 
@@ -180,7 +180,7 @@ class S3MemoryStore(ArchiveMemoryStore):
 
 
 def _manifest(memory: Memory) -> dict[str, Any]:
-    return memory._engine.manifest(clock_of(memory)())  # noqa: SLF001  what an archive is told of its records
+    return memory.parts.manifest(clock_of(memory)())
 
 
 _ENVIRONMENTS = {

@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from ...core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
@@ -91,7 +92,7 @@ class Node:
 
     @staticmethod
     def _time(line: Any, ends: float) -> None:
-        line._sock.settimeout(max(ends - time.monotonic(), 0.001))  # noqa: SLF001
+        line.set_timeout(max(ends - time.monotonic(), 0.001))
 
     def _take(self, left: float) -> Any:
         self._check_open()
@@ -122,7 +123,7 @@ class Node:
 
         plain: Any = UnixDomainSocketConnection if "path" in self._how else Connection
         make: Any = SSLConnection if self._secure else plain
-        line: Any = make(
+        line: Any = _with_timeouts(make)(
             **self._how,
             socket_timeout=left,
             socket_connect_timeout=left,
@@ -231,3 +232,14 @@ def meaning(error: Exception, name: str) -> EidetError:
     if isinstance(error, (wrong.NoPermissionError, wrong.AuthenticationError)):
         return Misconfigured(f"{name}: {told}; the user of the address lacks rights")
     return Misconfigured(f"{name}: {told}")
+
+
+@cache
+def _with_timeouts(kind: type[Any]) -> type[Any]:
+    """The driver's connection with a timeout that can be changed for each answer."""
+
+    class TimedConnection(kind):  # type: ignore[misc]
+        def set_timeout(self, seconds: float) -> None:
+            self._sock.settimeout(seconds)
+
+    return TimedConnection

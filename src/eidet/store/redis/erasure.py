@@ -81,7 +81,7 @@ class Erasing:
         by: str | None,
         notes: dict[tuple[str, str], int],
     ) -> Erased:
-        look = _Look(self, desk)
+        look = _Look(desk, self._reading, self._wire, self._keys.store, self.history)
         wanted = plan(look)
         rows = self._doomed(look, wanted)
         records = [row.record for row in rows]
@@ -191,10 +191,16 @@ def _lost(told: Mapping[tuple[str, str], bytes], record: Record) -> int:
 class _Look:
     """Reads for a plan, and has the write assume that all of it is still so."""
 
-    def __init__(self, erasing: Erasing, desk: Desk) -> None:
-        self._erasing, self._desk = erasing, desk
-        self._reading = erasing._reading  # noqa: SLF001
-        self._store = erasing._keys.store  # noqa: SLF001
+    def __init__(
+        self,
+        desk: Desk,
+        reading: Reading,
+        wire: Wire,
+        store: str,
+        history: Callable[[str, str], list[Event]],
+    ) -> None:
+        self._desk, self._reading, self._wire = desk, reading, wire
+        self._store, self._history = store, history
         self._known = self._hash("h", "scopes")
         self.versions: dict[str, bytes] = {}
 
@@ -215,7 +221,7 @@ class _Look:
         return self._whole(row for row in rows if row.record.derived_from)
 
     def history(self, scope: str, id: str) -> list[Event]:
-        return self._erasing.history(scope, id)
+        return self._history(scope, id)
 
     def setting(self, name: str) -> str | None:
         found = self._hash("s", name)
@@ -233,4 +239,4 @@ class _Look:
         return [record for record in found if record is not None]
 
     def _hash(self, key: str, field: str) -> bytes:
-        return self._erasing._wire.ask(self._store, ("HGET", self._store + key, field)) or b""  # noqa: SLF001
+        return self._wire.ask(self._store, ("HGET", self._store + key, field)) or b""

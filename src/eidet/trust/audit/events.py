@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Final
 
-from ...core.actor import acts
+from ...core.actor import Acting, acts
 from ...core.errors import EidetError, Misconfigured
 from ...core.record import Record
 from ...core.validate import Json
@@ -19,24 +19,37 @@ _JOINS: Final = ("every", "some", "never")
 
 
 def of_records(
-    log: AuditLog, verb: str, records: Sequence[Record], by: str | None, flags: Flags | None = None
+    log: AuditLog,
+    verb: str,
+    records: Sequence[Record],
+    by: str | None,
+    flags: Flags | None = None,
+    acting: Acting | None = None,
 ) -> list[dict[str, Json]]:
     """One event for each scope that the records are of; none for no records."""
+    actor = acts() if acting is None else acting
     if len(records) == 1:
-        return [_event(log, verb, records[0].scope, records, by, flags or {})]
+        return [_event(log, verb, records[0].scope, records, by, flags or {}, actor)]
     scopes: dict[str, list[Record]] = {}
     for record in records:
         scopes.setdefault(record.scope, []).append(record)
-    return [_event(log, verb, scope, some, by, flags or {}) for scope, some in scopes.items()]
+    return [_event(log, verb, scope, some, by, flags or {}, actor) for scope, some in scopes.items()]
 
 
 def _event(
-    log: AuditLog, verb: str, scope: str, records: Sequence[Record], by: str | None, flags: Flags
+    log: AuditLog,
+    verb: str,
+    scope: str,
+    records: Sequence[Record],
+    by: str | None,
+    flags: Flags,
+    acting: Acting,
 ) -> dict[str, Json]:
-    reasons = acts().reasons
+    reasons = acting.reasons
     return log.told(
         verb,
         by=by,
+        acting=acting,
         scope=scope,
         ids=[record.id for record in records],
         count=len(records),
@@ -48,7 +61,12 @@ def _event(
 
 
 def of_filter(
-    log: AuditLog, verb: str, where: Where, by: str | None, census: Mapping[tuple[str, str], int] | None
+    log: AuditLog,
+    verb: str,
+    where: Where,
+    by: str | None,
+    census: Mapping[tuple[str, str], int] | None,
+    acting: Acting | None = None,
 ) -> dict[str, Json]:
     """An event for all that matches; what the filter asks about, not what it asks: that may be content."""
     kinds: Counter[str] = Counter()
@@ -57,6 +75,7 @@ def of_filter(
     return log.told(
         verb,
         by=by,
+        acting=acting,
         scope=None if where.scope is None else str(where.scope),
         ids=None if where.ids is None else list(where.ids),
         count=None if census is None else sum(kinds.values()),

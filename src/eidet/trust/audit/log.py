@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from ...core.actor import acts
+from ...core.actor import Acting, acts
 from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...core.validate import Json
 from . import Audit
@@ -58,6 +58,11 @@ class AuditLog:
         self._head: int | None = None
         self._known = False
 
+    @property
+    def keeps_content(self) -> bool:
+        """Whether entries repeat what records say."""
+        return self.audit.content
+
     # Writing.
 
     def note(self, verb: str, *, by: str | None = None, **what: Json) -> int:
@@ -68,9 +73,14 @@ class AuditLog:
         """
         return self.append([self.told(verb, by=by, **what)])[0]
 
-    def told(self, verb: str, *, by: str | None = None, **what: Json) -> dict[str, Json]:
-        """An entry to be: what is said, and who says it. What is None or empty is left out."""
-        actor = acts()
+    def told(
+        self, verb: str, *, by: str | None = None, acting: Acting | None = None, **what: Json
+    ) -> dict[str, Json]:
+        """An entry to be: what is said, and who says it. What is None or empty is left out.
+
+        `acting` is who asked for it, captured when that was; else whoever acts now.
+        """
+        actor = acts() if acting is None else acting
         ordered = {
             "verb": verb,
             **what,

@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ...core.scope import Scope
-from ...engine import Engine
+from .log import AuditLog
 
 Done = Callable[[int], int]
 
 
 class Auditing:
-    """Notes for the log of an engine; nothing where it has none."""
+    """Notes for an audit log; nothing where there is none."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, log: AuditLog | None) -> None:
+        self._log = log
 
     def read(self, verb: str, scope: str | Scope, ids: Sequence[str], *, query: str | None = None) -> None:
         """Before the answer is given: what cannot be noted is not answered."""
-        log = self._engine.audit
+        log = self._log
         if log is not None and log.audit.recalls:
             asked = query if log.audit.content else None
             log.note(verb, scope=str(Scope.of(scope)), ids=list(ids), count=len(ids), query=asked)
@@ -27,7 +27,7 @@ class Auditing:
     @contextmanager
     def doing(self, verb: str, scope: str | Scope | None = None, *, file: str) -> Iterator[Done]:
         """Notes what is about to be done, and afterwards with how many records it was, or that it failed."""
-        log = self._engine.audit
+        log = self._log
         if log is None:
             yield _same
             return

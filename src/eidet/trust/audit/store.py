@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ...core.actor import Acting, acts
 from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
@@ -39,6 +40,11 @@ class AuditedStore:
         if name == "_store":
             raise AttributeError(name)
         return getattr(self._store, name)
+
+    @property
+    def inner(self) -> Store:
+        """The store whose changes are noted."""
+        return self._store
 
     @property
     def audit(self) -> AuditLog:
@@ -102,14 +108,18 @@ class AuditedStore:
         return gone
 
     def erase(self, plan: Callable[[Look], Erasure], *, now: float, by: str | None = None) -> Erased:
-        """Noted once it is planned, inside of the write: what cannot be noted is undone."""
+        """Noted once it is planned, inside of the write: what cannot be noted is undone.
+
+        Who acts is captured here, because the thread of another writer may run the plan.
+        """
+        actor = acts()
         numbers: list[int] = []
         named: set[tuple[str, str]] = set()
 
         def noted(look: Look) -> Erasure:
             planned = plan(look)
             named.update((record.scope, record.id) for record in planned.gone)
-            numbers.extend(self._log.append(self._planned(planned, by)))
+            numbers.extend(self._log.append(self._planned(planned, by, actor)))
             return planned
 
         try:
@@ -159,13 +169,15 @@ class AuditedStore:
             self._log.afterwards("prune", count=count, dead=dead)
         return count
 
-    def _planned(self, erasure: Erasure, by: str | None) -> list[dict[str, Json]]:
-        told = of_records(self._log, "erase", erasure.gone, by)
-        told += of_records(self._log, "anew", [old for old, _ in erasure.anew], by)
+    def _planned(self, erasure: Erasure, by: str | None, actor: Acting) -> list[dict[str, Json]]:
+        told = of_records(self._log, "erase", erasure.gone, by, acting=actor)
+        told += of_records(self._log, "anew", [old for old, _ in erasure.anew], by, acting=actor)
         if erasure.where is not None:
-            told.append(of_filter(self._log, "erase", erasure.where, by, None))
+            told.append(of_filter(self._log, "erase", erasure.where, by, None, actor))
         stones = Counter(stone.scope for stone in erasure.stones)
-        return told + [self._log.told("entomb", by=by, scope=s, count=n) for s, n in stones.items()]
+        for scope, count in stones.items():
+            told.append(self._log.told("entomb", by=by, acting=actor, scope=scope, count=count))
+        return told
 
     def _left(self, numbers: list[int], ids: list[str]) -> None:
         """Records that somebody else changed meanwhile, and which were left as they are."""

@@ -20,10 +20,11 @@ from ...core.errors import BadInput, Corrupt
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from ...engine import Engine
+from ...parts import Parts
 from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
 from ...store.tombstones import Marker, secret_of
 from ...upkeep.lifecycle import Life
+from ...write.echoes import EchoGuard
 from .absence import Absence, Search, absence_of
 from .cleaning import Cleaning, Emptying
 from .journal import Entry, with_entry
@@ -98,18 +99,19 @@ class _Words:
 
 
 class Erasing:
-    """Forgets in an engine's memory."""
+    """Forgets in an open memory."""
 
-    def __init__(self, engine: Engine, life: Life, empty: Emptying | None = None) -> None:
+    def __init__(self, parts: Parts, life: Life, echoes: EchoGuard, empty: Emptying | None = None) -> None:
         """`empty` takes the values behind what was forgotten out of a vault, where there is one."""
-        self._engine = engine
+        self._parts = parts
         self._life = life
+        self._echoes = echoes
         self._empty = empty
 
     def forget(self, wish: Wish, *, now: float, by: str | None, why: str | None, key: object) -> Forgotten:
         """What is damaged is deleted without being read: its id is entombed, its words are not known."""
         signer = self._signer(key)
-        self._engine.flush()
+        self._parts.flush()
         try:
             receipt = self._erased(wish, now=now, by=by, notes=())
         except Corrupt as error:
@@ -121,7 +123,7 @@ class Erasing:
     def _erased(self, wish: Wish, *, now: float, by: str | None, notes: tuple[str, ...]) -> Receipt:
         """Deletes in one write, then cleans; the receipt is not signed yet."""
         marker, token, doom = self._marker(), uuid.uuid4().hex, Doom()
-        cleaning, words = Cleaning(self._engine, self._life, marker, self._empty), _Words(self._life)
+        cleaning, words = self._cleaning(marker), _Words(self._life)
         archived = cleaning.archived(wish)
 
         def plan(look: Look) -> Erasure:
@@ -136,7 +138,7 @@ class Erasing:
             cleaning.settle(token)
         asked = len(erased.gone) if wish.wholesale else len(doom.asked)
         return Receipt(
-            store=self._engine.store.identity,
+            store=self._parts.store.identity,
             scope=str(wish.scope),
             ids=tuple(dict.fromkeys(id for _, id in erased.gone)),
             marks=tuple(stone.mark.hex() for stone in doom.stones if _is_hash(stone)),
@@ -155,10 +157,10 @@ class Erasing:
             raise Preview(doom, len(doom.asked))
 
         try:
-            self._engine.store.erase(plan, now=0.0)
+            self._parts.store.erase(plan, now=0.0)
         except Preview as found:
             if wish.wholesale:
-                found.count = self._engine.store.count(wish.where)
+                found.count = self._parts.store.count(wish.where)
             return found
         raise AssertionError("a plan that raises was carried out")
 
@@ -174,41 +176,44 @@ class Erasing:
     def _attempted(self, plan: Any, words: _Words, *, now: float, by: str | None) -> Any:
         for _ in range(ATTEMPTS):
             try:
-                return self._engine.store.erase(plan, now=now, by=by)
+                return self._parts.store.erase(plan, now=now, by=by)
             except _Unworded as unworded:
                 for old, left in unworded.needs:
                     words.make(old, left)
         words.patient = False  # somebody changes the episode all the time
-        return self._engine.store.erase(plan, now=now, by=by)
+        return self._parts.store.erase(plan, now=now, by=by)
 
     def finish(self, now: float, *, index: bool = True) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean.
 
         Without `index`, one on another server waits for the next time: it may be away, and take its time.
         """
-        Cleaning(self._engine, self._life, self._marker(), self._empty).finish(now, index=index)
+        self._cleaning(self._marker()).finish(now, index=index)
+
+    def _cleaning(self, marker: Marker) -> Cleaning:
+        return Cleaning(self._parts, self._life.keeping, self._echoes, marker, self._empty)
 
     # Proof.
 
     def verify_receipt(self, receipt: Receipt, key: object) -> bool:
-        if receipt.store != self._engine.store.identity:
+        if receipt.store != self._parts.store.identity:
             return False
-        known = (self._engine.store.setting(KEYS) or "").split()
-        return Signer(secret_of(self._engine.store, "receipts"), key).holds(receipt, frozenset(known))
+        known = (self._parts.store.setting(KEYS) or "").split()
+        return Signer(secret_of(self._parts.store, "receipts"), key).holds(receipt, frozenset(known))
 
     def absence(self, what: Any, scope: Any) -> Absence:
-        self._engine.flush()
+        self._parts.flush()
         search = Search(
-            engine=self._engine, marker=self._marker(), scope=scope, archives=self._life.keeping.archives()
+            parts=self._parts, marker=self._marker(), scope=scope, archives=self._life.keeping.archives()
         )
         return absence_of(search, what)
 
     def _marker(self) -> Marker:
-        return Marker(secret_of(self._engine.store, "marks"))
+        return Marker(secret_of(self._parts.store, "marks"))
 
     def _signer(self, key: object) -> Signer:
-        store = self._engine.store
-        chosen = key if key is not None else self._engine.settings.receipt_key
+        store = self._parts.store
+        chosen = key if key is not None else self._parts.settings.receipt_key
         signer = Signer(secret_of(store, "receipts"), chosen)
         if signer.private is not None:
             known = (store.setting(KEYS) or "").split()
@@ -230,7 +235,7 @@ def _is_hash(stone: Stone) -> bool:
 
 
 def wish_for(
-    engine: Engine,
+    parts: Parts,
     where: Where,
     scope: Scope,
     ids: Sequence[str] | None,
@@ -246,7 +251,7 @@ def wish_for(
         ids=tuple(ids or ()),
         entombs=not everything or for_good is True,
         ends=everything,
-        echoes=engine.settings.echo_guard,
+        echoes=parts.settings.echo_guard,
     )
-    large = wish.ends and not wish.entombs and engine.store.count(where) > WHOLESALE
+    large = wish.ends and not wish.entombs and parts.store.count(where) > WHOLESALE
     return replace(wish, wholesale=large)

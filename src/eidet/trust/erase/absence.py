@@ -12,8 +12,8 @@ from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json, clean_json, clean_text, dump_json
 from ...core.where import Where
-from ...engine import Engine
 from ...models.embed import FiledEmbedder
+from ...parts import Parts
 from ...store.tombstones import Marker, folded
 from ...upkeep.archive import Archive
 from .archives import records_in
@@ -72,9 +72,9 @@ class Sought:
 
 @dataclass(slots=True)
 class Search:
-    """The places of one engine, as far as a scope reaches."""
+    """The places of one memory, as far as a scope reaches."""
 
-    engine: Engine
+    parts: Parts
     marker: Marker
     scope: Scope
     archives: Sequence[Archive]
@@ -103,7 +103,7 @@ def sought_by(search: Search, what: object) -> Sought:
         text = clean_text(what, "what was forgotten")
         if not text.strip():
             raise BadInput("say what was forgotten: a receipt, an id, a text or a value")
-        if search.engine.store.history(search.scope.path, text):  # ids stay in the history
+        if search.parts.store.history(search.scope.path, text):  # ids stay in the history
             return Sought(ids=frozenset([text]))
         return Sought(ids=frozenset([text]), marks=frozenset(_marks(search, text, None)), text=text)
     if what is None:
@@ -119,7 +119,7 @@ def _marks(search: Search, text: str, data: Json) -> Iterator[bytes]:
 def _in_store(search: Search, sought: Sought) -> None:
     by_id, by_mark, by_word, derived, told, count, revised = [], [], [], [], [], 0, 0
     says = _says(sought)
-    for record in search.engine.store.scan(Where(scope=search.scope)):
+    for record in search.parts.store.scan(Where(scope=search.scope)):
         count += 1
         name = f"{record.scope}/{record.id}"
         if record.id in sought.ids and (sought.since is None or record.created <= sought.since):
@@ -167,19 +167,19 @@ def _told(record: Record) -> str:
 def _is_there(search: Search, record: Record, sought: Sought) -> bool:
     """Whether the sources that it names are records of today: then it was made of those."""
     named = [id for id in record.derived_from if id in sought.ids]
-    return all(search.engine.store.get(record.scope, named))
+    return all(search.parts.store.get(record.scope, named))
 
 
 def _history(search: Search, scope: str, id: str) -> str:
     """What history tells of the content of a record."""
-    told = [event.before for event in search.engine.store.history(scope, id) if event.before]
+    told = [event.before for event in search.parts.store.history(scope, id) if event.before]
     return "\n".join(map(dump_json, told))
 
 
 def _in_index(search: Search) -> None:
-    scopes = list(search.engine.store.scopes(search.scope)) or [search.scope.path]
+    scopes = list(search.parts.store.scopes(search.scope)) or [search.scope.path]
     faults = [
-        fault for scope in scopes for fault in search.engine.index.check(scope) if "still holds" in fault
+        fault for scope in scopes for fault in search.parts.index.check(scope) if "still holds" in fault
     ]
     search.note("index", len(scopes), faults)
 
@@ -205,7 +205,7 @@ def _is(search: Search, sought: Sought, record: Record, says: Callable[[str], bo
 
 def _in_files(search: Search, sought: Sought) -> None:
     """The bytes of every file; without words to look for, a receipt is not sought in bytes."""
-    store, forms = search.engine.store, sought.forms
+    store, forms = search.parts.store, sought.forms
     copies = schema_copies(store)
     for name, files in (
         ("files of the store", store_files(store)),
@@ -220,5 +220,7 @@ def _in_files(search: Search, sought: Sought) -> None:
 
 
 def _cache_files(search: Search) -> list[Path]:
-    embedder = search.engine.embedder
-    return list(embedder.cache_files()) if isinstance(embedder, FiledEmbedder) else []
+    embedder = search.parts.embedder
+    if not isinstance(embedder, FiledEmbedder):
+        return []
+    return list(embedder.cache_files())

@@ -11,15 +11,15 @@ from pathlib import Path
 from ...core.errors import EidetError, Refused, Unavailable
 from ...core.record import Record
 from ...core.where import Where
-from ...engine import Engine
 from ...index.embedded.sidecar import Sidecars
 from ...models.embed import ForgettingEmbedder
-from ...open import is_embedded
+from ...parts import Parts
 from ...store import Erasure
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
 from ...text.chunks import units_of
-from ...upkeep.lifecycle import Life
+from ...upkeep.service import Keeping
+from ...write.echoes import EchoGuard
 from .archives import expunge, records_in
 from .files import forms_of, path_of, remove, schema_copies, sidecars
 from .journal import entries_in, without_entry
@@ -47,17 +47,25 @@ class Cleaned:
 class Cleaning:
     """Takes what was forgotten out of everything beside the records of a store."""
 
-    def __init__(self, engine: Engine, life: Life, marker: Marker, empty: Emptying | None = None) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        keeping: Keeping,
+        echoes: EchoGuard,
+        marker: Marker,
+        empty: Emptying | None = None,
+    ) -> None:
         """`empty` takes values out of a vault of pseudonyms, where there is one."""
-        self._engine = engine
-        self._life = life
+        self._parts = parts
+        self._keeping = keeping
+        self._echoes = echoes
         self._marker = marker
         self._empty = empty
 
     def archived(self, wish: Wish) -> list[Record]:
         """What archives hold of what is meant: it must not come back from elsewhere either."""
         found: list[Record] = []
-        for archive in self._life.keeping.archives() if wish.entombs else ():
+        for archive in self._keeping.archives() if wish.entombs else ():
             try:
                 found += [record for _, record in records_in(archive) if wish.where.matches(record)]
             except EidetError as error:
@@ -89,7 +97,7 @@ class Cleaning:
 
     def finish(self, now: float, *, index: bool) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean."""
-        store = self._engine.store
+        store = self._parts.store
         if not store.writable or not (entries := entries_in(store.setting)):
             return
         gone = {(scope, id) for entry in entries for scope, id in entry.ids}
@@ -100,7 +108,7 @@ class Cleaning:
         if index:
             self._cleanse(cleaned, scopes)
         else:
-            cleaned.unfinished = not is_embedded(store, self._engine.settings)
+            cleaned.unfinished = not self._parts.has_embedded_index
         self._clean_files(cleaned, sidecars(store), None)  # sidecars are caches: whichever scopes were meant
         self._empty_vault(cleaned, None)
         for note in cleaned.notes:
@@ -110,10 +118,10 @@ class Cleaning:
 
     def settle(self, token: str) -> None:
         """The journal is done with."""
-        self._engine.store.erase(lambda look: Erasure(settings=without_entry(look, token)), now=0.0)
+        self._parts.store.erase(lambda look: Erasure(settings=without_entry(look, token)), now=0.0)
 
     def _clean_files(self, cleaned: Cleaned, caches: Sequence[Path], said: Sequence[bytes] | None) -> None:
-        store = self._engine.store
+        store = self._parts.store
         try:
             cleaned.counts["sidecars"] = remove(caches)
             cleaned.counts["schema_copies"] = remove(schema_copies(store))
@@ -136,14 +144,14 @@ class Cleaning:
             cleaned.unfinished = True
 
     def _living(self) -> Iterator[Record]:
-        yield from self._engine.store.scan(Where())
-        for archive in self._life.keeping.archives():
+        yield from self._parts.store.scan(Where())
+        for archive in self._keeping.archives():
             yield from (record for _, record in records_in(archive))
 
     def _cleanse(self, cleaned: Cleaned, scopes: Iterable[str]) -> None:
         """The index, wherever it is kept. `Unavailable` where the store itself is away."""
         try:
-            held = [note for scope in sorted(scopes) for note in self._engine.cleanse(scope)]
+            held = [note for scope in sorted(scopes) for note in self._parts.cleanse(scope)]
         except EidetError as error:
             cleaned.notes.append(f"the index may hold what is gone: {error}")
             cleaned.unfinished = True
@@ -154,32 +162,32 @@ class Cleaning:
             cleaned.unfinished |= bool(held)
 
     def _drop_caches(self, scopes: Iterable[str], said: Sequence[Record]) -> None:
-        self._life.unlearn(scopes)
-        embedder = self._engine.embedder
+        self._echoes.unlearn(scopes)
+        embedder = self._parts.embedder
         if isinstance(embedder, ForgettingEmbedder):
             texts = dict.fromkeys(record.text for record in said)
             embedder.forget([*texts, *(unit for text in texts for unit in units_of(text))])
 
     def _sidecars_of(self, scopes: Iterable[str]) -> list[Path]:
-        path = path_of(self._engine.store)
+        path = path_of(self._parts.store)
         if path is None:
             return []
-        files = Sidecars(path.with_name(f"{path.name}-index"), self._engine.store)
+        files = Sidecars(path.with_name(f"{path.name}-index"), self._parts.store)
         return [file for scope in scopes if (file := files.path(scope)) is not None and file.exists()]
 
     def _from_archives(self, doomed: Callable[[Record], bool], now: float) -> tuple[int, list[str]]:
-        found = [expunge(archive, doomed, now=now) for archive in self._life.keeping.archives()]
+        found = [expunge(archive, doomed, now=now) for archive in self._keeping.archives()]
         return sum(count for count, _ in found), [note for _, notes in found for note in notes]
 
     def _told_elsewhere(self) -> list[str]:
-        audit = self._engine.audit
-        if audit is None or not audit.audit.content:
+        audit = self._parts.audit
+        if audit is None or not audit.keeps_content:
             return []
         return ["the audit log records content (audit_content) and keeps it as evidence"]
 
     def _is_over(self, record: Record) -> bool:
         """Whether it is entombed: by what it says, or with its scope."""
-        store, mark = self._engine.store, self._marker.of_record(record)
+        store, mark = self._parts.store, self._marker.of_record(record)
         if mark is not None and store.entombed(record.scope, [mark]):
             return True
         found = (store.entombed(scope, [end]) for scope, end in ends_of(record.scope))

@@ -53,7 +53,7 @@ class Receipt:
 
     @classmethod
     def load(cls, path: str | Path) -> Receipt:
-        """Corrupt if it is no receipt; whether it is true, `Memory.verify_receipt` says."""
+        """Corrupt if it is no receipt; whether it is true, `memory.trust.verify_receipt` says."""
         try:
             said = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:

@@ -22,10 +22,12 @@ from ...core.hit import Hit, Hits
 from ...core.record import Record
 from ...core.settings import Settings
 from ...core.where import Where
-from ...engine import Engine
+from ...parts import Parts
 from ...text.chunks import units_of
-from ...write import Given, drafts_of, text_said
+from ...write.ingest import Ingest
+from ...write.put import put_records
 from ...write.reembed import batches
+from ...write.shape import Given, drafts_of, text_said
 from .fields import (
     Guard,
     Pending,
@@ -62,14 +64,14 @@ BATCH: Final = 500
 class Guarding:
     """The guard of an open memory. Without a policy, plain texts of users cost next to nothing."""
 
-    def __init__(self, engine: Engine, guard: Guard | None) -> None:
-        self._engine = engine
+    def __init__(self, parts: Parts, guard: Guard | None) -> None:
+        self._parts = parts
         self._guard = guard
         self._asking = None if guard is None else guard.asking
-        self._scan = scan_of(engine.settings.poison)
-        self._above = threshold_of(engine.settings.quarantine_above)
+        self._scan = scan_of(parts.settings.poison)
+        self._above = threshold_of(parts.settings.quarantine_above)
         if guard is not None and guard.vault is not None:
-            guard.vault.note_user(engine.store.identity)
+            guard.vault.note_user(parts.store.identity)
             guard.vault.close()  # opened again when it is needed
 
     # On the way in.
@@ -97,7 +99,7 @@ class Guarding:
         """
         records = with_classes(records, pending)
         aside = {record.id for record in there if record is not None and record.trust == "quarantined"}
-        if self._scan != "off" or self._engine.settings.echo_guard or aside:
+        if self._scan != "off" or self._parts.settings.echo_guard or aside:
             records = [self._checked(record, now, aside) for record in records]
         self._keep(pending)
         return records
@@ -120,8 +122,8 @@ class Guarding:
 
     def _echoed(self, record: Record) -> Record | None:
         """The memory that a text only repeats, if the echo guard noticed that."""
-        id = record.state.echo_of if self._engine.settings.echo_guard else None
-        return self._engine.store.get(record.scope, [id])[0] if id is not None else None
+        id = record.state.echo_of if self._parts.settings.echo_guard else None
+        return self._parts.store.get(record.scope, [id])[0] if id is not None else None
 
     def _keep(self, pending: Pending) -> None:
         if pending.values and self._guard is not None and self._guard.vault is not None:
@@ -140,7 +142,7 @@ class Guarding:
         kept = batch if guard is None else [guard_record(record, guard, pending) for record in batch]
         pairs = enumerate(zip(kept, batch, strict=True))
         bare = [at for at, (new, old) in pairs if new.vector is None and old.vector is not None]
-        for at, ready in zip(bare, self._engine.ingest.derived([kept[at] for at in bare]), strict=True):
+        for at, ready in zip(bare, Ingest.of(self._parts).derived([kept[at] for at in bare]), strict=True):
             kept[at] = ready
         fresh = [record if _is_judged(record) else self._checked(record, now, set()) for record in kept]
         self._keep(pending)
@@ -192,12 +194,12 @@ class Guarding:
             return old
         if old.state.hold is not None:
             raise Refused(f"record {old.id!r} is under a legal hold: `release` it before a change")
-        return self._engine.put([new], now=now, unique=False, expect=old.version, by=by)[0]
+        return put_records(self._parts, [new], now=now, expect=old.version, by=by)[0]
 
     # Pseudonyms.
 
     def reveal(self, about: Told, key: object = None) -> Told:
-        """With pseudonyms turned back, for who may see it: see `Memory.reveal`."""
+        """With pseudonyms turned back, for who may see it: see `memory.trust.reveal`."""
         if not isinstance(about, Told):
             raise BadInput(f"reveal takes a text, a record or hits, not {type(about).__name__}")
         guard = self._may_reveal(key)
@@ -222,7 +224,7 @@ class Guarding:
         guard = self._guard
         if guard is None or guard.vault is None or guard.key is None:
             raise Misconfigured("this memory has no vault to reveal from: Memory(…, guard=…, vault=…)")
-        if key is None and not self._engine.settings.reveal:
+        if key is None and not self._parts.settings.reveal:
             raise Refused("this memory reveals only with the key (the setting reveal): pass key=…")
         if key is not None and not compare_digest(subkey(key_of(key), b"tokens"), guard.key):
             raise Refused("the given key is not the one of this memory's vault")
@@ -248,14 +250,14 @@ class Guarding:
         guard = self._guard
         if guard is None or guard.vault is None:
             return 0
-        if guard.vault.users() - {self._engine.store.identity}:
+        if guard.vault.users() - {self._parts.store.identity}:
             raise Refused("another memory uses the same vault: use `forget_value` to remove a value from it")
         return empty_vault(guard.vault, said, living, tuple(one.name for one in guard.policy.patterns))
 
     def _note(self, verb: str, what: Mapping[str, Any]) -> None:
         """Before it is done, in the audit log if there is one: which records or pseudonyms, never a value."""
-        if self._engine.audit is not None:
-            self._engine.audit.note(verb, **what)
+        if self._parts.audit is not None:
+            self._parts.audit.note(verb, **what)
 
     def close(self) -> None:
         if self._guard is not None and self._guard.vault is not None:

@@ -24,8 +24,9 @@ def sealed_in(store: Store) -> SealedStore | None:
     """The sealed store that a store is or is around; None if there is none."""
     if isinstance(store, SealedStore):
         return store
-    inner: Store | None = getattr(store, "_store", None)
-    return None if inner is None else sealed_in(inner)
+    from ..audit.store import AuditedStore
+
+    return sealed_in(store.inner) if isinstance(store, AuditedStore) else None
 
 
 def sealed_export(store: SealedStore, where: Where) -> tuple[Iterator[Record], dict[str, Any]]:

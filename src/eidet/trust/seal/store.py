@@ -13,6 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final, TypeVar
 
+from ...core.actor import acting_as, acts
 from ...core.errors import Corrupt
 from ...core.event import Event
 from ...core.record import Record
@@ -165,7 +166,13 @@ class SealedStore(Around):
 
     def erase(self, plan: Callable[[Look], Erasure], *, now: float, by: str | None = None) -> Erased:
         actor = self.actor(by)  # before the write: it may have to make a key
-        return self.inner.erase(lambda look: self._planned(plan, look), now=now, by=actor)
+        asker = acts()
+
+        def planned(look: Look) -> Erasure:
+            with acting_as(asker):  # the thread of another writer may run this, and keys are noted
+                return self._planned(plan, look)
+
+        return self.inner.erase(planned, now=now, by=actor)
 
     def _planned(self, plan: Callable[[Look], Erasure], look: Look) -> Erasure:
         """What was planned, in the terms of the store inside. Nobody else writes now: keys are right."""

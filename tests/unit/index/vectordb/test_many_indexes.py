@@ -165,7 +165,7 @@ def rebuilt(memory: Memory) -> None:
     """Whoever sends at that moment is waited for."""
     for _ in range(100):
         with contextlib.suppress(Unavailable):
-            memory.rebuild()
+            memory.admin.rebuild()
             return
         time.sleep(0.05)
     raise AssertionError("nobody let it rebuild")
@@ -211,6 +211,6 @@ def test_over_any_store_indexes_can_be_changed_while_it_is_written_and_asked(
                 [hit.record.id for hit in m.recall(word, scope="big", limit=1)] for m in (one, two, plain)
             ]
             assert told[0] == told[1] == told[2], word
-        assert one.check() == two.check() == []
-        assert one.stats()["index"]["rows_in_database"] > 10
+        assert one.admin.check() == two.admin.check() == []
+        assert one.admin.stats()["index"]["rows_in_database"] > 10
     other.stop()

@@ -485,11 +485,11 @@ def test_a_new_embedder_begins_a_new_shelf_of_its_width() -> None:
     memory = Memory(embedder="hashing", settings=settings)
     memory.remember("Ann lives in Oslo", scope="a")
     assert memory.recall("where does Ann live?", scope="a")[0].text == "Ann lives in Oslo"
-    assert memory.stats()["index"]["rows_in_database"] == 1
-    memory.reembed("wordllama")
+    assert memory.admin.stats()["index"]["rows_in_database"] == 1
+    memory.admin.reembed("wordllama")
     memory.remember("Bob lives in Rome", scope="a")
     assert memory.recall("where does Bob live?", scope="a")[0].text == "Bob lives in Rome"
-    assert memory.check() == []
+    assert memory.admin.check() == []
     memory.close()
 
 

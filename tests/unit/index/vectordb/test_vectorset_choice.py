@@ -32,11 +32,11 @@ def memory(place: object = None, index: str | None = None, **how: object) -> Ite
 
 
 def index_of(opened: Memory) -> type:
-    return type(opened._engine.index)
+    return type(opened.parts.index)
 
 
 def in_server(opened: Memory) -> int:
-    told = opened.stats()["index"]
+    told = opened.admin.stats()["index"]
     return int(told["rows_in_database"])
 
 
@@ -46,7 +46,7 @@ def test_a_server_with_vector_sets_is_used_unasked(redis8_url: str) -> None:
         assert index_of(opened) is VectorIndex
         assert opened.recall("Oslo")[0].text == "Ann lives in Oslo"
         assert in_server(opened) == 0  # so few stay in RAM
-        assert opened._engine.index._how.small == 100_000  # type: ignore[attr-defined]
+        assert opened.parts.index._how.small == 100_000  # type: ignore[attr-defined]
 
 
 def test_a_server_without_them_is_none_the_worse(redis_url: str) -> None:
@@ -113,7 +113,7 @@ def test_a_user_who_may_not_use_them_does_without(redis8: Redis8, redis8_url: st
         opened.remember([f"note {n} about topic{n}" for n in range(5)])
         assert opened.recall("topic3", who=None)[0].text.endswith("topic3")
         opened.forget(opened.recall("topic4")[0].id)
-        assert opened.check() == []
+        assert opened.admin.check() == []
         assert in_server(opened) == 5
 
 
@@ -126,7 +126,7 @@ def test_another_server_can_hold_the_vectors_of_any_memory(redis8_url: str, tmp_
         opened.remember([f"note {n} about topic{n}" for n in range(20)])
         assert opened.recall("topic7")[0].text.endswith("topic7")
         assert in_server(opened) == 20
-        assert opened.check() == []
+        assert opened.admin.check() == []
 
 
 def test_a_memory_without_a_server_cannot_use_its_own() -> None:
@@ -160,11 +160,11 @@ def test_sets_of_bytes_are_made_anew_where_exact_ones_are_wanted(redis8_url: str
             opened.remember(f"note about turn{turn} of bits")
             for _ in range(2):  # the first may notice, the second finds
                 assert opened.recall(f"turn{turn}")[0].text == f"note about turn{turn} of bits"
-            database = opened._engine.index._database  # type: ignore[attr-defined]
+            database = opened.parts.index._database  # type: ignore[attr-defined]
             key = next(iter(database._sizes))
             told = database._wire.ask(key, ("VINFO", key))
             assert told[1] == kind
-            assert opened.check() == []
+            assert opened.admin.check() == []
 
 
 def test_valkey_is_asked_nothing_it_does_not_know(valkey: Valkey, redis_url: str) -> None:
@@ -172,7 +172,7 @@ def test_valkey_is_asked_nothing_it_does_not_know(valkey: Valkey, redis_url: str
         opened.remember("Ann lives in Oslo")
         opened.recall("Oslo")
         opened.forget(scope="default", everything=True, for_good=True)
-        assert opened.check() == []
+        assert opened.admin.check() == []
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_a_process_that_only_forgets_takes_it_from_the_server_too(redis8: Redis8
             assert redis8.ask("VEMB", key, f"{hit.record.seq << 12:016x}") in (b"$-1", b"*-1")
         assert held(redis8, key) == 9
         assert memory.recall("topic5")[0].text.endswith("topic5")
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_sets_whose_losses_nobody_remembers_are_filled_anew(redis8: Redis8, redis8_url: str) -> None:
@@ -84,7 +84,7 @@ def test_sets_whose_losses_nobody_remembers_are_filled_anew(redis8: Redis8, redi
         for _ in range(2):
             assert memory.recall("topic6")[0].text.endswith("topic6")
         assert held(redis8, set_of(memory)[1]) == 8
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_all_units_of_a_long_text_go_with_it(redis8: Redis8, redis8_url: str) -> None:
@@ -99,7 +99,7 @@ def test_all_units_of_a_long_text_go_with_it(redis8: Redis8, redis8_url: str) ->
         assert memory.recall("zebras")[0].text == "a short note about zebras"
         assert held(redis8, key) == 1
         assert names(redis8_url) == [key]  # and the list of further units is empty
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 def test_the_set_of_a_scope_that_expires_goes_with_it(redis8: Redis8, redis8_url: str) -> None:
@@ -127,21 +127,21 @@ def test_a_scope_goes_to_the_server_in_the_background_when_it_has_grown(redis8_u
         assert names(redis8_url) == []
         memory.remember([f"more of number{n}" for n in range(50, 70)])
         assert memory.recall("topic7")[0].text.endswith("topic7")
-        assert memory._engine.index._worker.settled(30)  # type: ignore[attr-defined]
+        assert memory.parts.index._worker.settled(30)  # type: ignore[attr-defined]
         assert memory.recall("topic7")[0].text.endswith("topic7")
-        assert memory.stats()["index"]["rows_in_database"] == 70
+        assert memory.admin.stats()["index"]["rows_in_database"] == 70
 
 
 def test_a_scope_is_sent_once_when_it_is_rebuilt_for_the_first_time(redis8_url: str) -> None:
     with opened(redis8_url, "embedded") as memory:
         memory.remember([f"note number{n} about topic{n}" for n in range(20)])
     with opened(redis8_url, "vectorset://?small=0&tail_rows=5&background=no") as memory:
-        assert memory.rebuild("default") == 20
+        assert memory.admin.rebuild("default") == 20
         assert set_of(memory)[1].endswith("-1")
-        assert memory.stats()["index"]["rows_in_database"] == 20
-        memory.rebuild("default")
+        assert memory.admin.stats()["index"]["rows_in_database"] == 20
+        memory.admin.rebuild("default")
         assert set_of(memory)[1].endswith("-2")
-        assert memory.check() == []
+        assert memory.admin.check() == []
         assert len(names(redis8_url)) == 1
 
 
@@ -156,8 +156,8 @@ def test_a_copy_has_sets_of_its_own(redis8_url: str, tmp_path: Path) -> None:
             assert twin.recall("topic4")[0].text.endswith("topic4")
         twin.forget(twin.recall("topic4")[0].id, for_good=True)
         assert memory.recall("topic4")[0].text.endswith("topic4")
-        assert memory.check() == twin.check() == []
-        assert memory.stats()["index"]["rows_in_database"] == 10
+        assert memory.admin.check() == twin.admin.check() == []
+        assert memory.admin.stats()["index"]["rows_in_database"] == 10
     with Memory(tmp_path / "twin.db", embedder=Hashing(16)) as twin:
         assert twin.recall("topic4")[0].text.endswith("topic4")
 
@@ -167,11 +167,11 @@ def test_another_embedder_begins_a_set_of_its_width(redis8: Redis8, redis8_url: 
         memory.remember([f"note number{n} about topic{n}" for n in range(10)])
         memory.recall("topic4")
         _, before = set_of(memory)
-        memory.reembed(Hashing(32))
+        memory.admin.reembed(Hashing(32))
         assert memory.recall("topic4")[0].text.endswith("topic4")
         _, after = set_of(memory)
         assert (redis8.ask("VDIM", after), redis8.ask("EXISTS", before)) == (b":32", b":0")
-        assert memory.check() == []
+        assert memory.admin.check() == []
 
 
 @pytest.mark.parametrize("how", [{"who": "ann"}, {"session": "s3"}, {"where": Where(importance_min=0.5)}])

@@ -1,0 +1,396 @@
+"""The verbs. Each body is the list of its stages; the stages live in `write`, `recall` and `trust`.
+
+upkeep.py  trust.py  keys.py  admin.py   the namespaces of a memory
+records.py  forgetting.py  transfer.py   what several verbs share
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, Unpack, overload
+
+from ..core.arguments import actor, narrowed, one
+from ..core.draft import Details
+from ..core.errors import Conflict, Refused, Unavailable
+from ..core.event import Event
+from ..core.hit import Hit, Hits, Trace
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.settings import Settings
+from ..core.validate import Moment, clean_text
+from ..core.where import Where
+from ..open import open_parts
+from ..parts import Parts
+from ..recall import Recipe
+from ..recall.feedback import counts_of, find_judged, judge
+from ..recall.options import FindOptions, RecallOptions
+from ..recall.pack import Context
+from ..recall.path import Packing, ReadPath
+from ..store import Store
+from ..store.export_file import verify_export, write_export
+from ..text.tokens import TokenCounter
+from ..trust.audit.reads import Auditing
+from ..trust.privacy.service import Guard, Guarding, with_guard
+from ..upkeep.lifecycle import Life
+from ..write import EchoGuard, Given, WritePath
+from ..write.put import load_records
+from .admin import AdminNamespace
+from .forgetting import Forgetting
+from .keys import KeysNamespace
+from .records import TRIES, Records, alive, check_unchanged, kept_changing
+from .transfer import Progress, records_arriving, records_leaving, with_progress
+from .trust import TrustNamespace
+from .upkeep import UpkeepNamespace
+
+if TYPE_CHECKING:
+    from ..trust.audit import Audit
+    from ..trust.audit.log import AuditLog
+    from ..trust.erase import Forgotten
+    from ..trust.seal.service import Key
+
+__all__ = ["Memory", "Progress"]
+
+
+class Memory:
+    """A memory for agents: in RAM, in a file, or on a server, with the same verbs.
+
+    Safe from many threads, and in several processes on one file. Once a verb returns, its data is
+    durable and found by the next recall. Every verb works in one scope, `"default"` if none is
+    named; `Scope.under(…)` asks explicitly for a scope and all below it.
+
+    Rarer verbs are in namespaces: `memory.upkeep`, `memory.trust`, `memory.keys` and `memory.admin`.
+    """
+
+    def __init__(
+        self,
+        place: str | Path | Store | None = None,
+        *,
+        embedder: object = None,
+        language: str | None = None,
+        durability: str | None = None,
+        settings: Settings | None = None,
+        guard: object = None,
+        vault: str | Path | None = None,
+        audit: str | Path | Audit | AuditLog | None = None,
+        key: Key | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        chosen = with_guard(settings or Settings(), guard, vault)
+        if language is not None:
+            chosen = replace(chosen, language=language)
+        if durability is not None:
+            chosen = replace(chosen, durability=durability)
+        guards = Guard.of(chosen)
+        parts, log = open_parts(place, embedder=embedder, settings=chosen, key=key, audit=audit, clock=clock)
+        self._parts, self._log = parts, log
+        self._auditing = Auditing(log)
+        self._guarding = Guarding(parts, guards)
+        self._life = Life(parts)
+        self._echoes = EchoGuard(parts)
+        self._records = Records(parts, self._auditing)
+        self._writes = WritePath(parts, self._guarding, self._echoes, self._life)
+        self._reads = ReadPath(parts, self._guarding, self._echoes, self._auditing)
+        self._forgetting = Forgetting(parts, self._guarding, self._life, self._echoes)
+        self._upkeep = UpkeepNamespace(parts, self._records, self._life, self._guarding, self._forgetting)
+        self._trust = TrustNamespace(self._records, self._guarding, self._forgetting, self._reads)
+        self._keys = KeysNamespace(parts, self._life)
+        self._admin = AdminNamespace(parts, self._reads, self._life)
+        self._forgetting.clean_up(index=False)
+
+    @property
+    def parts(self) -> Parts:
+        """What this memory is made of: store, index, embedder, analyzer, settings, clock, audit log."""
+        return self._parts
+
+    @property
+    def upkeep(self) -> UpkeepNamespace:
+        """Keeping memories in order: `memory.upkeep.maintain()`, pins, legal holds, retention."""
+        return self._upkeep
+
+    @property
+    def trust(self) -> TrustNamespace:
+        """Quarantine and review, pseudonyms, and proof that something was forgotten."""
+        return self._trust
+
+    @property
+    def keys(self) -> KeysNamespace:
+        """The keys of a sealed memory: `memory.keys.rotate()`, `memory.keys.shred("ann")`."""
+        return self._keys
+
+    @property
+    def admin(self) -> AdminNamespace:
+        """How the memory does, and rebuilding it: `memory.admin.stats()`, `memory.admin.reembed(…)`."""
+        return self._admin
+
+    @property
+    def audit(self) -> AuditLog | None:
+        """The open audit log, for entries of your own: `memory.audit.note("consent", scope="ann")`."""
+        return self._log
+
+    @overload
+    def remember(self, what: list[Any] | tuple[Any, ...], **details: Unpack[Details]) -> list[Record]: ...
+    @overload
+    def remember(self, what: Given | None = None, **details: Unpack[Details]) -> Record: ...
+    def remember(
+        self, what: Given | Sequence[Given] | None = None, **details: Unpack[Details]
+    ) -> Record | list[Record]:
+        """Stores a text, a message, a dict or a list of those; all of a list or none of it.
+
+        `details` are those of `Details`: scope, kind, tier, who, agent, session, step, place,
+        importance, occurred, expires (a time, or a timedelta from now), ttl (seconds it lives after it was
+        made or last read), pinned, source, data, meta, vector, derived_from, id, key, keep_duplicates,
+        again; for many they are said of each. `meta` is yours and comes back exactly as you gave it.
+
+        A record with an `id` (or a `key`, any text of yours) that exists becomes its next version.
+        A fact or document that its scope has word for word is not stored again but counted as
+        used, unless `keep_duplicates`; messages are never merged. What was forgotten for good in the
+        scope is refused, unless it is said `again`.
+        """
+        return self._writes.remember(what, details)
+
+    def recall(
+        self,
+        query: str = "",
+        *,
+        scope: str | Scope = "default",
+        limit: int = 10,
+        where: Where | None = None,
+        **options: Unpack[RecallOptions],
+    ) -> Hits:
+        """What matters for a query, best first, each hit with its reasons; `explain` adds the trace.
+
+        `options` are those of `RecallOptions`: kinds, tiers, session, agent, who, trust, since, until,
+        near, box, vector, recipe, least, unit, rerank, understand, order, now, explain.
+
+        May answer nothing, if nothing fits; hits that score below `least` are left out. `recipe` is
+        a name (auto, dialogue, facts, documents, exact) or a Recipe of yours. Names, times, places
+        and the like are read from the query unless an argument says them or `understand` is False;
+        "last week" is meant as of `now`, the present if it is not given. With the `unit` session or
+        scope there is one hit for each, its best record, ranked by its best ones together. `rerank`
+        is a Reranker (or what `reranker_of` takes) for the best fifty. Without a query (or a vector)
+        the filter alone decides, and `order` gives the order.
+        """
+        return self._reads.recall(query, scope, limit, where, options)
+
+    def context(
+        self,
+        query: str,
+        *,
+        budget: int = 1000,
+        counter: TokenCounter | Callable[[str], int] | str | None = None,
+        limit: int = 50,
+        neighbours: int = 1,
+        headings: bool = True,
+        scope: str | Scope = "default",
+        where: Where | None = None,
+        recipe: Recipe | str | None = None,
+        fence: bool = True,
+        reveal: bool = False,
+        now: Moment | None = None,
+    ) -> Context:
+        """A prompt-ready block of what matters for a query, never over `budget` tokens.
+
+        Working state, then facts, then passages of conversation: each turn that was found with its
+        `neighbours` before and after, as far as `where` lets them pass. The order does not depend on
+        the query, so that the beginning of a prompt stays the same as long as it can. What is not
+        trusted (tool, web, unknown, labelled as poison) is quoted, unless `fence` is False. `reveal`
+        turns pseudonyms back.
+        """
+        packing = Packing(
+            budget=budget,
+            counter=counter,
+            neighbours=neighbours,
+            headings=headings,
+            fence=fence,
+            reveal=reveal,
+        )
+        return self._reads.context(query, scope, limit, where, {"recipe": recipe, "now": now}, packing)
+
+    def feedback(
+        self,
+        about: Hit | Hits | Trace | Context | str,
+        *,
+        useful: bool,
+        scope: str | Scope | None = None,
+        by: str | None = None,
+    ) -> None:
+        """Says whether an answer (the Hits, Trace or Context) or one record (a Hit or an id) was useful.
+
+        Only counted, each call once: nothing is deleted or ranked otherwise. What was useful counts
+        as used. `by` names who judges, and is counted apart too. An id is looked up in `scope`,
+        which all else knows by itself. Counts are written down as those of recalls are.
+        """
+        what, who = find_judged(about, None if scope is None else Scope.of(scope)), judge(by)
+        counts, now = counts_of(what, useful), self._parts.clock()
+        if not self._parts.store.writable:
+            raise Refused("this memory is open for reading only: feedback cannot be kept")
+        record = what.record
+        if record is None and what.id is not None:
+            record = self._records.require(what.id, what.scope)
+        self._parts.usage.tally(what.scope, who, counts, now)
+        if useful and record is not None:
+            self._parts.usage.count_uses([record], now)
+
+    @overload
+    def get(self, ids: str, *, scope: str | Scope = ...) -> Record | None: ...
+    @overload
+    def get(self, ids: list[str] | tuple[str, ...], *, scope: str | Scope = ...) -> list[Record | None]: ...
+    def get(
+        self, ids: str | Sequence[str], *, scope: str | Scope = "default"
+    ) -> Record | list[Record | None] | None:
+        """The record with an id, or None; a list gives a list, in the order asked."""
+        if isinstance(ids, str):
+            return self._records.get([ids], scope)[0]
+        return self._records.get(ids, scope)
+
+    def find(
+        self,
+        where: Where | None = None,
+        *,
+        scope: str | Scope = "default",
+        limit: int = 100,
+        **options: Unpack[FindOptions],
+    ) -> list[Record]:
+        """Records that match exactly, ordered by a field; a leading '-' means descending.
+
+        `options` are those of `FindOptions`: kinds, tiers, session, agent, who, trust, since, until,
+        order, offset.
+        """
+        return self._reads.find(where, scope, limit, options)
+
+    def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
+        """How many records match; those in quarantine only if the filter asks for them, as in `find`."""
+        living = narrowed(self._guarding.seen(where), alive_at=self._parts.clock()) or Where()
+        return self._parts.store.count(living.within(Scope.of(scope)))
+
+    def revise(
+        self,
+        /,
+        id: str,
+        *,
+        scope: str | Scope = "default",
+        version: int | None = None,
+        digest: str | None = None,
+        by: str | None = None,
+        clear: Sequence[str] = (),
+        again: bool = False,
+        **changes: Any,
+    ) -> Record:
+        """The next version of a record: the fields of `Draft` given replace those it has.
+
+        With `version` or `digest` (its content hash) the record must still be that one, else
+        Conflict. `clear` names fields to reset. Without either, a change that somebody else made
+        meanwhile is kept where it touched other fields. `again` as in `remember`.
+        """
+        who = actor(by)
+        for _ in range(TRIES):
+            old = self._records.require(id, scope)
+            check_unchanged(old, version, digest)
+            self._life.check_changeable(old)
+            try:
+                return self._writes.revise(old, changes, clear, again=again, by=who)
+            except Conflict:
+                if version is not None or digest is not None:
+                    raise
+        raise kept_changing(id)
+
+    def forget(
+        self,
+        ids: str | Sequence[str] | None = None,
+        *,
+        where: Where | None = None,
+        everything: bool = False,
+        scope: str | Scope | None = None,
+        by: str | None = None,
+        for_good: bool | None = None,
+        why: str | None = None,
+        key: object = None,
+    ) -> Forgotten:
+        """Deletes records by id or filter, content and history of content; how many there were.
+
+        A whole scope is deleted only when it is named and `everything=True` says so. If anything that
+        is meant is under a legal hold, all of it is refused.
+
+        For good (the default): copies go too, what was made of it is made anew without it or goes,
+        no file keeps a word of it, and it is refused when it comes back (`remember(…, again=True)`
+        lifts that). Of a whole scope, what it held until now cannot be loaded again, but may be said
+        again, unless `for_good=True` is given. With `for_good=False` records are deleted, no more.
+        `receipt` of the answer says what was done; an Ed25519 `key` signs it. See `docs/forgetting.md`.
+        """
+        if for_good is False:
+            return self._forgetting.delete(ids, where, everything, scope, actor(by))
+        wish = self._forgetting.wish(ids, where, everything, scope, for_good)
+        return self._forgetting.forget(wish, by=actor(by), why=why, key=key)
+
+    def history(self, id: str, *, scope: str | Scope = "default") -> list[Event]:
+        """What happened to a record, oldest first: created, revised, moved, forgotten, when and by whom."""
+        events = self._parts.store.history(one(scope), clean_text(id, "an id"))
+        self._auditing.read("history", scope, [id])
+        there = self._parts.store.get(one(scope), [id])[0]
+        if there is not None and alive(there, self._parts.clock()) is None:
+            return [replace(event, before=None) for event in events]
+        return events
+
+    def scopes(self, under: str | None = None) -> dict[str, int]:
+        """The scopes that hold records, with how many, those in quarantine included."""
+        place = None if under is None else Scope.under(under)
+        return self._parts.store.scopes(place, alive_at=self._parts.clock())
+
+    def export(
+        self,
+        path: str | Path,
+        *,
+        scope: str | Scope | None = "default",
+        plain: bool = False,
+        progress: Progress | None = None,
+    ) -> int:
+        """Writes a scope (None: every scope) to a JSONL file, losslessly; how many records.
+
+        What a sealed memory exports is sealed, and loaded with the same master key; `plain` opens it.
+        """
+        parts, now = self._parts, self._parts.clock()
+        where = Where(scope=None if scope is None else Scope.of(scope), alive_at=now)
+        parts.flush()
+        total = parts.store.count(where) if progress else 0
+        records, seal = records_leaving(parts.store, where, plain=plain)
+        manifest = parts.manifest(now) | seal
+        with self._auditing.doing("export", scope, file=str(path)) as done:
+            return done(write_export(Path(path), with_progress(records, total, progress), manifest))
+
+    def load(self, path: str | Path, *, progress: Progress | None = None) -> int:
+        """Reads an export into the scopes its records name; a damaged file changes nothing.
+
+        Records whose id exists become its next version unless they say the same, so loading again
+        after an interruption does no harm.
+        """
+        manifest, now = verify_export(Path(path)), self._parts.clock()
+        arriving = records_arriving(self._parts.store, Path(path), manifest)
+        records = self._guarding.loaded(with_progress(arriving, manifest["count"], progress), now)
+        with self._auditing.doing("load", file=str(path)) as done:
+            return done(load_records(self._parts, records, manifest, now=now))
+
+    def close(self) -> None:
+        """Writes down what is pending and releases everything; closing twice is fine."""
+        self._life.close()
+        if not self._parts.closed:
+            with suppress(Unavailable):  # the next one to open it does it
+                self._forgetting.clean_up()
+        self._parts.close()
+        self._guarding.close()
+
+    def __repr__(self) -> str:
+        """One short line; asks neither the store nor a server."""
+        return f"Memory({self._parts.place}, {self._parts.embedder.name})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,200 @@
+"""`memory.admin`: how a memory does, and rebuilding what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from ..core.errors import EidetError
+from ..core.record import Trust
+from ..core.scope import Scope
+from ..core.validate import Moment, moment
+from ..core.where import Where
+from ..models.embed import embedder_of
+from ..parts import Parts
+from ..quality import DAY, Quality, Survey, Windows, day_of, quality_of
+from ..quality.drift import Drift, drift, split
+from ..quality.health import format_health, health_of
+from ..quality.metrics import metrics_of, quality_as_json
+from ..recall.path import ReadPath
+from ..text import analyzer_of
+from ..upkeep.lifecycle import Life
+from ..write.reembed import reanalyse, reembed
+
+Progress = Callable[[int, int], None]  # done, of how many
+UNFINISHED: Final = "an analysis that was interrupted"
+
+
+class AdminNamespace:
+    """What those who run a memory ask of it."""
+
+    def __init__(self, parts: Parts, reads: ReadPath, life: Life) -> None:
+        self._parts = parts
+        self._reads = reads
+        self._life = life
+
+    def stats(self, scope: str | Scope | None = None) -> dict[str, Any]:
+        """Counts by kind and tier (of a scope, or of all), sizes, what made the vectors, how recalls went.
+
+        They are of all that is kept; `quarantined` says how many of those wait to be looked at.
+        """
+        place, now = _place(scope), self._parts.clock()
+        quality, drifted = self._retrieval(place, now)
+        retrieval = quality_as_json(quality, drifted, self._windows)
+        return self._counts(place, now) | self._life.stats() | {"retrieval": retrieval}
+
+    def health(self) -> dict[str, Any]:
+        """How the servers do that this memory stands on: stores, what waits for one, index, embedder.
+
+        `state` is up, degraded or down; each line tells its own, how often it failed, and its last error.
+        Asks nobody, so it answers at once, and never fails.
+        """
+        index = self._parts.open_index
+        return format_health(
+            {
+                "store": health_of(self._parts.store),
+                "index": None if index is None else index.stats().get("database"),
+                "embedder": health_of(self._parts.embedder),
+                "archive": self._archive_health(),
+            }
+        )
+
+    def metrics(self, scope: str | Scope | None = None) -> dict[str, float]:
+        """How the memory does, as numbers for monitoring: `eidet.quality.metrics` says what each means.
+
+        A name is absent while there is nothing to tell it from. Looks at every record, and writes
+        down what recalls have gathered.
+        """
+        place, now = _place(scope), self._parts.clock()
+        return metrics_of(
+            *self._retrieval(place, now),
+            self._survey(place, now),
+            size=self._parts.store.size(),
+            stored=self._parts.store.count(Where()),
+            now=now,
+            windows=self._windows,
+        )
+
+    def check(self) -> list[str]:
+        """What is wrong with the index against the store, in words; nothing if all is well."""
+        store = self._parts.store
+        analyzer = store.setting("analyzer")
+        faults: list[str] = []
+        for scope in store.scopes():
+            faults += self._parts.index.check(scope)
+        if analyzer is not None and analyzer != self._parts.analyzer.name:
+            faults.append(
+                f"words were analysed by {analyzer}, not {self._parts.analyzer.name}: `eidet rebuild`"
+            )
+        return faults
+
+    def flush(self) -> None:
+        """Writes down the use counts and tallies that recalls have gathered."""
+        self._parts.flush()
+
+    def rebuild(
+        self,
+        scope: str | Scope | None = None,
+        *,
+        language: str | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Makes the index anew from the store (all scopes if none is named); how many records.
+
+        With `language`, the words of every text are analysed anew first.
+        """
+        place, store = _place(scope), self._parts.store
+        chosen = language or self._parts.binding.language
+        if language is not None or store.setting("analyzer") != self._parts.analyzer.name:
+            self._reanalyse(chosen, progress)
+        return sum(self._parts.index.rebuild(path) for path in list(store.scopes(place)))
+
+    def reembed(self, embedder: object, *, progress: Progress | None = None) -> int:
+        """Changes the embedder: makes new vectors beside the old ones, then switches at once.
+
+        Recalls go on meanwhile; an interrupted change goes on where it stopped.
+        """
+        chosen = embedder_of(embedder)
+        count = reembed(self._parts.store, chosen, progress)
+        with self._parts.reopened_index():
+            self._parts.binding.switch_embedder(chosen)
+        return count
+
+    def phrased(self, query: str, *, scope: str | Scope = "default", now: Moment | None = None) -> str:
+        """The query as it is embedded: without the names of who speaks in the scope."""
+        return self._reads.phrase(query, scope, None if now is None else moment(now, "now"))
+
+    def _reanalyse(self, language: str, progress: Progress | None) -> None:
+        parts, store = self._parts, self._parts.store
+        with parts.reopened_index():
+            analyzer = analyzer_of(language)
+            parts.binding.switch_analyzer(analyzer)
+            store.configure({"language": language, "analyzer": UNFINISHED})
+            reanalyse(store, analyzer, parts.embedder.width, progress)
+            store.configure({"analyzer": analyzer.name})
+            parts.choose_language(language)
+
+    def _counts(self, scope: Scope | None, now: float) -> dict[str, Any]:
+        store, index = self._parts.store, self._parts.open_index
+        census = store.census(Where(scope=scope, alive_at=now))
+        kinds: dict[str, int] = {}
+        tiers: dict[str, int] = {}
+        for (kind, tier), count in census.items():
+            kinds[kind] = kinds.get(kind, 0) + count
+            tiers[tier] = tiers.get(tier, 0) + count
+        lines = health_of(store)
+        return {
+            "records": sum(census.values()),
+            "scopes": len(store.scopes(scope, alive_at=now)),
+            "kinds": kinds,
+            "tiers": tiers,
+            "quarantined": store.count(Where(scope=scope, trust=(Trust.QUARANTINED,), alive_at=now)),
+            "store_bytes": store.size(),
+            "embedder": store.setting("embedder") or self._parts.embedder.name,
+            "language": self._parts.binding.language,
+            "index": {} if index is None else index.stats(),
+            **({} if lines is None else {"stores": lines}),
+        }
+
+    def _archive_health(self) -> Mapping[str, Any] | None:
+        from ..upkeep.archive import archive_of
+
+        place = self._parts.settings.upkeep.archive
+        try:
+            return health_of(archive_of(place))
+        except EidetError as error:
+            return {"name": place, "state": "down", "last_error": str(error)}
+
+    def _retrieval(self, scope: Scope | None, now: float) -> tuple[Quality, Drift]:
+        """From the tallies that are written and those that still wait here."""
+        windows, today = self._windows, day_of(now)
+        first = today + 1 - max(windows.days, windows.recent_days + windows.reference_days)
+        self._parts.check_open()
+        rows = [row for row in self._parts.usage.tallies(scope, first) if row.day <= today]
+        reference, recent = split(rows, today, windows)
+        quality = quality_of(row for row in rows if row.day > today - windows.days)
+        return quality, drift(reference, recent, windows)
+
+    def _survey(self, scope: Scope | None, now: float) -> Survey:
+        windows = self._windows
+        self._parts.usage.flush_if_possible()  # uses that still wait here are uses
+        return self._parts.store.survey(
+            scope,
+            now=now,
+            fresh=now - windows.days * DAY,
+            ripe=now - windows.unused_days * DAY,
+            stale=now - windows.stale_days * DAY,
+        )
+
+    @property
+    def _windows(self) -> Windows:
+        settings = self._parts.settings
+        return Windows(
+            recent_days=settings.recent_days,
+            reference_days=settings.reference_days,
+            stale_days=settings.stale_days,
+        )
+
+
+def _place(scope: str | Scope | None) -> Scope | None:
+    return None if scope is None else Scope.of(scope)

@@ -1,0 +1,106 @@
+"""Forgetting in an open memory: what is meant, how it goes, and cleaning that had to wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..core.arguments import check_filter
+from ..core.errors import BadInput, Refused
+from ..core.scope import Scope
+from ..core.validate import clean_text
+from ..core.where import Where
+from ..parts import Parts
+from ..trust.privacy.service import Guarding
+from ..upkeep.lifecycle import Life
+from ..write.echoes import EchoGuard
+
+if TYPE_CHECKING:
+    from ..trust.erase import Erasing, Forgotten, Wish
+
+Ids = str | Sequence[str] | None
+
+
+class Forgetting:
+    """Deletes records, for good or not, and proves it."""
+
+    def __init__(self, parts: Parts, guarding: Guarding, life: Life, echoes: EchoGuard) -> None:
+        self._parts = parts
+        self._guarding = guarding
+        self._life = life
+        self._echoes = echoes
+
+    @property
+    def erasing(self) -> Erasing:
+        """Made when needed: most programs never forget."""
+        from ..trust.erase import Erasing
+
+        empty = self._guarding.empty if self._guarding.has_vault else None
+        return Erasing(self._parts, self._life, self._echoes, empty)
+
+    def forget(self, wish: Wish, *, by: str | None, why: str | None, key: object) -> Forgotten:
+        """Deletes for good; tombstones keep it from coming back."""
+        said = None if why is None else clean_text(why, "why")
+        now = self._parts.clock()
+        gone = self.erasing.forget(wish, now=now, by=by, why=said, key=key)
+        if gone and not wish.ends:
+            self._tally(wish.scope, int(gone), now)
+        return gone
+
+    def delete(
+        self, ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None, by: str | None
+    ) -> Forgotten:
+        """Deletes and no more: what was made of the records stays, and they may come back."""
+        from ..trust.erase import Forgotten
+
+        place = Scope.of("default" if scope is None else scope)
+        doomed = select_doomed(ids, self._guarding.asked(where), everything, scope).within(place)
+        self._life.check_free(doomed, "forgotten")
+        self._parts.flush()
+        now = self._parts.clock()
+        gone = len(self._parts.store.drop(doomed, now=now, by=by))
+        if gone and not everything:
+            self._tally(place, gone, now)
+        return Forgotten(gone)
+
+    def wish(
+        self,
+        ids: Ids,
+        where: Where | None,
+        everything: bool,
+        scope: str | Scope | None,
+        for_good: bool | None,
+    ) -> Wish:
+        """What is to be forgotten, in the words of the plan."""
+        from ..trust.erase import wish_for
+
+        place = Scope.of("default" if scope is None else scope)
+        chosen = select_doomed(ids, self._guarding.asked(where), everything, scope)
+        return wish_for(self._parts, chosen.within(place), place, chosen.ids, everything, for_good)
+
+    def clean_up(self, *, index: bool = True) -> None:
+        """Finishes cleaning after what was forgotten, where it was interrupted or had to wait."""
+        store = self._parts.store
+        if store.writable and store.setting("unclean"):
+            self.erasing.finish(self._parts.clock(), index=index)
+
+    def _tally(self, scope: Scope, count: int, now: float) -> None:
+        self._parts.usage.tally(scope.path, "forget", {"forgotten": count}, now)
+
+
+def select_doomed(ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None) -> Where:
+    """The filter for what is to be forgotten; `Refused` where that is not said clearly."""
+    check_filter(where)
+    if everything:
+        if scope is None or ids is not None or where is not None:
+            raise Refused("everything=True deletes a whole scope: name the scope, and nothing else")
+        return Where()
+    if ids is not None and where is None:
+        if not isinstance(ids, str | list | tuple | set | frozenset):
+            raise BadInput(f"forget takes an id or a list of ids, not {type(ids).__name__}")
+        return Where(ids=(ids,) if isinstance(ids, str) else tuple(ids))
+    if where is None or ids is not None:
+        raise Refused("say what to forget: ids, or where=…, or a scope with everything=True")
+    if not where.narrows:
+        raise Refused("the filter is empty and would match everything; use everything=True with a scope")
+    return where

@@ -1,0 +1,70 @@
+"""`memory.keys`: the keys of a sealed memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..core.arguments import one
+from ..core.errors import Misconfigured
+from ..core.scope import Scope
+from ..core.where import Where
+from ..parts import Parts
+from ..upkeep.lifecycle import Life
+
+if TYPE_CHECKING:
+    from ..trust.seal.service import Key
+    from ..trust.seal.store import SealedStore
+
+Progress = Callable[[int, int], None]  # done, of how many
+
+
+class KeysNamespace:
+    """What can be done with the keys of a sealed memory."""
+
+    def __init__(self, parts: Parts, life: Life) -> None:
+        self._parts = parts
+        self._life = life
+
+    def rotate(
+        self,
+        scope: str | Scope | None = None,
+        *,
+        key: Key | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Gives every scope (or the one named) a new key and seals its records anew; how many.
+
+        With `key`, that becomes the master key instead: every scope's key is put under it, at once,
+        and how many those are is told. Recalls and writes go on meanwhile, here and elsewhere.
+        """
+        from ..trust.seal.key_rotation import rewrap, rotate
+        from ..trust.seal.service import service_of
+
+        place = None if scope is None else Scope.of(scope)
+        clock = self._parts.clock
+        if key is not None:
+            return rewrap(self._sealed(), service_of(key), clock)
+        sealed = self._sealed()
+        return sum(rotate(sealed, path, clock, progress).records for path in list(sealed.scopes(place)))
+
+    def shred(self, scope: str | Scope) -> int:
+        """Destroys the key of a sealed scope: nobody can ever read its records again; how many.
+
+        Copies of the file that were made before, and exports, have the key still. `forget` with
+        everything=True clears the rows, and the scope can begin anew.
+        """
+        from ..trust.seal.key_rotation import shred
+
+        path = one(scope)
+        self._life.check_free(Where(scope=Scope(path)), "shredded")
+        with self._parts.reopened_index():
+            return shred(self._sealed(), path, self._parts.clock)
+
+    def _sealed(self) -> SealedStore:
+        from ..trust.seal.exports import sealed_in
+
+        found = sealed_in(self._parts.store)
+        if found is None:
+            raise Misconfigured("this memory is not sealed: it has no keys; `eidet seal FILE` seals it")
+        return found

@@ -1,0 +1,65 @@
+"""Single records of an open memory, read and changed as the verbs do it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from ..core.arguments import one
+from ..core.errors import Conflict
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.validate import clean_text
+from ..parts import Parts
+from ..trust.audit.reads import Auditing
+
+TRIES = 100  # at a change that others are always faster with
+
+
+class Records:
+    """Reads records by id; each read is counted and, where that is asked for, noted in the audit log."""
+
+    def __init__(self, parts: Parts, audit: Auditing) -> None:
+        self._parts = parts
+        self._audit = audit
+
+    def get(self, ids: Sequence[str], scope: str | Scope) -> list[Record | None]:
+        """One answer per id, in the order asked; None where there is none, or it has expired."""
+        wanted = [clean_text(id, "an id") for id in ids]
+        now = self._parts.clock()
+        found = [alive(record, now) for record in self._parts.store.get(one(scope), wanted)]
+        self._parts.usage.count_reads(filter(None, found), now)
+        self._audit.read("get", scope, [record.id for record in found if record is not None])
+        return found
+
+    def require(self, id: str, scope: str | Scope) -> Record:
+        """The record with an id; `NotFound` if there is none."""
+        record = self.get([id], scope)[0]
+        if record is None:
+            raise self._parts.absence_error(f"record {id!r} in scope {one(scope)}")
+        return record
+
+    def change(self, id: str, scope: str | Scope, change: Callable[[Record, float], Record]) -> Record:
+        """Makes a change that fits whatever the record says; repeats it if somebody else was faster."""
+        for _ in range(TRIES):
+            with suppress(Conflict):
+                return change(self.require(id, scope), self._parts.clock())
+        raise kept_changing(id)
+
+
+def alive(record: Record | None, now: float) -> Record | None:
+    """The record, unless it has expired."""
+    expired = record is not None and record.expires is not None and record.expires <= now
+    return None if expired else record
+
+
+def kept_changing(id: str) -> Conflict:
+    return Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
+
+
+def check_unchanged(old: Record, version: int | None, digest: str | None) -> None:
+    """Raises `Conflict` if the record is not at that version, or does not say that any more."""
+    if version is not None and old.version != version:
+        raise Conflict(f"record {old.id!r} is at version {old.version}, not {version}", current=old.version)
+    if digest is not None and old.digest != digest:
+        raise Conflict(f"record {old.id!r} says something else now", current=old.version)

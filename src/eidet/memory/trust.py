@@ -1,0 +1,114 @@
+"""`memory.trust`: quarantine and review, pseudonyms, and proof that something was forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
+
+from ..core.arguments import actor
+from ..core.hit import Hit, Hits
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.validate import clean_text
+from ..core.where import Where
+from ..recall.path import ReadPath
+from ..trust.privacy.service import LABELLED, Guarding
+from .forgetting import Forgetting
+from .records import Records
+
+if TYPE_CHECKING:
+    from ..trust.erase import Absence, Preview, Receipt
+
+
+class TrustNamespace:
+    """What can be done about records that may harm, values that are personal, and proof of absence."""
+
+    def __init__(self, records: Records, guarding: Guarding, forgetting: Forgetting, reads: ReadPath) -> None:
+        self._records = records
+        self._guarding = guarding
+        self._forgetting = forgetting
+        self._reads = reads
+
+    @property
+    def guarding(self) -> Guarding:
+        """What texts, records, queries and filters pass on their way in and out."""
+        return self._guarding
+
+    def quarantine(
+        self,
+        id: str,
+        *,
+        scope: str | Scope = "default",
+        because: str | None = None,
+        by: str | None = None,
+    ) -> Record:
+        """Keeps a memory from recall, find and context until it is approved; upkeep leaves it alone."""
+        who = actor(by)
+        return self._records.change(
+            id, scope, lambda old, now: self._guarding.quarantined(old, now, who, because)
+        )
+
+    def approve(
+        self,
+        id: str,
+        *,
+        scope: str | Scope = "default",
+        trust: str | None = None,
+        by: str | None = None,
+    ) -> Record:
+        """Ends a quarantine and takes the label off; it is trusted as `trust` says, else as before."""
+        who = actor(by)
+        return self._records.change(id, scope, lambda old, now: self._guarding.approved(old, trust, now, who))
+
+    def review(self, *, scope: str | Scope = "default", limit: int = 100) -> list[Record]:
+        """What waits for somebody to look at it: in quarantine or labelled, newest first."""
+        return self._reads.find(LABELLED, scope, limit, {})
+
+    @overload
+    def reveal(self, about: str, *, key: object = ...) -> str: ...
+    @overload
+    def reveal(self, about: Record, *, key: object = ...) -> Record: ...
+    @overload
+    def reveal(self, about: Hit, *, key: object = ...) -> Hit: ...
+    @overload
+    def reveal(self, about: Hits, *, key: object = ...) -> Hits: ...
+    def reveal(self, about: str | Record | Hit | Hits, *, key: object = None) -> str | Record | Hit | Hits:
+        """The same with pseudonyms turned back from the vault; those it does not know stay.
+
+        With the setting `reveal` False only whoever has the guard's key and gives it may see values.
+        """
+        return self._guarding.reveal(about, key)
+
+    def forget_value(self, value: str) -> int:
+        """Forgets the values in a text (or behind its pseudonyms) in the vault; how many there were.
+
+        Records keep their pseudonyms, which nobody can turn back any more.
+        """
+        return self._guarding.forget_value(clean_text(value, "a value"))
+
+    def preview_forget(
+        self,
+        ids: str | Sequence[str] | None = None,
+        *,
+        where: Where | None = None,
+        everything: bool = False,
+        scope: str | Scope | None = None,
+        for_good: bool | None = None,
+    ) -> Preview:
+        """What `forget` would delete and make anew, copies and derived records included; changes nothing."""
+        wish = self._forgetting.wish(ids, where, everything, scope, for_good)
+        return self._forgetting.erasing.preview(wish)
+
+    def verify_forgotten(self, what: object, *, scope: str | Scope = "default") -> Absence:
+        """Looks for something everywhere it could be: by receipt, id, text or value. True if it is nowhere.
+
+        Reads every record of the scope and the bytes of every file of the memory.
+        """
+        return self._forgetting.erasing.absence(what, Scope.of(scope))
+
+    def verify_receipt(self, receipt: Receipt, *, key: object = None) -> bool:
+        """Whether a receipt is of this memory and says what was signed.
+
+        One that was signed by a `key` must be signed by one that this memory has signed with.
+        """
+        return self._forgetting.erasing.verify_receipt(receipt, key)

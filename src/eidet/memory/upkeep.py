@@ -1,0 +1,170 @@
+"""`memory.upkeep`: keeping memories in order, now or in the background, and marks on single ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..core.arguments import actor, one
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.settings import Upkeep
+from ..core.validate import Moment, clean_text, moment
+from ..parts import Parts
+from ..upkeep import HOLD, PINNED, Maintained
+from ..upkeep.lifecycle import Life
+from .forgetting import Forgetting
+from .records import Records
+
+if TYPE_CHECKING:
+    from ..trust.privacy.service import Guarding
+    from ..upkeep.archive import Archive
+    from ..upkeep.fit import Fitted
+    from ..upkeep.retain import Standing
+    from ..upkeep.service import Keeping
+    from ..upkeep.worker import Worker
+
+
+class UpkeepNamespace:
+    """What keeps the records of a memory in order: see `docs/life.md`."""
+
+    def __init__(
+        self, parts: Parts, records: Records, life: Life, guarding: Guarding, forgetting: Forgetting
+    ) -> None:
+        self._parts = parts
+        self._records = records
+        self._life = life
+        self._guarding = guarding
+        self._forgetting = forgetting
+
+    @property
+    def keeping(self) -> Keeping:
+        """The service behind these verbs: its archives, and its ledger of questions to an LLM."""
+        return self._life.keeping
+
+    def maintain(
+        self,
+        scope: str | Scope | None = None,
+        *,
+        dry_run: bool = False,
+        only: str | Sequence[str] | None = None,
+        settings: Upkeep | None = None,
+        archive: Archive | str | Path | None = None,
+        llm: object = None,
+        now: Moment | None = None,
+    ) -> Maintained:
+        """Keeps memories in order: see `docs/life.md`. Every scope, unless one is named.
+
+        `only` names works of `eidet.upkeep.WORKS`; `dry_run` changes nothing and tells what would be
+        done and why. Recalls and writes go on meanwhile; what they change is left as they made it.
+        An `llm` words summaries and facts; where it fails, the rules do.
+        """
+        from ..upkeep.service import Chore
+
+        chore = Chore(scope=_place(scope), only=only, settings=settings, archive=archive, llm=llm)
+        at = self._parts.clock() if now is None else moment(now, "now")
+        done = self.keeping.maintain(chore, now=at, dry_run=dry_run)
+        if not dry_run:
+            self._forgetting.clean_up()
+        return done
+
+    def background(
+        self,
+        every: float = 60.0,
+        *,
+        scope: str | Scope | None = None,
+        only: str | Sequence[str] | None = None,
+        settings: Upkeep | None = None,
+        archive: Archive | str | Path | None = None,
+        llm: object = None,
+    ) -> Worker:
+        """`maintain` in a thread, now and every so many seconds: `with memory.upkeep.background(): …`.
+
+        Ends with the block, with `stop()`, with `close()` or with the program. Of several processes on
+        one file, one at a time does the work. `stats()` tells how it went. Of an `AsyncMemory`:
+        `async with await memory.upkeep.background(): …`.
+        """
+        from ..upkeep.service import Chore
+
+        chore = Chore(scope=_place(scope), only=only, settings=settings, archive=archive, llm=llm)
+        return self._life.start(every, chore)
+
+    def retention(self, scope: str | Scope | None = None) -> list[Standing]:
+        """For each policy of the settings: how many records it covers, and how many are due by now."""
+        return self.keeping.retention(_place(scope), self._parts.clock())
+
+    def end_session(self, session: str, *, scope: str | Scope = "default", llm: object = None) -> Record:
+        """Sums a session's messages up in an episode that names them; again, it tells the whole session."""
+        said = clean_text(session, "session")
+        return self.keeping.end_session(said, one(scope), llm, self._parts.clock())
+
+    def unarchive(
+        self,
+        archive: Archive | str | Path | None = None,
+        *,
+        ids: str | Sequence[str] | None = None,
+        scope: str | Scope | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> int:
+        """Brings memories back from an archive; how many.
+
+        All of it, or those with some ids, of a scope, or created from `since` to `until`. Pieces that
+        cannot hold any of them are not fetched.
+        """
+        wanted = {ids} if isinstance(ids, str) else ids
+        sought = {
+            "ids": None if wanted is None else set(wanted),
+            "scope": _place(scope),
+            "since": None if since is None else moment(since, "since"),
+            "until": None if until is None else moment(until, "until"),
+        }
+        return self._life.unarchive(archive, sought, self._parts.clock(), self._guarding.loaded)
+
+    def fit(
+        self,
+        log: str | Path | None = None,
+        *,
+        scope: str | Scope | None = None,
+        window_days: float = 7.0,
+    ) -> Fitted:
+        """The forgetting curve under which the uses there were are likeliest; changes nothing.
+
+        From an access log (the setting `access_log`) or, without one, from use counts and last uses.
+        """
+        chosen = log or self._parts.settings.access_log
+        path = None if chosen is None else Path(chosen)
+        return self.keeping.fit(path, _place(scope), window_days, self._parts.clock())
+
+    def detail(self, id: str, *, scope: str | Scope = "default") -> Record:
+        """A record as it was before its tier showed less of it; changes nothing."""
+        return self._life.detail(self._records.require(id, scope))
+
+    def restore(self, id: str, *, scope: str | Scope = "default") -> Record:
+        """Brings a record back to the middle tier with all its detail, and counts that as a use."""
+        return self._records.change(id, scope, self._life.restored)
+
+    def pin(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
+        """Upkeep leaves the record alone, and it does not expire, until it is unpinned."""
+        return self._mark(id, scope, PINNED, True, by)
+
+    def unpin(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
+        """Ends a `pin`; an expiry that the record had counts again."""
+        return self._mark(id, scope, PINNED, False, by)
+
+    def hold(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
+        """A legal hold: nobody can change or delete the record until it is released."""
+        return self._mark(id, scope, HOLD, True, by)
+
+    def release(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
+        """Ends a legal hold; an expiry that the record had counts again."""
+        return self._mark(id, scope, HOLD, False, by)
+
+    def _mark(self, id: str, scope: str | Scope, mark: str, on: bool, by: str | None) -> Record:
+        who = actor(by)
+        return self._records.change(id, scope, lambda old, now: self._life.marked(old, mark, on, now, who))
+
+
+def _place(scope: str | Scope | None) -> Scope | None:
+    return None if scope is None else Scope.of(scope)

@@ -1,0 +1,320 @@
+"""The parts of an open memory, and what keeps them consistent.
+
+`memory.parts` is public: views, hooks, doors, the command line and programs of yours may read the
+store, the index, the embedder, the analyzer, the settings, the clock and the audit log from it.
+Records are written by verbs (or by `eidet.write.put`), which keep these parts consistent.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Protocol
+
+from .core.errors import EidetError, Misconfigured, NotFound, Unavailable
+from .core.record import Record
+from .core.settings import Settings
+from .core.validate import Json
+from .index import Index
+from .models.embed import Embedder
+from .store import Store, Watch
+from .store.tombstones import Marker, secret_of
+from .store.usage import Usage
+from .text import Analyzer, analyzer_of
+
+
+class AuditTrail(Protocol):
+    """The part of an audit log that any layer may use: `eidet.trust.audit.log.AuditLog` is one."""
+
+    @property
+    def keeps_content(self) -> bool:
+        """Whether entries repeat what records say."""
+
+    def note(self, verb: str, *, by: str | None = None, **what: Json) -> int:
+        """Appends an entry; its number."""
+
+
+class IndexSource(Protocol):
+    """Opens the index that the settings of a memory choose."""
+
+    def is_embedded(self) -> bool:
+        """Whether the index keeps its data in RAM, and in files beside those of the store."""
+
+    def open(self, width: int, renewed: Callable[[], None], embedder: Embedder, analyzer: Analyzer) -> Index:
+        """Opens the index. `renewed` is called before it answers from vectors that were replaced."""
+
+
+class Binding:
+    """Ties a store to the embedder and the language that made its vectors and terms.
+
+    The store remembers both names. Whoever opens it with others is refused, and a process that holds
+    vectors of an earlier epoch checks the names again before it writes.
+    """
+
+    def __init__(self, store: Store, embedder: Embedder, settings: Settings) -> None:
+        self._store = store
+        self._lock = threading.RLock()
+        self._chosen = settings.language
+        self._opened_as = self.language
+        self._epoch: int | None = None
+        self._settled = False
+        self.embedder = embedder
+        self.analyzer: Analyzer = analyzer_of(self._opened_as)
+        self.check()
+
+    @property
+    def language(self) -> str:
+        """The language of this memory: chosen in the settings, else the one that the store names."""
+        return self._chosen or self._store.setting("language") or "en"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What the store is told of the embedder and the analyzer."""
+        return {
+            "embedder": self.embedder.name,
+            "width": str(self.embedder.width),
+            "language": self.language,
+            "analyzer": self.analyzer.name,
+        }
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the vectors that this memory's embedder makes; checks names if it has changed."""
+        if self._epoch is None:
+            self.claim()
+        elif self._epoch != self._store.head().epoch:  # another embedder, or only other keys
+            self.renew()
+        return self._epoch or 0
+
+    def claimed_epoch(self) -> int:
+        """The epoch to write under, without asking the store again."""
+        if self._epoch is None:
+            self.claim()
+        return self._epoch or 0
+
+    def claim(self) -> None:
+        """Before the first write: tells the store what makes its vectors and terms."""
+        with self._lock:
+            if self._store.setting("embedder") is None:
+                self._store.configure(self.names, fresh=True)
+            self.renew()
+
+    def renew(self) -> int:
+        """Checks the names again and takes the store's epoch as it is now."""
+        self.check()
+        self._epoch = self._store.head().epoch
+        return self._epoch
+
+    def check(self) -> None:
+        """Raises `Misconfigured` if another embedder or language made the store's vectors and terms."""
+        name, language = self._store.setting("embedder"), self._store.setting("language")
+        if name is not None and name != self.embedder.name:
+            raise Misconfigured(
+                f"this memory was written with the embedder {name!r}, not {self.embedder.name!r}: open it "
+                f"with embedder={name!r}, or change it for good with `eidet reembed`"
+            )
+        if language and analyzer_of(language) is not self.analyzer:
+            raise Misconfigured(
+                f"this memory was analysed as {language!r}, not {self._opened_as!r}: open it without "
+                "a language, or change it for good with `eidet rebuild --language`"
+            )
+
+    def settle(self) -> None:
+        """Checks the names until the store has some: somebody else may have written first."""
+        if not self._settled:
+            self.check()
+            self._settled = self._store.setting("embedder") is not None
+
+    def switch_embedder(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self._epoch = self._store.head().epoch
+
+    def switch_analyzer(self, analyzer: Analyzer) -> None:
+        self.analyzer = analyzer
+
+    def switch_language(self, language: str) -> None:
+        self._chosen = self._opened_as = language
+
+
+class TombstoneWatch:
+    """Says for each write what must not come back, because it was forgotten for good."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: Marker | None = None
+
+    def over_said(self, records: Sequence[Record], *, again: bool = False) -> Watch:
+        """For records that somebody says: forgotten content is refused, unless they say it `again`."""
+        return Watch(lambda: [self._marker().said(record) for record in records], again=again)
+
+    def over_returning(self, records: Sequence[Record]) -> Watch:
+        """For records that nobody says: read from a file, or made by upkeep."""
+        return Watch(lambda: [self._marker().returned(record) for record in records], returning=True)
+
+    def _marker(self) -> Marker:
+        """Asked for inside of a write to a store that has tombstones, and so has its secret.
+
+        The secret in the settings of a store never changes; one of its own may.
+        """
+        if self._known is None or hasattr(self._store, "secret"):
+            self._known = Marker(secret_of(self._store, "marks", make=False))
+        return self._known
+
+
+class Foreground:
+    """Counts recalls in progress, so that upkeep can let them go first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._active = 0
+
+    @property
+    def busy(self) -> bool:
+        return self._active > 0
+
+    @contextmanager
+    def enter(self) -> Iterator[None]:
+        with self._lock:
+            self._active += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._active -= 1
+
+
+class Parts:
+    """The parts of an open memory. The index is opened when it is first needed."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        embedder: Embedder,
+        settings: Settings,
+        clock: Callable[[], float],
+        indexes: IndexSource,
+        audit: AuditTrail | None = None,
+    ) -> None:
+        self._store = store
+        self._indexes = indexes
+        self._index: Index | None = None
+        self._lock = threading.RLock()
+        self.closed = False
+        self.settings = settings
+        self.clock = clock
+        self.audit = audit
+        self.binding = Binding(store, embedder, settings)
+        self.tombstones = TombstoneWatch(store)
+        self.usage = Usage(store, settings)
+        self.foreground = Foreground()
+
+    @property
+    def store(self) -> Store:
+        """The store, with its wrappers: sealed and audited, where the memory is."""
+        self.check_open()
+        return self._store
+
+    @property
+    def place(self) -> str:
+        """Where the records are, in a word: the path of a file, or else the kind of the store."""
+        path = getattr(self._store, "path", None)
+        return type(self._store).__name__ if path is None else str(path)
+
+    @property
+    def embedder(self) -> Embedder:
+        return self.binding.embedder
+
+    @property
+    def analyzer(self) -> Analyzer:
+        return self.binding.analyzer
+
+    @property
+    def index(self) -> Index:
+        """The index; opens it and checks that the store's names fit."""
+        return self._ready_index()
+
+    def check_ready(self) -> None:
+        """Opens the index and checks that the store's names fit this embedder and language."""
+        self._ready_index()
+
+    def _ready_index(self) -> Index:
+        self.check_open()
+        index = self._index
+        if index is None:
+            with self._lock:
+                index = self._index = self._index or self._open_index()
+        self.binding.settle()
+        return index
+
+    @property
+    def open_index(self) -> Index | None:
+        """The index, if it has been opened yet."""
+        return self._index
+
+    @property
+    def has_embedded_index(self) -> bool:
+        """Whether the index lives in this process and in files beside those of the store."""
+        return self._indexes.is_embedded()
+
+    def _open_index(self) -> Index:
+        width = self.store.setting("width")
+        return self._indexes.open(
+            int(width) if width else self.embedder.width, self.binding.check, self.embedder, self.analyzer
+        )
+
+    def follow(self, scope: str) -> None:
+        """Lets the index learn what upkeep changed, if there is one."""
+        if self._index is not None:
+            self._index.follow(scope)
+
+    def cleanse(self, scope: str) -> list[str]:
+        """Takes what is gone out of the index, wherever that keeps it; what was not possible, in words."""
+        if self._index is None and self.has_embedded_index:
+            return []
+        return self.index.cleanse(scope)
+
+    @contextmanager
+    def reopened_index(self) -> Iterator[None]:
+        """Around a change after which the index must be opened anew."""
+        with self._lock:
+            yield
+            self._index = None
+
+    def choose_language(self, language: str) -> None:
+        self.binding.switch_language(language)
+        self.settings = replace(self.settings, language=language)
+
+    def manifest(self, now: float) -> dict[str, Any]:
+        """What an export or an archive says of how its vectors and terms were made."""
+        return {"embedder": self.embedder.name, "analyzer": self.analyzer.name, "exported": now}
+
+    def flush(self) -> None:
+        """Writes down use counts and tallies; they are kept if that fails."""
+        self.check_open()
+        self.usage.flush()
+
+    def absence_error(self, what: str) -> EidetError:
+        """The error for something that is not found: while a part of the store is down, nobody knows."""
+        missing = getattr(self.store, "missing", ())
+        if missing:
+            return Unavailable(f"whether there is {what} is not known: {missing[0]}", retry_after=1.0)
+        return NotFound(f"there is no {what}")
+
+    def check_open(self) -> None:
+        if self.closed:
+            place = getattr(self._store, "path", "RAM")
+            raise Misconfigured(f"the memory on {place} was closed; open it again")
+
+    def close(self) -> None:
+        """Writes down what is pending and releases index and store; closing twice is fine."""
+        with self._lock:
+            if self.closed:
+                return
+            self.usage.flush_if_possible()
+            if self._index is not None:
+                self._index.close()
+            self.closed = True
+            self._store.close()

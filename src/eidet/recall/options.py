@@ -1,0 +1,128 @@
+"""What `recall` and `find` may be told beside the query, and how a query is built from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypedDict
+
+from ..core.arguments import checked_limit, checked_share, checked_unit, given
+from ..core.errors import BadInput
+from ..core.scope import Scope
+from ..core.validate import Moment, moment
+from ..core.where import Box, Near, Where
+from ..models.rerank import reranker_of
+from . import AUTO, Query, Recipe, recipe_of
+
+
+class FindOptions(TypedDict, total=False):
+    """What `find` may be told beside the filter: parts of a filter, and which page of the answer."""
+
+    kinds: str | Sequence[str] | None
+    """One kind or several: fact, message, episode, document, state …"""
+    tiers: str | Sequence[str] | None
+    """One tier or several: short, middle, long."""
+    session: str | None
+    """The session that records belong to."""
+    agent: str | None
+    """The agent that wrote them."""
+    who: str | None
+    """Who said it."""
+    trust: str | Sequence[str] | None
+    """How far their source is trusted; names quarantined records explicitly."""
+    since: Moment | None
+    """Occurred at this time or later."""
+    until: Moment | None
+    """Occurred at this time or earlier."""
+    order: str
+    """The field to order by; a leading '-' means descending. The default is '-occurred'."""
+    offset: int
+    """How many records to skip."""
+
+
+class RecallOptions(TypedDict, total=False):
+    """What `recall` may be told beside the query, the scope, the limit and the filter."""
+
+    kinds: str | Sequence[str] | None
+    """One kind or several: fact, message, episode, document, state …"""
+    tiers: str | Sequence[str] | None
+    """One tier or several: short, middle, long."""
+    session: str | None
+    """The session that records belong to."""
+    agent: str | None
+    """The agent that wrote them."""
+    who: str | None
+    """Who said it."""
+    trust: str | Sequence[str] | None
+    """How far their source is trusted; names quarantined records explicitly."""
+    since: Moment | None
+    """Occurred at this time or later."""
+    until: Moment | None
+    """Occurred at this time or earlier."""
+    near: Near | None
+    """Within a distance of a place."""
+    box: Box | None
+    """Within a rectangle on the map."""
+    vector: Any
+    """The vector of the query, if you have it already; the text is not embedded then."""
+    recipe: Recipe | str | None
+    """How signals are weighed: auto, dialogue, facts, documents, exact, or a Recipe of yours."""
+    least: float
+    """The lowest score of a hit, from 0 to 1."""
+    unit: str
+    """What a hit stands for: record, session or scope."""
+    rerank: object
+    """A Reranker, or what `reranker_of` takes, for the best fifty hits."""
+    understand: bool
+    """Whether names, times and places are read from the query. The default is True."""
+    order: str
+    """Without a query or a vector: the field to order by. The default is '-occurred'."""
+    now: Moment | None
+    """When the query is asked, which "last week" goes by. The default is the present."""
+    explain: bool
+    """Whether the answer has a trace that tells how it came about."""
+
+
+_NAMES: Final = {
+    "find": frozenset(FindOptions.__annotations__),
+    "recall": frozenset(RecallOptions.__annotations__),
+}
+_FILTERS: Final = ("kinds", "tiers", "session", "agent", "who", "trust", "since", "until", "near", "box")
+_SAID: Final = ("kinds", "session", "who", "since", "until", "near", "box")
+
+
+def check_options(verb: str, options: Mapping[str, Any]) -> None:
+    """Raises `BadInput` for an option that the verb does not know, and names those that it knows."""
+    unknown = options.keys() - _NAMES[verb]
+    if unknown:
+        known = ", ".join(sorted(_NAMES[verb]))
+        raise BadInput(f"{verb} does not know {sorted(unknown)}; there are {known}")
+
+
+def filters_in(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are parts of a filter."""
+    return {name: options[name] for name in _FILTERS if name in options}
+
+
+def build_query(
+    text: str, scope: str | Scope, limit: int, where: Where, options: RecallOptions, now: float
+) -> Query:
+    """A query from the arguments of `recall`, each checked; `text` and `where` have passed the guard."""
+    asked, recipe, rerank = options.get("now"), options.get("recipe"), options.get("rerank")
+    said: Mapping[str, Any] = options
+    return Query(
+        text=text,
+        scope=Scope.of(scope),
+        now=now,
+        asked=now if asked is None else moment(asked, "now"),
+        limit=checked_limit(limit),
+        where=where,
+        vector=options.get("vector"),
+        recipe=AUTO if recipe is None else recipe_of(recipe),
+        least=checked_share(options.get("least", 0.0), "least"),
+        unit=checked_unit(options.get("unit", "record")),
+        reranker=None if rerank is None else reranker_of(rerank),
+        given=given(**{name: said[name] for name in _SAID if name in said}),
+        understand=options.get("understand", True),
+        order=options.get("order", "-occurred"),
+        explain=options.get("explain", False),
+    )

@@ -1,0 +1,133 @@
+"""The read path of an open memory: guard → filter → answer → count → note; and contexts made of answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ..core.arguments import (
+    checked_budget,
+    checked_limit,
+    checked_neighbours,
+    checked_offset,
+    checked_query,
+    narrowed,
+)
+from ..core.hit import Hits
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.where import Where
+from ..parts import Parts
+from ..text import term_id
+from ..text.tokens import TokenCounter, counter_of
+from . import Query, Recall
+from .nearby import turns_around, working_state
+from .options import FindOptions, RecallOptions, build_query, check_options, filters_in
+from .pack import Context, pack
+
+if TYPE_CHECKING:
+    from ..trust.audit.reads import Auditing
+    from ..trust.privacy.service import Guarding
+    from ..write.echoes import EchoGuard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packing:
+    """How a context is made of an answer: see `Memory.context`."""
+
+    budget: int
+    counter: TokenCounter | Callable[[str], int] | str | None
+    neighbours: int
+    headings: bool
+    fence: bool
+    reveal: bool
+
+
+class ReadPath:
+    """What a query passes on its way to an answer, stage by stage."""
+
+    def __init__(self, parts: Parts, guarding: Guarding, echoes: EchoGuard, auditing: Auditing) -> None:
+        self._parts = parts
+        self._guarding = guarding
+        self._echoes = echoes
+        self._auditing = auditing
+
+    def recall(
+        self, query: str, scope: str | Scope, limit: int, where: Where | None, options: RecallOptions
+    ) -> Hits:
+        check_options("recall", options)
+        now = self._parts.clock()
+        text = self._guarding.query(checked_query(query))
+        seen = self._guarding.seen(narrowed(where, **filters_in(options)))
+        asked = build_query(text, scope, limit, seen, options, now)
+        hits = self._answer(asked)
+        self._echoes.note(hits, now)
+        self._auditing.read("recall", scope, [hit.id for hit in hits], query=text)
+        return hits
+
+    def _answer(self, asked: Query) -> Hits:
+        """Answers and counts; upkeep in the background lets it go first."""
+        started = time.perf_counter()
+        with self._parts.foreground.enter():
+            hits = Recall.of(self._parts).answer(asked)
+        ranked = asked.vector is not None or bool(asked.text.strip())
+        spent = time.perf_counter() - started
+        self._parts.usage.count_recall(hits, asked.now, spent, ranked=ranked)
+        return hits
+
+    def context(
+        self,
+        query: str,
+        scope: str | Scope,
+        limit: int,
+        where: Where | None,
+        options: RecallOptions,
+        packing: Packing,
+    ) -> Context:
+        tokens, count = checked_budget(packing.budget), counter_of(packing.counter)
+        reach = checked_neighbours(packing.neighbours)
+        hits = self.recall(query, scope, limit, where, options)
+        now, recall = self._parts.clock(), Recall.of(self._parts)
+        found = [hit.record for hit in hits]
+        seen, tell = self._guarding.seen(where), self._guarding.telling(packing.reveal)
+        text = self._guarding.query(checked_query(query))
+        made = pack(
+            tuple(tell.hits(hits)),
+            tokens,
+            count,
+            working=tell.records(working_state(recall, Scope.of(scope), seen, now)),
+            turns=tell.turns(turns_around(recall, found, reach, seen, now)),
+            terms={term_id(term) for term in self._parts.analyzer.terms(text)},
+            headings=packing.headings,
+            fence=packing.fence,
+        )
+        spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
+        self._parts.usage.tally(hits.scope, "context", spent, now)
+        return replace(made, scope=hits.scope)
+
+    def find(self, where: Where | None, scope: str | Scope, limit: int, options: FindOptions) -> list[Record]:
+        check_options("find", options)
+        chosen = self._guarding.seen(narrowed(where, **filters_in(options)))
+        found = Recall.of(self._parts).list_records(
+            chosen,
+            Scope.of(scope),
+            now=self._parts.clock(),
+            order=options.get("order", "-occurred"),
+            limit=checked_limit(limit),
+            offset=checked_offset(options.get("offset", 0)),
+        )
+        self._auditing.read("find", scope, [record.id for record in found])
+        return found
+
+    def phrase(self, query: str, scope: str | Scope, asked: float | None) -> str:
+        """The query as it is embedded: without the names of who speaks in the scope."""
+        now = self._parts.clock()
+        meant = Query(
+            text=self._guarding.query(checked_query(query)),
+            scope=Scope.of(scope),
+            now=now,
+            asked=now if asked is None else asked,
+        )
+        return Recall.of(self._parts).understand(meant).dense

@@ -1,0 +1,75 @@
+"""The last stage of every write: records go to the store under the epoch of this memory's vectors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..core.actor import acts
+from ..core.record import Record
+from ..parts import Parts
+from ..store import Watch
+from ..store.rules import Entombed, StaleEpoch
+from .ingest import Ingest
+from .reembed import batches
+
+log = logging.getLogger("eidet")
+
+
+def put_records(
+    parts: Parts,
+    records: Sequence[Record],
+    *,
+    now: float,
+    unique: bool = False,
+    expect: int | None = None,
+    by: str | None = None,
+    watch: Watch | None = None,
+) -> list[Record]:
+    """Writes records whose vectors are of this memory's embedder, and takes pending uses along."""
+    store, actor = parts.store, by or acts().by
+    epoch = parts.binding.claimed_epoch()
+    try:
+        stored = store.put(records, now=now, unique=unique, expect=expect, epoch=epoch, by=actor, watch=watch)
+    except StaleEpoch:
+        epoch = parts.binding.renew()
+        stored = store.put(records, now=now, unique=unique, expect=expect, epoch=epoch, by=actor, watch=watch)
+    parts.usage.flush_if_due()
+    return stored
+
+
+def put_returning(
+    parts: Parts, records: Sequence[Record], *, now: float, by: str | None = None
+) -> list[Record]:
+    """Writes records that nobody says, but for those that were forgotten for good; logs how many."""
+    rest = list(records)
+    while rest:
+        try:
+            watch = parts.tombstones.over_returning(rest)
+            stored = put_records(parts, rest, now=now, by=by, watch=watch)
+        except Entombed as error:
+            rest = [record for at, record in enumerate(rest) if at not in error.found]
+        else:
+            _tell_left_out(len(records) - len(rest))
+            return stored
+    _tell_left_out(len(records))
+    return []
+
+
+def _tell_left_out(count: int) -> None:
+    if count:
+        log.info("%d records were forgotten for good and are left out", count)
+
+
+def load_records(parts: Parts, records: Iterator[Record], manifest: Mapping[str, Any], *, now: float) -> int:
+    """Writes records of an export; what another embedder or analyzer made is made anew. How many."""
+    embedded = manifest.get("embedder") == parts.embedder.name
+    analysed = manifest.get("analyzer") == parts.analyzer.name
+    count = 0
+    for batch in batches(records, 1000):
+        ready = batch
+        if not (embedded and analysed):
+            ready = Ingest.of(parts).fitted(batch, embedded)
+        count += len(put_returning(parts, ready, now=now))
+    return count

@@ -1,0 +1,70 @@
+"""Every audit entry names its own caller, whoever's thread wrote it down."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import eidet
+from eidet import AsyncMemory, Audit, Memory
+from eidet.trust.audit.chain import Entry
+from eidet.trust.audit.verify import entries
+
+CALLS = 150
+THREADS = 16
+EMBEDDER = "hashing:16"
+KEY = "00112233445566778899aabbccddeeff" * 2
+
+
+def caller(number: int) -> dict[str, str]:
+    return {"by": f"user {number}", "source": f"10.0.0.{number}", "why": f"ticket {number}"}
+
+
+def check(path: Path, verbs: Sequence[str]) -> None:
+    """Each entry about record `n` was caused by caller `n`, and there is one of each verb."""
+    found: dict[str, set[int]] = {verb: set() for verb in verbs}
+    for entry in entries(path):
+        if entry.verb in found and entry.ids:
+            number = int(entry.ids[0])
+            assert said_by(entry) == caller(number), entry
+            found[entry.verb].add(number)
+    assert found == {verb: set(range(CALLS)) for verb in verbs}
+
+
+def said_by(entry: Entry) -> dict[str, str | None]:
+    return {"by": entry.by, "source": entry.source, "why": entry.why}
+
+
+@pytest.mark.parametrize("key", [None, KEY], ids=["plain", "sealed"])
+def test_threads_under_group_commit_are_told_apart(tmp_path: Path, key: str | None) -> None:
+    log = tmp_path / "audit.jsonl"
+
+    def use(number: int) -> None:
+        with eidet.acting(**caller(number)):
+            memory.remember(f"note number {number} about something", id=str(number), scope=f"s{number}")
+            memory.forget(str(number), scope=f"s{number}")
+
+    memory = Memory(tmp_path / "m.db", embedder=EMBEDDER, audit=Audit(path=log), key=key)
+    with memory, ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(use, range(CALLS)))
+    check(log, ["put", "erase"])
+
+
+def test_tasks_of_an_async_memory_are_told_apart(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+
+    async def use(memory: AsyncMemory, number: int) -> None:
+        with eidet.acting(**caller(number)):
+            await memory.remember(f"note number {number} about something", id=str(number), scope=f"s{number}")
+            await memory.forget(str(number), scope=f"s{number}")
+
+    async def story() -> None:
+        async with AsyncMemory(tmp_path / "m.db", embedder=EMBEDDER, audit=Audit(path=log)) as memory:
+            await asyncio.gather(*(use(memory, number) for number in range(CALLS)))
+
+    asyncio.run(story())
+    check(log, ["put", "erase"])
