@@ -26,7 +26,7 @@ from .quality.drift import Drift, drift, split
 from .quality.health import health_of, health_told
 from .quality.metrics import metrics_of
 from .recall import Recall
-from .store import Store, Watch
+from .store import Store, Watch, verbs
 from .store.export_file import read_export
 from .store.rules import Entombed, StaleEpoch
 from .store.tallies import TallyBuffer
@@ -90,8 +90,12 @@ class Engine:
             settings = replace(settings, upkeep=replace(settings.upkeep, archive=archive))
         try:
             store = audited(sealed(store, key, settings), audit, settings, clock)
-            name = store.setting("embedder") if embedder is None else None
-            chosen = embedder_named(name, int(store.setting("width") or 0)) if name else embedder_of(embedder)
+            name = verbs.get_setting(store, "embedder") if embedder is None else None
+            chosen = (
+                embedder_named(name, int(verbs.get_setting(store, "width") or 0))
+                if name
+                else embedder_of(embedder)
+            )
             return cls(store, chosen, settings)
         except BaseException:
             store.close()
@@ -174,11 +178,11 @@ class Engine:
             self._claim()
         how["by"] = how.get("by") or acts().by
         try:
-            stored = self.store.put(records, now=now, epoch=self._epoch, **how)
+            stored = verbs.put(self.store, records, now=now, epoch=self._epoch, **how)
         except StaleEpoch:
             self._check_names()
             self._epoch = self.store.head().epoch
-            stored = self.store.put(records, now=now, epoch=self._epoch, **how)
+            stored = verbs.put(self.store, records, now=now, epoch=self._epoch, **how)
         if max(len(self._uses), len(self._tallies)) >= self.settings.flush_uses:
             self._flush_if_possible()
         return stored
@@ -249,7 +253,7 @@ class Engine:
     def _flush_uses(self) -> None:
         if uses := self._uses.take():
             try:
-                self.store.note(uses)
+                verbs.add_uses(self.store, uses)
             except EidetError:
                 self._uses.give_back(uses)
                 raise
@@ -259,16 +263,16 @@ class Engine:
     def _flush_tallies(self) -> None:
         if rows := self._tallies.take():
             try:
-                self.store.tally(rows, since=min(row.day for row in rows) - KEPT_DAYS)
+                verbs.add_counts(self.store, rows, since=min(row.day for row in rows) - KEPT_DAYS)
             except EidetError:
                 self._tallies.give_back(rows)
                 raise
 
     def _flush_refreshes(self) -> None:
         for scope, read in self._refreshes.take().items():
-            there = filter(None, self.store.get(scope, list(read)))
+            there = filter(None, self.store.read(scope, list(read)))
             forms = [(record, refreshed(record, read[record.id])) for record in there]
-            self.store.recast([pair for pair in forms if pair[1].expires != pair[0].expires],
+            verbs.rewrite_form(self.store, [pair for pair in forms if pair[1].expires != pair[0].expires],
                               now=max(read.values()))  # fmt: skip
 
     def _flush_if_possible(self) -> None:
@@ -294,7 +298,7 @@ class Engine:
         from .trust.seal.exports import sealed_export, sealed_in
 
         kept = None if plain else sealed_in(self.store)
-        return (self.store.scan(where), {}) if kept is None else sealed_export(kept, where)
+        return (verbs.scan(self.store, where), {}) if kept is None else sealed_export(kept, where)
 
     def arriving(self, path: Path, manifest: dict[str, Any]) -> Iterator[Record]:
         """The records of an export. Sealed ones are all opened once before the first is given."""
@@ -339,14 +343,14 @@ class Engine:
     def rebuild(self, scope: Scope | None, language: str | None, progress: Progress | None) -> int:
         with self._lock:
             chosen = language or self._language()
-            if language is not None or self.store.setting("analyzer") != self.analyzer.name:
+            if language is not None or verbs.get_setting(self.store, "analyzer") != self.analyzer.name:
                 self.analyzer = analyzer_of(chosen)
-                self.store.configure({"language": chosen, "analyzer": UNFINISHED})
+                verbs.set_settings(self.store, {"language": chosen, "analyzer": UNFINISHED})
                 reanalyse(self.store, self.analyzer, self.embedder.width, progress)
-                self.store.configure({"analyzer": self.analyzer.name})
+                verbs.set_settings(self.store, {"analyzer": self.analyzer.name})
                 self._parts, self._opened_as = None, chosen
                 self.settings = replace(self.settings, language=chosen)
-        scopes = list(self.store.scopes(scope))
+        scopes = list(verbs.count_scopes(self.store, scope))
         return sum(self.index.rebuild(path) for path in scopes)
 
     def reembed(self, embedder: object, progress: Progress | None) -> int:
@@ -358,14 +362,14 @@ class Engine:
         return count
 
     def check(self) -> list[str]:
-        analyzer = self.store.setting("analyzer")
-        faults = [fault for scope in self.store.scopes() for fault in self.index.check(scope)]
+        analyzer = verbs.get_setting(self.store, "analyzer")
+        faults = [fault for scope in verbs.count_scopes(self.store) for fault in self.index.check(scope)]
         if analyzer is not None and analyzer != self.analyzer.name:
             faults.append(f"words were analysed by {analyzer}, not {self.analyzer.name}: `eidet rebuild`")
         return faults
 
     def stats(self, scope: Scope | None, now: float) -> dict[str, Any]:
-        census = self.store.census(Where(scope=scope, alive_at=now))
+        census = verbs.count_kinds(self.store, Where(scope=scope, alive_at=now))
         kinds: dict[str, int] = {}
         tiers: dict[str, int] = {}
         for (kind, tier), count in census.items():
@@ -373,12 +377,14 @@ class Engine:
             tiers[tier] = tiers.get(tier, 0) + count
         return {
             "records": sum(census.values()),
-            "scopes": len(self.store.scopes(scope, alive_at=now)),
+            "scopes": len(verbs.count_scopes(self.store, scope, alive_at=now)),
             "kinds": kinds,
             "tiers": tiers,
-            "quarantined": self.store.count(Where(scope=scope, trust=(Trust.QUARANTINED,), alive_at=now)),
-            "store_bytes": self.store.size(),
-            "embedder": self.store.setting("embedder") or self.embedder.name,
+            "quarantined": verbs.count(
+                self.store, Where(scope=scope, trust=(Trust.QUARANTINED,), alive_at=now)
+            ),
+            "store_bytes": verbs.measure_size(self.store),
+            "embedder": verbs.get_setting(self.store, "embedder") or self.embedder.name,
             "language": self._language(),
             "index": self._parts[2].stats() if self._parts else {},
             **self._stores(),
@@ -423,14 +429,14 @@ class Engine:
         ages = (self.windows.days, self.windows.unused_days, self.windows.stale_days)
         fresh, ripe, stale = (now - days * DAY for days in ages)
         self._flush_if_possible()  # uses that still wait here are uses
-        return self.store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
+        return verbs.quality_counts(self.store, scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
 
     def metrics(self, scope: Scope | None, now: float) -> dict[str, float]:
         return metrics_of(
             *self.retrieval(scope, now),
             self.survey(scope, now),
-            size=self.store.size(),
-            stored=self.store.count(Where()),
+            size=verbs.measure_size(self.store),
+            stored=verbs.count(self.store, Where()),
             now=now,
             windows=self.windows,
         )
@@ -445,7 +451,7 @@ class Engine:
 
     def _tallied(self, scope: Scope | None, since: int) -> list[Tally]:
         waiting = [row for row in self._tallies.rows() if scope is None or scope.holds(row.scope)]
-        return self.store.tallies(scope, since) + waiting
+        return verbs.read_counts(self.store, scope, since) + waiting
 
     def close(self) -> None:
         with self._lock:
@@ -467,11 +473,11 @@ class Engine:
                 parts = self._parts = self._parts or self._assemble()
         if not self._settled:  # somebody else may have written first, with another embedder
             self._check_names()
-            self._settled = self.store.setting("embedder") is not None
+            self._settled = verbs.get_setting(self.store, "embedder") is not None
         return parts
 
     def _assemble(self) -> tuple[Ingest, Recall, Index]:
-        width = self.store.setting("width")
+        width = verbs.get_setting(self.store, "width")
         index = open_index(
             self.store,
             int(width) if width else self.embedder.width,
@@ -484,7 +490,7 @@ class Engine:
         return ingest, Recall(self.store, index, self.embedder, self.analyzer), index
 
     def _language(self) -> str:
-        return self.settings.language or self.store.setting("language") or "en"
+        return self.settings.language or verbs.get_setting(self.store, "language") or "en"
 
     def _names(self, language: str) -> dict[str, str]:
         return {
@@ -497,14 +503,14 @@ class Engine:
     def _claim(self) -> None:
         """Before the first write: says in the store what made its vectors and terms."""
         with self._lock:
-            if self.store.setting("embedder") is None:
-                self.store.configure(self._names(self._language()), fresh=True)
+            if verbs.get_setting(self.store, "embedder") is None:
+                verbs.set_settings(self.store, self._names(self._language()), fresh=True)
             self._check_names()
             self._epoch = self.store.head().epoch
 
     def _check_names(self) -> None:
         """Whether the store's vectors and terms are still of this memory's embedder and language."""
-        name, language = self.store.setting("embedder"), self.store.setting("language")
+        name, language = verbs.get_setting(self.store, "embedder"), verbs.get_setting(self.store, "language")
         if name is not None and name != self.embedder.name:
             raise Misconfigured(
                 f"this memory was written with the embedder {name!r}, not {self.embedder.name!r}: open it "

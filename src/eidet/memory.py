@@ -41,7 +41,7 @@ from .recall import AUTO, Query, Recipe, recipe_of
 from .recall.feedback import counts_of, judge, judged
 from .recall.nearby import turns_around, working_state
 from .recall.pack import Context, pack
-from .store import Store
+from .store import Store, verbs
 from .store.export_file import verify_export, write_export
 from .text import term_id
 from .text.tokens import TokenCounter, counter_of
@@ -307,7 +307,7 @@ class Memory:
         """The record with an id, or None; a list gives a list, in the order asked."""
         wanted = [clean_text(id, "an id") for id in ([ids] if isinstance(ids, str) else ids)]
         now = self._clock()
-        found = [_alive(record, now) for record in self._engine.store.get(one(scope), wanted)]
+        found = [_alive(record, now) for record in self._engine.store.read(one(scope), wanted)]
         self._engine.read(filter(None, found), now)
         self._audit.read("get", scope, [record.id for record in found if record is not None])
         return found[0] if isinstance(ids, str) else found
@@ -456,7 +456,7 @@ class Memory:
 
     def _clean_up(self, clock: Callable[[], float], *, index: bool = True) -> None:
         """Finishes the cleaning of what was forgotten, where it was interrupted or had to wait."""
-        if self._engine.store.writable and self._engine.store.setting("unclean"):
+        if self._engine.store.writable and verbs.get_setting(self._engine.store, "unclean"):
             self._erasing.finish(clock(), index=index)
 
     def _put_away(
@@ -469,7 +469,7 @@ class Memory:
         self._life.check_free(chosen.within(place), "forgotten")
         self._engine.flush()
         now = self._clock()
-        gone = len(self._engine.store.drop(chosen.within(place), now=now, by=by))
+        gone = len(verbs.delete_where(self._engine.store, chosen.within(place), now=now, by=by))
         if gone and not everything:
             self._engine.tally(place.path, "forget", {"forgotten": gone}, now)
         return Forgotten(gone)
@@ -500,7 +500,7 @@ class Memory:
         """What happened to a record, oldest first: created, revised, moved, forgotten, when and by whom."""
         told = self._engine.store.history(one(scope), clean_text(id, "an id"))
         self._audit.read("history", scope, [id])
-        there = self._engine.store.get(one(scope), [id])[0]
+        there = self._engine.store.read(one(scope), [id])[0]
         if there is not None and _alive(there, self._clock()) is None:
             return [replace(event, before=None) for event in told]
         return told
@@ -508,12 +508,12 @@ class Memory:
     def scopes(self, under: str | None = None) -> dict[str, int]:
         """The scopes that hold records, with how many, those in quarantine included."""
         place = None if under is None else Scope.under(under)
-        return self._engine.store.scopes(place, alive_at=self._clock())
+        return verbs.count_scopes(self._engine.store, place, alive_at=self._clock())
 
     def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
         """How many records match; those in quarantine only if the filter asks for them, as in `find`."""
         living = narrowed(self._guarding.seen(where), alive_at=self._clock()) or Where()
-        return self._engine.store.count(living.within(Scope.of(scope)))
+        return verbs.count(self._engine.store, living.within(Scope.of(scope)))
 
     def stats(self, scope: str | Scope | None = None) -> dict[str, Any]:
         """Counts by kind and tier (of a scope, or of all), sizes, what made the vectors, how recalls went.
@@ -557,7 +557,7 @@ class Memory:
         now = self._clock()
         where = Where(scope=None if scope is None else Scope.of(scope), alive_at=now)
         self._engine.flush()
-        total = self._engine.store.count(where) if progress else 0
+        total = verbs.count(self._engine.store, where) if progress else 0
         records, said = self._engine.leaving(where, plain=plain)
         manifest = self._engine.manifest(now) | said
         with self._audit.doing("export", scope, file=str(path)) as done:

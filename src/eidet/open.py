@@ -15,7 +15,7 @@ from .core.plugins import called, loaded, offered
 from .core.settings import Settings
 from .index import Index
 from .models.embed import Embedder, WordEmbedder
-from .store import Store
+from .store import Store, verbs
 from .text import Analyzer
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def sealed(store: Store, key: Key | None, settings: Settings) -> Store:
     """The store, sealed if there is a key. `Misconfigured` where file and key do not fit together."""
     from .trust.seal.keyring import SEAL, sealed_with
 
-    chosen, told = settings.key or None if key is None else key, store.setting(SEAL)
+    chosen, told = settings.key or None if key is None else key, verbs.get_setting(store, SEAL)
     if getattr(store, "sealed", False):
         return store
     name = getattr(store, "path", "this memory")

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from eidet.core.errors import Misconfigured, Unavailable
 from eidet.core.record import Record, Tier
 from eidet.core.where import Where
 from eidet.net.retry import Full
-from eidet.store import Erasure
+from eidet.store import Erasure, verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
@@ -213,7 +214,7 @@ class TestOrder:
         monkeypatch.setattr(waiting, "BATCH_CHARS", 50)
         queued(pair, *(f"{n:02}" for n in range(30)), back=False)
         sizes: list[int] = []
-        put = pair.short._store.put
+        put = partial(verbs.put, pair.short._store)
 
         def counted(records: list[Record], **how: Any) -> list[Record]:
             sizes.append(len(records))

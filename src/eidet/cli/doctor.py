@@ -16,7 +16,7 @@ from ..index.embedded.sidecar import Sidecars
 from ..memory import Memory
 from ..models.embed import checked, embedder_named, embedder_of
 from ..open import open_store
-from ..store import Store
+from ..store import Store, verbs
 from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers
 from ..store.sql.schema import REVISION
 from ..text import analyzer_of
@@ -149,7 +149,7 @@ def _memory(case: Case) -> Iterator[Finding]:
 
 
 def _embedder(on: Which, store: Store) -> Iterator[Finding]:
-    name, width = store.setting("embedder"), store.setting("width")
+    name, width = verbs.get_setting(store, "embedder"), verbs.get_setting(store, "width")
     try:
         own = None if name is None or width is None else embedder_named(name, int(width))
         chosen = own if own is not None and on.embedder is None else embedder_of(on.embedder)
@@ -172,7 +172,7 @@ def _embedder(on: Which, store: Store) -> Iterator[Finding]:
 
 
 def _language(on: Which, store: Store) -> Iterator[Finding]:
-    language, analyzer = store.setting("language"), store.setting("analyzer")
+    language, analyzer = verbs.get_setting(store, "language"), verbs.get_setting(store, "analyzer")
     wanted = on.language or on.settings().language
     if language is None:
         yield ok("language", "nothing was written yet")
@@ -194,7 +194,7 @@ def _caches(store: Store) -> Iterator[Finding]:
         return
     folder = Path(f"{path}-index")
     sidecars = Sidecars(folder, store)
-    wanted = {sidecars.path(scope) for scope in store.scopes()}
+    wanted = {sidecars.path(scope) for scope in verbs.count_scopes(store)}
     for file in sorted(set(folder.glob("*.eix")) - wanted):
         yield warning("cache", f"{file} belongs to no scope", "delete it")
 

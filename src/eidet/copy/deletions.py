@@ -10,6 +10,7 @@ from ..core.scope import Scope
 from ..core.where import Where
 from ..engine import Engine
 from ..memory import Memory
+from ..store import verbs
 from ..store.tombstones import Marker, secret_of
 from ..upkeep import HOLD
 from ..write.reembed import batches
@@ -21,7 +22,7 @@ BATCH: Final = 256
 def follow(source: Memory, target: Memory, scope: Scope | None, now: float) -> int:
     """How many went. What is under a legal hold in the target stays; so does what only the target knew."""
     ours, theirs = source._engine, target._engine  # noqa: SLF001
-    walk = batches(theirs.store.scan(Where(scope=scope), batch=BATCH), BATCH)
+    walk = batches(verbs.scan(theirs.store, Where(scope=scope), batch=BATCH), BATCH)
     return sum(_followed(ours, target, list(_dead(ours, batch)), now) for batch in walk)
 
 
@@ -37,8 +38,11 @@ def _dead(source: Engine, records: Sequence[Record]) -> Iterator[Record]:
 
 def _followed(source: Engine, target: Memory, dead: Sequence[Record], now: float) -> int:
     for_good = [record for record in dead if _is_for_good(source, record)]
-    gone = target._engine.store.bury(  # noqa: SLF001
-        [record for record in dead if record not in for_good], now=now, by=BY
+    gone = verbs.delete_unchanged(
+        target._engine.store,  # noqa: SLF001
+        [record for record in dead if record not in for_good],
+        now=now,
+        by=BY,
     )
     count = len(gone)
     for path in {record.scope for record in for_good}:
@@ -49,7 +53,7 @@ def _followed(source: Engine, target: Memory, dead: Sequence[Record], now: float
 
 def _is_for_good(source: Engine, record: Record) -> bool:
     store = source.store
-    if store.setting("secret:marks") is None and not hasattr(store, "secret"):
+    if verbs.get_setting(store, "secret:marks") is None and not hasattr(store, "secret"):
         return False
     mark = Marker(secret_of(store, "marks", make=False)).of_id(record.scope, record.id)
-    return bool(store.entombed(record.scope, [mark]))
+    return bool(verbs.tombstones_in(store, record.scope, [mark]))

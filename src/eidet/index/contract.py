@@ -20,7 +20,7 @@ from ..core.errors import BadInput
 from ..core.record import Kind, Record, Tier
 from ..core.scope import Scope
 from ..core.where import Box, Condition, Near, Where
-from ..store import ORDERS, Derived, Store
+from ..store import ORDERS, Derived, Store, verbs
 from ..store.ram import RamStore
 from ..text import pack, term_id
 from ..text.analysis import pack_analysis
@@ -106,7 +106,7 @@ class IndexContract:
             self._folder.cleanup()
 
     def put(self, *records: Record) -> list[Record]:
-        return self.store.put(records, now=NOW, unique=False)
+        return verbs.put(self.store, records, now=NOW, unique=False)
 
     def search(
         self,
@@ -130,7 +130,7 @@ class IndexContract:
     def scores(self, found: Found) -> dict[str, tuple[float, float]]:
         scopes = [found.scopes[code] for code in found.scope.tolist()]
         records = [
-            self.store.fetch(*at)[0] for at in zip(scopes, ([s] for s in found.seq.tolist()), strict=True)
+            self.store.read(*at)[0] for at in zip(scopes, ([s] for s in found.seq.tolist()), strict=True)
         ]
         arms = zip(found.dense.tolist(), found.words.tolist(), strict=True)
         return {record.id: arm for record, arm in zip(records, arms, strict=True) if record is not None}
@@ -139,7 +139,7 @@ class IndexContract:
         """The ids that `select` gives, in its order."""
         asked: dict[str, Any] = {"scope": Scope("a"), "now": NOW, "limit": 100, **how}
         chosen = self.index.select(asked.pop("scope"), where, order=order, **asked)
-        records = [self.store.fetch(scope, [seq])[0] for scope, seq in chosen]
+        records = [self.store.read(scope, [seq])[0] for scope, seq in chosen]
         return [record.id for record in records if record is not None]
 
     # Finding.
@@ -169,7 +169,7 @@ class IndexContract:
     def test_what_was_dropped_is_not_found(self) -> None:
         self.put(noted("x", words="word", axis=0), noted("y", words="word", axis=0))
         assert self.found("word", axis=0).keys() == {"x", "y"}
-        self.store.drop(Where(ids=("x",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("x",)), now=NOW)
         found = self.search("word", axis=0)
         assert self.scores(found).keys() == {"y"}
         assert (found.searched, found.kept) == (1, 1)
@@ -178,7 +178,7 @@ class IndexContract:
     def test_many_changes_leave_no_ghosts(self) -> None:
         for n in range(60):
             self.put(*(noted(f"{n}-{i}", words=f"many w{i}", axis=i % WIDTH) for i in range(30)))
-            self.store.drop(Where(ids=tuple(f"{n}-{i}" for i in range(30) if i % 10)), now=NOW)
+            verbs.delete_where(self.store, Where(ids=tuple(f"{n}-{i}" for i in range(30) if i % 10)), now=NOW)
             if n % 7 == 0:
                 assert self.search("many", depth=10**6).searched == 3 * (n + 1)
         assert self.index.check("a") == []
@@ -303,7 +303,7 @@ class IndexContract:
             noted("gone", words="cat bird bird bird"),
             noted("away", "b", words="cat cat cat cat"),
         )
-        self.store.drop(Where(ids=("gone",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("gone",)), now=NOW)
         found = self.found("cat")
         mean = 5 / 3
         assert abs(found["one"][1] - bm25(1, 1, mean, 2, 3)) < 1e-5
@@ -330,7 +330,7 @@ class IndexContract:
             noted("gone", words="dog", axis=0),
             noted("other", words="dog", axis=2, who="bob"),
         )
-        self.store.drop(Where(ids=("gone",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("gone",)), now=NOW)
         found = self.search("cat", axis=0, where=~Where(who="bob"))
         words = sorted(scores[1] for scores in self.scores(found).values())
         assert np.allclose((found.spans["words"].low, found.spans["words"].high), words, atol=1e-6)
@@ -367,7 +367,7 @@ class IndexContract:
         assert self.search("cow").searched == 2
         self.put(noted("x", words="hen", axis=4))
         assert self.found("dog", axis=1)["x"][1] == 0
-        self.store.drop(Where(ids=("y",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("y",)), now=NOW)
         found = self.search("cow", axis=2)
         assert self.scores(found).keys() == {"x"}
         assert (found.searched, found.spans["words"].high) == (1, 0)
@@ -395,7 +395,7 @@ class IndexContract:
         assert self.column("turn") == turns
         self.put(noted("next", session="s", occurred=40.0), noted("between", session="s", occurred=15.0))
         assert self.column("turn") == {**turns, "late": 3, "next": 4, "between": 2}
-        self.store.drop(Where(ids=("first",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("first",)), now=NOW)
         assert self.column("turn")["between"] == 1
         sessions = self.column("session")
         assert sessions["alone"] == -1
@@ -411,7 +411,7 @@ class IndexContract:
             "y": "bob",
             "z": None,
         }
-        self.store.drop(Where(ids=("y",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("y",)), now=NOW)
         assert set(self.index.voices(Scope("a"))) - {""} == {"ann"}
         assert self.index.voices(Scope("nowhere")) == ()
 
@@ -457,7 +457,7 @@ class IndexContract:
         assert self.column("flags") == {"x": 1, "long": 6, "y": 2}
         assert self.column("length") == {"x": 3, "long": np.inf, "y": 1}
         assert self.search().days.tolist() == [[0, 5, 6], [0, 9, 9], [1, 7, 7]]
-        self.store.drop(Where(ids=("x",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("x",)), now=NOW)
         assert self.search().days.tolist() == [[0, 7, 7]]
         assert self.search(where=Where(ids=("y",))).days.tolist() == []
 
@@ -520,11 +520,11 @@ class IndexContract:
         other = self.reopen(self.store)
         self.put(noted("mine", words="word", axis=0))
         assert self.found("word").keys() == {"mine"}
-        other.put([noted("theirs", words="word", axis=0)], now=NOW, unique=False)
+        verbs.put(other, [noted("theirs", words="word", axis=0)], now=NOW, unique=False)
         assert self.found("word", axis=0).keys() == {"mine", "theirs"}
-        other.put([noted("mine", words="changed", axis=1)], now=NOW)
+        verbs.put(other, [noted("mine", words="changed", axis=1)], now=NOW)
         assert self.found("changed")["mine"][1] > 0
-        other.drop(Where(ids=("mine",)), now=NOW)
+        verbs.delete_where(other, Where(ids=("mine",)), now=NOW)
         assert self.found("word").keys() == {"theirs"}
         if other is not self.store:
             other.close()
@@ -532,7 +532,9 @@ class IndexContract:
     def test_bytes_that_were_rewritten_are_seen(self) -> None:
         (x,) = self.put(noted("x", words="old", axis=0))
         assert self.found("old", axis=0)["x"] > (0.99, 0.0)
-        self.store.rewrite([Derived(x.seq, unit((1, 1.0)).tobytes(), pack_analysis([pack(["new"])]))])
+        verbs.replace_derived(
+            self.store, [Derived(x.seq, unit((1, 1.0)).tobytes(), pack_analysis([pack(["new"])]))]
+        )
         assert self.found("new", axis=1)["x"] > (0.99, 0.0)
         assert self.found("old")["x"][1] == 0
 
@@ -540,7 +542,7 @@ class IndexContract:
         self.put(*(noted(f"{n}", words=f"cat w{n % 3}", axis=n % WIDTH) for n in range(50)))
         self.search("cat")
         self.put(*(noted(f"{n}", words="dog", axis=0) for n in range(10)))
-        self.store.drop(Where(ids=("20", "21")), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("20", "21")), now=NOW)
         before = self.search("cat w1 dog", axis=3)
         assert self.index.rebuild("a") == 48
         self.assert_same(before, self.search("cat w1 dog", axis=3))
@@ -589,20 +591,20 @@ class IndexContract:
         self.put(*turns)
         assert self.around("t3", 1, Where(who="ann")) == (3, ["t5", "t1"])
         assert self.around("t3", 1, Where(who="bob")) is None
-        self.store.drop(Where(ids=("t4",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("t4",)), now=NOW)
         self.put(noted("t2", session="s", occurred=NOW + 2, expires=NOW - 1))
         assert self.around("t3", 1) == (3, ["t5", "t1"])
 
     def test_check_finds_nothing_wrong(self) -> None:
         self.put(noted("x"), noted("y"), noted("x", "b"))
         self.put(noted("x", words="new"))
-        self.store.drop(Where(ids=("y",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("y",)), now=NOW)
         assert self.index.check("a") == self.index.check("b") == self.index.check("nowhere") == []
 
     def test_what_is_gone_is_taken_out_at_once(self) -> None:
         self.put(*(noted(f"{n}", words="word") for n in range(6)), noted("x", "b", words="word"))
         self.found("word")
-        self.store.drop(Where(ids=("3",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("3",)), now=NOW)
         assert self.index.cleanse("a") == self.index.cleanse("b") == self.index.cleanse("nowhere") == []
         assert sorted(self.found("word")) == ["0", "1", "2", "4", "5"]
         assert self.index.check("a") == self.index.check("b") == []

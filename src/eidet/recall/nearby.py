@@ -64,6 +64,6 @@ def _fetched(
     known = {record.seq: record for record in found}
     missing = {seq for place in near.values() for seq, _ in place.beside} - known.keys()
     if missing:
-        fetched = recall.store.fetch(path, sorted(missing))
+        fetched = recall.store.read(path, sorted(missing))
         known.update((record.seq, record) for record in fetched if record is not None)
     return known

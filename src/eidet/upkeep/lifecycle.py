@@ -20,6 +20,7 @@ from ..core.record import Record, Tier
 from ..core.scope import Scope
 from ..core.where import Condition, Where
 from ..engine import Engine
+from ..store import verbs
 from . import HOLD, PINNED, Maintained, works_of
 
 if TYPE_CHECKING:
@@ -131,7 +132,9 @@ class Life:
         self._engine.used([record], now)
         if record.level == 0 and record.tier is Tier.MIDDLE:
             return record
-        stored = self._engine.store.recast([(record, whole)], now=now, epoch=self._engine.epoch)[0]
+        stored = verbs.rewrite_form(self._engine.store, [(record, whole)], now=now, epoch=self._engine.epoch)[
+            0
+        ]
         if stored is None:
             raise Conflict(f"record {record.id!r} was changed meanwhile; call again")
         return stored
@@ -157,7 +160,7 @@ class Life:
 
     def check_not_held(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
         """The records with these ids; Refused if one is under a legal hold."""
-        there = self._engine.store.get(scope, ids)
+        there = self._engine.store.read(scope, ids)
         for record in there:
             if record is not None and record.meta.get(HOLD):
                 raise Refused(f"record {record.id!r} is under a legal hold: `release` it before a change")
@@ -165,7 +168,7 @@ class Life:
 
     def check_free(self, where: Where, what: str) -> None:
         """Refused if anything that is meant is under a legal hold."""
-        if held := self._engine.store.count(where & HELD):
+        if held := verbs.count(self._engine.store, where & HELD):
             raise Refused(
                 f"{held:,} of the records are under a legal hold and cannot be {what}: `release` first"
             )
@@ -255,10 +258,10 @@ class _Lease:
     def renew(self) -> bool:
         now = time.time()  # processes share this clock, whatever the memory is told
         self._renewed = now
-        return self._engine.store.lease("upkeep", self._owner, now=now, until=now + LEASE_SECONDS)
+        return verbs.take_lease(self._engine.store, "upkeep", self._owner, now=now, until=now + LEASE_SECONDS)
 
     def give_back(self) -> None:
-        self._engine.store.lease("upkeep", self._owner, now=time.time(), until=0.0)
+        verbs.take_lease(self._engine.store, "upkeep", self._owner, now=time.time(), until=0.0)
 
     def __call__(self) -> bool:
         if self._stops():

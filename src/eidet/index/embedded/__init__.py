@@ -17,7 +17,7 @@ from ...core.errors import BadInput, Corrupt, Unavailable
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import Changes, Head, Store
+from ...store import Changes, Head, Store, verbs
 from ...store.rules import check_order
 from ...text import Analyzer, term_id
 from ...text.chunks import units_of
@@ -171,7 +171,7 @@ class EmbeddedIndex:
         return head
 
     def _scopes(self, scope: Scope) -> list[str]:
-        return list(self._store.scopes(scope)) if scope.below else [scope.path]
+        return list(verbs.count_scopes(self._store, scope)) if scope.below else [scope.path]
 
     def _ask(self, scope: str, head: Head, question: Callable[[Shard], T]) -> T:
         """Answers from a shard that has seen everything up to `head`."""
@@ -216,7 +216,7 @@ class EmbeddedIndex:
     def _make_ready(self, shard: Shard, changes: Changes) -> None:
         """Before the first of many pages: room for all of them, instead of growing and copying on the way."""
         if not shard.count and len(changes.entries) == BATCH:
-            shard.reserve(self._store.count(Where(scope=Scope(shard.scope))))
+            shard.reserve(verbs.count(self._store, Where(scope=Scope(shard.scope))))
 
     def _resolver(self, shard: Shard) -> Callable[[Where], NDArray[np.int64]]:
         return partial(self._resolve, shard)
@@ -234,7 +234,7 @@ class EmbeddedIndex:
 
     def _records(self, shard: Shard, seqs: list[int]) -> Iterator[Record | None]:
         for start in range(0, len(seqs), BATCH):
-            yield from self._store.fetch(shard.scope, seqs[start : start + BATCH])
+            yield from self._store.read(shard.scope, seqs[start : start + BATCH])
 
     def _rows(self, shard: Shard, where: Where | None, now: float) -> NDArray[np.intp]:
         keep = shard.passing(where, now, self._resolver(shard))
@@ -255,7 +255,7 @@ class EmbeddedIndex:
         wanted = set(unknown)
         found: dict[int, str] = {}
         for start in range(0, len(seqs), BATCH):
-            for record in self._store.fetch(shard.scope, seqs[start : start + BATCH].tolist()):
+            for record in self._store.read(shard.scope, seqs[start : start + BATCH].tolist()):
                 for said in () if record is None else _said(record):
                     terms = self._analyzer.terms(said)
                     found.update((id, term) for term in terms if (id := term_id(term)) in wanted)

@@ -17,7 +17,7 @@ from ...core.scope import Scope
 from ...core.settings import Settings
 from ...core.where import Where
 from ...models.embed import Embedder, WordEmbedder
-from ...store import Head, Store
+from ...store import Head, Store, verbs
 from ...text import Analyzer
 from .. import Found, Neighbours, Probe
 from ..embedded import EmbeddedIndex, EmbeddedSettings, merged
@@ -166,7 +166,7 @@ class PgvectorIndex(EmbeddedIndex):
         served = self._places.at(path, head)
         if served is None:
             least = max(1, self._how.from_records)
-            if self._store.count(Where(scope=Scope(path))) >= least:
+            if verbs.count(self._store, Where(scope=Scope(path))) >= least:
                 self._copy(path)
         else:
             with contextlib.suppress(Stale):
@@ -202,7 +202,7 @@ class PgvectorIndex(EmbeddedIndex):
 
     def _build(self, path: str, anew: bool) -> None:
         known = self._sql.ask(lambda c: code_of(c, path, self._width))
-        records = self._store.count(Where(scope=Scope(path)))
+        records = verbs.count(self._store, Where(scope=Scope(path)))
         job = partial(
             copying.build,
             scope=path,
@@ -225,7 +225,7 @@ class PgvectorIndex(EmbeddedIndex):
     def rebuild(self, scope: str) -> int:
         head = self._store.head()
         if self._places.at(scope, head) is None:
-            count = self._store.count(Where(scope=Scope(scope)))
+            count = verbs.count(self._store, Where(scope=Scope(scope)))
             if count < max(1, self._how.from_records):
                 return super().rebuild(scope)
         self._copy(scope, anew=True)

@@ -14,7 +14,7 @@ import numpy as np
 from ...core.errors import EidetError, Unavailable
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import Head, Store
+from ...store import Head, Store, verbs
 from ...text import Analyzer
 from .. import Found, Probe, Rows
 from ..embedded import BATCH, EmbeddedIndex, EmbeddedSettings, _apply, merged
@@ -269,7 +269,7 @@ class VectorIndex(EmbeddedIndex):
     def _send_first(self, scope: str, head: Head) -> None:
         """A large scope that the database lacks is sent before it is loaded: it need not fit into RAM."""
         placed = self._ships.placement(scope, head.epoch)
-        count = self._store.count(Where(scope=Scope(scope)))
+        count = verbs.count(self._store, Where(scope=Scope(scope)))
         if count > self._how.small + self._how.tail_rows and (placed is None or placed.epoch != head.epoch):
             try:
                 self._ships.ship(scope)

@@ -21,7 +21,7 @@ from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...engine import Engine
-from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
+from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone, verbs
 from ...store.tombstones import Marker, secret_of
 from ...upkeep.lifecycle import Life
 from .absence import Absence, Search, absence_of
@@ -155,10 +155,10 @@ class Erasing:
             raise Preview(doom, len(doom.asked))
 
         try:
-            self._engine.store.erase(plan, now=0.0)
+            verbs.erase(self._engine.store, plan, now=0.0)
         except Preview as found:
             if wish.wholesale:
-                found.count = self._engine.store.count(wish.where)
+                found.count = verbs.count(self._engine.store, wish.where)
             return found
         raise AssertionError("a plan that raises was carried out")
 
@@ -174,12 +174,12 @@ class Erasing:
     def _attempted(self, plan: Any, words: _Words, *, now: float, by: str | None) -> Any:
         for _ in range(ATTEMPTS):
             try:
-                return self._engine.store.erase(plan, now=now, by=by)
+                return verbs.erase(self._engine.store, plan, now=now, by=by)
             except _Unworded as unworded:
                 for old, left in unworded.needs:
                     words.make(old, left)
         words.patient = False  # somebody changes the episode all the time
-        return self._engine.store.erase(plan, now=now, by=by)
+        return verbs.erase(self._engine.store, plan, now=now, by=by)
 
     def finish(self, now: float, *, index: bool = True) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean.
@@ -193,7 +193,7 @@ class Erasing:
     def verify_receipt(self, receipt: Receipt, key: object) -> bool:
         if receipt.store != self._engine.store.identity:
             return False
-        known = (self._engine.store.setting(KEYS) or "").split()
+        known = (verbs.get_setting(self._engine.store, KEYS) or "").split()
         return Signer(secret_of(self._engine.store, "receipts"), key).holds(receipt, frozenset(known))
 
     def absence(self, what: Any, scope: Any) -> Absence:
@@ -211,9 +211,9 @@ class Erasing:
         chosen = key if key is not None else self._engine.settings.receipt_key
         signer = Signer(secret_of(store, "receipts"), chosen)
         if signer.private is not None:
-            known = (store.setting(KEYS) or "").split()
+            known = (verbs.get_setting(store, KEYS) or "").split()
             if (public := public_half(signer.private)) not in known:
-                store.configure({KEYS: " ".join([*known, public])})
+                verbs.set_settings(store, {KEYS: " ".join([*known, public])})
         return signer
 
 
@@ -248,5 +248,5 @@ def wish_for(
         ends=everything,
         echoes=engine.settings.echo_guard,
     )
-    large = wish.ends and not wish.entombs and engine.store.count(where) > WHOLESALE
+    large = wish.ends and not wish.entombs and verbs.count(engine.store, where) > WHOLESALE
     return replace(wish, wholesale=large)

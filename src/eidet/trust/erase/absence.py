@@ -13,6 +13,7 @@ from ...core.scope import Scope
 from ...core.validate import Json, clean_json, clean_text, dump_json
 from ...core.where import Where
 from ...engine import Engine
+from ...store import verbs
 from ...store.tombstones import Marker, folded
 from ...upkeep.archive import Archive
 from .archives import records_in
@@ -118,7 +119,7 @@ def _marks(search: Search, text: str, data: Json) -> Iterator[bytes]:
 def _in_store(search: Search, sought: Sought) -> None:
     by_id, by_mark, by_word, derived, told, count, revised = [], [], [], [], [], 0, 0
     says = _says(sought)
-    for record in search.engine.store.scan(Where(scope=search.scope)):
+    for record in verbs.scan(search.engine.store, Where(scope=search.scope)):
         count += 1
         name = f"{record.scope}/{record.id}"
         if record.id in sought.ids and (sought.since is None or record.created <= sought.since):
@@ -165,7 +166,7 @@ def _told(record: Record) -> str:
 def _is_there(search: Search, record: Record, sought: Sought) -> bool:
     """Whether the sources that it names are records of today: then it was made of those."""
     named = [id for id in record.derived_from if id in sought.ids]
-    return all(search.engine.store.get(record.scope, named))
+    return all(search.engine.store.read(record.scope, named))
 
 
 def _history(search: Search, scope: str, id: str) -> str:
@@ -175,7 +176,7 @@ def _history(search: Search, scope: str, id: str) -> str:
 
 
 def _in_index(search: Search) -> None:
-    scopes = list(search.engine.store.scopes(search.scope)) or [search.scope.path]
+    scopes = list(verbs.count_scopes(search.engine.store, search.scope)) or [search.scope.path]
     faults = [
         fault for scope in scopes for fault in search.engine.index.check(scope) if "still holds" in fault
     ]

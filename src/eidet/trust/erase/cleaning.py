@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from ...core.errors import EidetError, Refused, Unavailable
@@ -14,7 +15,7 @@ from ...core.where import Where
 from ...engine import Engine
 from ...index.embedded.sidecar import Sidecars
 from ...open import is_embedded
-from ...store import Erasure
+from ...store import Erasure, verbs
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
 from ...text.chunks import units_of
@@ -89,7 +90,7 @@ class Cleaning:
     def finish(self, now: float, *, index: bool) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean."""
         store = self._engine.store
-        if not store.writable or not (entries := entries_in(store.setting)):
+        if not store.writable or not (entries := entries_in(partial(verbs.get_setting, store))):
             return
         gone = {(scope, id) for entry in entries for scope, id in entry.ids}
         self._from_archives(lambda record: (record.scope, record.id) in gone or self._is_over(record), now)
@@ -109,14 +110,14 @@ class Cleaning:
 
     def settle(self, token: str) -> None:
         """The journal is done with."""
-        self._engine.store.erase(lambda look: Erasure(settings=without_entry(look, token)), now=0.0)
+        verbs.erase(self._engine.store, lambda look: Erasure(settings=without_entry(look, token)), now=0.0)
 
     def _clean_files(self, cleaned: Cleaned, caches: Sequence[Path], said: Sequence[bytes] | None) -> None:
         store = self._engine.store
         try:
             cleaned.counts["sidecars"] = remove(caches)
             cleaned.counts["schema_copies"] = remove(schema_copies(store))
-            cleaned.counts["freed_bytes"], pending = store.scrub(said)
+            cleaned.counts["freed_bytes"], pending = verbs.scrub_files(store, said)
         except (Unavailable, OSError) as error:
             pending = (f"files could not be cleaned: {error}",)
         cleaned.notes += pending
@@ -135,7 +136,7 @@ class Cleaning:
             cleaned.unfinished = True
 
     def _living(self) -> Iterator[Record]:
-        yield from self._engine.store.scan(Where())
+        yield from verbs.scan(self._engine.store, Where())
         for archive in self._life.keeping.archives():
             yield from (record for _, record in records_in(archive))
 
@@ -179,9 +180,9 @@ class Cleaning:
     def _is_over(self, record: Record) -> bool:
         """Whether it is entombed: by what it says, or with its scope."""
         store, mark = self._engine.store, self._marker.of_record(record)
-        if mark is not None and store.entombed(record.scope, [mark]):
+        if mark is not None and verbs.tombstones_in(store, record.scope, [mark]):
             return True
-        found = (store.entombed(scope, [end]) for scope, end in ends_of(record.scope))
+        found = (verbs.tombstones_in(store, scope, [end]) for scope, end in ends_of(record.scope))
         return any(record.created <= at for ends in found for at in ends.values())
 
 

@@ -117,7 +117,7 @@ class Guarding:
     def _echoed(self, record: Record) -> Record | None:
         """The memory that a text only repeats, if the echo guard noticed that."""
         id = record.meta.get("echo_of") if self._engine.settings.echo_guard else None
-        return self._engine.store.get(record.scope, [id])[0] if isinstance(id, str) else None
+        return self._engine.store.read(record.scope, [id])[0] if isinstance(id, str) else None
 
     def _keep(self, pending: Pending) -> None:
         if pending.values and self._guard is not None and self._guard.vault is not None:
