@@ -58,13 +58,14 @@ class Rival(RamStore):
 
     def _interfere(self, record: Record) -> None:
         if self.times:
-            self.times -= 1
+            left, self.times = self.times - 1, 0
             there = self.read(record.scope, [record.id])[0]
             assert there is not None
             if news := self.change(there):
                 verbs.put(self, news, now=1.0, unique=False)
             else:
                 verbs.delete_where(self, Where(ids=(record.id,)), now=1.0)
+            self.times = left
 
     def write(self, job: Callable[[Transaction], T]) -> T:
         """Somebody else is faster whenever a job would replace a record."""

@@ -204,7 +204,9 @@ class TieredStore(LegacyStore):
             for side in self._all.sides:
                 mine = [side.own(record) for record in records if record.seq % STEP == side.number]
                 if mine:
-                    gone += self._all.write(side, lambda store, mine=mine: store.bury(mine, now=now, by=by))  # type: ignore[misc]
+                    gone += self._all.write(
+                        side, lambda store, mine=mine: verbs.delete_unchanged(store, mine, now=now, by=by)
+                    )  # type: ignore[misc]
             return gone
 
     def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
@@ -254,7 +256,7 @@ class TieredStore(LegacyStore):
         known: set[tuple[str, str]] = set()
         for scope in {scope for scope, _ in uses}:
             ids = [id for at, id in uses if at == scope]
-            for _, found in self._all.asked(lambda _, store, scope=scope, ids=ids: store.get(scope, ids)):  # type: ignore[misc]
+            for _, found in self._all.asked(lambda _, store, scope=scope, ids=ids: store.read(scope, ids)):  # type: ignore[misc]
                 known |= {(scope, record.id) for record in found if record is not None}
         return set(uses) - known
 
@@ -299,7 +301,7 @@ class TieredStore(LegacyStore):
         walks = [
             side.all_told(
                 side.ask(
-                    lambda store, side=side: store.scan(where, after=side.inside(after), batch=batch)  # type: ignore[misc]
+                    lambda store, side=side: verbs.scan(store, where, after=side.inside(after), batch=batch)  # type: ignore[misc]
                 )
             )
             for side in self._all.sides
@@ -466,7 +468,9 @@ class TieredStore(LegacyStore):
         pruned = 0
         for side in self._all.sides:
             left = most - pruned
-            pruned += side.ask(lambda store, left=left: store.prune(before, dead=dead, most=left))  # type: ignore[misc]
+            pruned += side.ask(
+                lambda store, left=left: verbs.prune_history(store, before, dead=dead, most=left)
+            )  # type: ignore[misc]
         return pruned
 
     def trim(self, most: int) -> int:

@@ -79,7 +79,7 @@ def located(side: Side, records: Sequence[Record]) -> dict[tuple[str, str], Reco
     found: dict[tuple[str, str], Record] = {}
     for scope in dict.fromkeys(record.scope for record in records):
         ids = list(dict.fromkeys(record.id for record in records if record.scope == scope))
-        there = side.ask(lambda store, scope=scope, ids=ids: store.get(scope, ids))  # type: ignore[misc]
+        there = side.ask(lambda store, scope=scope, ids=ids: store.read(scope, ids))  # type: ignore[misc]
         found |= {(scope, record.id): record for record in there if record is not None}
     return found
 

@@ -197,7 +197,7 @@ def _take_back(stores: Together, stored: list[Record], there: dict[Key, Record],
             if record.seq % STEP == side.number and (record.scope, record.id) not in there
         ]
         if new:
-            stores.write(side, lambda store, new=new: store.bury(new, now=now))  # type: ignore[misc]
+            stores.write(side, lambda store, new=new: verbs.delete_unchanged(store, new, now=now))  # type: ignore[misc]
 
 
 # What was forgotten for good.
@@ -238,4 +238,4 @@ def _check_graves(stores: Together, records: Sequence[Record], watch: Watch | No
 def _exhume(stores: Together, records: Sequence[Record], watch: Watch) -> None:
     if stores.has_graves():
         for record, claim in zip(records, watch.claims(), strict=True):
-            stores.everyone(lambda _, store, r=record, c=claim: store.exhume(r.scope, c.says))  # type: ignore[misc]
+            stores.everyone(lambda _, store, r=record, c=claim: verbs.lift_tombstones(store, r.scope, c.says))  # type: ignore[misc]

@@ -173,34 +173,64 @@ def _write_part(
     twins: dict[Key, Record],
     how: _How,
 ) -> list[Record]:
-    """Decides about each record, then writes all at once."""
-    answers: list[Record | None] = []
-    removed: list[Record] = []
-    events: list[Event] = []
-    fresh: list[Record] = []
-    for record in records:
-        old = there.get((record.scope, record.id))
-        if old is None:
-            twin = twins.get((record.scope, record.id))
-            answers.append(twin and _used(twin, how.now))
-            if twin is None:
-                fresh.append(record)
-            continue
-        before = said_before(old, record)
-        if says_the_same(old, record, before, how.expect):
-            answers.append(old)
-            continue
-        new = succeed(old, record)
-        removed.append(old)
-        events.append(_event("revised", new, how.now, how.by, before))
-        fresh.append(new)
-        answers.append(None)
-    if removed:
-        transaction.remove(removed, events)
-    inserted = iter(transaction.insert(fresh)) if fresh else iter(())
+    """Writes in the order of the records, and as many as possible at once."""
+    writer = _InOrder(transaction)
+    answers = [_decide(record, there, twins, how, writer) for record in records]
+    inserted = iter(writer.finish())
     if twins:
         transaction.update([Use(twin.scope, twin.id, 1, how.now) for twin in twins.values()])
     return [next(inserted) if answer is None else answer for answer in answers]
+
+
+def _decide(
+    record: Record,
+    there: dict[Key, Record],
+    twins: dict[Key, Record],
+    how: _How,
+    writer: _InOrder,
+) -> Record | None:
+    """The record that is there and stays; None where this one is written."""
+    key = (record.scope, record.id)
+    old = there.get(key)
+    if old is None:
+        twin = twins.get(key)
+        if twin is not None:
+            return _used(twin, how.now)
+        writer.insert(record)
+        return None
+    before = said_before(old, record)
+    if says_the_same(old, record, before, how.expect):
+        return old
+    new = succeed(old, record)
+    writer.replace(old, new, _event("revised", new, how.now, how.by, before))
+    return None
+
+
+class _InOrder:
+    """Inserts and replaces in the order asked, so that seqs rise with it; inserts wait for each other."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self._waiting: list[Record] = []
+        self._stored: list[Record] = []
+
+    def insert(self, record: Record) -> None:
+        self._waiting.append(record)
+
+    def replace(self, old: Record, new: Record, event: Event) -> None:
+        self._flush()
+        self._transaction.remove([old], [event])
+        self._waiting.append(new)
+
+    def finish(self) -> list[Record]:
+        """What was inserted, in order, with its seqs."""
+        self._flush()
+        return self._stored
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._stored += self._transaction.insert(self._waiting)
+            self._waiting = []
 
 
 def _living_twins(
@@ -285,21 +315,17 @@ def _rewrite_forms(
     transaction: Transaction, forms: Sequence[tuple[Record, Record]], now: float, by: str | None
 ) -> list[Record | None]:
     there = read_records(transaction, (given for given, _ in forms), bare=True)
-    news: list[Record | None] = []
-    removed: list[Record] = []
+    writer = _InOrder(transaction)
+    moved: list[bool] = []
     for given, form in forms:
         old = there.get((given.scope, given.id))
         new = recast_of(old, given, form)
-        news.append(new)
+        moved.append(new is not None)
         if old is not None and new is not None:
-            removed.append(old)
+            writer.replace(old, new, _event("moved", new, now, by))
             del there[given.scope, given.id]  # for a second form it has changed
-    moved = [new for new in news if new is not None]
-    if not moved:
-        return news
-    transaction.remove(removed, [_event("moved", new, now, by) for new in moved])
-    inserted = iter(transaction.insert(moved))
-    return [None if new is None else next(inserted) for new in news]
+    inserted = iter(writer.finish())
+    return [next(inserted) if done else None for done in moved]
 
 
 def delete_unchanged(
@@ -361,7 +387,9 @@ def replace_censored(
     if not pairs:
         return 0
     censored = transaction.edit_history({(old.scope, old.id): None for old, _ in pairs})
-    news = [succeed(old, new) for old, new in pairs]
-    transaction.remove([old for old, _ in pairs], [_event("revised", new, now, by) for new in news])
-    transaction.insert(news)
+    writer = _InOrder(transaction)
+    for old, record in pairs:
+        new = succeed(old, record)
+        writer.replace(old, new, _event("revised", new, now, by))
+    writer.finish()
     return censored
