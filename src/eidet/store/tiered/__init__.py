@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import blake2b
 from heapq import merge
 from pathlib import Path
@@ -204,9 +205,8 @@ class TieredStore(LegacyStore):
             for side in self._all.sides:
                 mine = [side.own(record) for record in records if record.seq % STEP == side.number]
                 if mine:
-                    gone += self._all.write(
-                        side, lambda store, mine=mine: verbs.delete_unchanged(store, mine, now=now, by=by)
-                    )  # type: ignore[misc]
+                    job = partial(verbs.delete_unchanged, records=mine, now=now, by=by)
+                    gone += self._all.write(side, job)
             return gone
 
     def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
@@ -468,9 +468,7 @@ class TieredStore(LegacyStore):
         pruned = 0
         for side in self._all.sides:
             left = most - pruned
-            pruned += side.ask(
-                lambda store, left=left: verbs.prune_history(store, before, dead=dead, most=left)
-            )  # type: ignore[misc]
+            pruned += side.ask(partial(verbs.prune_history, before=before, dead=dead, most=left))
         return pruned
 
     def trim(self, most: int) -> int:

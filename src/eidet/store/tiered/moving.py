@@ -65,7 +65,7 @@ def _copied(
     stored = stores.stored(target, lambda store: verbs.put(store, states, now=now, unique=False))
     for record, story in zip(fresh, stories, strict=True):
         if told := befores(story):
-            target.ask(lambda store, r=record, told=told: store.retell(r.scope, r.id, told))  # type: ignore[misc]
+            target.ask(partial(verbs.rewrite_history, scope=record.scope, id=record.id, before=told))
     return there | {(record.scope, record.id): record for record in stored}
 
 

@@ -197,7 +197,7 @@ def _take_back(stores: Together, stored: list[Record], there: dict[Key, Record],
             if record.seq % STEP == side.number and (record.scope, record.id) not in there
         ]
         if new:
-            stores.write(side, lambda store, new=new: verbs.delete_unchanged(store, new, now=now))  # type: ignore[misc]
+            stores.write(side, partial(verbs.delete_unchanged, records=new, now=now))
 
 
 # What was forgotten for good.
