@@ -37,6 +37,7 @@ from . import (
     Watch,
     verbs,
 )
+from .contract_port import PortContract
 from .rules import Entombed
 
 E = TypeVar("E", bound=Exception)
@@ -97,7 +98,7 @@ def ids(records: list[Record]) -> list[str]:
     return [record.id for record in records]
 
 
-class StoreContract:
+class StoreContract(PortContract):
     """Every store passes these. `make` gives an empty one; `folder` is a place for its files.
 
     A store that outlives its object also has `reopen`, which opens the same one a second time.

@@ -177,3 +177,28 @@ class Use(NamedTuple):
     id: str
     times: int
     when: float
+
+
+def entry_of(record: Record) -> Entry:
+    x, y, z = (*(record.place or ()), None, None, None)[:3]
+    return Entry(
+        record.seq,
+        record.kind,
+        record.tier,
+        record.trust,
+        record.agent,
+        record.session,
+        record.who,
+        record.source,
+        record.occurred,
+        record.created,
+        record.step,
+        x,
+        y,
+        z,
+        record.importance,
+        record.expires,
+        record.level,
+        record.vector,
+        record.terms,
+    )

@@ -25,7 +25,7 @@ from ...net.retry import Patience
 from ...quality import Survey, Tally
 from .. import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Uses, Watch
 from ..legacy import LegacyStore
-from ..ram import entry_of
+from ..model import entry_of
 from ..rules import check_epoch, check_order, lease_of, may_lease
 from .address import address_of
 from .client import Wire
