@@ -137,4 +137,5 @@ class LegacyStore(Protocol):
 
 
 def is_legacy(store: object) -> TypeGuard[LegacyStore]:
-    return LegacyStore in type(store).__mro__
+    """By one method that only such stores have: `isinstance` would look for all of them at each write."""
+    return hasattr(store, "recast")
