@@ -16,7 +16,7 @@ from .index.abilities import Followable, MadeOfSeveral, has_ability, is_sealed, 
 from .models.embed import Embedder, embedder_named, embedder_of
 from .net.url import Options
 from .parts import Parts
-from .store import Store
+from .store import Store, verbs
 from .text import Analyzer
 
 if TYPE_CHECKING:
@@ -114,9 +114,9 @@ def open_parts(
 
 def _embedder_for(store: Store, embedder: object) -> Embedder:
     """The embedder that is named, else the one that the store was written with, else the default."""
-    name = store.setting("embedder") if embedder is None else None
+    name = verbs.get_setting(store, "embedder") if embedder is None else None
     if name:
-        return embedder_named(name, int(store.setting("width") or 0))
+        return embedder_named(name, int(verbs.get_setting(store, "width") or 0))
     return embedder_of(embedder)
 
 
@@ -142,7 +142,7 @@ def sealed(store: Store, key: Key | None, settings: Settings) -> Store:
     """The store, sealed if there is a key. `Misconfigured` where file and key do not fit together."""
     from .trust.seal.keyring import SEAL, sealed_with
 
-    chosen, told = settings.key or None if key is None else key, store.setting(SEAL)
+    chosen, told = settings.key or None if key is None else key, verbs.get_setting(store, SEAL)
     if is_sealed(store):
         return store
     name = path_of(store) or "this memory"

@@ -19,7 +19,7 @@ from .core.settings import Settings
 from .core.validate import Json
 from .index import Index
 from .models.embed import Embedder
-from .store import Store, Watch
+from .store import Store, Watch, verbs
 from .store.tombstones import Marker, secret_of
 from .store.usage import Usage
 from .text import Analyzer, analyzer_of
@@ -67,7 +67,7 @@ class Binding:
     @property
     def language(self) -> str:
         """The language of this memory: chosen in the settings, else the one that the store names."""
-        return self._chosen or self._store.setting("language") or "en"
+        return self._chosen or verbs.get_setting(self._store, "language") or "en"
 
     @property
     def names(self) -> dict[str, str]:
@@ -97,8 +97,8 @@ class Binding:
     def claim(self) -> None:
         """Before the first write: tells the store what makes its vectors and terms."""
         with self._lock:
-            if self._store.setting("embedder") is None:
-                self._store.configure(self.names, fresh=True)
+            if verbs.get_setting(self._store, "embedder") is None:
+                verbs.set_settings(self._store, self.names, fresh=True)
             self.renew()
 
     def renew(self) -> int:
@@ -109,7 +109,10 @@ class Binding:
 
     def check(self) -> None:
         """Raises `Misconfigured` if another embedder or language made the store's vectors and terms."""
-        name, language = self._store.setting("embedder"), self._store.setting("language")
+        name, language = (
+            verbs.get_setting(self._store, "embedder"),
+            verbs.get_setting(self._store, "language"),
+        )
         if name is not None and name != self.embedder.name:
             raise Misconfigured(
                 f"this memory was written with the embedder {name!r}, not {self.embedder.name!r}: open it "
@@ -125,7 +128,7 @@ class Binding:
         """Checks the names until the store has some: somebody else may have written first."""
         if not self._settled:
             self.check()
-            self._settled = self._store.setting("embedder") is not None
+            self._settled = verbs.get_setting(self._store, "embedder") is not None
 
     def switch_embedder(self, embedder: Embedder) -> None:
         self.embedder = embedder
@@ -260,7 +263,7 @@ class Parts:
         return self._indexes.is_embedded()
 
     def _open_index(self) -> Index:
-        width = self.store.setting("width")
+        width = verbs.get_setting(self.store, "width")
         return self._indexes.open(
             int(width) if width else self.embedder.width, self.binding.check, self.embedder, self.analyzer
         )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.unit.testing.altered import Altered
 
 from eidet import Memory
 from eidet.compat.api import (
@@ -169,9 +170,14 @@ def test_what_an_agent_raises_is_its_own_and_is_remembered() -> None:
     assert agent.calls == 1
 
 
-class Broken(RamStore):
-    def put(self, *args: Any, **how: Any) -> Any:
+class _NoSpace(Altered):
+    def insert(self, records: Any) -> Any:
         raise Unavailable("no space left")
+
+
+class Broken(RamStore):
+    def write(self, job: Any) -> Any:
+        return super().write(lambda transaction: job(_NoSpace(transaction)))
 
 
 @pytest.mark.point(174, 189)

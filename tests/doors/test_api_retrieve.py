@@ -459,8 +459,8 @@ class Failing(RamStore):
         super().__init__()
         self.down: tuple[str, ...] = ()
 
-    def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
-        found = super().fetch(scope, seqs)
+    def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
+        found = super().read(scope, keys)
         if any(record is not None and record.tier in self.down for record in found):
             raise Unavailable("the disk of this tier does not answer")
         return found

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.testing.altered import Altered
 
 from eidet import Memory
 from eidet.compat.api import (
@@ -237,11 +238,16 @@ def test_importances_are_those_that_are_documented() -> None:
     )
 
 
+class _Immovable(Altered):
+    def remove(self, records: Any, events: Any) -> Any:
+        raise Unavailable("the disk is full")
+
+
 class Crowded(RamStore):
     """A store that cannot move records for a while."""
 
-    def recast(self, *args: Any, **how: Any) -> Any:
-        raise Unavailable("the disk is full")
+    def write(self, job: Any) -> Any:
+        return super().write(lambda transaction: job(_Immovable(transaction)))
 
 
 @pytest.mark.point(186, 189)

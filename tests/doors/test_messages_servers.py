@@ -196,7 +196,7 @@ def test_the_server_forgets_a_session_in_real_time(redis_url: str) -> None:
     run(write())
     time.sleep(1.0)
     with Memory(redis_url) as memory:
-        assert memory.parts.store.get("default", [r.id for r in memory.find()]) == []
+        assert memory.parts.store.read("default", [r.id for r in memory.find()]) == []
         assert memory.count() == 0
 
 

@@ -13,6 +13,7 @@ from eidet.compat.api import AgentMemoryAPI
 from eidet.compat.enhanced import EnhancedAgentMemory, InMemoryStore, MemoryStore, RedisStore
 from eidet.compat.manager import MemoryConfig, MemoryManager
 from eidet.compat.messages import BaseMemoryStore, Message
+from eidet.store import verbs
 from eidet.views import Conversation
 
 
@@ -89,7 +90,7 @@ def test_the_server_lets_entries_of_the_cache_go_by_itself(redis_url: str) -> No
         cache.add("k", "short")
         assert cache.get("k") == "short"
         time.sleep(0.8)
-        assert cache.memory.parts.store.scopes() == {}
+        assert verbs.count_scopes(cache.memory.parts.store) == {}
         assert "k" not in cache
 
 

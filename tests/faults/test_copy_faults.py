@@ -17,6 +17,7 @@ from eidet import Memory, Unavailable
 from eidet.copy import copy
 from eidet.core.record import Record
 from eidet.core.where import Where
+from eidet.store import verbs
 from eidet.store.ram import RamStore
 
 FACTS = 900
@@ -37,7 +38,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def content(place: str | Path) -> dict[tuple[str, str], Record]:
     with Memory(place) as memory:
-        return {(r.scope, r.id): r.but(seq=0) for r in memory.parts.store.scan(Where())}
+        return {(r.scope, r.id): r.but(seq=0) for r in verbs.scan(memory.parts.store, Where())}
 
 
 def stories(place: str | Path, keys: list[tuple[str, str]]) -> list[object]:
@@ -117,8 +118,8 @@ def test_a_source_under_fire_ends_up_whole(target: str) -> None:
             writer.join()
             last = copy(memory, other)
             assert last.ok
-            whole = {(r.scope, r.id): r.but(seq=0) for r in memory.parts.store.scan(Where())}
-            there = {(r.scope, r.id): r.but(seq=0) for r in other.parts.store.scan(Where())}
+            whole = {(r.scope, r.id): r.but(seq=0) for r in verbs.scan(memory.parts.store, Where())}
+            there = {(r.scope, r.id): r.but(seq=0) for r in verbs.scan(other.parts.store, Where())}
             assert there == whole
     finally:
         ended.set()

@@ -12,6 +12,7 @@ from tests.faults.erasers import SESSIONS, forget_all, forget_and_die
 from tests.faults.nursery import Nursery
 
 from eidet import Memory, Refused, Where
+from eidet.store import verbs
 
 MANY = 120
 
@@ -61,7 +62,7 @@ def test_dying_at_a_point_leaves_all_or_nothing(
         assert check_session(memory, 1, tmp_path) is gone
         assert not check_session(memory, 0, tmp_path)
         assert memory.admin.check() == []
-        assert not memory.parts.store.setting("unclean")
+        assert not verbs.get_setting(memory.parts.store, "unclean")
 
 
 def test_dying_at_any_moment_leaves_all_or_nothing(start: Nursery, filled: Path, tmp_path: Path) -> None:

@@ -6,20 +6,21 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.faults.nursery import Nursery
 from tests.faults.tiers import Pair, Switch, come_and_go
+from tests.unit.testing.altered import Altered
 
 from eidet.core.errors import Misconfigured, Unavailable
 from eidet.core.record import Record, Tier
 from eidet.core.where import Where
 from eidet.net.retry import Full
-from eidet.store import Erasure
+from eidet.store import Erasure, Transaction, verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
@@ -37,13 +38,30 @@ class Picky(Switch):
     refused = "bad"
     full = False
 
-    def put(self, records: list[Record], **how: Any) -> list[Record]:
+    def check(self, records: Sequence[Record]) -> None:
         if self.full and records:
             raise Full("no room left")
         if any(record.id == self.refused for record in records):
             raise Misconfigured("that one is too long for me")
+
+    def put(self, records: list[Record], **how: Any) -> list[Record]:
+        self.check(records)
         found: list[Record] = self.__getattr__("put")(records, **how)
         return found
+
+    def write(self, job: Any) -> Any:
+        write = self.__getattr__("write")
+        return write(lambda transaction: job(_PickyTransaction(transaction, self)))
+
+
+class _PickyTransaction(Altered):
+    def __init__(self, transaction: Transaction, store: Picky) -> None:
+        super().__init__(transaction)
+        self._store = store
+
+    def insert(self, records: Sequence[Record]) -> list[Record]:
+        self._store.check(records)
+        return self.inner.insert(records)
 
 
 class Fussy(Pair):
@@ -175,7 +193,7 @@ def test_a_store_that_is_full_is_still_read(tmp_path: Path) -> None:
     short.full = False
     ticks[0] += 100
     store.mend()
-    assert (short.count(ALL), store.health()["outbox"]["waiting"]) == (2, 0)
+    assert (verbs.count(short, ALL), store.health()["outbox"]["waiting"]) == (2, 0)
     store.close()
 
 
@@ -213,7 +231,7 @@ class TestOrder:
         monkeypatch.setattr(waiting, "BATCH_CHARS", 50)
         queued(pair, *(f"{n:02}" for n in range(30)), back=False)
         sizes: list[int] = []
-        put = pair.short._store.put
+        put: Callable[..., list[Record]] = cast("Any", pair.short._store).put
 
         def counted(records: list[Record], **how: Any) -> list[Record]:
             sizes.append(len(records))

@@ -18,7 +18,7 @@ from eidet.core.errors import EidetError, Unavailable
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.store import Store
+from eidet.store import Store, verbs
 from eidet.store.contract import StoreContract
 from eidet.store.ram import RamStore
 from eidet.store.redis import RedisStore
@@ -183,7 +183,7 @@ def test_slots_that_move_under_load_lose_nothing_and_show_nothing_by_halves(clus
     assert wrong == []
     assert len(said) > 20
     with Memory(url, embedder="hashing:32") as memory:
-        there = {(r.scope, r.id): r.text for r in memory.parts.store.scan(Where())}
+        there = {(r.scope, r.id): r.text for r in verbs.scan(memory.parts.store, Where())}
         assert there == said
         assert memory.admin.check() == []
 

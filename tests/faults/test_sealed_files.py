@@ -21,6 +21,7 @@ from eidet.core.draft import Details
 from eidet.core.record import content_digest
 from eidet.core.settings import Upkeep
 from eidet.models.embed.quantise import lowered
+from eidet.store import verbs
 from eidet.trust.seal.exports import sealed_in
 
 DAY = 86_400.0
@@ -57,8 +58,8 @@ def moved(folder: Path, path: Path, key: bytes | None) -> list[Record]:
         memory.admin.reembed("hashing:96")
         memory.remember([told(500), told(501)])
         store = memory.parts.store
-        store.stage("another", [(r.seq, r.vector or b"") for r in store.scan(Where())])
-        return list(store.scan(Where()))
+        verbs.stage_vectors(store, "another", [(r.seq, r.vector or b"") for r in verbs.scan(store, Where())])
+        return list(verbs.scan(store, Where()))
 
 
 def readable(folder: Path) -> Iterator[tuple[Path, bytes]]:
@@ -156,13 +157,21 @@ def test_an_unsealed_file_that_is_sealed_in_place_has_nothing_left_to_read(tmp_p
     (tmp_path / "export.jsonl").unlink()
     with opened(tmp_path / "m.db", None, embedder="hashing:96") as memory:
         store = memory.parts.store
-        before = [list(store.scan(Where())), store.changes("default", 0, 999), store.tallies(None, 0)]
+        before = [
+            list(verbs.scan(store, Where())),
+            store.changes("default", 0, 999),
+            verbs.read_counts(store, None, 0),
+        ]
         stories = [store.history(r.scope, r.id) for r in records]
     assert seal_file(tmp_path / "m.db", LocalKeys(KEY)) == len(before[0])
     assert leaks(tmp_path, records) == set()
     with opened(tmp_path / "m.db", embedder="hashing:96") as memory:
         store = memory.parts.store
-        assert [list(store.scan(Where())), store.changes("default", 0, 999), store.tallies(None, 0)] == before
+        assert [
+            list(verbs.scan(store, Where())),
+            store.changes("default", 0, 999),
+            verbs.read_counts(store, None, 0),
+        ] == before
         assert [store.history(r.scope, r.id) for r in records] == stories
     assert seal_file(tmp_path / "m.db", LocalKeys(KEY)) == 0
 
@@ -220,6 +229,6 @@ def test_a_change_that_was_killed_loses_nothing(tmp_path: Path, start: Nursery) 
         time.sleep(pause)  # somewhere in the next change
         turner.kill()
         with opened(path, at=NOW + 3600) as memory:
-            assert [r.text for r in memory.parts.store.scan(Where())][-1]
+            assert [r.text for r in verbs.scan(memory.parts.store, Where())][-1]
             assert memory.count() == 400
             assert [e.before for e in memory.history(stored[0].id) if e.before] == [{"text": told(0)}]

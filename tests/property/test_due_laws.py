@@ -16,7 +16,7 @@ from eidet.core.record import Record, Tier, Trust
 from eidet.core.scope import Scope
 from eidet.core.settings import Retention, Upkeep
 from eidet.core.where import Condition, Where
-from eidet.store import Store
+from eidet.store import Store, verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.trust.seal.service import LocalKeys
@@ -96,9 +96,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 def filled(store: Store, found: Sequence[Record]) -> None:
-    store.drop(Where(), now=NOW)
+    verbs.delete_where(store, Where(), now=NOW)
     named = [one.but(id=f"r{n}", text=f"says {n}") for n, one in enumerate(found)]
-    store.put(named, now=NOW, unique=False)
+    verbs.put(store, named, now=NOW, unique=False)
 
 
 def everything_bounds(found: Sequence[Record], settings: Upkeep) -> Bounds:
@@ -122,14 +122,14 @@ def test_what_a_filter_leaves_out_would_not_have_changed(
     store: Store, found: list[Record], settings: Upkeep, retention: list[Retention], chosen: list[str]
 ) -> None:
     filled(store, found)
-    whole = list(store.scan(Where(scope=Scope("s"))))
+    whole = list(verbs.scan(store, Where(scope=Scope("s"))))
     bounds = bounds_of(store, "s", settings)
     expected = everything_bounds(whole, settings)
     assert bounds.crowded == expected.crowded
     assert bounds.newest_step in (None, expected.newest_step)
     bounds = Bounds(crowded=bounds.crowded, newest_step=expected.newest_step, retention=tuple(retention))
     where = candidates(chosen, NOW, settings, bounds)
-    some = [] if where is None else list(store.scan(where.within(Scope("s"))))
+    some = [] if where is None else list(verbs.scan(store, where.within(Scope("s"))))
     assert told(plan(some, NOW, settings, bounds, chosen)) == told(plan(whole, NOW, settings, bounds, chosen))
 
 
@@ -158,7 +158,7 @@ def test_numbers_of_records_are_filtered_by_as_they_are(
     for where in (one, several, ~several, ~one | several):
         expected = [record.seq for record in whole if where.matches(record)]
         assert store.match(where) == expected == [record.seq for record in store.find(where)]
-        assert store.count(where) == len(expected)
+        assert verbs.count(store, where) == len(expected)
 
 
 @pytest.mark.parametrize(
@@ -188,10 +188,10 @@ def test_every_importance_leaves_at_its_own_age(store: Store) -> None:
         for share, days in grid
     ]
     filled(store, made)
-    usual, whole = Upkeep(short_age_days=10.0), list(store.scan(Where(scope=Scope("s"))))
+    usual, whole = Upkeep(short_age_days=10.0), list(verbs.scan(store, Where(scope=Scope("s"))))
     where = candidates(["move"], NOW, usual, Bounds())
     assert where is not None
-    some = list(store.scan(where.within(Scope("s"))))
+    some = list(verbs.scan(store, where.within(Scope("s"))))
     moves = told(plan(whole, NOW, usual, Bounds(), ["move"]))
     assert told(plan(some, NOW, usual, Bounds(), ["move"])) == moves
     assert len(moves) <= len(some) < len(whole)

@@ -23,7 +23,7 @@ from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings, cache, posting
 from eidet.index.embedded.lexicon import Lexicon
 from eidet.index.embedded.shard import Shard
 from eidet.index.embedded.vectors import VectorPlanes
-from eidet.store import Changes, Derived, Store
+from eidet.store import Changes, Derived, Store, verbs
 from eidet.store.ram import RamStore
 from eidet.text import analyzer_of, pack, term_id
 from eidet.text.analysis import pack_analysis, read_analysis
@@ -129,9 +129,9 @@ EVERYTHING = probe_for(["cat", "sea"], [1.0] * WIDTH, None, ["dog"], 100)
 def happen(store: Store, index: EmbeddedIndex, what: str, with_: Any) -> None:
     match what:
         case "put":
-            store.put(with_, now=NOW)
+            verbs.put(store, with_, now=NOW)
         case "drop":
-            store.drop(Where(ids=tuple(with_)), now=NOW)
+            verbs.delete_where(store, Where(ids=tuple(with_)), now=NOW)
         case "ask":
             index.check("a")
         case "search":
@@ -141,8 +141,8 @@ def happen(store: Store, index: EmbeddedIndex, what: str, with_: Any) -> None:
                 held(index).compact()
         case "rewrite":
             found = store.find(Where())[:2]
-            store.rewrite(
-                [Derived(record.seq, record.vector, pack_analysis([pack(with_)])) for record in found]
+            verbs.replace_derived(
+                store, [Derived(record.seq, record.vector, pack_analysis([pack(with_)])) for record in found]
             )
 
 
@@ -210,7 +210,7 @@ def test_an_index_that_followed_answers_as_one_that_was_rebuilt(
         for probe in asked:
             followed = index.search(probe)
             assert_same(followed, following(store).search(probe))
-            assert followed.searched == held(index).records == store.count(Where())
+            assert followed.searched == held(index).records == verbs.count(store, Where())
             assert followed.seq.tolist() == sorted(set(followed.seq.tolist()))
 
 
@@ -251,7 +251,7 @@ def test_a_cache_file_is_read_back_as_it_was_saved(
         index = cached(store, folder)
         for what, with_ in before:
             happen(store, index, what, with_)
-        store.put([made("last", [["sea"]])], now=NOW)  # its seq can be witnessed
+        verbs.put(store, [made("last", [["sea"]])], now=NOW)  # its seq can be witnessed
         answer = index.search(probe)
         index.close()
         store.asked.clear()
@@ -282,7 +282,7 @@ class Watched(RamStore):
 def test_a_rebuild_does_not_trust_what_is_in_memory_or_in_the_cache_file(tmp_path: Path) -> None:
     store = RamStore()
     index = cached(store, str(tmp_path))
-    store.put([made(f"{n}", [["cat"]]) for n in range(10)], now=NOW)
+    verbs.put(store, [made(f"{n}", [["cat"]]) for n in range(10)], now=NOW)
     assert index.check("a") == []
     held(index).columns.alive[:5] = False
     held(index).columns.live -= 5
@@ -294,7 +294,7 @@ def test_a_rebuild_does_not_trust_what_is_in_memory_or_in_the_cache_file(tmp_pat
 def test_records_that_an_index_never_saw_may_be_gone_without_harm() -> None:
     one = Shard("a", VectorPlanes(WIDTH))
     store = RamStore()
-    stored = store.put([made(f"{n}", [["cat"]]) for n in range(3)], now=NOW)
+    stored = verbs.put(store, [made(f"{n}", [["cat"]]) for n in range(3)], now=NOW)
     told = store.changes("a", 0, 10)
     one.apply(told._replace(entries=told.entries[1:]))
     one.apply(Changes(told.head, [], [record.seq for record in stored[:2]]))
@@ -310,14 +310,15 @@ class Restless(RamStore):
         told = super().changes(scope, since, limit)
         self.pages += 1
         if self.pages == 1:
-            self.rewrite(
-                [Derived(record.seq, None, pack_analysis([pack(["dog"])])) for record in self.find(Where())]
+            verbs.replace_derived(
+                self,
+                [Derived(record.seq, None, pack_analysis([pack(["dog"])])) for record in self.find(Where())],
             )
         return told
 
 
 def test_pages_of_two_epochs_are_never_mixed() -> None:
     store = Restless()
-    store.put([made(f"{n}", [["cat"]]) for n in range(10)], now=NOW)
+    verbs.put(store, [made(f"{n}", [["cat"]]) for n in range(10)], now=NOW)
     found = EmbeddedIndex(store, WIDTH).search(Probe(scope=Scope("a"), now=NOW, terms=(term_id("dog"),)))
     assert len(found) == np.count_nonzero(found.words) == 10

@@ -13,6 +13,7 @@ from tests.strategies import records
 from eidet import EidetError, Memory
 from eidet.core.record import Record
 from eidet.core.where import Where
+from eidet.store import verbs
 from eidet.store.export_file import read_export, verify_export, write_export
 from eidet.store.ram import RamStore
 from eidet.write.put import put_records
@@ -115,4 +116,4 @@ def opened() -> Memory:
 
 
 def told(memory: Memory) -> list[Record]:
-    return [record.but(seq=0) for record in memory.parts.store.scan(Where())]
+    return [record.but(seq=0) for record in verbs.scan(memory.parts.store, Where())]

@@ -20,7 +20,19 @@ from eidet.core.errors import Conflict
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.store import BELOW_MARK, ORDERS, SCOPE_MARK, Claim, Derived, Erasure, Look, Stone, Store, Watch
+from eidet.store import (
+    BELOW_MARK,
+    ORDERS,
+    SCOPE_MARK,
+    Claim,
+    Derived,
+    Erasure,
+    Look,
+    Stone,
+    Store,
+    Watch,
+    verbs,
+)
 from eidet.store.ram import RamStore
 from eidet.store.rules import Entombed
 from eidet.store.sql import relational
@@ -81,23 +93,25 @@ class Twins(RuleBasedStateMachine):
 
     @rule(batch=st.lists(some | plain, min_size=1, max_size=4), now=moments, unique=st.booleans(), by=actors)
     def put(self, batch: list[Record], now: float, unique: bool, by: str | None) -> None:
-        self.same(lambda store: store.put(batch, now=now, unique=unique, by=by))
+        self.same(lambda store: verbs.put(store, batch, now=now, unique=unique, by=by))
 
     @rule(record=some | plain, now=moments, version=st.integers(1, 4), by=actors)
     def put_what_is_expected(self, record: Record, now: float, version: int, by: str | None) -> None:
-        self.same(lambda store: store.put([record], now=now, expect=version, by=by))
+        self.same(lambda store: verbs.put(store, [record], now=now, expect=version, by=by))
 
     @rule(record=some, epoch=st.integers(0, 2))
     def put_in_an_epoch(self, record: Record, epoch: int) -> None:
-        self.same(lambda store: store.put([record], now=10.0, epoch=epoch))
+        self.same(lambda store: verbs.put(store, [record], now=10.0, epoch=epoch))
 
     @rule(id=ids, scope=scopes, now=moments, by=actors)
     def drop_one(self, id: str, scope: str, now: float, by: str | None) -> None:
-        self.same(lambda store: store.drop(Where(scope=Scope(scope), ids=(id,)), now=now, by=by))
+        self.same(
+            lambda store: verbs.delete_where(store, Where(scope=Scope(scope), ids=(id,)), now=now, by=by)
+        )
 
     @rule(where=wheres(), now=moments)
     def drop_some(self, where: Where, now: float) -> None:
-        self.same(lambda store: store.drop(where, now=now))
+        self.same(lambda store: verbs.delete_where(store, where, now=now))
 
     @rule(where=wheres(), anew=st.booleans(), scope=scopes, mark=marks, now=moments, by=actors)
     def erase(self, where: Where, anew: bool, scope: str, mark: bytes, now: float, by: str | None) -> None:
@@ -107,40 +121,46 @@ class Twins(RuleBasedStateMachine):
             changed = [(old, old.but(text=f"{old.text}!")) for old in found[1::2]] if anew else []
             return Erasure(gone=[*found[::2], *others], anew=changed, stones=[Stone(scope, mark)])
 
-        self.same(lambda store: store.erase(plan, now=now, by=by))
-        self.same(lambda store: [store.entombed(place, MARKS) for place in SCOPES])
+        self.same(lambda store: verbs.erase(store, plan, now=now, by=by))
+        self.same(lambda store: [verbs.tombstones_in(store, place, MARKS) for place in SCOPES])
 
     @rule(record=plain, mark=marks, again=st.booleans(), returning=st.booleans(), now=moments)
     def put_under_watch(self, record: Record, mark: bytes, again: bool, returning: bool, now: float) -> None:
         claim = Claim((mark,), id=mark if returning else None, made_of=[("one", mark)])
         watch = Watch(lambda: [claim], again=again, returning=returning)
-        self.same(lambda store: store.put([record.but(created=now)], now=now, watch=watch))
+        self.same(lambda store: verbs.put(store, [record.but(created=now)], now=now, watch=watch))
 
     @rule(scope=scopes, mark=marks)
     def exhume(self, scope: str, mark: bytes) -> None:
-        self.same(lambda store: store.exhume(scope, [mark]))
+        self.same(lambda store: verbs.lift_tombstones(store, scope, [mark]))
 
     @rule(uses=st.dictionaries(st.tuples(scopes, ids), st.tuples(st.integers(1, 3), moments), max_size=3))
     def note(self, uses: dict[tuple[str, str], tuple[int, float]]) -> None:
-        self.same(lambda store: store.note(uses))
+        self.same(lambda store: verbs.add_uses(store, uses))
 
     @rule(bytes_=blobs)
     def rewrite(self, bytes_: bytes | None) -> None:
         seqs = self.stores[0].match(Where())[:2]
-        self.same(lambda store: store.rewrite([Derived(seq, bytes_, bytes_ or b"") for seq in (*seqs, 999)]))
+        self.same(
+            lambda store: verbs.replace_derived(
+                store, [Derived(seq, bytes_, bytes_ or b"") for seq in (*seqs, 999)]
+            )
+        )
 
     @rule(name=st.sampled_from(("new", "newer")), share=st.integers(0, 8))
     def stage_and_adopt(self, name: str, share: int) -> None:
         seqs = self.stores[0].match(Where())[:share]
-        self.same(lambda store: store.stage(name, [(seq, b"v%d" % seq) for seq in seqs]))
-        self.same(lambda store: (store.staged("new"), store.staged("newer")))
-        self.same(lambda store: store.adopt(name, {"embedder": name}))
-        self.same(lambda store: (store.staged("new"), store.setting("embedder")))
+        self.same(lambda store: verbs.stage_vectors(store, name, [(seq, b"v%d" % seq) for seq in seqs]))
+        self.same(lambda store: (verbs.staged_up_to(store, "new"), verbs.staged_up_to(store, "newer")))
+        self.same(lambda store: verbs.switch_vectors(store, name, {"embedder": name}))
+        self.same(lambda store: (verbs.staged_up_to(store, "new"), verbs.get_setting(store, "embedder")))
 
     @rule(where=wheres(), order=orders, limit=st.none() | st.integers(0, 5), offset=st.integers(0, 3))
     def find(self, where: Where, order: str, limit: int | None, offset: int) -> None:
         self.same(lambda store: store.find(where, order=order, limit=limit, offset=offset))
-        self.same(lambda store: (store.match(where), store.count(where), store.census(where)))
+        self.same(
+            lambda store: (store.match(where), verbs.count(store, where), verbs.count_kinds(store, where))
+        )
 
     @rule(since=st.integers(0, 30), limit=st.integers(1, 4))
     def follow(self, since: int, limit: int) -> None:
@@ -151,7 +171,9 @@ class Twins(RuleBasedStateMachine):
 
     @invariant()
     def all_that_is_told_is_the_same(self) -> None:
-        self.same(lambda store: (store.head(), list(store.scan(Where(), batch=2)), store.scopes()))
+        self.same(
+            lambda store: (store.head(), list(verbs.scan(store, Where(), batch=2)), verbs.count_scopes(store))
+        )
         self.same(lambda store: [store.history(scope, id) for scope in SCOPES for id in IDS])
 
 

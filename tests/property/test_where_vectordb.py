@@ -20,6 +20,7 @@ from eidet.index import Probe
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.vectordb import Database, VectorSettings
 from eidet.index.vectordb.index import VectorIndex
+from eidet.store import verbs
 from eidet.store.ram import RamStore
 
 WIDTH, NOW = 8, 1.2  # between the times at which the records of our strategies expire
@@ -59,7 +60,7 @@ def stored(found: list[Record]) -> RamStore:
         record.but(id=f"r{number}", text=f"says {number}", scope="a", vector=row.tobytes())
         for number, (record, row) in enumerate(zip(found, rows, strict=True))
     ]
-    store.put(made, now=0.0, unique=False)
+    verbs.put(store, made, now=0.0, unique=False)
     return store
 
 
@@ -89,7 +90,7 @@ def test_every_filter_finds_what_python_lets_pass(
             assert mine.notes == ()
             assert mine.seq.tolist() == truth.seq.tolist(), where
             assert np.allclose(mine.dense, truth.dense, atol=2e-2), where
-            lets = {r.seq for r in store.scan(where) if r.expires is None or r.expires > NOW}
+            lets = {r.seq for r in verbs.scan(store, where) if r.expires is None or r.expires > NOW}
             assert set(mine.seq.tolist()) == lets, where
     assert index.stats()["rows_in_ram"] == 0
     placed = index._ships.placement("a", store.head().epoch)

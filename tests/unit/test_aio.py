@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from eidet.memory.keys import KeysNamespace
 from eidet.memory.trust import TrustNamespace
 from eidet.memory.upkeep import UpkeepNamespace
 from eidet.models.embed.hashing import Hashing
+from eidet.store.model import K, Table, V
 from eidet.store.ram import RamStore
 
 NOW = 1_700_000_000.0
@@ -76,11 +77,13 @@ class SlowToOpen(RamStore):
         self.opened_in: set[int] = set()
         self._seconds = seconds
 
-    def setting(self, name: str) -> str | None:
+    def values(self, table: Table[K, V], keys: Iterable[K] | None = None, **limits: Any) -> dict[K, V]:
+        """Every setting is asked for by name; the embedder's name comes late."""
+        names = None if keys is None else list(keys)
         self.opened_in.add(threading.get_ident())
-        if name == "embedder":
+        if names == ["embedder"]:
             time.sleep(self._seconds)
-        return super().setting(name)
+        return super().values(table, names, **limits)
 
 
 @pytest.mark.parametrize("how", ["open", "enter", "verb"])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
+from tests.unit.testing.altered import Altered
 
 from eidet import Memory
 from eidet.core.errors import Conflict, NotFound
 from eidet.core.record import Record, Tier
 from eidet.core.where import Where
+from eidet.store import Transaction, verbs
 from eidet.store.ram import RamStore
 
 VERBS: dict[str, Callable[[Memory], Record]] = {
@@ -30,6 +32,20 @@ BEFORE: dict[str, Callable[[Memory], object]] = {
 }
 
 
+T = TypeVar("T")
+
+
+class _Replaces(Exception):
+    def __init__(self, record: Record | None) -> None:
+        super().__init__()
+        self.record = record
+
+
+class _Spying(Altered):
+    def remove(self, records: Sequence[Record], events: Any) -> None:
+        raise _Replaces(records[0])
+
+
 class Rival(RamStore):
     """Somebody else changes the record just before a change of it is stored, so many times."""
 
@@ -42,22 +58,33 @@ class Rival(RamStore):
 
     def _interfere(self, record: Record) -> None:
         if self.times:
-            self.times -= 1
-            there = self.get(record.scope, [record.id])[0]
+            left, self.times = self.times - 1, 0
+            there = self.read(record.scope, [record.id])[0]
             assert there is not None
             if news := self.change(there):
-                super().put(news, now=1.0, unique=False)
+                verbs.put(self, news, now=1.0, unique=False)
             else:
-                self.drop(Where(ids=(record.id,)), now=1.0)
+                verbs.delete_where(self, Where(ids=(record.id,)), now=1.0)
+            self.times = left
 
-    def put(self, records: Sequence[Record], **how: Any) -> list[Record]:
-        if how.get("expect") is not None:
-            self._interfere(records[0])
-        return super().put(records, **how)
+    def write(self, job: Callable[[Transaction], T]) -> T:
+        """Somebody else is faster whenever a job would replace a record."""
+        if self.times and (record := self._replaced_by(job)) is not None:
+            self._interfere(record)
+        return super().write(job)
 
-    def recast(self, forms: Sequence[tuple[Record, Record]], **how: Any) -> list[Record | None]:
-        self._interfere(forms[0][0])
-        return super().recast(forms, **how)
+    def _replaced_by(self, job: Callable[[Transaction], object]) -> Record | None:
+        def spy(transaction: Transaction) -> None:
+            job(_Spying(transaction))
+            raise _Replaces(None)
+
+        try:
+            super().write(spy)
+        except _Replaces as seen:
+            return seen.record
+        except Conflict:
+            pass
+        return None
 
 
 def remembered(verb: str) -> tuple[Memory, Rival]:

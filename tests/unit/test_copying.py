@@ -26,6 +26,7 @@ from eidet.core.record import Record, Tier
 from eidet.core.where import Where
 from eidet.models.embed.hashing import Hashing
 from eidet.open import open_store
+from eidet.store import verbs
 from eidet.store.ram import RamStore
 from eidet.trust.seal.service import new_key
 from eidet.write.put import put_records
@@ -49,7 +50,7 @@ def ram(**how: Any) -> Memory:
 
 
 def all_of(memory: Memory) -> list[Record]:
-    return [record.but(seq=0) for record in memory.parts.store.scan(Where())]
+    return [record.but(seq=0) for record in verbs.scan(memory.parts.store, Where())]
 
 
 def by_id(memory: Memory) -> dict[tuple[str, str], Record]:
@@ -156,12 +157,12 @@ def test_what_was_copied_is_found_and_held_and_kept_in_order(source: Memory, tar
 def test_lowered_records_keep_their_originals(target: Memory) -> None:
     source = ram()
     source.remember("A long story of the sea. " * 40, id="sea")
-    form = source.parts.store.get("default", ["sea"])[0]
+    form = source.parts.store.read("default", ["sea"])[0]
     assert form is not None
     from eidet.core.lossless import Original, pack_original
 
     gist = form.but(text="the sea", level=2, original=pack_original(Original(text=form.text)))
-    source.parts.store.recast([(form, gist)], now=NOW)
+    verbs.rewrite_form(source.parts.store, [(form, gist)], now=NOW)
     assert copy(source, target).ok
     assert target.upkeep.detail("sea").text == form.text
     assert by_id(target) == by_id(source)
@@ -206,9 +207,9 @@ def test_later_writes_changes_and_moves_follow(source: Memory, target: Memory) -
     source.revise("ann", text="Ann lives in Rome.", by="eve")
     source.revise("ann", text="Ann lives in Faro.")
     source.remember("Cleo plays chess", id="cleo")
-    form = source.parts.store.get("acme", ["bob"])[0]
+    form = source.parts.store.read("acme", ["bob"])[0]
     assert form is not None
-    source.parts.store.recast([(form, form.but(tier=Tier.LONG))], now=NOW)
+    verbs.rewrite_form(source.parts.store, [(form, form.but(tier=Tier.LONG))], now=NOW)
     again = copy(source, target)
     assert again.ok
     assert counted(again) == {"created": 1, "changed": 2}
@@ -263,7 +264,7 @@ def test_an_interruption_between_two_versions_is_made_up_for() -> None:
     source.remember("one", id="x")
     source.revise("x", text="two")
     source.revise("x", text="three")
-    first = source.parts.store.get("default", ["x"])[0]
+    first = source.parts.store.read("default", ["x"])[0]
     assert first is not None
     put_records(target.parts, [first.but(text="one", version=1, vector=None, terms=b"")], now=NOW)
     copied = copy(source, target)
@@ -575,7 +576,7 @@ def test_archives_of_the_source_are_known_to_the_target(
 ) -> None:
     source.upkeep.maintain(archive=tmp_path / "archive")
     copy(source, target)
-    assert str(tmp_path / "archive") in (target.parts.store.setting("archives") or "")
+    assert str(tmp_path / "archive") in (verbs.get_setting(target.parts.store, "archives") or "")
 
 
 # Bad input.
@@ -601,13 +602,13 @@ def test_only_one_copy_at_a_time_between_two_memories(
     monkeypatch.setattr(marking, "HELD_SECONDS", 0.1)
     store, now = target.parts.store, target.parts.clock()
     name = f"copy:{source.parts.store.identity}"
-    assert store.lease(name, "somebody", now=now, until=now + 1e6)
+    assert verbs.take_lease(store, name, "somebody", now=now, until=now + 1e6)
     with pytest.raises(Conflict, match="another copy"):
         copy(source, target)
     assert all_of(target) == []
-    assert store.lease(name, "somebody", now=now, until=0.0)
+    assert verbs.take_lease(store, name, "somebody", now=now, until=0.0)
     assert copy(source, target).ok
-    assert store.lease(name, "somebody", now=now, until=now + 1)
+    assert verbs.take_lease(store, name, "somebody", now=now, until=now + 1)
 
 
 def test_an_empty_memory_is_copied_as_such(target: Memory) -> None:
@@ -690,9 +691,9 @@ def database_of(postgres: Postgres) -> str:
 def test_from_any_place_to_any_other(
     kind: str, source: Memory, place: Callable[[str], dict[str, Any]]
 ) -> None:
-    form = source.parts.store.get("acme", ["bob"])[0]
+    form = source.parts.store.read("acme", ["bob"])[0]
     assert form is not None
-    source.parts.store.recast([(form, form.but(tier=Tier.LONG))], now=NOW)
+    verbs.rewrite_form(source.parts.store, [(form, form.but(tier=Tier.LONG))], now=NOW)
     with Memory(**place(kind), embedder="hashing:64", clock=Clock()) as first:
         assert copy(source, first).ok
         whole = by_id(source)
@@ -708,9 +709,9 @@ def test_into_tiers_and_out_of_them(source: Memory, redis_url: str, tmp_path: Pa
     from eidet.store.sql.sqlite import SqliteStore
     from eidet.store.tiered import TieredStore
 
-    form = source.parts.store.get("acme", ["bob"])[0]
+    form = source.parts.store.read("acme", ["bob"])[0]
     assert form is not None
-    source.parts.store.recast([(form, form.but(tier=Tier.LONG))], now=NOW)
+    verbs.rewrite_form(source.parts.store, [(form, form.but(tier=Tier.LONG))], now=NOW)
     store = TieredStore(lambda: open_store(redis_url, Settings()), SqliteStore(tmp_path / "long.db"))
     back = ram()
     with Memory(store, embedder="hashing:64", clock=Clock()) as tiers:

@@ -14,6 +14,7 @@ import pytest
 from eidet import BadInput, Corrupt, Kind, Memory, Misconfigured, Refused, Scope, Settings, Unavailable, Where
 from eidet.core.settings import Upkeep
 from eidet.core.state import NO_STATE, MergedPart, State
+from eidet.store import verbs
 from eidet.store.rules import Entombed
 from eidet.store.tombstones import folded
 from eidet.trust.erase import Forgotten
@@ -606,7 +607,7 @@ def test_files_that_cannot_be_cleaned_now_are_told_and_cleaned_later(
             with on_file(tmp_path) as other:
                 assert other.count() == 0, "a memory that cannot be cleaned can still be opened"
         memory.upkeep.maintain()
-        assert not memory.parts.store.setting("unclean")
+        assert not verbs.get_setting(memory.parts.store, "unclean")
         assert SECRET.encode() not in bytes_beside(tmp_path)
 
 
@@ -678,7 +679,7 @@ def test_two_who_forget_the_same_at_once_both_end_well(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert sorted(found) == [0, 0, 0, 20]
-        assert memory.parts.store.setting("unclean") == ""
+        assert verbs.get_setting(memory.parts.store, "unclean") == ""
         assert SECRET.encode() not in bytes_beside(tmp_path)
 
 

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.testing.altered import Altered
 
 from eidet import AsyncMemory, BadInput, Memory, NotFound, Refused, Scope, Settings, Where
 from eidet.core.errors import Unavailable
 from eidet.core.hit import Hits, Trace
 from eidet.quality import DAY, KEPT_DAYS, Tally, day_of
+from eidet.store import TALLIES, verbs
 from eidet.store.ram import RamStore
 
 NOW = 1_700_000_000.0
@@ -49,7 +51,7 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iter
 
 def written(memory: Memory) -> dict[tuple[str, int, str], dict[str, int]]:
     memory.admin.flush()
-    rows = memory.parts.store.tallies(None, 0)
+    rows = verbs.read_counts(memory.parts.store, None, 0)
     return {(row.scope, row.day, row.what): dict(row.counts) for row in rows}
 
 
@@ -97,7 +99,7 @@ def test_a_recall_writes_nothing(memory: Memory) -> None:
     memory.recall("tea", scope="team/ann")
     memory.feedback(memory.recall("tea", scope="team/ann"), useful=True)
     memory.context("tea", scope="team/ann")
-    assert memory.parts.store.tallies(None, 0) == []
+    assert verbs.read_counts(memory.parts.store, None, 0) == []
 
 
 def test_a_recall_that_is_refused_is_not_counted(memory: Memory) -> None:
@@ -124,10 +126,10 @@ def test_the_next_write_takes_many_counts_along(tmp_path: Path) -> None:
         for _ in range(2):
             memory.recall("tea")
         memory.remember("one")
-        assert memory.parts.store.tallies(None, 0) == []
+        assert verbs.read_counts(memory.parts.store, None, 0) == []
         memory.recall("nothing", scope="empty")
         memory.remember("two")
-        assert sum(row.counts["recalls"] for row in memory.parts.store.tallies(None, 0)) == 3
+        assert sum(row.counts["recalls"] for row in verbs.read_counts(memory.parts.store, None, 0)) == 3
 
 
 def test_closing_writes_counts_down(tmp_path: Path, clock: Clock) -> None:
@@ -162,13 +164,19 @@ def test_tallies_hold_no_content(tmp_path: Path, clock: Clock) -> None:
 
 
 def test_counts_that_could_not_be_written_are_written_later(caplog: pytest.LogCaptureFixture) -> None:
+    class Uncounting(Altered):
+        def set_values(self, table: Any, values: Any, *, clear: bool = False) -> None:
+            if table is TALLIES:
+                raise Unavailable("the disk is full")
+            self.inner.set_values(table, values, clear=clear)
+
     class Full(RamStore):
         full = True
 
-        def tally(self, rows: Any, *, since: int) -> None:
-            if self.full:
-                raise Unavailable("the disk is full")
-            super().tally(rows, since=since)
+        def write(self, job: Any) -> Any:
+            return super().write(
+                lambda transaction: job(Uncounting(transaction)) if self.full else job(transaction)
+            )
 
     store = Full()
     memory = Memory(store, embedder="hashing:64", clock=Clock())
@@ -179,7 +187,7 @@ def test_counts_that_could_not_be_written_are_written_later(caplog: pytest.LogCa
     memory.recall("tea")
     store.full = False
     memory.admin.flush()
-    (row,) = store.tallies(None, 0)
+    (row,) = verbs.read_counts(store, None, 0)
     assert row.counts["recalls"] == 2
     found = memory.get(one.id)
     assert found is not None
@@ -460,7 +468,7 @@ def test_a_memory_that_no_longer_finds_what_is_asked_has_drifted(memory: Memory,
 def test_the_windows_of_drift_are_settings(clock: Clock) -> None:
     store = RamStore()
     rows = [("default", TODAY - ago, "recall", {"recalls": 60, "empty": 60 * (ago < 2)}) for ago in range(4)]
-    store.tally([Tally(*row) for row in rows], since=0)
+    verbs.add_counts(store, [Tally(*row) for row in rows], since=0)
     settings = Settings(recent_days=2, reference_days=2)
     with Memory(store, embedder="hashing:64", clock=clock, settings=settings) as memory:
         told = retrieval(memory)["drift"]

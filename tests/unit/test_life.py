@@ -21,6 +21,7 @@ from eidet.core.record import Kind, Record, Tier
 from eidet.core.settings import Upkeep
 from eidet.core.state import NO_STATE, Protection, State
 from eidet.models.llm import Answer, Request
+from eidet.store import verbs
 from eidet.upkeep import Maintained
 from eidet.upkeep.archive import FolderArchive
 from eidet.upkeep.curve import DAY
@@ -412,7 +413,7 @@ def test_expired_memories_are_gone_from_every_verb_at_once(
     with pytest.raises(NotFound):
         memory.revise("x", scope="s", text="y")
     assert memory.upkeep.maintain().counts == {"expire": 1}
-    assert memory.parts.store.get("s", [record.id]) == [None]
+    assert memory.parts.store.read("s", [record.id]) == [None]
 
 
 def test_expired_memories_are_gone_from_the_disk_after_upkeep(tmp_path: Path, clock: Clock) -> None:
@@ -725,7 +726,9 @@ def test_an_error_in_the_background_is_logged_and_told(
 def test_only_one_of_two_memories_on_a_file_does_the_upkeep(tmp_path: Path, clock: Clock) -> None:
     with Memory(tmp_path / "m.db", embedder="hashing:64", clock=clock) as one:
         one.remember("note")
-        assert one.parts.store.lease("upkeep", "somebody else", now=time.time(), until=time.time() + 60)
+        assert verbs.take_lease(
+            one.parts.store, "upkeep", "somebody else", now=time.time(), until=time.time() + 60
+        )
         with one.upkeep.background(every=0.01) as worker:
             wait_for(lambda: worker.rounds >= 2)
             assert worker.last is None
@@ -779,5 +782,5 @@ def test_records_changed_meanwhile_are_left_as_they_are(memory: Memory, clock: C
     stale: list[Record] = [record]
     memory.revise(record.id, text="changed")
     store = memory.parts.store
-    assert store.recast([(stale[0], stale[0].but(tier=Tier.LONG))], now=clock.now) == [None]
+    assert verbs.rewrite_form(store, [(stale[0], stale[0].but(tier=Tier.LONG))], now=clock.now) == [None]
     assert memory.get(record.id).text == "changed"  # type: ignore[union-attr]

@@ -14,6 +14,7 @@ from eidet.copy import copy
 from eidet.core.former_meta import NAMES
 from eidet.core.settings import Upkeep
 from eidet.core.state import NO_STATE, MergedPart, Misshapen, Protection, State
+from eidet.store import verbs
 from eidet.store.ram import RamStore
 from eidet.trust.seal.service import new_key
 
@@ -212,10 +213,10 @@ def test_a_state_of_another_shape_is_refused(said: Any) -> None:
 def test_what_a_caller_does_to_merged_parts_stays_with_the_caller() -> None:
     store = RamStore()
     part = MergedPart(id="x", text="y", occurred=1.0, meta={"n": [1]})
-    stored = store.put([Record(id="a", scope="s", text="t", state=State(merged=(part,)))], now=NOW)
-    for record in (stored[0], store.get("s", ["a"])[0]):
+    stored = verbs.put(store, [Record(id="a", scope="s", text="t", state=State(merged=(part,)))], now=NOW)
+    for record in (stored[0], store.read("s", ["a"])[0]):
         assert record is not None
         record.state.merged[0].meta["n"].append(2)
-    [kept] = store.get("s", ["a"])
+    [kept] = store.read("s", ["a"])
     assert kept is not None
     assert kept.state.merged[0].meta == {"n": [1]}

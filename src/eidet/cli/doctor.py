@@ -16,7 +16,7 @@ from ..index.embedded.sidecar import Sidecars
 from ..memory import Memory
 from ..models.embed import checked, embedder_named, embedder_of
 from ..open import open_store
-from ..store import Store
+from ..store import Store, verbs
 from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers
 from ..store.sql.schema import REVISION
 from ..text import analyzer_of
@@ -153,7 +153,7 @@ def _memory(case: Subject) -> Iterator[CheckResult]:
 
 
 def _embedder(on: Which, store: Store) -> Iterator[CheckResult]:
-    name, width = store.setting("embedder"), store.setting("width")
+    name, width = verbs.get_setting(store, "embedder"), verbs.get_setting(store, "width")
     try:
         if name is None or width is None:
             own = None
@@ -184,7 +184,7 @@ def _embedder(on: Which, store: Store) -> Iterator[CheckResult]:
 
 
 def _language(on: Which, store: Store) -> Iterator[CheckResult]:
-    language, analyzer = store.setting("language"), store.setting("analyzer")
+    language, analyzer = verbs.get_setting(store, "language"), verbs.get_setting(store, "analyzer")
     wanted = on.language or on.settings().language
     if language is None:
         yield ok("language", "nothing was written yet")
@@ -206,7 +206,7 @@ def _caches(store: Store) -> Iterator[CheckResult]:
         return
     folder = Path(f"{path}-index")
     sidecars = Sidecars(folder, store)
-    wanted = {sidecars.path(scope) for scope in store.scopes()}
+    wanted = {sidecars.path(scope) for scope in verbs.count_scopes(store)}
     for file in sorted(set(folder.glob("*.eix")) - wanted):
         yield warning("cache", f"{file} belongs to no scope", "delete it")
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from ..core.errors import Unavailable
 from ..memory import Memory
-from ..store import Store
+from ..store import Store, verbs
 
 HELD_SECONDS: Final = 10.0  # a process that dies between reading and writing keeps others waiting so long
 PAUSE_SECONDS: Final = 0.002
@@ -23,19 +23,19 @@ def next_number(memory: Memory, series: str, *, least: int = 0) -> int:
     store = memory.parts.store  # no verb gives numbers, and a record would be found
     setting = f"number of {series}"
     with _here, _hold_lease(store, setting):
-        number = max(int(store.setting(setting) or 0), least)
-        store.configure({setting: str(number + 1)})
+        number = max(int(verbs.get_setting(store, setting) or 0), least)
+        verbs.set_settings(store, {setting: str(number + 1)})
     return number
 
 
 @contextmanager
 def _hold_lease(store: Store, name: str) -> Iterator[None]:
     owner, deadline = uuid.uuid4().hex, time.monotonic() + 2 * HELD_SECONDS
-    while not store.lease(name, owner, now=time.time(), until=time.time() + HELD_SECONDS):
+    while not verbs.take_lease(store, name, owner, now=time.time(), until=time.time() + HELD_SECONDS):
         if time.monotonic() > deadline:
             raise Unavailable(f"another process has held the {name} for too long", retry_after=HELD_SECONDS)
         time.sleep(PAUSE_SECONDS)
     try:
         yield
     finally:
-        store.lease(name, owner, now=time.time(), until=0.0)
+        verbs.take_lease(store, name, owner, now=time.time(), until=0.0)

@@ -23,6 +23,7 @@ from ..core.errors import BadInput, Refused
 from ..core.scope import Scope
 from ..core.where import Where
 from ..memory import Memory
+from ..store import verbs
 from ..write.reembed import batches
 from .checkpoint import CopyLease, Mark, carry_settings, notes_about
 from .deletions import follow
@@ -139,7 +140,7 @@ class _Copy:
         self._ends[0].admin.flush()
         self._ends[1].admin.flush()
         since, upto = 0 if self._anew else self._mark.since(), self._source.store.head().seq
-        self._total = self._source.store.count(self._where) * (1 + verify)
+        self._total = verbs.count(self._source.store, self._where) * (1 + verify)
         self._carry(since, upto)
         carry_settings(self._source.store, self._target.store)
         forgotten = 0
@@ -162,9 +163,9 @@ class _Copy:
 
     def _carry(self, since: int, upto: int) -> None:
         if since:
-            here = self._source.store.count(self._where), self._target.store.count(self._where)
+            here = verbs.count(self._source.store, self._where), verbs.count(self._target.store, self._where)
             self._tell(min(here))
-        walk = self._source.store.scan(self._where, after=since, batch=BATCH)
+        walk = verbs.scan(self._source.store, self._where, after=since, batch=BATCH)
         for batch in batches(takewhile(lambda record: record.seq <= upto, walk), BATCH):
             self._carrier.carry(batch)
             self._mark.write(batch[-1].seq)
@@ -173,7 +174,7 @@ class _Copy:
 
     def _compare(self, copied: Copied) -> Copied:
         comparison = EndsComparison(self._target, self._fit, ids_only=self._guarding.guards)
-        walk = self._source.store.scan(self._where, batch=BATCH)
+        walk = verbs.scan(self._source.store, self._where, batch=BATCH)
         for batch in batches(takewhile(lambda record: record.seq <= copied.upto, walk), BATCH):
             self._turn.renew()
             comparison.look(batch, self._target.clock())

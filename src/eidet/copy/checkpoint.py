@@ -12,7 +12,7 @@ from ..core.errors import Conflict
 from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..core.where import Where
-from ..store import Store
+from ..store import Store, verbs
 from ..upkeep.archive import SETTING as ARCHIVES
 
 HELD_SECONDS = 10.0
@@ -33,20 +33,20 @@ class Mark:
         return max(self._read_seq(name) for name in {self._name, self._all})
 
     def _read_seq(self, name: str) -> int:
-        told = self._target.setting(name)
+        told = verbs.get_setting(self._target, name)
         if told is None:
             return 0
         seq, witness = json.loads(told)
-        there = self._source.witness(seq)
+        there = verbs.fingerprint(self._source, seq)
         other = witness is not None and there is not None and there != witness
         if other or seq > self._source.head().seq:
             return 0
         return int(seq)
 
     def write(self, seq: int) -> None:
-        told = dump_json([seq, self._source.witness(seq)])
-        if self._target.setting(self._name) != told:
-            self._target.configure({self._name: told})
+        told = dump_json([seq, verbs.fingerprint(self._source, seq)])
+        if verbs.get_setting(self._target, self._name) != told:
+            verbs.set_settings(self._target, {self._name: told})
 
 
 class CopyLease:
@@ -61,7 +61,7 @@ class CopyLease:
 
     def renew(self) -> bool:
         now = self._clock()
-        return self._store.lease(self._name, self._owner, now=now, until=now + HELD_SECONDS)
+        return verbs.take_lease(self._store, self._name, self._owner, now=now, until=now + HELD_SECONDS)
 
     def __enter__(self) -> Self:
         deadline = time.monotonic() + 2 * HELD_SECONDS
@@ -72,32 +72,32 @@ class CopyLease:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._store.lease(self._name, self._owner, now=self._clock(), until=0.0)
+        verbs.take_lease(self._store, self._name, self._owner, now=self._clock(), until=0.0)
 
 
 def carry_settings(source: Store, target: Store) -> None:
     """Numbers that were given stay given, and archives that may have to be cleaned stay known."""
-    given = source.settings(NUMBERS).items()
+    given = verbs.get_settings(source, NUMBERS).items()
     wanted = {}
     for name, value in given:
-        if int(value) > int(target.setting(name) or 0):
+        if int(value) > int(verbs.get_setting(target, name) or 0):
             wanted[name] = value
-    ours, theirs = (json.loads(store.setting(ARCHIVES) or "[]") for store in (source, target))
+    ours, theirs = (json.loads(verbs.get_setting(store, ARCHIVES) or "[]") for store in (source, target))
     if unknown := [place for place in ours if place not in theirs]:
         wanted[ARCHIVES] = dump_json([*theirs, *unknown])
     if wanted:
-        target.configure(wanted)
+        verbs.set_settings(target, wanted)
 
 
 def notes_about(source: Store, guarded: bool, where: Where) -> tuple[str, ...]:
     """What a reader of the result should know."""
     told = []
-    if not source.count(where):
+    if not verbs.count(source, where):
         place = ""
         if where.scope is not None:
             place = f" in scope {where.scope}"
         told.append(f"the source holds no memories{place}: is it the one that was meant?")
-    if source.setting("secret:marks") is not None:
+    if verbs.get_setting(source, "secret:marks") is not None:
         told.append(
             "the source has forgotten memories for good: the target does not know which, because only "
             "keyed hashes of them are left; what it had of them from an earlier copy is gone there, too"

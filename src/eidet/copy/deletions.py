@@ -10,6 +10,7 @@ from ..core.scope import Scope
 from ..core.where import Where
 from ..memory import Memory
 from ..parts import Parts
+from ..store import verbs
 from ..store.tombstones import Marker, secret_of
 from ..write.reembed import batches
 from .transfer import BY, there_of
@@ -20,7 +21,7 @@ BATCH: Final = 256
 def follow(source: Memory, target: Memory, scope: Scope | None, now: float) -> int:
     """How many went. What is under a legal hold in the target stays; so does what only the target knew."""
     ours, theirs = source.parts, target.parts
-    walk = batches(theirs.store.scan(Where(scope=scope), batch=BATCH), BATCH)
+    walk = batches(verbs.scan(theirs.store, Where(scope=scope), batch=BATCH), BATCH)
     return sum(_delete_dead(ours, target, list(_dead(ours, batch)), now) for batch in walk)
 
 
@@ -36,7 +37,9 @@ def _dead(source: Parts, records: Sequence[Record]) -> Iterator[Record]:
 
 def _delete_dead(source: Parts, target: Memory, dead: Sequence[Record], now: float) -> int:
     for_good = [record for record in dead if _is_for_good(source, record)]
-    gone = target.parts.store.bury([record for record in dead if record not in for_good], now=now, by=BY)
+    gone = verbs.delete_unchanged(
+        target.parts.store, [record for record in dead if record not in for_good], now=now, by=BY
+    )
     count = len(gone)
     for path in {record.scope for record in for_good}:
         ids = [record.id for record in for_good if record.scope == path]
@@ -46,7 +49,7 @@ def _delete_dead(source: Parts, target: Memory, dead: Sequence[Record], now: flo
 
 def _is_for_good(source: Parts, record: Record) -> bool:
     store = source.store
-    if store.setting("secret:marks") is None and not hasattr(store, "secret"):
+    if verbs.get_setting(store, "secret:marks") is None and not hasattr(store, "secret"):
         return False
     mark = Marker(secret_of(store, "marks", make=False)).of_id(record.scope, record.id)
-    return bool(store.entombed(record.scope, [mark]))
+    return bool(verbs.tombstones_in(store, record.scope, [mark]))

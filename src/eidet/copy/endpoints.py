@@ -12,7 +12,7 @@ from ..core.settings import Settings
 from ..memory import Memory
 from ..models.embed import embedder_of
 from ..open import open_store
-from ..store import Store
+from ..store import Store, verbs
 from ..store.sql.inspect_file import file_of
 from ..trust.seal.keyring import SEAL, sealed_with
 
@@ -60,7 +60,7 @@ def target_at(
     chosen = settings or Settings()
     store = open_store(place, chosen)
     origin = source.parts  # what made its vectors
-    new = store.setting("embedder") is None
+    new = verbs.get_setting(store, "embedder") is None
     if new and not store.head().seq:
         fallback = chosen.key
     else:
@@ -71,7 +71,7 @@ def target_at(
         key or fallback,
         "to",
         embedder=origin.embedder if new and embedder is None else embedder,
-        language=origin.store.setting("language") if new and language is None else language,
+        language=verbs.get_setting(origin.store, "language") if new and language is None else language,
     )
 
 
@@ -85,7 +85,7 @@ def _open_end(store: Store, settings: Settings, key: Key | None, end: str, **how
 
 
 def _check_key(store: Store, key: Key | None, end: str) -> None:
-    if key is None and store.setting(SEAL) is not None:
+    if key is None and verbs.get_setting(store, SEAL) is not None:
         name = getattr(store, "path", "the memory that is copied")
         raise Misconfigured(
             f"{name} is sealed with the master key {sealed_with(store)['master']}: name it by "
@@ -95,7 +95,7 @@ def _check_key(store: Store, key: Key | None, end: str) -> None:
 
 
 def _own_key(store: Store, settings: Settings) -> str | None:
-    if store.setting(SEAL) is not None:
+    if verbs.get_setting(store, SEAL) is not None:
         return settings.key
     return None
 

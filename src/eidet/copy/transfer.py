@@ -10,7 +10,7 @@ from typing import Final
 
 from ..core.record import Record
 from ..parts import Parts
-from ..store import Store
+from ..store import Store, verbs
 from ..store.rules import said_before
 from ..trust.privacy.service import Guarding
 from ..write.ingest import Ingest
@@ -31,8 +31,8 @@ class Fit:
 
     @classmethod
     def between(cls, source: Parts, target: Parts) -> Fit:
-        embedder = source.store.setting("embedder") or source.embedder.name
-        analyzer = source.store.setting("analyzer") or source.analyzer.name
+        embedder = verbs.get_setting(source.store, "embedder") or source.embedder.name
+        analyzer = verbs.get_setting(source.store, "analyzer") or source.analyzer.name
         return cls(
             embedded=embedder == target.embedder.name,
             analysed=analyzer == target.analyzer.name,
@@ -116,13 +116,13 @@ class Carrier:
         if old is None:
             return self._write_versions(versions, "created")
         if self._is_form_of(record, old):
-            self._target.store.recast([(old, record)], now=self._now, by=BY)
+            verbs.rewrite_form(self._target.store, [(old, record)], now=self._now, by=BY)
             return "changed"
         rest = _after(versions, old)
         if rest is None and not self._overwrites:
             return "conflicts"
         if not rest:
-            self._target.store.bury([old], now=self._now, by=BY)
+            verbs.delete_unchanged(self._target.store, [old], now=self._now, by=BY)
             rest = versions
         return self._write_versions(rest, "changed")
 
@@ -168,7 +168,7 @@ def there_of(store: Store, records: Sequence[Record]) -> dict[tuple[str, str], R
         ids.setdefault(record.scope, []).append(record.id)
     there: dict[tuple[str, str], Record] = {}
     for scope, names in ids.items():
-        for found in store.get(scope, names):
+        for found in store.read(scope, names):
             if found is not None:
                 there[found.scope, found.id] = found
     return there

@@ -12,7 +12,7 @@ from ..core.record import Record
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..parts import Parts
-from ..store import Watch
+from ..store import Watch, verbs
 from ..store.export_file import as_json
 from ..store.rules import Entombed, check_entombed
 
@@ -82,7 +82,7 @@ class EndsComparison:
         pairs = [(record, there[key]) for record in batch if (key := (record.scope, record.id)) in there]
         uses = {(one.scope, one.id): _missing_uses(one, other) for one, other in pairs}
         if missed := {key: use for key, use in uses.items() if use is not None}:
-            self._target.note(missed)
+            verbs.add_uses(self._target, missed)
 
     def _look(self, record: Record, old: Record | None, now: float) -> None:
         counts = self._counts.setdefault(record.scope, Counter())
@@ -109,7 +109,7 @@ class EndsComparison:
         return is_entombed(self._parts, record)
 
     def scopes(self, where: Where) -> tuple[Compared, ...]:
-        sizes = self._target.scopes(where.scope, alive_at=where.alive_at)
+        sizes = verbs.count_scopes(self._target, where.scope, alive_at=where.alive_at)
         return tuple(self._scope(name, sizes.get(name, 0)) for name in sorted({*self._counts, *sizes}))
 
     def _scope(self, name: str, size: int) -> Compared:
@@ -128,7 +128,7 @@ class EndsComparison:
 def is_entombed(parts: Parts, record: Record) -> bool:
     """Whether a memory would refuse a record that comes without being said."""
     store = parts.store
-    if store.setting("secret:marks") is None and not hasattr(store, "secret"):
+    if verbs.get_setting(store, "secret:marks") is None and not hasattr(store, "secret"):
         return False
     watch: Watch = parts.tombstones.over_returning([record])
     try:
@@ -136,8 +136,8 @@ def is_entombed(parts: Parts, record: Record) -> bool:
             [record],
             watch.claims(),
             watch,
-            lambda scope, mark: store.entombed(scope, [mark]).get(mark),
-            lambda scope, name: store.get(scope, [name])[0] is not None,
+            lambda scope, mark: verbs.tombstones_in(store, scope, [mark]).get(mark),
+            lambda scope, name: store.read(scope, [name])[0] is not None,
         )
     except Entombed:
         return True

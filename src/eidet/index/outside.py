@@ -12,8 +12,8 @@ from ..core.errors import BadInput
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
-from ..store import Head, Store
-from ..store.ram import entry_of
+from ..store import Head, Store, verbs
+from ..store.model import entry_of
 from ..store.rules import check_order
 from . import Candidates, Finder, Floats, Neighbours, Probe, Scores, Seqs, Span
 from .embedded.merge import merge_candidates
@@ -59,8 +59,8 @@ class OutsideIndex:
         rarity = found.rarity or float(words.max(initial=0.0))
         return replace(
             picked.describe(probe, dense, words, spans, rarity=rarity),
-            searched=self._store.count(Where(scope=Scope(path))),
-            kept=self._store.count(_living(path, probe.where, probe.now)),
+            searched=verbs.count(self._store, Where(scope=Scope(path))),
+            kept=verbs.count(self._store, _living(path, probe.where, probe.now)),
             notes=found.notes,
         )
 
@@ -95,7 +95,7 @@ class OutsideIndex:
         return []
 
     def rebuild(self, scope: str) -> int:
-        return self._store.count(Where(scope=Scope(scope)))
+        return verbs.count(self._store, Where(scope=Scope(scope)))
 
     def check(self, scope: str) -> list[str]:
         del scope
@@ -110,14 +110,14 @@ class OutsideIndex:
     # What the store is asked.
 
     def _list_paths(self, scope: Scope) -> list[str]:
-        return list(self._store.scopes(scope)) if scope.below else [scope.path]
+        return list(verbs.count_scopes(self._store, scope)) if scope.below else [scope.path]
 
     def _read(self, path: str, seqs: Seqs) -> list[Record]:
         """By rising seq; what is gone meanwhile is left out."""
         found: list[Record] = []
         rising = np.unique(seqs).tolist()
         for start in range(0, len(rising), BATCH):
-            read = self._store.fetch(path, rising[start : start + BATCH])
+            read = self._store.read(path, rising[start : start + BATCH])
             found += [record for record in read if record is not None]
         return found
 
@@ -130,7 +130,7 @@ class OutsideIndex:
         if known is not None and known[0] == head:
             return known[1]
         heard: dict[str, None] = {}
-        for record in self._store.scan(Where(scope=Scope(path))):
+        for record in verbs.scan(self._store, Where(scope=Scope(path))):
             if record.who is not None:
                 heard[record.who] = None
         self._voices[path] = (head, tuple(heard))

@@ -31,7 +31,7 @@ from ..recall.feedback import counts_of, find_judged, judge
 from ..recall.options import FindOptions, RecallOptions
 from ..recall.pack import Context
 from ..recall.path import Packing, ReadPath
-from ..store import Store
+from ..store import Store, verbs
 from ..store.export_file import verify_export, write_export
 from ..text.tokens import TokenCounter
 from ..trust.audit.reads import Auditing
@@ -266,7 +266,7 @@ class Memory:
     def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
         """How many records match; those in quarantine only if the filter asks for them, as in `find`."""
         living = narrowed(self._guarding.seen(where), alive_at=self._parts.clock()) or Where()
-        return self._parts.store.count(living.within(Scope.of(scope)))
+        return verbs.count(self._parts.store, living.within(Scope.of(scope)))
 
     def revise(
         self,
@@ -331,7 +331,7 @@ class Memory:
         """What happened to a record, oldest first: created, revised, moved, forgotten, when and by whom."""
         events = self._parts.store.history(one(scope), clean_text(id, "an id"))
         self._auditing.read("history", scope, [id])
-        there = self._parts.store.get(one(scope), [id])[0]
+        there = self._parts.store.read(one(scope), [id])[0]
         if there is not None and alive(there, self._parts.clock()) is None:
             return [replace(event, before=None) for event in events]
         return events
@@ -339,7 +339,7 @@ class Memory:
     def scopes(self, under: str | None = None) -> dict[str, int]:
         """The scopes that hold records, with how many, those in quarantine included."""
         place = None if under is None else Scope.under(under)
-        return self._parts.store.scopes(place, alive_at=self._parts.clock())
+        return verbs.count_scopes(self._parts.store, place, alive_at=self._parts.clock())
 
     def export(
         self,
@@ -356,7 +356,7 @@ class Memory:
         parts, now = self._parts, self._parts.clock()
         where = Where(scope=None if scope is None else Scope.of(scope), alive_at=now)
         parts.flush()
-        total = parts.store.count(where) if progress else 0
+        total = verbs.count(parts.store, where) if progress else 0
         records, seal = records_leaving(parts.store, where, plain=plain)
         manifest = parts.manifest(now) | seal
         with self._auditing.doing("export", scope, file=str(path)) as done:

@@ -17,6 +17,7 @@ from ..quality.drift import Drift, drift, split
 from ..quality.health import format_health, health_of
 from ..quality.metrics import metrics_of, quality_as_json
 from ..recall.path import ReadPath
+from ..store import verbs
 from ..text import analyzer_of
 from ..upkeep.lifecycle import Life
 from ..write.reembed import reanalyse, reembed
@@ -69,8 +70,8 @@ class AdminNamespace:
         return metrics_of(
             *self._retrieval(place, now),
             self._survey(place, now),
-            size=self._parts.store.size(),
-            stored=self._parts.store.count(Where()),
+            size=verbs.measure_size(self._parts.store),
+            stored=verbs.count(self._parts.store, Where()),
             now=now,
             windows=self._windows,
         )
@@ -78,9 +79,9 @@ class AdminNamespace:
     def check(self) -> list[str]:
         """What is wrong with the index against the store, in words; nothing if all is well."""
         store = self._parts.store
-        analyzer = store.setting("analyzer")
+        analyzer = verbs.get_setting(store, "analyzer")
         faults: list[str] = []
-        for scope in store.scopes():
+        for scope in verbs.count_scopes(store):
             faults += self._parts.index.check(scope)
         if analyzer is not None and analyzer != self._parts.analyzer.name:
             faults.append(
@@ -105,9 +106,9 @@ class AdminNamespace:
         """
         place, store = _place(scope), self._parts.store
         chosen = language or self._parts.binding.language
-        if language is not None or store.setting("analyzer") != self._parts.analyzer.name:
+        if language is not None or verbs.get_setting(store, "analyzer") != self._parts.analyzer.name:
             self._reanalyse(chosen, progress)
-        return sum(self._parts.index.rebuild(path) for path in list(store.scopes(place)))
+        return sum(self._parts.index.rebuild(path) for path in list(verbs.count_scopes(store, place)))
 
     def reembed(self, embedder: object, *, progress: Progress | None = None) -> int:
         """Changes the embedder: makes new vectors beside the old ones, then switches at once.
@@ -129,14 +130,14 @@ class AdminNamespace:
         with parts.reopened_index():
             analyzer = analyzer_of(language)
             parts.binding.switch_analyzer(analyzer)
-            store.configure({"language": language, "analyzer": UNFINISHED})
+            verbs.set_settings(store, {"language": language, "analyzer": UNFINISHED})
             reanalyse(store, analyzer, parts.embedder.width, progress)
-            store.configure({"analyzer": analyzer.name})
+            verbs.set_settings(store, {"analyzer": analyzer.name})
             parts.choose_language(language)
 
     def _counts(self, scope: Scope | None, now: float) -> dict[str, Any]:
         store, index = self._parts.store, self._parts.open_index
-        census = store.census(Where(scope=scope, alive_at=now))
+        census = verbs.count_kinds(store, Where(scope=scope, alive_at=now))
         kinds: dict[str, int] = {}
         tiers: dict[str, int] = {}
         for (kind, tier), count in census.items():
@@ -145,12 +146,12 @@ class AdminNamespace:
         lines = health_of(store)
         return {
             "records": sum(census.values()),
-            "scopes": len(store.scopes(scope, alive_at=now)),
+            "scopes": len(verbs.count_scopes(store, scope, alive_at=now)),
             "kinds": kinds,
             "tiers": tiers,
-            "quarantined": store.count(Where(scope=scope, trust=(Trust.QUARANTINED,), alive_at=now)),
-            "store_bytes": store.size(),
-            "embedder": store.setting("embedder") or self._parts.embedder.name,
+            "quarantined": verbs.count(store, Where(scope=scope, trust=(Trust.QUARANTINED,), alive_at=now)),
+            "store_bytes": verbs.measure_size(store),
+            "embedder": verbs.get_setting(store, "embedder") or self._parts.embedder.name,
             "language": self._parts.binding.language,
             "index": {} if index is None else index.stats(),
             **({} if lines is None else {"stores": lines}),
@@ -178,7 +179,8 @@ class AdminNamespace:
     def _survey(self, scope: Scope | None, now: float) -> Survey:
         windows = self._windows
         self._parts.usage.flush_if_possible()  # uses that still wait here are uses
-        return self._parts.store.survey(
+        return verbs.quality_counts(
+            self._parts.store,
             scope,
             now=now,
             fresh=now - windows.days * DAY,

@@ -11,6 +11,7 @@ from ..core.scope import Scope
 from ..core.validate import clean_text
 from ..core.where import Where
 from ..parts import Parts
+from ..store import verbs
 from ..trust.privacy.service import Guarding
 from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard
@@ -58,7 +59,7 @@ class Forgetting:
         self._life.check_free(doomed, "forgotten")
         self._parts.flush()
         now = self._parts.clock()
-        gone = len(self._parts.store.drop(doomed, now=now, by=by))
+        gone = len(verbs.delete_where(self._parts.store, doomed, now=now, by=by))
         if gone and not everything:
             self._tally(place, gone, now)
         return Forgotten(gone)
@@ -81,7 +82,7 @@ class Forgetting:
     def clean_up(self, *, index: bool = True) -> None:
         """Finishes cleaning after what was forgotten, where it was interrupted or had to wait."""
         store = self._parts.store
-        if store.writable and store.setting("unclean"):
+        if store.writable and verbs.get_setting(store, "unclean"):
             self.erasing.finish(self._parts.clock(), index=index)
 
     def _tally(self, scope: Scope, count: int, now: float) -> None:

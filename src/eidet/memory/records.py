@@ -27,7 +27,7 @@ class Records:
         """One answer per id, in the order asked; None where there is none, or it has expired."""
         wanted = [clean_text(id, "an id") for id in ids]
         now = self._parts.clock()
-        found = [alive(record, now) for record in self._parts.store.get(one(scope), wanted)]
+        found = [alive(record, now) for record in self._parts.store.read(one(scope), wanted)]
         self._parts.usage.count_reads(filter(None, found), now)
         self._audit.read("get", scope, [record.id for record in found if record is not None])
         return found

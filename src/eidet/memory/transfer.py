@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.record import Record
 from ..core.where import Where
-from ..store import Store
+from ..store import Store, verbs
 from ..store.export_file import read_export
 
 Progress = Callable[[int, int], None]  # done, of how many
@@ -19,7 +19,7 @@ def records_leaving(store: Store, where: Where, *, plain: bool) -> tuple[Iterato
     from ..trust.seal.exports import sealed_export, sealed_in
 
     kept = None if plain else sealed_in(store)
-    return (store.scan(where), {}) if kept is None else sealed_export(kept, where)
+    return (verbs.scan(store, where), {}) if kept is None else sealed_export(kept, where)
 
 
 def records_arriving(store: Store, path: Path, manifest: dict[str, Any]) -> Iterator[Record]:

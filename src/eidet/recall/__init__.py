@@ -164,7 +164,7 @@ class Recall:
         found: dict[int, Record | None] = {}
         for path in dict.fromkeys(path for path, _ in chosen):
             seqs = [seq for at, seq in chosen if at == path]
-            found.update(zip(seqs, self.store.fetch(path, seqs), strict=True))
+            found.update(zip(seqs, self.store.read(path, seqs), strict=True))
         result = []
         for _, seq in chosen:
             if (record := found[seq]) is not None:
@@ -215,7 +215,7 @@ class Recall:
     def _read(self, scope: str, seqs: list[int]) -> list[Record | None]:
         """One answer per seq; None where it is gone or, as long as others can be read, damaged."""
         try:
-            return self.store.fetch(scope, seqs)
+            return self.store.read(scope, seqs)
         except Corrupt:
             read = [self._one(scope, seq) for seq in seqs]
             if not any(read):
@@ -224,7 +224,7 @@ class Recall:
 
     def _one(self, scope: str, seq: int) -> Record | None:
         try:
-            return self.store.fetch(scope, [seq])[0]
+            return self.store.read(scope, [seq])[0]
         except Corrupt:
             return None
 

@@ -67,6 +67,6 @@ def _fetch_nearby(
         missing.update(seq for seq, _ in place.beside)
     missing -= known.keys()
     if missing:
-        fetched = recall.store.fetch(path, sorted(missing))
+        fetched = recall.store.read(path, sorted(missing))
         known.update((record.seq, record) for record in fetched if record is not None)
     return known

@@ -8,7 +8,7 @@ from typing import Any
 from ..core.scope import Scope
 from ..core.validate import Json
 from ..quality import Survey
-from . import Scrubbed, Store, Uses
+from . import Scrubbed, Store, Uses, verbs
 
 
 class Around:
@@ -23,49 +23,49 @@ class Around:
         raise AttributeError(name)
 
     def note(self, uses: Uses) -> None:
-        self.inner.note(uses)
+        verbs.add_uses(self.inner, uses)
 
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
-        return self.inner.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
+        return verbs.quality_counts(self.inner, scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
 
     def retell(self, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
-        return self.inner.retell(scope, id, before)
+        return verbs.rewrite_history(self.inner, scope, id, before)
 
     def entombed(self, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
-        return self.inner.entombed(scope, marks)
+        return verbs.tombstones_in(self.inner, scope, marks)
 
     def exhume(self, scope: str, marks: Sequence[bytes]) -> int:
-        return self.inner.exhume(scope, marks)
+        return verbs.lift_tombstones(self.inner, scope, marks)
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        return self.inner.scrub(said)
+        return verbs.scrub_files(self.inner, said)
 
     def witness(self, seq: int) -> str | None:
-        return self.inner.witness(seq)
+        return verbs.fingerprint(self.inner, seq)
 
     def setting(self, name: str) -> str | None:
-        return self.inner.setting(name)
+        return verbs.get_setting(self.inner, name)
 
     def settings(self, prefix: str) -> dict[str, str]:
-        return self.inner.settings(prefix)
+        return verbs.get_settings(self.inner, prefix)
 
     def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
-        self.inner.configure(settings, fresh=fresh)
+        verbs.set_settings(self.inner, settings, fresh=fresh)
 
     def lease(self, name: str, owner: str, *, now: float, until: float) -> bool:
-        return self.inner.lease(name, owner, now=now, until=until)
+        return verbs.take_lease(self.inner, name, owner, now=now, until=until)
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
-        return self.inner.prune(before, dead=dead, most=most)
+        return verbs.prune_history(self.inner, before, dead=dead, most=most)
 
     def trim(self, most: int) -> int:
-        return self.inner.trim(most)
+        return verbs.compact(self.inner, most)
 
     def staged(self, name: str) -> int:
-        return self.inner.staged(name)
+        return verbs.staged_up_to(self.inner, name)
 
     def size(self) -> int:
-        return self.inner.size()
+        return verbs.measure_size(self.inner)
 
     def close(self) -> None:
         self.inner.close()

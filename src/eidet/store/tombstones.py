@@ -17,7 +17,7 @@ from ..core.errors import Corrupt
 from ..core.event import Event
 from ..core.record import MARK_BYTES, Kind, Record
 from ..core.validate import Json, dump_json
-from . import Claim, Store
+from . import Claim, Store, verbs
 
 SECRET_BYTES: Final = 32
 _BLOCK: Final = 64  # bytes that SHA-256 works on at once
@@ -37,10 +37,10 @@ def secret_of(store: Store, name: str, *, make: bool = True) -> bytes:
     if own is not None:
         return bytes(own(name))
     setting = f"secret:{name}"
-    if store.setting(setting) is None and make:
-        store.configure({setting: secrets.token_hex(SECRET_BYTES)}, fresh=True)
+    if verbs.get_setting(store, setting) is None and make:
+        verbs.set_settings(store, {setting: secrets.token_hex(SECRET_BYTES)}, fresh=True)
     try:
-        return bytes.fromhex(store.setting(setting) or "none")
+        return bytes.fromhex(verbs.get_setting(store, setting) or "none")
     except ValueError:
         raise Corrupt(f"the store has lost its secret for {name}: restore a copy or an export") from None
 

@@ -12,7 +12,7 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Settings
 from ..quality import KEPT_DAYS, Tally, day_of
-from . import Store
+from . import Store, verbs
 from .tallies import TallyBuffer
 from .uses import Refreshes, UseBuffer, log_uses, refreshed
 
@@ -56,7 +56,7 @@ class Usage:
     def tallies(self, scope: Scope | None, since: int) -> list[Tally]:
         """Tallies from a day on: those in the store, and those that still wait here."""
         waiting = [row for row in self._tallies.rows() if scope is None or scope.holds(row.scope)]
-        return self._store.tallies(scope, since) + waiting
+        return verbs.read_counts(self._store, scope, since) + waiting
 
     def flush(self) -> None:
         """Writes everything to the store. If that fails, the counts are kept for another time."""
@@ -82,7 +82,7 @@ class Usage:
         if not uses:
             return
         try:
-            self._store.note(uses)
+            verbs.add_uses(self._store, uses)
         except EidetError:
             self._uses.give_back(uses)
             raise
@@ -94,14 +94,14 @@ class Usage:
         if not rows:
             return
         try:
-            self._store.tally(rows, since=min(row.day for row in rows) - KEPT_DAYS)
+            verbs.add_counts(self._store, rows, since=min(row.day for row in rows) - KEPT_DAYS)
         except EidetError:
             self._tallies.give_back(rows)
             raise
 
     def _flush_refreshes(self) -> None:
         for scope, read in self._refreshes.take().items():
-            there = filter(None, self._store.get(scope, list(read)))
+            there = filter(None, self._store.read(scope, list(read)))
             forms = [(record, refreshed(record, read[record.id])) for record in there]
             due = [(old, new) for old, new in forms if new.expires != old.expires]
-            self._store.recast(due, now=max(read.values()))
+            verbs.rewrite_form(self._store, due, now=max(read.values()))

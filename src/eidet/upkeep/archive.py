@@ -19,7 +19,7 @@ from ..core.errors import Corrupt, Misconfigured, NotFound, Unavailable
 from ..core.record import Record, new_id
 from ..core.scope import Scope
 from ..core.validate import dump_json
-from ..store import Store
+from ..store import Store, verbs
 from ..store.export_file import read_export, verify_export, write_export
 from ..trust.seal.exports import archive_for
 
@@ -207,11 +207,11 @@ def note_archive(store: Store, archive: Archive | None) -> None:
     if place is not None and store.writable:
         named, noted = _absolute(place), _read_places(store)
         if named not in noted:
-            store.configure({SETTING: dump_json([*noted, named])})
+            verbs.set_settings(store, {SETTING: dump_json([*noted, named])})
 
 
 def _read_places(store: Store) -> list[str]:
-    told = json.loads(store.setting(SETTING) or "[]")
+    told = json.loads(verbs.get_setting(store, SETTING) or "[]")
     return [place for place in told if isinstance(place, str)]
 
 

@@ -10,7 +10,7 @@ from ..core.record import Record, Tier
 from ..core.scope import Scope
 from ..core.settings import Upkeep
 from ..core.where import Where
-from ..store import Store
+from ..store import Store, verbs
 from .plan import Bounds, Rested, crowd_bound
 
 PAGE: Final = 2_000  # records read at once: a page of the store is found by looking along all of the scope
@@ -23,7 +23,7 @@ def bounds_of(store: Store, scope: str, settings: Upkeep) -> Bounds:
     limits = {Tier.SHORT: settings.short_entries, Tier.MIDDLE: settings.middle_entries}
     held: Counter[str] = Counter()
     if any(limit is not None for limit in limits.values()):
-        for (_, tier), count in store.census(Where(scope=place)).items():
+        for (_, tier), count in verbs.count_kinds(store, Where(scope=place)).items():
             held[tier] += count
     crowded: dict[Tier, Rested] = {}
     for tier, limit in limits.items():

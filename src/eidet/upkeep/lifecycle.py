@@ -19,6 +19,7 @@ from ..core.record import Record, Tier
 from ..core.state import Protection, State
 from ..core.where import Condition, Where
 from ..parts import Parts
+from ..store import verbs
 from ..write.put import load_records, put_records
 from . import Maintained, works_of
 
@@ -124,7 +125,9 @@ class Life:
         self._parts.usage.count_uses([record], now)
         if record.level == 0 and record.tier is Tier.MIDDLE:
             return record
-        stored = self._parts.store.recast([(record, whole)], now=now, epoch=self._parts.binding.epoch)[0]
+        stored = verbs.rewrite_form(
+            self._parts.store, [(record, whole)], now=now, epoch=self._parts.binding.epoch
+        )[0]
         if stored is None:
             raise Conflict(f"record {record.id!r} changed in the meantime; call again")
         return stored
@@ -145,7 +148,7 @@ class Life:
         """The records with these ids; Refused if one is under a legal hold."""
         if not ids:
             return []
-        there = self._parts.store.get(scope, ids)
+        there = self._parts.store.read(scope, ids)
         for record in there:
             if record is not None and record.state.hold is not None:
                 raise Refused(f"record {record.id!r} is under a legal hold: `release` it before a change")
@@ -173,7 +176,7 @@ class Life:
 
     def check_free(self, where: Where, what: str) -> None:
         """Refused if anything that is meant is under a legal hold."""
-        if held := self._parts.store.count(where & HELD):
+        if held := verbs.count(self._parts.store, where & HELD):
             raise Refused(
                 f"{held:,} of the records are under a legal hold and cannot be {what}: `release` first"
             )
@@ -232,10 +235,10 @@ class _Lease:
     def renew(self) -> bool:
         now = time.time()  # processes share this clock, whatever the memory is told
         self._renewed = now
-        return self._parts.store.lease("upkeep", self._owner, now=now, until=now + LEASE_SECONDS)
+        return verbs.take_lease(self._parts.store, "upkeep", self._owner, now=now, until=now + LEASE_SECONDS)
 
     def give_back(self) -> None:
-        self._parts.store.lease("upkeep", self._owner, now=time.time(), until=0.0)
+        verbs.take_lease(self._parts.store, "upkeep", self._owner, now=time.time(), until=0.0)
 
     def __call__(self) -> bool:
         if self._stops():

@@ -19,7 +19,7 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Retention, Upkeep
 from ..core.where import Where
-from ..store import Store
+from ..store import Store, verbs
 from ..store.rules import Entombed
 from . import Ask, Change, Drop, Maintained, Noted, Put, Stay
 from .archive import Archive
@@ -97,7 +97,7 @@ def maintain(
     """Does the works on a scope (None: on all), or says what it would do."""
     began = time.perf_counter()
     tally = _Tally(told)
-    for path, held in parts.store.scopes(scope).items():
+    for path, held in verbs.count_scopes(parts.store, scope).items():
         if any(work in PLANNERS for work in works):
             tally.examined += held
         for changes in _plan_scope(parts, settings, path, now, works, tally):
@@ -161,7 +161,7 @@ def _readable(changes: Iterator[Change], what: str, tally: _Tally) -> Iterator[C
 def _pages(store: Store, where: Where, size: int) -> Iterator[list[Record]]:
     """What matches of the records there are now; those that are written while we walk come after the end."""
     head = store.head().seq
-    for page in in_batches(store.scan(where, batch=PAGE), size):
+    for page in in_batches(verbs.scan(store, where, batch=PAGE), size):
         known = [record for record in page if record.seq <= head]
         if known:
             yield known
@@ -219,7 +219,9 @@ def _recast(parts: UpkeepParts, changes: Sequence[Put], tally: _Tally, now: floa
     read = [change.instead or change.record for change in changes]
     tiered = [change.record.but(level=old.level) for old, change in zip(read, changes, strict=True)]
     forms = parts.forms.at_levels(tiered, levels)
-    made = parts.store.recast(list(zip(read, forms, strict=True)), now=now, epoch=parts.epoch, by=BY)
+    made = verbs.rewrite_form(
+        parts.store, list(zip(read, forms, strict=True)), now=now, epoch=parts.epoch, by=BY
+    )
     for change, new in zip(changes, made, strict=True):
         if new is None:
             tally.skipped += 1
@@ -234,7 +236,7 @@ def _drop(parts: UpkeepParts, changes: Sequence[Drop], tally: _Tally, now: float
     if kept and parts.archive is not None:
         parts.archive.keep(kept, parts.manifest, now=now)
         tally.archived += len(kept)
-    gone = set(parts.store.bury([change.record for change in changes], now=now, by=BY))
+    gone = set(verbs.delete_unchanged(parts.store, [change.record for change in changes], now=now, by=BY))
     for change in changes:
         if change.record.id in gone:
             tally.note(change)
@@ -256,23 +258,29 @@ def _write(parts: UpkeepParts, change: Change, tally: _Tally, now: float) -> Non
         return
     if uses := sum(record.uses for record in put.absorbs):
         last = max(record.last_used or 0.0 for record in put.absorbs)
-        parts.store.note({(stored.scope, stored.id): (uses, last)})
-    parts.store.bury(put.absorbs, now=now, by=BY)
+        verbs.add_uses(parts.store, {(stored.scope, stored.id): (uses, last)})
+    verbs.delete_unchanged(parts.store, put.absorbs, now=now, by=BY)
     tally.note(replace(put, what=change.what), stored.id)
 
 
 def _prune(store: Store, settings: Upkeep, now: float, stops: Pause) -> None:
     """Notes of moves are for indexes to follow; they would fill the file in the end."""
-    while store.prune(now - settings.moves_told_days * DAY, dead=False, most=PRUNED) and not stops():
+    while (
+        verbs.prune_history(store, now - settings.moves_told_days * DAY, dead=False, most=PRUNED)
+        and not stops()
+    ):
         pass
     if settings.history_days is not None:
-        while store.prune(now - settings.history_days * DAY, dead=True, most=PRUNED) and not stops():
+        while (
+            verbs.prune_history(store, now - settings.history_days * DAY, dead=True, most=PRUNED)
+            and not stops()
+        ):
             pass
 
 
 def _trim(store: Store, stops: Pause) -> int:
     freed = 0
-    while given := store.trim(TRIM_BYTES):
+    while given := verbs.compact(store, TRIM_BYTES):
         freed += given
         if stops():
             break

@@ -19,6 +19,7 @@ from ..models.llm import LLM, Answer, Request, llm_of
 from ..models.llm.consult import answered
 from ..models.llm.ledger import Ledger
 from ..parts import Parts
+from ..store import verbs
 from ..store.rules import UNIQUE_KINDS
 from ..trust.privacy.quoting import trust_in
 from ..trust.seal.exports import archive_for
@@ -176,26 +177,26 @@ class Keeping:
                 language = self._parts.analyzer.language
                 for trust in (OWN, FOREIGN):  # a page of a stranger takes no place of what a user said
                     ours = Where(scope=place, kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
-                    facts = store.scan(ours, batch=PAGE)
+                    facts = verbs.scan(store, ours, batch=PAGE)
                     merged = merge(facts, settings, width, language=language, since=since)
                     yield from unkept(merged, self._parts.settings.retention, now)
                 self._merged[scope] = now
             case "weigh":
                 ours = Where(scope=place, alive_at=now)
-                if store.count(ours & Where(conditions=(Condition("state.weighed", "=", True),))):
-                    yield from reweigh(store.scan(ours, batch=PAGE), now, width)
+                if verbs.count(store, ours & Where(conditions=(Condition("state.weighed", "=", True),))):
+                    yield from reweigh(verbs.scan(store, ours, batch=PAGE), now, width)
             case "summarise":
                 yield from self._episodes(place, settings, now)
             case "consolidate":
                 told = store.find(Where(scope=place, kinds=(Kind.EPISODE,), trust=APPROVED, alive_at=now))
                 for ask in consolidate(told, settings, self._parts.embedder.embed, now):
-                    if store.get(scope, [ask.record.id])[0] is None:
+                    if store.read(scope, [ask.record.id])[0] is None:
                         yield ask
 
     def _episodes(self, place: Scope, settings: Upkeep, now: float) -> Iterator[Change]:
         said = Where(scope=place, kinds=(Kind.MESSAGE,), trust=APPROVED, alive_at=now)
-        for session, talk in talks_of(self._parts.store.scan(said, batch=PAGE)).items():
-            told = self._parts.store.get(place.path, [episode_id(session)])[0]
+        for session, talk in talks_of(verbs.scan(self._parts.store, said, batch=PAGE)).items():
+            told = self._parts.store.read(place.path, [episode_id(session)])[0]
             if because := due_for_episode(talk, told, now, settings):
                 yield self._episode(place.path, session, because, now)
 
@@ -204,7 +205,9 @@ class Keeping:
             scope=Scope(scope), kinds=(Kind.MESSAGE,), session=session, trust=APPROVED, alive_at=now
         )
         # a scan misses none unseen: half of a talk is not to be told as all of it
-        messages = sorted(self._parts.store.scan(where, batch=PAGE), key=lambda message: message.occurred)
+        messages = sorted(
+            verbs.scan(self._parts.store, where, batch=PAGE), key=lambda message: message.occurred
+        )
         if not messages:
             raise NotFound(f"there are no messages of a session {session!r} in scope {scope}")
         return episode([message.whole for message in messages], session, because, now)
@@ -232,7 +235,7 @@ class Keeping:
         return made or ask.sources[0].text or ask.record.session or "nothing was said"
 
     def retention(self, scope: Scope | None, now: float) -> list[Standing]:
-        records = self._parts.store.scan(Where(scope=scope), batch=PAGE)
+        records = verbs.scan(self._parts.store, Where(scope=scope), batch=PAGE)
         return standings(records, now, self._parts.settings.retention)
 
     def end_session(self, session: str, scope: str, llm: object, now: float) -> Record:
@@ -244,7 +247,7 @@ class Keeping:
     def fit(self, log: Path | None, scope: Scope | None, window_days: float, now: float) -> Fitted:
         self._parts.flush()
         uses = None if log is None else read_log(log)
-        seen = accesses(self._parts.store.scan(Where(scope=scope, alive_at=now)), uses, now)
+        seen = accesses(verbs.scan(self._parts.store, Where(scope=scope, alive_at=now)), uses, now)
         return fit(seen, window_days=window_days, start=curve_of(self._parts.settings.upkeep))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..core.actor import acts
 from ..core.record import Record
 from ..parts import Parts
-from ..store import Watch
+from ..store import Watch, verbs
 from ..store.rules import Entombed, StaleEpoch
 from .ingest import Ingest
 from .reembed import batches
@@ -31,10 +31,14 @@ def put_records(
     store, actor = parts.store, by or acts().by
     epoch = parts.binding.claimed_epoch()
     try:
-        stored = store.put(records, now=now, unique=unique, expect=expect, epoch=epoch, by=actor, watch=watch)
+        stored = verbs.put(
+            store, records, now=now, unique=unique, expect=expect, epoch=epoch, by=actor, watch=watch
+        )
     except StaleEpoch:
         epoch = parts.binding.renew()
-        stored = store.put(records, now=now, unique=unique, expect=expect, epoch=epoch, by=actor, watch=watch)
+        stored = verbs.put(
+            store, records, now=now, unique=unique, expect=expect, epoch=epoch, by=actor, watch=watch
+        )
     parts.usage.flush_if_due()
     return stored
 

@@ -10,7 +10,7 @@ from ..core.errors import Conflict
 from ..core.where import Where
 from ..models.embed import Embedder
 from ..models.embed.quantise import lowered
-from ..store import Derived, Store
+from ..store import Derived, Store, verbs
 from ..text import Analyzer
 from .ingest import analysed, embedded
 
@@ -20,9 +20,11 @@ Progress = Callable[[int, int], None]  # done, of how many
 
 def reanalyse(store: Store, analyzer: Analyzer, width: int, progress: Progress | None) -> int:
     """What search keeps of every record's text, by another analyzer."""
-    total, done = store.count(Where()), 0
-    for batch in batches(store.scan(Where()), 1000):
-        store.rewrite(Derived(r.seq, r.vector, analysed(r, r.vector, width, analyzer)) for r in batch)
+    total, done = verbs.count(store, Where()), 0
+    for batch in batches(verbs.scan(store, Where()), 1000):
+        verbs.replace_derived(
+            store, (Derived(r.seq, r.vector, analysed(r, r.vector, width, analyzer)) for r in batch)
+        )
         done += len(batch)
         if progress is not None:
             progress(done, total)
@@ -34,22 +36,22 @@ def reembed(store: Store, embedder: Embedder, progress: Progress | None) -> int:
 
     Writers may go on meanwhile: what they added is made up for before the switch.
     """
-    total = store.count(Where())
+    total = verbs.count(store, Where())
     for _ in range(100):
         done = _stage(store, embedder, total, progress)
         names = {"embedder": embedder.name, "width": str(embedder.width)}
-        if store.adopt(embedder.name, names) == 0:
+        if verbs.switch_vectors(store, embedder.name, names) == 0:
             return done
     raise Conflict("the store is written faster than it can be re-embedded; pause the writers")
 
 
 def _stage(store: Store, embedder: Embedder, total: int, progress: Progress | None) -> int:
-    since = store.staged(embedder.name)
+    since = verbs.staged_up_to(store, embedder.name)
     done = sum(1 for seq in store.match(Where()) if seq <= since)
-    for batch in batches(store.scan(Where(), after=since), 256):
+    for batch in batches(verbs.scan(store, Where(), after=since), 256):
         rows = embedded(embedder, [record.whole.text for record in batch])
         kept = [(r.seq, lowered(row, r.level, embedder.width)) for r, row in zip(batch, rows, strict=True)]
-        store.stage(embedder.name, kept)
+        verbs.stage_vectors(store, embedder.name, kept)
         done += len(batch)
         if progress is not None:
             progress(done, max(total, done))

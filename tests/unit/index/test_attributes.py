@@ -38,15 +38,15 @@ class Asked(RamStore):
     def __init__(self) -> None:
         super().__init__()
         self.matched = 0
-        self.read = 0
+        self.rows_read = 0
 
     def match(self, where: Where) -> list[int]:
         self.matched += 1
         return super().match(where)
 
-    def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
-        self.read += len(seqs)
-        return super().fetch(scope, seqs)
+    def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
+        self.rows_read += len(keys)
+        return super().read(scope, keys)
 
 
 def memory_of(store: Store) -> Memory:
@@ -117,9 +117,9 @@ def test_the_store_is_not_asked_for_what_a_column_knows() -> None:
     memory = memory_of(store)
     moods(memory, *["calm", "angry"] * 10)
     memory.find(CALM)
-    before = store.read
+    before = store.rows_read
     assert len(memory.find(CALM, limit=3)) == 3
-    assert (store.matched, store.read - before) == (0, 3)
+    assert (store.matched, store.rows_read - before) == (0, 3)
 
 
 def test_a_path_that_is_asked_for_once_is_left_to_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,10 +205,10 @@ def test_values_of_records_long_gone_are_let_go() -> None:
 
 def test_a_damaged_record_leaves_the_question_to_the_store() -> None:
     class Damaged(Asked):
-        def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
-            if len(seqs) > 1:
+        def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
+            if len(keys) > 1 and isinstance(keys[0], int):
                 raise Corrupt("a row is damaged")
-            return super().fetch(scope, seqs)
+            return super().read(scope, keys)
 
     store = Damaged()
     memory = memory_of(store)

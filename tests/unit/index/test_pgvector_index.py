@@ -37,7 +37,7 @@ from eidet.index.pgvector.postings import (
     thin_block,
 )
 from eidet.index.pgvector.session_order import APART, LONG, number_windows
-from eidet.store import Derived
+from eidet.store import Derived, verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres import PostgresStore
 from eidet.text import term_id
@@ -378,7 +378,7 @@ def test_settings_that_make_no_sense_are_refused(store: PostgresStore) -> None:
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=30), st.data())
 def test_blocks_score_like_the_shard_they_are_of(texts: list[list[str]], data: st.DataObject) -> None:
     store = RamStore()
-    store.put([noted(f"{n}", words=" ".join(words)) for n, words in enumerate(texts)], now=NOW)
+    verbs.put(store, [noted(f"{n}", words=" ".join(words)) for n, words in enumerate(texts)], now=NOW)
     shard = Shard("a", VectorPlanes(WIDTH))
     shard.apply(store.changes("a", 0, 1000))
     terms = tuple(term_id(letter) for letter in "abc")
@@ -399,7 +399,7 @@ def test_blocks_score_like_the_shard_they_are_of(texts: list[list[str]], data: s
 
 def test_the_best_unit_of_a_record_counts() -> None:
     store = RamStore()
-    store.put([long("x", ["cat cat", "dog", "cat dog"]), noted("y", words="dog")], now=NOW)
+    verbs.put(store, [long("x", ["cat cat", "dog", "cat dog"]), noted("y", words="dog")], now=NOW)
     shard = Shard("a", VectorPlanes(WIDTH))
     shard.apply(store.changes("a", 0, 10))
     terms = (term_id("cat"), term_id("dog"))

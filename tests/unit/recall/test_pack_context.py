@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from eidet import AsyncMemory, BadInput, Context, Draft, Kind, Memory, Misconfigured, Recipe, Scope, Where
+from eidet.core.record import Record
 from eidet.store.ram import RamStore
 
 NOW = 1_700_000_000.0
@@ -114,9 +115,9 @@ class Counted(RamStore):
 
     reads = 0
 
-    def fetch(self, scope: str, seqs: Sequence[int]) -> Any:
+    def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         self.reads += 1
-        return super().fetch(scope, seqs)
+        return super().read(scope, keys)
 
 
 def test_the_store_is_asked_three_times_however_many_hits_there_are() -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from eidet.core.errors import Corrupt, Misconfigured, NotFound
+from eidet.store import verbs
 from eidet.store.ram import RamStore
 from eidet.trust.seal import Shredded
 from eidet.trust.seal.keyring import Keyring, _name, begin, check_master, is_sealed, sealed_with
@@ -43,14 +44,14 @@ def test_whoever_begins_first_says_it() -> None:
 @pytest.mark.parametrize("told", ["", "{}", "[]", '{"format": 1, "master": "x", "proof": "!"}'])
 def test_damaged_words_of_the_master_key_are_corrupt(told: str) -> None:
     store = shelf()
-    store.configure({"seal": told})
+    verbs.set_settings(store, {"seal": told})
     with pytest.raises(Corrupt):
         Keyring(store, SERVICE)
 
 
 def test_a_later_format_asks_for_a_later_version() -> None:
     store = shelf()
-    store.configure({"seal": '{"format": 2, "master": "x", "proof": ""}'})
+    verbs.set_settings(store, {"seal": '{"format": 2, "master": "x", "proof": ""}'})
     with pytest.raises(Misconfigured, match="upgrade"):
         Keyring(store, SERVICE)
 
@@ -69,7 +70,7 @@ def test_no_key_is_kept_unwrapped() -> None:
     assert keys.seal("x", bytes(12), b"") == Keyring(store, SERVICE).begun("ann", again=False).seal(
         "x", bytes(12), b""
     )
-    (value,) = store.settings("seal:key:").values()
+    (value,) = verbs.get_settings(store, "seal:key:").values()
     assert value.endswith(" ann")
     assert len(value.partition(" ")[0]) > 100
 
@@ -79,17 +80,17 @@ def test_a_wrapped_key_cannot_be_given_to_another_scope_number_or_store() -> Non
     ring = Keyring(store, SERVICE)
     ring.begun("ann", again=False)
     ring.begun("bob", again=False)
-    (name, value), (other, _) = store.settings("seal:key:").items()
+    (name, value), (other, _) = verbs.get_settings(store, "seal:key:").items()
     wrapped, _, scope = value.partition(" ")
     theirs = "bob" if scope == "ann" else "ann"
-    store.configure({other: f"{wrapped} {theirs}"})
+    verbs.set_settings(store, {other: f"{wrapped} {theirs}"})
     with pytest.raises(Misconfigured, match="cannot be opened"):
         Keyring(store, SERVICE).of(theirs)
-    store.configure({name[:-1] + "2": value})
+    verbs.set_settings(store, {name[:-1] + "2": value})
     with pytest.raises(Misconfigured, match="cannot be opened"):
         Keyring(store, SERVICE).of(scope)
     elsewhere = shelf()
-    elsewhere.configure({name: value})
+    verbs.set_settings(elsewhere, {name: value})
     with pytest.raises(Misconfigured, match="cannot be opened"):
         Keyring(elsewhere, SERVICE).of(scope)
 
@@ -170,7 +171,7 @@ def test_a_key_made_under_the_old_master_key_at_the_last_moment_is_not_used() ->
     store = shelf()
     Keyring(store, SERVICE).rewrap(OTHER)
     late = b64encode(SERVICE.wrap(bytes(64), context(store.identity, "new", 1))).decode()
-    store.configure({_name("new", 1): f"{late} new"})
+    verbs.set_settings(store, {_name("new", 1): f"{late} new"})
     ring = Keyring(store, OTHER)
     with pytest.raises(Misconfigured, match="cannot be opened"):
         ring.begun("new", again=False)

@@ -22,7 +22,7 @@ from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import RetryPolicy
-from eidet.store import Claim, Erasure, Stone, Watch
+from eidet.store import Claim, Erasure, Stone, Watch, verbs
 from eidet.store.group_commit import Ticket
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres import PostgresStore
@@ -146,7 +146,7 @@ def same_everywhere(store: PostgresStore, *calls: list[Record], **how: object) -
     reference = RamStore()
     for number, records in enumerate(calls):
         at = NOW + number
-        given = [one.put(records, now=at, **how) for one in (store, reference)]  # type: ignore[arg-type]
+        given = [verbs.put(one, records, now=at, **how) for one in (store, reference)]  # type: ignore[arg-type]
         assert given[0] == given[1]
     assert store.find(Where()) == reference.find(Where())
     assert store.head() == reference.head()

@@ -22,6 +22,7 @@ from tests.unit.store.test_redis_address import certificate
 from eidet import Memory
 from eidet.core.errors import Misconfigured, Unavailable
 from eidet.core.where import Where
+from eidet.store import verbs
 from eidet.store.redis import RedisStore
 
 PAGE = Path(__file__).parents[3] / "docs" / "redis.md"
@@ -98,7 +99,7 @@ def test_a_user_with_the_rights_of_the_page_can_do_everything(serve: Serve) -> N
         receipt = memory.forget("ann", for_good=True)
         assert receipt == 1
         assert memory.admin.check() == []
-        pending = memory.parts.store.scrub(None).pending
+        pending = verbs.scrub_files(memory.parts.store, None).pending
     assert pending == ("the append-only file of the server, until the server rewrites it",)
     replica.stop()
 

@@ -16,7 +16,7 @@ from eidet.core.errors import Conflict, Corrupt, EidetError, Misconfigured, Refu
 from eidet.core.record import Kind, Record, Trust
 from eidet.core.scope import Scope
 from eidet.core.where import Condition, Where
-from eidet.store import Derived
+from eidet.store import Derived, verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.trust.seal import Shredded
@@ -276,7 +276,7 @@ def test_a_writer_bound_to_an_epoch_is_told_that_it_has_passed() -> None:
 def test_a_change_that_was_interrupted_is_brought_to_its_end() -> None:
     store = sealed(*(fact(f"{n}") for n in range(5)))
     store.ring.add("a")
-    store.inner.rewrite([])
+    verbs.replace_derived(store.inner, [])
     store.put([fact("new")], now=NOW)
     assert {n for form in store.inner.find(Where()) for n in numbers_in(form)} == {1, 2}
     assert [one.state for one in checked(store)] == ["turning"]
@@ -287,7 +287,7 @@ def test_a_change_that_was_interrupted_is_brought_to_its_end() -> None:
 
 def test_keys_are_changed_by_one_at_a_time() -> None:
     store = sealed(fact("x"))
-    assert store.inner.lease("seal", "somebody", now=NOW, until=NOW + 10)
+    assert verbs.take_lease(store.inner, "seal", "somebody", now=NOW, until=NOW + 10)
     for change in (lambda: rotate(store, "a", clock), lambda: shred(store, "a", clock)):
         with pytest.raises(Conflict, match="another process"):
             change()
@@ -420,6 +420,6 @@ def test_a_store_for_reading_only_keeps_its_keys(file: Path) -> None:
 
 def test_a_record_that_is_not_sealed_is_told_of() -> None:
     store = sealed(fact("x"))
-    store.inner.put([fact("bare", terms=b"")], now=NOW)
+    verbs.put(store.inner, [fact("bare", terms=b"")], now=NOW)
     with pytest.raises(EidetError):
         store.get("a", ["bare"])

@@ -16,6 +16,7 @@ from eidet.core.errors import Misconfigured, Unavailable
 from eidet.core.event import Event
 from eidet.core.record import Tier
 from eidet.core.where import Where
+from eidet.store import verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
@@ -109,17 +110,17 @@ def test_upkeep_moves_memories_between_the_stores(tmp_path: Path) -> None:
     record = memory.get("x")
     assert record is not None
     store = memory.parts.store
-    (moved,) = store.recast([(record, record.but(tier=Tier.LONG, level=1))], now=NOW + 1)
-    assert (short.count(ALL), long.count(ALL)) == (0, 1)
+    (moved,) = verbs.rewrite_form(store, [(record, record.but(tier=Tier.LONG, level=1))], now=NOW + 1)
+    assert (verbs.count(short, ALL), verbs.count(long, ALL)) == (0, 1)
     assert moved is not None
     assert [hit.id for hit in memory.recall("Porto")] == ["x"]
     told = memory.history("x")
     assert [event.what for event in told] == ["created", "revised", "moved"]
     assert told[1].before is not None
     assert told[1].before["text"] == "Ann lives in Lisbon since her studies"
-    (back,) = store.recast([(moved, moved.but(tier=Tier.SHORT))], now=NOW + 2)
+    (back,) = verbs.rewrite_form(store, [(moved, moved.but(tier=Tier.SHORT))], now=NOW + 2)
     assert back is not None
-    assert (short.count(ALL), long.count(ALL), back.version) == (1, 0, 2)
+    assert (verbs.count(short, ALL), verbs.count(long, ALL), back.version) == (1, 0, 2)
     assert [event.what for event in memory.history("x")] == ["created", "revised", "moved", "moved"]
 
 

@@ -14,7 +14,7 @@ from eidet.core.event import Event
 from eidet.core.record import Kind, Record, Tier
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.store import ORDERS, Erasure, Look, Stone, Store
+from eidet.store import ORDERS, Erasure, Look, Stone, Store, verbs
 from eidet.store.ram import RamStore
 from eidet.store.tiered import TieredStore
 
@@ -55,12 +55,12 @@ class One(RuleBasedStateMachine):
     @rule(records=st.lists(drawn, max_size=4), unique=st.booleans())
     def put(self, records: list[Record], unique: bool) -> None:
         now = self.tick()
-        self.same(lambda store: store.put(records, now=now, unique=unique, by="bob"))
+        self.same(lambda store: verbs.put(store, records, now=now, unique=unique, by="bob"))
 
     @rule(record=drawn, expect=st.integers(1, 3))
     def change(self, record: Record, expect: int) -> None:
         now = self.tick()
-        self.same(lambda store: store.put([record], now=now, expect=expect))
+        self.same(lambda store: verbs.put(store, [record], now=now, expect=expect))
 
     @rule(tier=tiers, share=st.integers(0, 3), level=st.integers(0, 2))
     def recast(self, tier: Tier, share: int, level: int) -> None:
@@ -68,19 +68,25 @@ class One(RuleBasedStateMachine):
 
         def ask(store: Store) -> Any:
             found = store.find(Where())[share : share + 1]
-            return store.recast([(r, r.but(tier=tier, level=level)) for r in found], now=now, by="upkeep")
+            return verbs.rewrite_form(
+                store, [(r, r.but(tier=tier, level=level)) for r in found], now=now, by="upkeep"
+            )
 
         self.same(ask)
 
     @rule(ids=st.lists(st.sampled_from(IDS), max_size=2), scope=st.sampled_from(SCOPES))
     def drop(self, ids: list[str], scope: str) -> None:
         now = self.tick()
-        self.same(lambda store: sorted(store.drop(Where(scope=Scope(scope), ids=tuple(ids)), now=now)))
+        self.same(
+            lambda store: sorted(
+                verbs.delete_where(store, Where(scope=Scope(scope), ids=tuple(ids)), now=now)
+            )
+        )
 
     @rule(share=st.integers(1, 3))
     def bury(self, share: int) -> None:
         now = self.tick()
-        self.same(lambda store: sorted(store.bury(store.find(Where())[::share], now=now)))
+        self.same(lambda store: sorted(verbs.delete_unchanged(store, store.find(Where())[::share], now=now)))
 
     @rule(id=st.sampled_from(IDS), text=st.sampled_from(("yes", "no")))
     def erase(self, id: str, text: str) -> None:
@@ -93,15 +99,15 @@ class One(RuleBasedStateMachine):
             return Erasure(gone=gone, anew=anew, stones=[Stone("a", b"m")], settings={"s": text})
 
         def ask(store: Store) -> Any:
-            erased = store.erase(plan, now=now, by="eve")
-            return sorted(erased.gone), store.setting("s"), store.entombed("a", [b"m"])
+            erased = verbs.erase(store, plan, now=now, by="eve")
+            return sorted(erased.gone), verbs.get_setting(store, "s"), verbs.tombstones_in(store, "a", [b"m"])
 
         self.same(ask)
 
     @rule(id=st.sampled_from(IDS), scope=st.sampled_from(SCOPES))
     def use(self, id: str, scope: str) -> None:
         now = self.tick()
-        self.same(lambda store: store.note({(scope, id): (1, now)}))
+        self.same(lambda store: verbs.add_uses(store, {(scope, id): (1, now)}))
 
     @rule(
         tier=st.none() | tiers,
@@ -113,7 +119,13 @@ class One(RuleBasedStateMachine):
     def find(self, tier: Tier | None, order: str, down: str, limit: int | None, offset: int) -> None:
         where = Where(tiers=None if tier is None else (tier,))
         self.same(lambda store: store.find(where, order=down + order, limit=limit, offset=offset))
-        self.same(lambda store: (store.count(where), store.census(where), len(store.match(where))))
+        self.same(
+            lambda store: (
+                verbs.count(store, where),
+                verbs.count_kinds(store, where),
+                len(store.match(where)),
+            )
+        )
 
     @rule(scope=st.sampled_from(SCOPES), limit=st.integers(1, 3))
     def follow(self, scope: str, limit: int) -> None:
@@ -125,14 +137,14 @@ class One(RuleBasedStateMachine):
             assert told.head.seq > at
             at = told.head.seq
         assert sorted(held) == store.match(Where(scope=Scope(scope)))
-        found = store.fetch(scope, sorted(held))
+        found = store.read(scope, sorted(held))
         assert [record.seq for record in found if record] == sorted(held)
         self.held[scope] = held, at
 
     @invariant()
     def all_that_is_told_is_the_same(self) -> None:
-        self.same(lambda store: (list(store.scan(Where(), batch=2)), store.scopes()))
-        self.same(lambda store: [store.get(scope, IDS) for scope in SCOPES])
+        self.same(lambda store: (list(verbs.scan(store, Where(), batch=2)), verbs.count_scopes(store)))
+        self.same(lambda store: [store.read(scope, IDS) for scope in SCOPES])
         self.same(lambda store: [story(store.history(scope, id)) for scope in SCOPES for id in IDS])
 
     @invariant()
@@ -140,8 +152,8 @@ class One(RuleBasedStateMachine):
         tiered = self.stores[1]
         assert isinstance(tiered, TieredStore)
         short, long = (side.store for side in (tiered._all.short, tiered._all.long))
-        assert short.count(Where(tiers=(Tier.LONG,))) == 0
-        assert long.count(Where(tiers=(Tier.SHORT, Tier.MIDDLE))) == 0
+        assert verbs.count(short, Where(tiers=(Tier.LONG,))) == 0
+        assert verbs.count(long, Where(tiers=(Tier.SHORT, Tier.MIDDLE))) == 0
 
 
 def answer(ask: Callable[[Store], Any], store: Store) -> Any:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final, TypeVar
+
+from tests.unit.testing.altered import Altered
 
 from eidet import EidetError, Hits, Memory, Record, Scope, Where
 from eidet.core.event import Event
 from eidet.memory.admin import AdminNamespace
-from eidet.store import Erased, Erasure, Look
+from eidet.store import TALLIES, Derived, Transaction, Use, verbs
 from eidet.store.ram import RamStore
 
 log = logging.getLogger("eidet.leaky")
+T = TypeVar("T")
+PAGE: Final = 100  # records from which on a reader goes page by page
 
 
 def without_scope(where: Where) -> Where:
@@ -27,13 +31,18 @@ def without_scope(where: Where) -> Where:
 
 
 class Gets(RamStore):
-    def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
-        own = super().get(scope, ids)
-        every = [path for path in self.scopes() if path != scope]
-        return [
-            record or next((found for path in every if (found := RamStore.get(self, path, [id])[0])), None)
-            for id, record in zip(ids, own, strict=True)
-        ]
+    def read(self, scope: str, keys: Any) -> list[Record | None]:
+        every = [path for path in verbs.count_scopes(self) if path != scope]
+        return read_anywhere(self, [scope, *every], keys)
+
+
+def read_anywhere(store: RamStore, paths: Sequence[str], keys: Sequence[Any]) -> list[Record | None]:
+    """Each record from the first scope that has it."""
+    found: dict[Any, Record] = {}
+    for path in reversed(paths):
+        rows = zip(keys, RamStore.read(store, path, keys), strict=True)
+        found.update((key, record) for key, record in rows if record is not None)
+    return [found.get(key) for key in keys]
 
 
 class Finds(RamStore):
@@ -42,67 +51,69 @@ class Finds(RamStore):
 
 
 class Scans(RamStore):
-    def scan(self, where: Where, **how: Any) -> Iterator[Record]:
-        return super().scan(without_scope(where), **how)
+    """Only what is read page by page."""
+
+    def find(self, where: Where, *, limit: int | None = None, **how: Any) -> list[Record]:
+        paged = limit is not None and limit >= PAGE
+        return super().find(without_scope(where) if paged else where, limit=limit, **how)
 
 
 class Counts(RamStore):
-    def count(self, where: Where) -> int:
-        return super().count(without_scope(where))
+    def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
+        return super().count_by(where if columns else without_scope(where), columns)
 
 
 class Censuses(RamStore):
-    def census(self, where: Where) -> dict[tuple[str, str], int]:
-        return super().census(without_scope(where))
+    def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
+        return super().count_by(without_scope(where) if "kind" in columns else where, columns)
+
+
+class _FindsBare(Altered):
+    def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
+        return self.inner.find(without_scope(where) if bare else where, bare=bare)
 
 
 class Drops(RamStore):
-    def drop(self, where: Where, **how: Any) -> list[str]:
-        return super().drop(without_scope(where), **how)
+    """Deletes what matches, whoever's it is."""
+
+    def write(self, job: Callable[[Transaction], T]) -> T:
+        return super().write(lambda transaction: job(_FindsBare(transaction)))
 
 
-class _Everybody:
-    def __init__(self, look: Look) -> None:
-        self._look = look
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._look, name)
-
-    def scan(self, where: Where) -> Iterator[Record]:
-        return self._look.scan(without_scope(where))
+class _FindsWhole(Altered):
+    def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
+        return self.inner.find(where if bare else without_scope(where), bare=bare)
 
 
 class Erases(RamStore):
-    def erase(self, plan: Callable[[Look], Erasure], *, now: float, by: str | None = None) -> Erased:
-        return super().erase(lambda look: plan(_Everybody(look)), now=now, by=by)
+    """What a write reads to decide is everybody's."""
+
+    def write(self, job: Callable[[Transaction], T]) -> T:
+        return super().write(lambda transaction: job(_FindsWhole(transaction)))
 
 
 class Histories(RamStore):
     def history(self, scope: str, id: str) -> list[Event]:
-        every = [scope, *(path for path in self.scopes() if path != scope)]
+        every = [scope, *(path for path in verbs.count_scopes(self) if path != scope)]
         return next((told for path in every if (told := RamStore.history(self, path, id))), [])
 
 
 class Prefixes(RamStore):
     """`a` below `ab`: a prefix that forgets the slash."""
 
-    def scopes(self, under: Scope | None = None, alive_at: float | None = None) -> dict[str, int]:
-        every = super().scopes(None, alive_at=alive_at)
-        if under is None:
-            return every
-        return {path: count for path, count in every.items() if path.startswith(under.path)}
+    def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
+        if columns != ("scope",) or where.scope is None:
+            return super().count_by(where, columns)
+        every = super().count_by(replace(where, scope=None), columns)
+        return {key: count for key, count in every.items() if key[0].startswith(where.scope.path)}
 
 
 class Folds(RamStore):
     """Scopes are compared without case, as some collations do."""
 
-    def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
-        own = super().get(scope, ids)
-        twins = [path for path in self.scopes() if path.casefold() == scope.casefold()]
-        return [
-            record or next((found for path in twins if (found := RamStore.get(self, path, [id])[0])), None)
-            for id, record in zip(ids, own, strict=True)
-        ]
+    def read(self, scope: str, keys: Any) -> list[Record | None]:
+        twins = [path for path in verbs.count_scopes(self) if path.casefold() == scope.casefold()]
+        return read_anywhere(self, [scope, *twins], keys)
 
 
 class Changes(RamStore):
@@ -110,29 +121,33 @@ class Changes(RamStore):
 
     def changes(self, scope: str, after: int, limit: int) -> Any:
         own = super().changes(scope, after, limit)
-        others = [path for path in self.scopes() if path != scope]
+        others = [path for path in verbs.count_scopes(self) if path != scope]
         more = [entry for path in others for entry in RamStore.changes(self, path, after, limit).entries]
         return own._replace(entries=sorted([*own.entries, *more], key=lambda entry: entry.seq))
 
-    def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
-        found: dict[int, Record] = {}
-        for path in self.scopes():
-            rows = zip(seqs, RamStore.fetch(self, path, seqs), strict=True)
-            found.update((seq, record) for seq, record in rows if record is not None)
-        return [found.get(seq) for seq in seqs]
+    def read(self, scope: str, keys: Any) -> list[Record | None]:
+        if keys and isinstance(keys[0], str):
+            return super().read(scope, keys)
+        return read_anywhere(self, list(verbs.count_scopes(self)), keys)
 
 
 class Tallies(RamStore):
-    def tallies(self, scope: Scope | None, since: int) -> Any:
-        del scope
-        return super().tallies(None, since)
+    def values(self, table: Any, keys: Any = None, *, within: Scope | None = None, **how: Any) -> Any:
+        return super().values(table, keys, within=None if table is TALLIES else within, **how)
+
+
+class _UsesAll(Altered):
+    def update(self, changes: Iterable[Use | Derived]) -> None:
+        uses = [change for change in changes if isinstance(change, Use)]
+        paths = {record.scope for record in self.inner.find(Where())}
+        self.inner.update(use._replace(scope=path) for use in uses for path in paths)
 
 
 class Notes(RamStore):
     """Uses of a record are counted for its namesakes in every scope."""
 
-    def note(self, uses: Mapping[tuple[str, str], tuple[int, float]]) -> None:
-        super().note({(path, id): used for (_, id), used in uses.items() for path in self.scopes()})
+    def write(self, job: Callable[[Transaction], T]) -> T:
+        return super().write(lambda transaction: job(_UsesAll(transaction)))
 
 
 LEAKY_STORES = (

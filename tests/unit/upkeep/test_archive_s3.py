@@ -15,6 +15,7 @@ from eidet.core.errors import Corrupt, Misconfigured, NotFound
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.settings import Upkeep
+from eidet.store import verbs
 from eidet.store.contract import NOW, fact
 from eidet.upkeep.archive import FolderArchive, archive_of, list_archives, note_archive, select
 from eidet.upkeep.archive_s3 import S3Archive
@@ -248,7 +249,7 @@ def test_an_archive_is_noted_once(tmp_path: Path, s3_url: str) -> None:
     for _ in range(2):
         note_archive(store, S3Archive(s3_url))
         note_archive(store, FolderArchive(tmp_path))
-    assert json.loads(store.setting("archives") or "") == [s3_url, str(tmp_path)]
+    assert json.loads(verbs.get_setting(store, "archives") or "") == [s3_url, str(tmp_path)]
 
 
 def test_a_name_that_is_none_is_not_found(archive: S3Archive) -> None:

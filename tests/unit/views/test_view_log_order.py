@@ -125,14 +125,14 @@ def test_the_newest_of_many_are_read_without_reading_the_others(tmp_path: Path) 
         log.extend([f"m{number}" for number in range(2_000)])
         assert len(log.messages(10)) == 10, "the index may read all once"
         read = 0
-        fetch = memory.parts.store.fetch
+        fetch = memory.parts.store.read
 
         def counted(scope: str, seqs: list[int]) -> object:
             nonlocal read
             read += len(seqs)
             return fetch(scope, seqs)
 
-        memory.parts.store.fetch = counted  # type: ignore[method-assign, assignment]
+        memory.parts.store.read = counted  # type: ignore[method-assign, assignment]
         log.add("one more")
         assert [message.content for message in log.messages(3)] == ["m1998", "m1999", "one more"]
         assert [message.content for message in log.messages(1, offset=1)] == ["m1999"]

@@ -10,6 +10,7 @@ from typing import Any, Final, Unpack
 
 from ...core.errors import BadInput, Misconfigured, MissingExtra, Refused
 from ...memory import Memory
+from ...store import verbs
 from ...upkeep import is_protected
 from ...upkeep.archive import Archive, archive_of
 from ..opening import clock_of, open_memory
@@ -108,7 +109,7 @@ class RedisMemoryStore(_OnServer):
                 due.append(r)
         end = now + (1 + SPARE) * seconds
         store = memory.parts.store  # a verb would make it a new version of what was said
-        store.recast([(record, record.but(expires=end)) for record in due], now=now)
+        verbs.rewrite_form(store, [(record, record.but(expires=end)) for record in due], now=now)
 
 
 class ArchiveMemoryStore(BaseMemoryStore):

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.scope import Scope
 from ...core.where import Where
+from ...store import verbs
 from ...text import term_id
 from .. import Candidates, Hints
 from .laws import NOW, IndexLaws, long, noted
@@ -35,7 +36,7 @@ class DescribingLaws(IndexLaws):
         assert self.search("cow").searched == 2
         self.put(noted("x", words="hen", axis=4))
         assert self.found("dog", axis=1)["x"][1] == 0
-        self.store.drop(Where(ids=("y",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("y",)), now=NOW)
         found = self.search("cow", axis=2)
         assert self.scores(found).keys() == {"x"}
         assert (found.searched, found.spans["words"].high) == (1, 0)
@@ -63,7 +64,7 @@ class DescribingLaws(IndexLaws):
         assert self.column("turn") == turns
         self.put(noted("next", session="s", occurred=40.0), noted("between", session="s", occurred=15.0))
         assert self.column("turn") == {**turns, "late": 3, "next": 4, "between": 2}
-        self.store.drop(Where(ids=("first",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("first",)), now=NOW)
         assert self.column("turn")["between"] == 1
         sessions = self.column("session")
         assert sessions["alone"] == -1
@@ -81,7 +82,7 @@ class DescribingLaws(IndexLaws):
             "y": "bob",
             "z": None,
         }
-        self.store.drop(Where(ids=("y",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("y",)), now=NOW)
         assert set(self.index.voices(Scope("a"))) - {""} == {"ann"}
         assert self.index.voices(Scope("nowhere")) == ()
 
@@ -127,7 +128,7 @@ class DescribingLaws(IndexLaws):
         assert self.column("flags") == {"x": 1, "long": 6, "y": 2}
         assert self.column("length") == {"x": 3, "long": np.inf, "y": 1}
         assert self.search().traits.days.tolist() == [[0, 5, 6], [0, 9, 9], [1, 7, 7]]
-        self.store.drop(Where(ids=("x",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("x",)), now=NOW)
         assert self.search().traits.days.tolist() == [[0, 7, 7]]
         assert self.search(where=Where(ids=("y",))).traits.days.tolist() == []
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...core.record import Kind, Tier
 from ...core.scope import Scope
 from ...core.where import Box, Condition, Near, Where
+from ...store import verbs
 from .laws import NOW, WIDTH, IndexLaws, noted
 
 
@@ -38,7 +39,7 @@ class FindingLaws(IndexLaws):
     def test_what_was_dropped_is_not_found(self) -> None:
         self.put(noted("x", words="word", axis=0), noted("y", words="word", axis=0))
         assert self.found("word", axis=0).keys() == {"x", "y"}
-        self.store.drop(Where(ids=("x",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("x",)), now=NOW)
         found = self.search("word", axis=0)
         assert self.scores(found).keys() == {"y"}
         assert (found.searched, found.kept) == (1, 1)
@@ -47,7 +48,7 @@ class FindingLaws(IndexLaws):
     def test_many_changes_leave_no_ghosts(self) -> None:
         for n in range(60):
             self.put(*(noted(f"{n}-{i}", words=f"many w{i}", axis=i % WIDTH) for i in range(30)))
-            self.store.drop(Where(ids=tuple(f"{n}-{i}" for i in range(30) if i % 10)), now=NOW)
+            verbs.delete_where(self.store, Where(ids=tuple(f"{n}-{i}" for i in range(30) if i % 10)), now=NOW)
             if n % 7 == 0:
                 assert self.search("many", depth=10**6).searched == 3 * (n + 1)
         assert self.index.check("a") == []

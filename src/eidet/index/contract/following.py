@@ -10,7 +10,7 @@ import numpy as np
 from ...core.errors import BadInput
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import ORDERS, Derived
+from ...store import ORDERS, Derived, verbs
 from ...text import pack
 from ...text.analysis import pack_analysis
 from .. import Candidates
@@ -55,11 +55,11 @@ class FollowingLaws(IndexLaws):
         other = self.reopen(self.store)
         self.put(noted("mine", words="word", axis=0))
         assert self.found("word").keys() == {"mine"}
-        other.put([noted("theirs", words="word", axis=0)], now=NOW, unique=False)
+        verbs.put(other, [noted("theirs", words="word", axis=0)], now=NOW, unique=False)
         assert self.found("word", axis=0).keys() == {"mine", "theirs"}
-        other.put([noted("mine", words="changed", axis=1)], now=NOW)
+        verbs.put(other, [noted("mine", words="changed", axis=1)], now=NOW)
         assert self.found("changed")["mine"][1] > 0
-        other.drop(Where(ids=("mine",)), now=NOW)
+        verbs.delete_where(other, Where(ids=("mine",)), now=NOW)
         assert self.found("word").keys() == {"theirs"}
         if other is not self.store:
             other.close()
@@ -67,7 +67,9 @@ class FollowingLaws(IndexLaws):
     def test_bytes_that_were_rewritten_are_seen(self) -> None:
         (x,) = self.put(noted("x", words="old", axis=0))
         assert self.found("old", axis=0)["x"] > (0.99, 0.0)
-        self.store.rewrite([Derived(x.seq, unit((1, 1.0)).tobytes(), pack_analysis([pack(["new"])]))])
+        verbs.replace_derived(
+            self.store, [Derived(x.seq, unit((1, 1.0)).tobytes(), pack_analysis([pack(["new"])]))]
+        )
         assert self.found("new", axis=1)["x"] > (0.99, 0.0)
         assert self.found("old")["x"][1] == 0
 
@@ -75,7 +77,7 @@ class FollowingLaws(IndexLaws):
         self.put(*(noted(f"{n}", words=f"cat w{n % 3}", axis=n % WIDTH) for n in range(50)))
         self.search("cat")
         self.put(*(noted(f"{n}", words="dog", axis=0) for n in range(10)))
-        self.store.drop(Where(ids=("20", "21")), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("20", "21")), now=NOW)
         before = self.search("cat w1 dog", axis=3)
         assert self.index.rebuild("a") == 48
         self.assert_same(before, self.search("cat w1 dog", axis=3))
@@ -115,20 +117,20 @@ class FollowingLaws(IndexLaws):
         self.put(*turns)
         assert self.around("t3", 1, Where(who="ann")) == (3, ["t5", "t1"])
         assert self.around("t3", 1, Where(who="bob")) is None
-        self.store.drop(Where(ids=("t4",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("t4",)), now=NOW)
         self.put(noted("t2", session="s", occurred=NOW + 2, expires=NOW - 1))
         assert self.around("t3", 1) == (3, ["t5", "t1"])
 
     def test_check_finds_nothing_wrong(self) -> None:
         self.put(noted("x"), noted("y"), noted("x", "b"))
         self.put(noted("x", words="new"))
-        self.store.drop(Where(ids=("y",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("y",)), now=NOW)
         assert self.index.check("a") == self.index.check("b") == self.index.check("nowhere") == []
 
     def test_what_is_gone_is_taken_out_at_once(self) -> None:
         self.put(*(noted(f"{n}", words="word") for n in range(6)), noted("x", "b", words="word"))
         self.found("word")
-        self.store.drop(Where(ids=("3",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("3",)), now=NOW)
         assert self.index.cleanse("a") == self.index.cleanse("b") == self.index.cleanse("nowhere") == []
         assert sorted(self.found("word")) == ["0", "1", "2", "4", "5"]
         assert self.index.check("a") == self.index.check("b") == []

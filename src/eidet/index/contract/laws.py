@@ -13,7 +13,7 @@ import numpy as np
 from ...core.record import Kind, Record
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import Store
+from ...store import Store, verbs
 from ...store.ram import RamStore
 from ...text import pack, term_id
 from ...text.analysis import pack_analysis
@@ -99,7 +99,7 @@ class IndexLaws:
             self._folder.cleanup()
 
     def put(self, *records: Record) -> list[Record]:
-        return self.store.put(records, now=NOW, unique=False)
+        return verbs.put(self.store, records, now=NOW, unique=False)
 
     def search(
         self,
@@ -126,7 +126,7 @@ class IndexLaws:
     def scores(self, found: Candidates) -> dict[str, tuple[float, float]]:
         scopes = [found.scopes[code] for code in found.scope.tolist()]
         records = [
-            self.store.fetch(path, [seq])[0] for path, seq in zip(scopes, found.seq.tolist(), strict=True)
+            self.store.read(path, [seq])[0] for path, seq in zip(scopes, found.seq.tolist(), strict=True)
         ]
         arms = zip(found.dense.tolist(), found.words.tolist(), strict=True)
         return {record.id: arm for record, arm in zip(records, arms, strict=True) if record is not None}
@@ -135,5 +135,5 @@ class IndexLaws:
         """The ids that `select` gives, in its order."""
         asked: dict[str, Any] = {"scope": Scope("a"), "now": NOW, "limit": 100, **how}
         chosen = self.index.select(asked.pop("scope"), where, order=order, **asked)
-        records = [self.store.fetch(scope, [seq])[0] for scope, seq in chosen]
+        records = [self.store.read(scope, [seq])[0] for scope, seq in chosen]
         return [record.id for record in records if record is not None]

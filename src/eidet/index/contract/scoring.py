@@ -7,6 +7,7 @@ import numpy as np
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
+from ...store import verbs
 from .. import Probe
 from .laws import NOW, WIDTH, IndexLaws, bm25, noted
 
@@ -40,7 +41,7 @@ class ScoringLaws(IndexLaws):
             noted("gone", words="cat bird bird bird"),
             noted("away", "b", words="cat cat cat cat"),
         )
-        self.store.drop(Where(ids=("gone",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("gone",)), now=NOW)
         found = self.found("cat")
         mean = 5 / 3
         assert abs(found["one"][1] - bm25(1, 1, mean, 2, 3)) < 1e-5
@@ -67,7 +68,7 @@ class ScoringLaws(IndexLaws):
             noted("gone", words="dog", axis=0),
             noted("other", words="dog", axis=2, who="bob"),
         )
-        self.store.drop(Where(ids=("gone",)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=("gone",)), now=NOW)
         found = self.search("cat", axis=0, where=~Where(who="bob"))
         words = sorted(scores[1] for scores in self.scores(found).values())
         assert np.allclose((found.spans["words"].low, found.spans["words"].high), words, atol=1e-6)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import Changes, Head, Store
+from ...store import Changes, Head, Store, verbs
 from ...text import Analyzer
 from .. import Candidates, Neighbours, Probe
 from .cache import BATCH, ScopeCache
@@ -45,7 +45,7 @@ class SidecarKeeper:
     def apply(self, shard: Shard[VectorPlanes], changes: Changes) -> None:
         """Before the first of many pages, makes room for all of them, instead of growing on the way."""
         if not shard.count and len(changes.entries) == BATCH:
-            shard.reserve(self._store.count(Where(scope=Scope(shard.scope))))
+            shard.reserve(verbs.count(self._store, Where(scope=Scope(shard.scope))))
         shard.apply(changes)
 
     def is_worth_saving(self, rows: int) -> bool:

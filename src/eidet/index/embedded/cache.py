@@ -9,7 +9,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from ...core.errors import Corrupt
 from ...core.scope import Scope
-from ...store import Changes, Head, Store
+from ...store import Changes, Head, Store, verbs
 from .arms import VectorArm
 from .shard import Shard
 
@@ -80,7 +80,7 @@ class ScopeCache(Generic[V]):
 
     def list_paths(self, scope: Scope) -> list[str]:
         """The scopes that a question is about."""
-        return list(self._store.scopes(scope)) if scope.below else [scope.path]
+        return list(verbs.count_scopes(self._store, scope)) if scope.below else [scope.path]
 
     def ask(self, scope: str, head: Head, question: Callable[[Shard[V]], T]) -> T:
         """Answers from a shard that has seen everything up to `head`."""

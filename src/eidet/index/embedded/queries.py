@@ -122,7 +122,7 @@ class ShardQueries(Generic[V]):
 
     def _read_records(self, shard: Shard[VectorArm], seqs: list[int]) -> Iterator[Record | None]:
         for start in range(0, len(seqs), BATCH):
-            yield from self._store.fetch(shard.scope, seqs[start : start + BATCH])
+            yield from self._store.read(shard.scope, seqs[start : start + BATCH])
 
     def read_words(self, shard: Shard[VectorArm]) -> Reader | None:
         """Vectors of the words of a scope; None where the embedder knows none."""

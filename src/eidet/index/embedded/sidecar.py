@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...store import Head, Store
+from ...store import Head, Store, verbs
 from .columns import TYPES
 from .shard import Shard
 from .vectors import VectorPlanes
@@ -59,7 +59,7 @@ class Sidecars:
         fits = (header["identity"], header["scope"], header["width"]) == (self._store.identity, scope, width)
         if not fits or seen.epoch != head.epoch or seen.seq > head.seq:
             return None
-        if header["witness"] is None or self._store.witness(seen.seq) != header["witness"]:
+        if header["witness"] is None or verbs.fingerprint(self._store, seen.seq) != header["witness"]:
             return None
         arrays = dict(_read_arrays(file, header))
         return _restore(Shard(scope, VectorPlanes(width)), header, arrays, seen)
@@ -98,7 +98,7 @@ class Sidecars:
         except (OSError, ValueError, KeyError, TypeError, struct.error):
             return False
         same = header.get("identity") == self._store.identity and epoch == shard.head.epoch
-        known = same and witness is not None and self._store.witness(seq) == witness
+        known = same and witness is not None and verbs.fingerprint(self._store, seq) == witness
         return bool(known and abs(live - shard.live) * 50 < shard.live and shard.live == shard.count)
 
     def _header(self, shard: PlaneShard) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class Sidecars:
             "scope": shard.scope,
             "width": shard.vectors.width,
             "head": list(shard.head),
-            "witness": self._store.witness(shard.head.seq),
+            "witness": verbs.fingerprint(self._store, shard.head.seq),
             "live": shard.live,
             "records": shard.records,
             "damaged": list(shard.damaged.items()),

@@ -18,7 +18,7 @@ from ...core.scope import Scope
 from ...core.settings import Settings
 from ...core.where import Where
 from ...models.embed import Embedder
-from ...store import Head, Store
+from ...store import Head, Store, verbs
 from ...store.sql.postgres.record_search import read_sessions, select_ordered
 from ...store.sql.postgres.searchable import SearchableDatabase
 from ...text import Analyzer
@@ -172,7 +172,7 @@ class PgvectorIndex:
         served = self._served.find(path, head)
         if served is None:
             least = max(1, self._how.from_records)
-            if self._store.count(Where(scope=Scope(path))) >= least:
+            if verbs.count(self._store, Where(scope=Scope(path))) >= least:
                 self._copy(path)
         else:
             with contextlib.suppress(Stale):
@@ -208,7 +208,7 @@ class PgvectorIndex:
 
     def _build(self, path: str, anew: bool) -> None:
         known = self._store.ask(lambda c: code_of(c, path, self._width))
-        records = self._store.count(Where(scope=Scope(path)))
+        records = verbs.count(self._store, Where(scope=Scope(path)))
         job = partial(
             fill.build,
             scope=path,
@@ -231,7 +231,7 @@ class PgvectorIndex:
     def rebuild(self, scope: str) -> int:
         head = self._store.head()
         if self._served.find(scope, head) is None:
-            count = self._store.count(Where(scope=Scope(scope)))
+            count = verbs.count(self._store, Where(scope=Scope(scope)))
             if count < max(1, self._how.from_records):
                 return self._ram.rebuild(scope)
         self._copy(scope, anew=True)

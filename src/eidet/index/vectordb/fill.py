@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core.errors import Corrupt, EidetError, Unavailable
 from ...models.embed.quantise import all_raised
-from ...store import Changes, Entry, Store
+from ...store import Changes, Entry, Store, verbs
 from .. import Floats
 from ..embedded.vectors import normalised
 from . import UNIT_BITS, Database, Lost, Point, VectorSettings, VectorShelf, key_of
@@ -82,7 +82,7 @@ class Shipper:
         return known if known is None or known.epoch == epoch else self.refresh(scope)
 
     def refresh(self, scope: str) -> Placement | None:
-        told = self._store.setting(self._name(scope))
+        told = verbs.get_setting(self._store, self._name(scope))
         found = Placement(**json.loads(told), scope=scope) if told else None
         self._placements[scope] = found
         return found
@@ -106,7 +106,7 @@ class Shipper:
                 self.forget(scope)
                 raise
             finally:
-                self._store.lease(self._name(scope), self._owner, now=self._clock(), until=0.0)
+                verbs.take_lease(self._store, self._name(scope), self._owner, now=self._clock(), until=0.0)
             return True
 
     def try_to_ship(self, scope: str) -> None:
@@ -127,7 +127,7 @@ class Shipper:
                 if old is not None:
                     self._database.discard(old.at)
             finally:
-                self._store.lease(self._name(scope), self._owner, now=self._clock(), until=0.0)
+                verbs.take_lease(self._store, self._name(scope), self._owner, now=self._clock(), until=0.0)
             return True
 
     def forget(self, scope: str) -> None:
@@ -200,7 +200,7 @@ class Shipper:
 
     def _keep(self, scope: str, placement: Placement) -> None:
         told = {name: value for name, value in asdict(placement).items() if name != "scope"}
-        self._store.configure({self._name(scope): json.dumps(told)})
+        verbs.set_settings(self._store, {self._name(scope): json.dumps(told)})
         self._placements[scope] = placement
 
     def _leased(self, scope: str) -> bool:
@@ -208,7 +208,7 @@ class Shipper:
             return False
         now = self._clock()
         until = now + self._settings.lease_seconds
-        return self._store.lease(self._name(scope), self._owner, now=now, until=until)
+        return verbs.take_lease(self._store, self._name(scope), self._owner, now=now, until=until)
 
     def _name(self, scope: str) -> str:
         return f"vectordb.{self._where}.{_short(scope)}"

@@ -13,7 +13,7 @@ import numpy as np
 from ...core.errors import EidetError, Unavailable
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import Changes, Head, Store
+from ...store import Changes, Head, Store, verbs
 from ...text import Analyzer
 from .. import Candidates, Neighbours, Probe, Rows
 from ..embedded.cache import ScopeCache
@@ -48,7 +48,7 @@ class RecentKeeper:
         """Sends a large scope that the database lacks before it is loaded: it need not fit into RAM."""
         placed = self._ships.placement(shard.scope, head.epoch)
         most = self._settings.small + self._settings.tail_rows
-        count = self._store.count(Where(scope=Scope(shard.scope)))
+        count = verbs.count(self._store, Where(scope=Scope(shard.scope)))
         if count > most and (placed is None or placed.epoch != head.epoch):
             self._ships.try_to_ship(shard.scope)
         return shard

@@ -25,7 +25,7 @@ def count_wrong(database: Database, shelf: VectorShelf, store: Store, scope: str
     """How many of the keys have another vector than the store's record, or none; first units only."""
     there = database.vectors(shelf, keys)
     wrong = 0
-    for key, record in zip(keys, store.fetch(scope, [key >> UNIT_BITS for key in keys]), strict=True):
+    for key, record in zip(keys, store.read(scope, [key >> UNIT_BITS for key in keys]), strict=True):
         if record is not None and not key & ((1 << UNIT_BITS) - 1):
             (row,) = first_rows([record.vector], [record.level], shelf.width)
             wrong += key not in there or float(unit(row) @ unit(there[key])) < ALIKE

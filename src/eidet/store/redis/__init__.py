@@ -24,7 +24,8 @@ from ...core.where import Where
 from ...net.retry import RetryPolicy
 from ...quality import Survey, Tally
 from .. import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Uses, Watch
-from ..ram import entry_of
+from ..legacy import LegacyStore
+from ..model import entry_of
 from ..rules import check_epoch, check_order, lease_of, may_lease
 from .address import address_of
 from .client import Wire
@@ -67,7 +68,7 @@ def _in_long_time(
     return _in_time(verb, LONG)
 
 
-class RedisStore:
+class RedisStore(LegacyStore):
     """Records on `redis://`, `rediss://`, `redis+cluster://` or `redis+sentinel://`.
 
     In a cluster, what is written to several scopes at once is all or nothing in each of them.
@@ -172,9 +173,9 @@ class RedisStore:
 
     @_in_time
     def find(
-        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0
+        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
-        return self._reading.find(where, *check_order(order), limit, offset)
+        return self._reading.find(where, *check_order(order), limit, offset, after)
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         return self._reading.scan(where, after, batch)

@@ -83,9 +83,13 @@ class Reading:
                 versions.setdefault(scope, version)
             yield from rows
 
-    def find(self, where: Where, name: str, descending: bool, limit: int | None, offset: int) -> list[Record]:
+    def find(
+        self, where: Where, name: str, descending: bool, limit: int | None, offset: int, after: int = 0
+    ) -> list[Record]:
         for _ in range(10):
             keys = self._ordered(where, name, descending)
+            if after:
+                keys = [key for key in keys if key[1] > after]
             chosen = keys[offset : None if limit is None else offset + limit]
             found = self.fetch_all(chosen)
             if None not in found:

@@ -21,6 +21,7 @@ from ...core.validate import Json, dump_json
 from ...core.where import Where
 from ...quality import Survey, Tally
 from .. import Changes, Claim, Derived, Entry, Erased, Erasure, Head, Look, Scrubbed, Stone, Uses, Watch
+from ..legacy import LegacyStore
 from ..pushdown import Sieve, sieve
 from ..rules import (
     UNIQUE_KINDS,
@@ -89,7 +90,7 @@ class Driver(Protocol):
     def close(self) -> None: ...
 
 
-class RelationalStore:
+class RelationalStore(LegacyStore):
     """Keeps records in SQL tables."""
 
     def __init__(self, driver: Driver) -> None:
@@ -173,20 +174,22 @@ class RelationalStore:
         return [found.get(seq) for seq in seqs]
 
     def find(
-        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0
+        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
         name, descending = check_order(order)
         sifted = self._sifted(where)
         keys = [records.c[name].is_(None)] if records.c[name].nullable else []
         tail = [key.desc() if descending else key for key in (records.c[name], records.c.seq)]
         if not sifted.exact:
-            kept = set(self.match(where))
+            kept = {seq for seq in self.match(where) if seq > after}
             coarse = select(records.c.scope, records.c.seq).where(self._where(sifted.coarse))
             if len(kept) <= FEW:
                 coarse = coarse.where(records.c.seq.in_(kept))
             places = (row for row in self._select(coarse.order_by(*keys, *tail)) if row[1] in kept)
             return self._at(list(islice(places, offset, None if limit is None else offset + limit)))
         query = select(records).where(self._where(where)).order_by(*keys, *tail)
+        if after:
+            query = query.where(records.c.seq > after)
         query = query.limit(2**62 if limit is None else limit).offset(offset)
         return [record_of(row) for row in self._select(query)]
 

@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import blake2b
 from heapq import merge
 from pathlib import Path
@@ -28,7 +29,8 @@ from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
 from ...quality import Survey, Tally
-from .. import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Uses, Watch
+from .. import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Uses, Watch, verbs
+from ..legacy import LegacyStore
 from ..rules import check_order
 from .delivery import Courier
 from .erasure import erase
@@ -45,7 +47,7 @@ ADOPTED: Final = "adopted"  # of the short store: the vectors it has before the 
 BACK_SECONDS: Final = 1.0  # the same while a store is down or something waits
 
 
-class TieredStore:
+class TieredStore(LegacyStore):
     """A store made of two. `short` and `long` are stores, or functions that open them.
 
     `outbox` is a folder for what waits for a store that is down; beside the file of the long store if it
@@ -192,7 +194,7 @@ class TieredStore:
     ) -> list[Record | None]:
         if not forms:
             return []
-        stored = self._all.stored(side, lambda store: store.recast(forms, now=now, by=by))
+        stored = self._all.stored(side, lambda store: verbs.rewrite_form(store, forms, now=now, by=by))
         told = [None if record is None else side.told(record) for record in stored]
         moved = moved_home(self._all, side, [record for record in stored if record is not None], now)
         return [None if record is None else moved.get((record.scope, record.id), record) for record in told]
@@ -203,14 +205,18 @@ class TieredStore:
             for side in self._all.sides:
                 mine = [side.own(record) for record in records if record.seq % STEP == side.number]
                 if mine:
-                    gone += self._all.write(side, lambda store, mine=mine: store.bury(mine, now=now, by=by))  # type: ignore[misc]
+                    job = partial(verbs.delete_unchanged, records=mine, now=now, by=by)
+                    gone += self._all.write(side, job)
             return gone
 
     def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
         with self._turn:
             self._whole()
             sides = self._all.sides
-            found = [self._all.write(side, lambda store: store.drop(where, now=now, by=by)) for side in sides]
+            found = [
+                self._all.write(side, lambda store: verbs.delete_where(store, where, now=now, by=by))
+                for side in sides
+            ]
             return [id for ids in found for id in ids]
 
     def erase(self, plan: Callable[[Look], Erasure], *, now: float, by: str | None = None) -> Erased:
@@ -220,16 +226,18 @@ class TieredStore:
 
     def entombed(self, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
         found: dict[bytes, float] = {}
-        for since in self._read(lambda _, store: store.entombed(scope, marks)):
+        for since in self._read(lambda _, store: verbs.tombstones_in(store, scope, marks)):
             found |= since
         return found
 
     def exhume(self, scope: str, marks: Sequence[bytes]) -> int:
         with self._turn:
-            return max(n for _, n in self._all.everyone(lambda _, store: store.exhume(scope, marks)))
+            return max(
+                n for _, n in self._all.everyone(lambda _, store: verbs.lift_tombstones(store, scope, marks))
+            )
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        done = [one for _, one in self._all.everyone(lambda _, store: store.scrub(said))]
+        done = [one for _, one in self._all.everyone(lambda _, store: verbs.scrub_files(store, said))]
         return Scrubbed(sum(one.freed for one in done), tuple(p for one in done for p in one.pending))
 
     def note(self, uses: Uses) -> None:
@@ -237,7 +245,7 @@ class TieredStore:
         if not uses:
             return
         with self._all.gate.reading():
-            self._all.asked(lambda _, store: store.note(uses))
+            self._all.asked(lambda _, store: verbs.add_uses(store, uses))
             keep = self._unknown(uses) if self._all.missing() else ()
             for key in keep:
                 before, last = self._uses.get(key, (0, 0.0))
@@ -248,7 +256,7 @@ class TieredStore:
         known: set[tuple[str, str]] = set()
         for scope in {scope for scope, _ in uses}:
             ids = [id for at, id in uses if at == scope]
-            for _, found in self._all.asked(lambda _, store, scope=scope, ids=ids: store.get(scope, ids)):  # type: ignore[misc]
+            for _, found in self._all.asked(lambda _, store, scope=scope, ids=ids: store.read(scope, ids)):  # type: ignore[misc]
                 known |= {(scope, record.id) for record in found if record is not None}
         return set(uses) - known
 
@@ -260,24 +268,28 @@ class TieredStore:
     # Reading.
 
     def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
-        found = self._gathered(lambda side, store: side.all_told(filter(None, store.get(scope, ids))))
+        found = self._gathered(lambda side, store: side.all_told(filter(None, store.read(scope, ids))))
         there = newest(found)
         return [there.get((scope, id)) for id in ids]
 
     def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
         def mine(side: Side, store: Leaping) -> Iterator[Record]:
             own = [seq // STEP for seq in seqs if seq % STEP == side.number]
-            return side.all_told(filter(None, store.fetch(scope, own) if own else ()))
+            return side.all_told(filter(None, store.read(scope, own) if own else ()))
 
         there = {record.seq: record for record in newest(self._gathered(mine)).values()}
         return [there.get(seq) for seq in seqs]
 
     def find(
-        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0
+        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
         name, descending = check_order(order)
         most = None if limit is None else offset + limit
-        found = self._gathered(lambda side, store: side.all_told(store.find(where, order=order, limit=most)))
+        found = self._gathered(
+            lambda side, store: side.all_told(
+                store.find(where, order=order, limit=most, after=side.inside(after))
+            )
+        )
         once = sorted(newest(found).values(), key=lambda r: r.seq, reverse=descending)
         present = [r for r in once if getattr(r, name) is not None]
         present.sort(key=lambda r: getattr(r, name), reverse=descending)
@@ -289,7 +301,7 @@ class TieredStore:
         walks = [
             side.all_told(
                 side.ask(
-                    lambda store, side=side: store.scan(where, after=side.inside(after), batch=batch)  # type: ignore[misc]
+                    lambda store, side=side: verbs.scan(store, where, after=side.inside(after), batch=batch)  # type: ignore[misc]
                 )
             )
             for side in self._all.sides
@@ -301,18 +313,22 @@ class TieredStore:
         return sorted(seq for seqs in found for seq in seqs)
 
     def count(self, where: Where) -> int:
-        return sum(self._read(lambda _, store: store.count(where)))
+        return sum(self._read(lambda _, store: verbs.count(store, where)))
 
     def census(self, where: Where) -> dict[tuple[str, str], int]:
-        return dict(sum(map(Counter, self._read(lambda _, store: store.census(where))), Counter()))
+        return dict(
+            sum(map(Counter, self._read(lambda _, store: verbs.count_kinds(store, where))), Counter())
+        )
 
     def scopes(self, scope: Scope | None = None, *, alive_at: float | None = None) -> dict[str, int]:
-        found = self._read(lambda _, store: store.scopes(scope, alive_at=alive_at))
+        found = self._read(lambda _, store: verbs.count_scopes(store, scope, alive_at=alive_at))
         return dict(sorted(sum(map(Counter, found), Counter()).items()))
 
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
         """What is said in both tiers counts as said twice over, not as a duplicate."""
-        found = self._read(lambda _, store: store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale))
+        found = self._read(
+            lambda _, store: verbs.quality_counts(store, scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
+        )
         born = [one.oldest for one in found if one.oldest is not None]
         totals = (sum(values) for values in zip(*(one._replace(oldest=0.0) for one in found), strict=True))
         return Survey(*totals)._replace(oldest=min(born, default=None))
@@ -322,7 +338,12 @@ class TieredStore:
 
     def retell(self, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
         with self._turn:
-            return sum(n for _, n in self._all.everyone(lambda _, store: store.retell(scope, id, before)))
+            return sum(
+                n
+                for _, n in self._all.everyone(
+                    lambda _, store: verbs.rewrite_history(store, scope, id, before)
+                )
+            )
 
     def _read(self, job: Callable[[Side, Leaping], T]) -> list[T]:
         self._mend()
@@ -363,7 +384,7 @@ class TieredStore:
             return None
         for side in self._all.sides:
             if seq % STEP in (side.number, NOBODY):
-                told = side.ask(lambda store: store.witness(seq // STEP))
+                told = side.ask(lambda store: verbs.fingerprint(store, seq // STEP))
                 if told is not None:
                     return f"{side.name} {told}"
         return None
@@ -373,7 +394,7 @@ class TieredStore:
     def setting(self, name: str) -> str | None:
         """While the long store is down: as it was last told."""
         try:
-            self._settings[name] = self._all.long.ask(lambda store: store.setting(name))
+            self._settings[name] = self._all.long.ask(lambda store: verbs.get_setting(store, name))
         except Unavailable:
             if name not in self._settings:
                 raise
@@ -382,25 +403,25 @@ class TieredStore:
     def settings(self, prefix: str) -> dict[str, str]:
         """While the long store is down: as they were last told."""
         try:
-            self._prefixed[prefix] = self._all.long.ask(lambda store: store.settings(prefix))
+            self._prefixed[prefix] = self._all.long.ask(lambda store: verbs.get_settings(store, prefix))
         except Unavailable:
             if prefix not in self._prefixed:
                 raise
         return dict(self._prefixed[prefix])
 
     def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
-        self._all.long.ask(lambda store: store.configure(settings, fresh=fresh))
+        self._all.long.ask(lambda store: verbs.set_settings(store, settings, fresh=fresh))
 
     def lease(self, name: str, owner: str, *, now: float, until: float) -> bool:
-        return self._all.long.ask(lambda store: store.lease(name, owner, now=now, until=until))
+        return self._all.long.ask(lambda store: verbs.take_lease(store, name, owner, now=now, until=until))
 
     def tally(self, rows: Sequence[Tally], *, since: int) -> None:
-        self._all.long.ask(lambda store: store.tally(rows, since=since))
+        self._all.long.ask(lambda store: verbs.add_counts(store, rows, since=since))
 
     def tallies(self, scope: Scope | None, since: int) -> list[Tally]:
         """None while the long store is down: how recalls went is no reason to tell nothing else."""
         try:
-            return self._all.long.ask(lambda store: store.tallies(scope, since))
+            return self._all.long.ask(lambda store: verbs.read_counts(store, scope, since))
         except Unavailable:
             if self._all.short.down:
                 raise
@@ -412,19 +433,19 @@ class TieredStore:
         with self._turn:
             self._whole(home=True)
             rows = list(derived)
-            self._all.everyone(lambda side, store: store.rewrite(_of(side, rows)))
+            self._all.everyone(lambda side, store: verbs.replace_derived(store, _of(side, rows)))
 
     def stage(self, name: str, vectors: Sequence[tuple[int, bytes]]) -> None:
         def mine(side: Side, store: Leaping) -> None:
             own = [(seq // STEP, vector) for seq, vector in vectors if seq % STEP == side.number]
-            store.stage(name, own)
+            verbs.stage_vectors(store, name, own)
 
         with self._turn:
             self._whole(home=True)
             self._all.everyone(mine)
 
     def staged(self, name: str) -> int:
-        found = self._all.everyone(lambda _, store: store.staged(name))
+        found = self._all.everyone(lambda _, store: verbs.staged_up_to(store, name))
         return max(side.outside(seq) if seq else 0 for side, seq in found)
 
     def adopt(self, name: str, settings: Mapping[str, str]) -> int:
@@ -432,13 +453,13 @@ class TieredStore:
         short, long = self._all.short, self._all.long
         with self._turn:
             self._whole(home=True)
-            if short.ask(lambda store: store.setting(ADOPTED)) != name and (
-                lacking := short.ask(lambda store: store.adopt(name, {ADOPTED: name}))
+            if short.ask(lambda store: verbs.get_setting(store, ADOPTED)) != name and (
+                lacking := short.ask(lambda store: verbs.switch_vectors(store, name, {ADOPTED: name}))
             ):
                 return lacking
-            if lacking := long.ask(lambda store: store.adopt(name, settings)):
+            if lacking := long.ask(lambda store: verbs.switch_vectors(store, name, settings)):
                 return lacking
-            short.ask(lambda store: store.configure({ADOPTED: ""}))
+            short.ask(lambda store: verbs.set_settings(store, {ADOPTED: ""}))
             return 0
 
     # Room.
@@ -447,14 +468,14 @@ class TieredStore:
         pruned = 0
         for side in self._all.sides:
             left = most - pruned
-            pruned += side.ask(lambda store, left=left: store.prune(before, dead=dead, most=left))  # type: ignore[misc]
+            pruned += side.ask(partial(verbs.prune_history, before=before, dead=dead, most=left))
         return pruned
 
     def trim(self, most: int) -> int:
-        return sum(n for _, n in self._all.everyone(lambda _, store: store.trim(most)))
+        return sum(n for _, n in self._all.everyone(lambda _, store: verbs.compact(store, most)))
 
     def size(self) -> int:
-        return sum(self._read(lambda _, store: store.size()))
+        return sum(self._read(lambda _, store: verbs.measure_size(store)))
 
     def close(self) -> None:
         self._courier.stop()

@@ -9,7 +9,7 @@ from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from .. import Erased, Erasure, Look, Stone
+from .. import Erased, Erasure, Look, Stone, verbs
 from .history import joined
 from .member import STEP, Side
 from .members import Together
@@ -44,7 +44,7 @@ def erase(stores: Together, plan: Plan, *, now: float, by: str | None) -> Erased
                 planned(seen)
             return _part(side, wanted[0], _settings(stores, side, wanted[0]))
 
-        done.append(stores.write(side, lambda store: store.erase(part, now=now, by=by)))
+        done.append(stores.write(side, lambda store: verbs.erase(store, part, now=now, by=by)))
 
     within(stores.sides, [])
     stores.know_graves(bool(stones))

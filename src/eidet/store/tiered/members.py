@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from ...core.errors import Misconfigured, Unavailable
 from ...core.record import Record, Tier
-from .. import Head, Store
+from .. import Head, Store, verbs
 from ..rules import check_epoch
 from .member import LONG, SHORT, Leaping, Opening, Side, settled
 from .outbox import Aside, Waiting
@@ -201,7 +201,7 @@ class Together:
         """Whether anything was ever forgotten for good, as far as can be told."""
         if not self._graves:
             try:
-                self._graves = self.long.ask(lambda store: store.setting("graves")) is not None
+                self._graves = self.long.ask(lambda store: verbs.get_setting(store, "graves")) is not None
             except Unavailable:
                 self._notice()
         return self._graves

@@ -16,6 +16,7 @@ from ...core.errors import EidetError, Unavailable
 from ...core.event import Event
 from ...core.record import Record, Tier
 from ...core.where import Where
+from .. import verbs
 from ..rules import said_before
 from .history import MOVED, befores, versions
 from .member import LONG, OUTBOX, Side
@@ -49,7 +50,7 @@ def move(stores: Together, source: Side, target: Side, records: Sequence[Record]
     """Copies records (with the seqs of their store) and deletes them here; as they are there, in order."""
     with stores.gate.moving():
         there = _copied(stores, source, target, records, now)
-        stores.write(source, lambda store: store.bury(records, now=now, by=MOVED))
+        stores.write(source, lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED))
     return [target.told(there[record.scope, record.id]) for record in records]
 
 
@@ -61,10 +62,10 @@ def _copied(
     fresh = [r for r in records if (r.scope, r.id) not in there or there[r.scope, r.id].version < r.version]
     stories = [_story(source, r) if (r.scope, r.id) not in there else [] for r in fresh]
     states = [s for record, story in zip(fresh, stories, strict=True) for s in versions(record, story)]
-    stored = stores.stored(target, lambda store: store.put(states, now=now, unique=False))
+    stored = stores.stored(target, lambda store: verbs.put(store, states, now=now, unique=False))
     for record, story in zip(fresh, stories, strict=True):
         if told := befores(story):
-            target.ask(lambda store, r=record, told=told: store.retell(r.scope, r.id, told))  # type: ignore[misc]
+            target.ask(partial(verbs.rewrite_history, scope=record.scope, id=record.id, before=told))
     return there | {(record.scope, record.id): record for record in stored}
 
 
@@ -78,7 +79,7 @@ def located(side: Side, records: Sequence[Record]) -> dict[tuple[str, str], Reco
     found: dict[tuple[str, str], Record] = {}
     for scope in dict.fromkeys(record.scope for record in records):
         ids = list(dict.fromkeys(record.id for record in records if record.scope == scope))
-        there = side.ask(lambda store, scope=scope, ids=ids: store.get(scope, ids))  # type: ignore[misc]
+        there = side.ask(lambda store, scope=scope, ids=ids: store.read(scope, ids))  # type: ignore[misc]
         found |= {(scope, record.id): record for record in there if record is not None}
     return found
 
@@ -105,7 +106,7 @@ def _deliver(stores: Together, target: Side, now: float) -> None:
 def _handed_over(stores: Together, box: Side, target: Side, now: float, records: Sequence[Record]) -> None:
     with stores.gate.moving():
         _send(stores, box, target, records, now)
-        box.ask(lambda store: store.bury(records, now=now, by=MOVED))
+        box.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED))
 
 
 def _one_by_one_if_need_be(
@@ -133,7 +134,7 @@ def _send(stores: Together, box: Side, target: Side, records: Sequence[Record], 
     there = located(target, records)
     fresh = [r for r in records if not _was_sent(there.get((r.scope, r.id)), r)]
     states = [state for record in fresh for state in versions(record, _story(box, record))]
-    stores.stored(target, lambda store: store.put(states, now=now, unique=False))
+    stores.stored(target, lambda store: verbs.put(store, states, now=now, unique=False))
 
 
 def _was_sent(there: Record | None, record: Record) -> bool:

@@ -12,6 +12,7 @@ from ...core.errors import Corrupt, EidetError, Unavailable
 from ...core.record import Record, Tier
 from ...core.scope import Scope
 from ...core.where import Where
+from .. import verbs
 from .member import OUTBOX, Leaping, Side
 from .outbox_file import Outbox
 
@@ -109,7 +110,9 @@ class Waiting:
             return store.find(where, limit=limit)
         except Corrupt:
             seqs = sorted(
-                (seq, path) for path in store.scopes() for seq in store.match(where.within(Scope(path)))
+                (seq, path)
+                for path in verbs.count_scopes(store)
+                for seq in store.match(where.within(Scope(path)))
             )
             read = (self._one(store, path, seq) for seq, path in seqs)
             return [record for record in read if record is not None][:limit]
@@ -117,7 +120,7 @@ class Waiting:
     def _one(self, store: Leaping, scope: str, seq: int) -> Record | None:
         assert self.side is not None
         try:
-            return store.fetch(scope, [seq])[0]
+            return store.read(scope, [seq])[0]
         except Corrupt as error:
             self._aside.put(self.side, seq, "a damaged record", error)
             return None

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from ...core.errors import Conflict, EidetError, Unavailable
 from ...core.record import Record
-from .. import Claim, Erasure, Look, Watch
+from .. import Claim, Erasure, Look, Watch, verbs
 from ..rules import UNIQUE_KINDS, Entombed, check_entombed, check_expected
 from .member import STEP, Leaping, Side
 from .members import Together
@@ -133,15 +133,15 @@ def twins_in(store: Leaping, records: Sequence[Record], now: float) -> list[Reco
         raise _Seen
 
     with suppress(_Seen):
-        store.erase(plan, now=now)
+        verbs.erase(store, plan, now=now)
     alive = [r for r in seen if r.kind in UNIQUE_KINDS and (r.expires is None or r.expires > now)]
     by_content: dict[Any, Record] = {(r.scope, r.digest): r for r in sorted(alive, key=lambda r: r.seq)}
     return [by_content.get((record.scope, record.digest)) for record in records]
 
 
 def _used(stores: Together, side: Side, twin: Record, now: float) -> Record:
-    stores.write(side, lambda store: store.note({(twin.scope, twin.id): (1, now)}))
-    (record,) = side.ask(lambda store: store.get(twin.scope, [twin.id]))
+    stores.write(side, lambda store: verbs.add_uses(store, {(twin.scope, twin.id): (1, now)}))
+    (record,) = side.ask(lambda store: store.read(twin.scope, [twin.id]))
     return side.told(record or twin)
 
 
@@ -180,8 +180,8 @@ def _put_in(
     try:
         return stores.stored(
             side,
-            lambda store: store.put(
-                own, now=asked.now, unique=asked.unique, expect=asked.expect, by=asked.by, watch=minded
+            lambda store: verbs.put(
+                store, own, now=asked.now, unique=asked.unique, expect=asked.expect, by=asked.by, watch=minded
             ),
         )
     except Entombed as error:
@@ -197,7 +197,7 @@ def _take_back(stores: Together, stored: list[Record], there: dict[Key, Record],
             if record.seq % STEP == side.number and (record.scope, record.id) not in there
         ]
         if new:
-            stores.write(side, lambda store, new=new: store.bury(new, now=now))  # type: ignore[misc]
+            stores.write(side, partial(verbs.delete_unchanged, records=new, now=now))
 
 
 # What was forgotten for good.
@@ -220,7 +220,7 @@ def _elsewhere(stores: Together, side: Side, record: Record, claim: Claim) -> Cl
 
 def _is_there(stores: Together, scope: str, id: str, but: Side | None = None) -> bool:
     others = [side for side in stores.sides if side is not but and not side.down]
-    return any(side.ask(lambda store: store.get(scope, [id]))[0] is not None for side in others)
+    return any(side.ask(lambda store: store.read(scope, [id]))[0] is not None for side in others)
 
 
 def _check_graves(stores: Together, records: Sequence[Record], watch: Watch | None) -> None:
@@ -229,7 +229,7 @@ def _check_graves(stores: Together, records: Sequence[Record], watch: Watch | No
         return
 
     def since(scope: str, mark: bytes) -> float | None:
-        found = stores.asked(lambda _, store: store.entombed(scope, [mark]))
+        found = stores.asked(lambda _, store: verbs.tombstones_in(store, scope, [mark]))
         return next((told[mark] for _, told in found if mark in told), None)
 
     check_entombed(records, watch.claims(), watch, since, partial(_is_there, stores))
@@ -238,4 +238,4 @@ def _check_graves(stores: Together, records: Sequence[Record], watch: Watch | No
 def _exhume(stores: Together, records: Sequence[Record], watch: Watch) -> None:
     if stores.has_graves():
         for record, claim in zip(records, watch.claims(), strict=True):
-            stores.everyone(lambda _, store, r=record, c=claim: store.exhume(r.scope, c.says))  # type: ignore[misc]
+            stores.everyone(lambda _, store, r=record, c=claim: verbs.lift_tombstones(store, r.scope, c.says))  # type: ignore[misc]

@@ -16,12 +16,13 @@ from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
 from ...quality import Survey, Tally
-from ...store import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Store, Uses, Watch
+from ...store import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Store, Uses, Watch, verbs
+from ...store.legacy import LegacyStore
 from .events import checked, of_filter, of_records, writer
 from .log import AuditLog
 
 
-class AuditedStore:
+class AuditedStore(LegacyStore):
     """Every write is in the log, or is not made. `owns`: closing the store closes the log.
 
     A store inside that has a method `audited_by(log)` is given the log, to note what it alone can see
@@ -73,8 +74,8 @@ class AuditedStore:
     ) -> list[Record]:
         flags = checked(self._log, records, by)
         with self._log.about(of_records(self._log, "put", records, by or writer(records), flags)) as numbers:
-            stored = self._store.put(
-                records, now=now, unique=unique, expect=expect, epoch=epoch, by=by, watch=watch
+            stored = verbs.put(
+                self._store, records, now=now, unique=unique, expect=expect, epoch=epoch, by=by, watch=watch
             )
         pairs = zip(records, stored, strict=True)
         if instead := {new.id: there.id for new, there in pairs if new.id != there.id}:
@@ -90,20 +91,22 @@ class AuditedStore:
         by: str | None = None,
     ) -> list[Record | None]:
         with self._log.about(of_records(self._log, "recast", [old for old, _ in forms], by)) as numbers:
-            made = self._store.recast(forms, now=now, epoch=epoch, by=by)
+            made = verbs.rewrite_form(self._store, forms, now=now, epoch=epoch, by=by)
         self._left(numbers, [old.id for (old, _), new in zip(forms, made, strict=True) if new is None])
         return made
 
     def bury(self, records: Sequence[Record], *, now: float, by: str | None = None) -> list[str]:
         with self._log.about(of_records(self._log, "bury", records, by)) as numbers:
-            gone = self._store.bury(records, now=now, by=by)
+            gone = verbs.delete_unchanged(self._store, records, now=now, by=by)
         there = set(gone)
         self._left(numbers, [record.id for record in records if record.id not in there])
         return gone
 
     def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
-        with self._log.about([of_filter(self._log, "drop", where, by, self._store.census(where))]) as numbers:
-            gone = self._store.drop(where, now=now, by=by)
+        with self._log.about(
+            [of_filter(self._log, "drop", where, by, verbs.count_kinds(self._store, where))]
+        ) as numbers:
+            gone = verbs.delete_where(self._store, where, now=now, by=by)
         self._log.afterwards("done", by=by, of=numbers, ids=gone, count=len(gone))
         return gone
 
@@ -123,7 +126,7 @@ class AuditedStore:
             return planned
 
         try:
-            erased = self._store.erase(noted, now=now, by=by)
+            erased = verbs.erase(self._store, noted, now=now, by=by)
         except BaseException as error:
             if numbers:
                 self._log.failed(numbers, error)
@@ -136,35 +139,35 @@ class AuditedStore:
 
     def exhume(self, scope: str, marks: Sequence[bytes]) -> int:
         with self._log.about([self._log.told("exhume", scope=scope, count=len(marks))]):
-            return self._store.exhume(scope, marks)
+            return verbs.lift_tombstones(self._store, scope, marks)
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         with self._log.about([self._log.told("scrub")]):
-            return self._store.scrub(said)
+            return verbs.scrub_files(self._store, said)
 
     def retell(self, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
         with self._log.about([self._log.told("retell", scope=scope, ids=[id], versions=sorted(before))]):
-            return self._store.retell(scope, id, before)
+            return verbs.rewrite_history(self._store, scope, id, before)
 
     def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
         """Only the names: what a setting holds may be nobody's business."""
         with self._log.about([self._log.told("configure", settings=sorted(settings))]):
-            self._store.configure(settings, fresh=fresh)
+            verbs.set_settings(self._store, settings, fresh=fresh)
 
     def adopt(self, name: str, settings: Mapping[str, str]) -> int:
         with self._log.about([self._log.told("adopt", embedder=name, settings=sorted(settings))]) as numbers:
-            lacking = self._store.adopt(name, settings)
+            lacking = verbs.switch_vectors(self._store, name, settings)
         if lacking:
             self._log.afterwards("done", of=numbers, lacking=lacking, count=0)
         return lacking
 
     def rewrite(self, derived: Iterable[Derived]) -> None:
         with self._log.about([self._log.told("rewrite")]):
-            self._store.rewrite(derived)
+            verbs.replace_derived(self._store, derived)
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
         """Noted afterwards, and only if there was something: upkeep asks every time."""
-        count = self._store.prune(before, dead=dead, most=most)
+        count = verbs.prune_history(self._store, before, dead=dead, most=most)
         if count:
             self._log.afterwards("prune", count=count, dead=dead)
         return count
@@ -187,48 +190,48 @@ class AuditedStore:
     # What is passed through.
 
     def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
-        return self._store.get(scope, ids)
+        return self._store.read(scope, ids)
 
     def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
-        return self._store.fetch(scope, seqs)
+        return self._store.read(scope, seqs)
 
     def find(
-        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0
+        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
-        return self._store.find(where, order=order, limit=limit, offset=offset)
+        return self._store.find(where, order=order, limit=limit, offset=offset, after=after)
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
-        return self._store.scan(where, after=after, batch=batch)
+        return verbs.scan(self._store, where, after=after, batch=batch)
 
     def match(self, where: Where) -> list[int]:
         return self._store.match(where)
 
     def count(self, where: Where) -> int:
-        return self._store.count(where)
+        return verbs.count(self._store, where)
 
     def census(self, where: Where) -> dict[tuple[str, str], int]:
-        return self._store.census(where)
+        return verbs.count_kinds(self._store, where)
 
     def entombed(self, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
-        return self._store.entombed(scope, marks)
+        return verbs.tombstones_in(self._store, scope, marks)
 
     def note(self, uses: Uses) -> None:
-        self._store.note(uses)
+        verbs.add_uses(self._store, uses)
 
     def tally(self, rows: Sequence[Tally], *, since: int) -> None:
-        self._store.tally(rows, since=since)
+        verbs.add_counts(self._store, rows, since=since)
 
     def tallies(self, scope: Scope | None, since: int) -> list[Tally]:
-        return self._store.tallies(scope, since)
+        return verbs.read_counts(self._store, scope, since)
 
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
-        return self._store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
+        return verbs.quality_counts(self._store, scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
 
     def history(self, scope: str, id: str) -> list[Event]:
         return self._store.history(scope, id)
 
     def scopes(self, scope: Scope | None = None, *, alive_at: float | None = None) -> dict[str, int]:
-        return self._store.scopes(scope, alive_at=alive_at)
+        return verbs.count_scopes(self._store, scope, alive_at=alive_at)
 
     def head(self) -> Head:
         return self._store.head()
@@ -237,28 +240,28 @@ class AuditedStore:
         return self._store.changes(scope, since, limit)
 
     def witness(self, seq: int) -> str | None:
-        return self._store.witness(seq)
+        return verbs.fingerprint(self._store, seq)
 
     def setting(self, name: str) -> str | None:
-        return self._store.setting(name)
+        return verbs.get_setting(self._store, name)
 
     def settings(self, prefix: str) -> dict[str, str]:
-        return self._store.settings(prefix)
+        return verbs.get_settings(self._store, prefix)
 
     def lease(self, name: str, owner: str, *, now: float, until: float) -> bool:
-        return self._store.lease(name, owner, now=now, until=until)
+        return verbs.take_lease(self._store, name, owner, now=now, until=until)
 
     def trim(self, most: int) -> int:
-        return self._store.trim(most)
+        return verbs.compact(self._store, most)
 
     def stage(self, name: str, vectors: Sequence[tuple[int, bytes]]) -> None:
-        self._store.stage(name, vectors)
+        verbs.stage_vectors(self._store, name, vectors)
 
     def staged(self, name: str) -> int:
-        return self._store.staged(name)
+        return verbs.staged_up_to(self._store, name)
 
     def size(self) -> int:
-        return self._store.size()
+        return verbs.measure_size(self._store)
 
     def close(self) -> None:
         self._store.close()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from ...core.errors import BadInput, Corrupt
@@ -21,7 +21,7 @@ from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...parts import Parts
-from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
+from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone, verbs
 from ...store.tombstones import Marker, secret_of
 from ...upkeep.lifecycle import Life
 from ...write.echoes import EchoGuard
@@ -52,14 +52,15 @@ class Forgotten(int):
         return int(self), self.receipt
 
 
-class Preview(Exception):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
     """What would be forgotten: `asked`, their `copies`, what was made of them and is `dropped` or `anew`."""
 
-    def __init__(self, doom: Doom, count: int) -> None:
-        super().__init__(f"{count} records would be forgotten")
-        self.count = count
-        self.asked, self.copies, self.dropped = doom.asked, doom.copies, doom.dropped
-        self.anew = [new for _, new in doom.anew]
+    count: int
+    asked: Sequence[Record]
+    copies: Sequence[Record]
+    dropped: Sequence[Record]
+    anew: Sequence[Record]
 
 
 class _Unworded(Exception):
@@ -149,20 +150,17 @@ class Erasing:
         )
 
     def preview(self, wish: Wish) -> Preview:
-        """What would go; nothing is changed."""
-        marker, words = self._marker(), _Words(self._life)
-
-        def plan(look: Look) -> Erasure:
-            doom = doom_of(look, wish, marker, words, ())
-            raise Preview(doom, len(doom.asked))
-
-        try:
-            self._parts.store.erase(plan, now=0.0)
-        except Preview as found:
-            if wish.wholesale:
-                found.count = self._parts.store.count(wish.where)
-            return found
-        raise AssertionError("a plan that raises was carried out")
+        """What would go; nothing is changed, and nobody who writes has to wait."""
+        store = self._parts.store
+        doom = doom_of(verbs.StoreReader(store), wish, self._marker(), _Words(self._life), ())
+        count = verbs.count(store, wish.where) if wish.wholesale else len(doom.asked)
+        return Preview(
+            count=count,
+            asked=doom.asked,
+            copies=doom.copies,
+            dropped=doom.dropped,
+            anew=[new for _, new in doom.anew],
+        )
 
     def _doom(
         self, look: Look, wish: Wish, marker: Marker, words: _Words, archived: Sequence[Record]
@@ -176,12 +174,12 @@ class Erasing:
     def _attempted(self, plan: Any, words: _Words, *, now: float, by: str | None) -> Any:
         for _ in range(ATTEMPTS):
             try:
-                return self._parts.store.erase(plan, now=now, by=by)
+                return verbs.erase(self._parts.store, plan, now=now, by=by)
             except _Unworded as unworded:
                 for old, left in unworded.needs:
                     words.make(old, left)
         words.patient = False  # somebody changes the episode all the time
-        return self._parts.store.erase(plan, now=now, by=by)
+        return verbs.erase(self._parts.store, plan, now=now, by=by)
 
     def finish(self, now: float, *, index: bool = True) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean.
@@ -198,7 +196,7 @@ class Erasing:
     def verify_receipt(self, receipt: Receipt, key: object) -> bool:
         if receipt.store != self._parts.store.identity:
             return False
-        known = (self._parts.store.setting(KEYS) or "").split()
+        known = (verbs.get_setting(self._parts.store, KEYS) or "").split()
         return Signer(secret_of(self._parts.store, "receipts"), key).holds(receipt, frozenset(known))
 
     def absence(self, what: Any, scope: Any) -> Absence:
@@ -216,9 +214,9 @@ class Erasing:
         chosen = key if key is not None else self._parts.settings.receipt_key
         signer = Signer(secret_of(store, "receipts"), chosen)
         if signer.private is not None:
-            known = (store.setting(KEYS) or "").split()
+            known = (verbs.get_setting(store, KEYS) or "").split()
             if (public := public_half(signer.private)) not in known:
-                store.configure({KEYS: " ".join([*known, public])})
+                verbs.set_settings(store, {KEYS: " ".join([*known, public])})
         return signer
 
 
@@ -253,5 +251,5 @@ def wish_for(
         ends=everything,
         echoes=parts.settings.echo_guard,
     )
-    large = wish.ends and not wish.entombs and parts.store.count(where) > WHOLESALE
+    large = wish.ends and not wish.entombs and verbs.count(parts.store, where) > WHOLESALE
     return replace(wish, wholesale=large)

@@ -14,6 +14,7 @@ from ...core.validate import Json, clean_json, clean_text, dump_json
 from ...core.where import Where
 from ...models.embed import FiledEmbedder
 from ...parts import Parts
+from ...store import verbs
 from ...store.tombstones import Marker, folded
 from ...upkeep.archive import Archive
 from .archives import records_in
@@ -119,7 +120,7 @@ def _marks(search: Search, text: str, data: Json) -> Iterator[bytes]:
 def _in_store(search: Search, sought: Sought) -> None:
     by_id, by_mark, by_word, derived, told, count, revised = [], [], [], [], [], 0, 0
     says = _says(sought)
-    for record in search.parts.store.scan(Where(scope=search.scope)):
+    for record in verbs.scan(search.parts.store, Where(scope=search.scope)):
         count += 1
         name = f"{record.scope}/{record.id}"
         if record.id in sought.ids and (sought.since is None or record.created <= sought.since):
@@ -167,7 +168,7 @@ def _told(record: Record) -> str:
 def _is_there(search: Search, record: Record, sought: Sought) -> bool:
     """Whether the sources that it names are records of today: then it was made of those."""
     named = [id for id in record.derived_from if id in sought.ids]
-    return all(search.parts.store.get(record.scope, named))
+    return all(search.parts.store.read(record.scope, named))
 
 
 def _history(search: Search, scope: str, id: str) -> str:
@@ -177,7 +178,7 @@ def _history(search: Search, scope: str, id: str) -> str:
 
 
 def _in_index(search: Search) -> None:
-    scopes = list(search.parts.store.scopes(search.scope)) or [search.scope.path]
+    scopes = list(verbs.count_scopes(search.parts.store, search.scope)) or [search.scope.path]
     faults = [
         fault for scope in scopes for fault in search.parts.index.check(scope) if "still holds" in fault
     ]

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from ...core.errors import EidetError, Refused, Unavailable
@@ -14,7 +15,7 @@ from ...core.where import Where
 from ...index.embedded.sidecar import Sidecars
 from ...models.embed import ForgettingEmbedder
 from ...parts import Parts
-from ...store import Erasure
+from ...store import Erasure, verbs
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
 from ...text.chunks import units_of
@@ -98,7 +99,7 @@ class Cleaning:
     def finish(self, now: float, *, index: bool) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean."""
         store = self._parts.store
-        if not store.writable or not (entries := entries_in(store.setting)):
+        if not store.writable or not (entries := entries_in(partial(verbs.get_setting, store))):
             return
         gone = {(scope, id) for entry in entries for scope, id in entry.ids}
         self._from_archives(lambda record: (record.scope, record.id) in gone or self._is_over(record), now)
@@ -118,14 +119,14 @@ class Cleaning:
 
     def settle(self, token: str) -> None:
         """The journal is done with."""
-        self._parts.store.erase(lambda look: Erasure(settings=without_entry(look, token)), now=0.0)
+        verbs.erase(self._parts.store, lambda look: Erasure(settings=without_entry(look, token)), now=0.0)
 
     def _clean_files(self, cleaned: Cleaned, caches: Sequence[Path], said: Sequence[bytes] | None) -> None:
         store = self._parts.store
         try:
             cleaned.counts["sidecars"] = remove(caches)
             cleaned.counts["schema_copies"] = remove(schema_copies(store))
-            cleaned.counts["freed_bytes"], pending = store.scrub(said)
+            cleaned.counts["freed_bytes"], pending = verbs.scrub_files(store, said)
         except (Unavailable, OSError) as error:
             pending = (f"files could not be cleaned: {error}",)
         cleaned.notes += pending
@@ -144,7 +145,7 @@ class Cleaning:
             cleaned.unfinished = True
 
     def _living(self) -> Iterator[Record]:
-        yield from self._parts.store.scan(Where())
+        yield from verbs.scan(self._parts.store, Where())
         for archive in self._keeping.archives():
             yield from (record for _, record in records_in(archive))
 
@@ -188,9 +189,9 @@ class Cleaning:
     def _is_over(self, record: Record) -> bool:
         """Whether it is entombed: by what it says, or with its scope."""
         store, mark = self._parts.store, self._marker.of_record(record)
-        if mark is not None and store.entombed(record.scope, [mark]):
+        if mark is not None and verbs.tombstones_in(store, record.scope, [mark]):
             return True
-        found = (store.entombed(scope, [end]) for scope, end in ends_of(record.scope))
+        found = (verbs.tombstones_in(store, scope, [end]) for scope, end in ends_of(record.scope))
         return any(record.created <= at for ends in found for at in ends.values())
 
 

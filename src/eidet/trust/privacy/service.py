@@ -123,7 +123,7 @@ class Guarding:
     def _echoed(self, record: Record) -> Record | None:
         """The memory that a text only repeats, if the echo guard noticed that."""
         id = record.state.echo_of if self._parts.settings.echo_guard else None
-        return self._parts.store.get(record.scope, [id])[0] if id is not None else None
+        return self._parts.store.read(record.scope, [id])[0] if id is not None else None
 
     def _keep(self, pending: Pending) -> None:
         if pending.values and self._guard is not None and self._guard.vault is not None:

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from ...core.errors import Corrupt, Misconfigured
 from ...core.record import Record
 from ...core.where import Where
-from ...store import Store
+from ...store import Store, verbs
 from . import Shredded
 from .boxes import LASTING, ScopeKeys
 from .codec import opened, shut
@@ -33,7 +33,7 @@ def sealed_export(store: SealedStore, where: Where) -> tuple[Iterator[Record], d
     """The records as they are kept, and what a manifest must say for them to be opened elsewhere."""
     store.fresh()
     scopes = list(store.scopes(where.scope))
-    forms = (form for form in store.inner.scan(where) if form.scope not in store.ring.shredded())
+    forms = (form for form in verbs.scan(store.inner, where) if form.scope not in store.ring.shredded())
     return forms, {SEALED: store.ring.carried(scopes)}
 
 

@@ -23,6 +23,7 @@ from ...core.errors import Conflict, Refused
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
+from ...store import verbs
 from . import KeyService, Shredded
 from .codec import numbers_in, sealed_anew
 from .store import ACTORS, SealedStore
@@ -53,7 +54,7 @@ def rotate(store: SealedStore, scope: str, clock: Clock, progress: Progress | No
         keys = store.keys(scope)
         if len(keys.numbers) == 1:
             keys = store.ring.add(scope)
-        store.inner.rewrite([])
+        verbs.replace_derived(store.inner, [])
         store.fresh()
         records = _records_anew(store, scope, clock, renew, progress)
         notes = _history_anew(store, scope, renew)
@@ -67,7 +68,7 @@ def _records_anew(
     store: SealedStore, scope: str, clock: Clock, renew: Callable[[], None], progress: Progress | None
 ) -> int:
     """Until a look at all records finds none that an old key sealed."""
-    done, total = 0, store.inner.count(Where(scope=Scope(scope)))
+    done, total = 0, verbs.count(store.inner, Where(scope=Scope(scope)))
     for _ in range(PASSES):
         found = False
         for batch in _outdated(store, scope):
@@ -84,7 +85,7 @@ def _records_anew(
 
 def _outdated(store: SealedStore, scope: str) -> Iterator[list[Record]]:
     newest = store.keys(scope).newest
-    forms = store.inner.scan(Where(scope=Scope(scope)), batch=BATCH)
+    forms = verbs.scan(store.inner, Where(scope=Scope(scope)), batch=BATCH)
     old = (form for form in forms if numbers_in(form) != {newest})
     while batch := list(islice(old, BATCH)):
         yield batch
@@ -93,12 +94,12 @@ def _outdated(store: SealedStore, scope: str) -> Iterator[list[Record]]:
 def _history_anew(store: SealedStore, scope: str, renew: Callable[[], None]) -> int:
     """Only of records that are there: what history tells of others has no content."""
     notes, keys = 0, store.keys(scope)
-    for at, form in enumerate(store.inner.scan(Where(scope=Scope(scope)))):
+    for at, form in enumerate(verbs.scan(store.inner, Where(scope=Scope(scope)))):
         if form.version > 1:
             owner = keys.owner(form.id)
             told = {e.version: e.before for e in store.inner.history(scope, form.id) if e.before is not None}
             fresh = {v: new for v, old in told.items() if (new := sealed_anew(old, keys, owner)) is not None}
-            notes += store.inner.retell(scope, form.id, fresh)
+            notes += verbs.rewrite_history(store.inner, scope, form.id, fresh)
         if at % BATCH == 0:
             renew()
     return notes
@@ -121,16 +122,16 @@ def shred(store: SealedStore, scope: str, clock: Clock) -> int:
     _check_writable(store)
     with _alone(store, clock):
         store.ring.shred(scope)
-        store.inner.rewrite([])
+        verbs.replace_derived(store.inner, [])
     store.fresh()
     wipe(store)
     _remove_copies(store)
-    return store.inner.count(Where(scope=Scope(scope)))
+    return verbs.count(store.inner, Where(scope=Scope(scope)))
 
 
 def wipe(store: SealedStore) -> None:
     """Leaves no bytes of old keys in free pages or in the log, as far as readers let it."""
-    while store.inner.trim(1 << 22):
+    while verbs.compact(store.inner, 1 << 22):
         pass
 
 
@@ -154,7 +155,7 @@ class Checked:
 def checked(store: SealedStore) -> Iterator[Checked]:
     """Every scope that has or had a key, whether it can be opened, and what it seals."""
     store.fresh()
-    counts = store.inner.scopes()
+    counts = verbs.count_scopes(store.inner)
     for scope in store.ring.scopes():
         if scope == ACTORS:
             continue
@@ -183,11 +184,11 @@ def _alone(store: SealedStore, clock: Clock) -> Iterator[Callable[[], None]]:
 
     def renew() -> None:
         now = clock()
-        if not store.inner.lease(LEASE, owner, now=now, until=now + LEASE_SECONDS):
+        if not verbs.take_lease(store.inner, LEASE, owner, now=now, until=now + LEASE_SECONDS):
             raise Conflict("another process is changing keys of this memory; call again when it is done")
 
     renew()
     try:
         yield renew
     finally:
-        store.inner.lease(LEASE, owner, now=clock(), until=0.0)
+        verbs.take_lease(store.inner, LEASE, owner, now=clock(), until=0.0)

@@ -15,10 +15,11 @@ import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from ...core.errors import Corrupt, Misconfigured, NotFound
 from ...core.validate import dump_json
+from ...store import Store, verbs
 from . import KeyService, Shredded, WrongKey
 from .boxes import SECRET_BYTES, ScopeKeys, packed
 from .wrapped import Received, context, unwrapped
@@ -32,14 +33,33 @@ _SHREDDED: Final = "seal:shredded:"
 Noted = Callable[[str, str], None]  # what happened to a key (unwrap, rotate, …), of which scope
 
 
-class Shelf(Protocol):
-    """What of a store holds wrapped keys."""
+@runtime_checkable
+class SettingsFile(Protocol):
+    """The settings of a file that is no store at the moment: somebody is sealing it."""
 
     @property
     def identity(self) -> str: ...
     def setting(self, name: str) -> str | None: ...
     def settings(self, prefix: str) -> dict[str, str]: ...
     def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None: ...
+
+
+Shelf = Store | SettingsFile  # what holds wrapped keys
+
+
+def _get_setting(shelf: Shelf, name: str) -> str | None:
+    return shelf.setting(name) if isinstance(shelf, SettingsFile) else verbs.get_setting(shelf, name)
+
+
+def _get_settings(shelf: Shelf, prefix: str) -> dict[str, str]:
+    return shelf.settings(prefix) if isinstance(shelf, SettingsFile) else verbs.get_settings(shelf, prefix)
+
+
+def _set_settings(shelf: Shelf, settings: Mapping[str, str], *, fresh: bool = False) -> None:
+    if isinstance(shelf, SettingsFile):
+        shelf.configure(settings, fresh=fresh)
+    else:
+        verbs.set_settings(shelf, settings, fresh=fresh)
 
 
 def _hash(scope: str) -> str:
@@ -55,12 +75,12 @@ def proof_context(identity: str) -> bytes:
 
 
 def is_sealed(shelf: Shelf) -> bool:
-    return shelf.setting(SEAL) is not None
+    return _get_setting(shelf, SEAL) is not None
 
 
 def sealed_with(shelf: Shelf) -> dict[str, Any]:
     """What the store says of its master key."""
-    told = shelf.setting(SEAL)
+    told = _get_setting(shelf, SEAL)
     if told is None:
         raise Misconfigured("this memory is not sealed: it has no keys")
     try:
@@ -77,7 +97,7 @@ def sealed_with(shelf: Shelf) -> dict[str, Any]:
 
 def begin(shelf: Shelf, service: KeyService) -> None:
     """Says in a store that is to be sealed which master key it has; whoever comes first says it."""
-    shelf.configure({SEAL: _claim(shelf, service)}, fresh=True)
+    _set_settings(shelf, {SEAL: _claim(shelf, service)}, fresh=True)
 
 
 def _claim(shelf: Shelf, service: KeyService) -> str:
@@ -110,7 +130,7 @@ class Keyring:
         self._service = service
         self._held: dict[str, ScopeKeys | None] = {}
         self._dead: frozenset[str] | None = None
-        self._said = shelf.setting(SEAL)
+        self._said = _get_setting(shelf, SEAL)
         self.noted: Noted = noted or _nothing
         self.epoch = -1  # of the store, when what is held began to be read
 
@@ -151,7 +171,7 @@ class Keyring:
 
     def wrapped(self, scope: str) -> dict[int, str]:
         """A scope's keys as they are kept, by number; empty where they were destroyed."""
-        told = self._shelf.settings(f"{_KEYS}{_hash(scope)}:")
+        told = _get_settings(self._shelf, f"{_KEYS}{_hash(scope)}:")
         return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in told.items()}
 
     def _unwrapped(self, scope: str, number: int, key: str) -> bytes:
@@ -160,12 +180,12 @@ class Keyring:
     def shredded(self) -> frozenset[str]:
         """The scopes whose keys were destroyed."""
         if self._dead is None:
-            self._dead = frozenset(filter(None, self._shelf.settings(_SHREDDED).values()))
+            self._dead = frozenset(filter(None, _get_settings(self._shelf, _SHREDDED).values()))
         return self._dead
 
     def scopes(self) -> list[str]:
         """All that ever had a key."""
-        told = self._shelf.settings(_KEYS).values()
+        told = _get_settings(self._shelf, _KEYS).values()
         return sorted({value.partition(" ")[2] for value in told})
 
     # Making.
@@ -186,19 +206,21 @@ class Keyring:
         """Whoever else begins the scope now gives the same number, and one of us is first."""
         self._make(scope, number, secrets.token_bytes(SECRET_BYTES))
         if scope in self.shredded():
-            self._shelf.configure({_SHREDDED + _hash(scope): ""})
+            _set_settings(self._shelf, {_SHREDDED + _hash(scope): ""})
         self.noted("new", scope)
         self.renew()
         return self._there(scope)
 
     def _make(self, scope: str, number: int, secret: bytes) -> None:
         wrapped = self._service.wrap(secret, context(self._shelf.identity, scope, number))
-        self._shelf.configure({_name(scope, number): f"{b64encode(wrapped).decode()} {scope}"}, fresh=True)
+        _set_settings(
+            self._shelf, {_name(scope, number): f"{b64encode(wrapped).decode()} {scope}"}, fresh=True
+        )
         self._check_same_master()
 
     def _check_same_master(self) -> None:
         """Asked after keys were read or made: those of another master key are none of ours."""
-        if self._shelf.setting(SEAL) != self._said:
+        if _get_setting(self._shelf, SEAL) != self._said:
             raise Outdated("the master key was changed meanwhile: open the memory again with the new one")
 
     def _there(self, scope: str) -> ScopeKeys:
@@ -220,7 +242,7 @@ class Keyring:
     # Destroying.
 
     def destroy(self, scope: str, numbers: Iterable[int]) -> None:
-        self._shelf.configure({_name(scope, number): f" {scope}" for number in numbers})
+        _set_settings(self._shelf, {_name(scope, number): f" {scope}" for number in numbers})
         self.renew()
 
     def shred(self, scope: str) -> None:
@@ -228,7 +250,7 @@ class Keyring:
         gone = {_name(scope, number): f" {scope}" for number in self.wrapped(scope)}
         if not gone:
             raise NotFound(f"scope {scope!r} has no key: nothing was ever stored in it")
-        self._shelf.configure({**gone, _SHREDDED + _hash(scope): scope})
+        _set_settings(self._shelf, {**gone, _SHREDDED + _hash(scope): scope})
         self.noted("shred", scope)
         self.renew()
 
@@ -242,17 +264,17 @@ class Keyring:
         check_master(self._shelf, self._service)
         done: set[str] = set()
         settings = {SEAL: _claim(self._shelf, service)}
-        while rest := {n: v for n, v in self._shelf.settings(_KEYS).items() if n not in done}:
+        while rest := {n: v for n, v in _get_settings(self._shelf, _KEYS).items() if n not in done}:
             done |= rest.keys()
             settings |= {name: self._rewrapped(service, name, value) for name, value in rest.items()}
-            self._shelf.configure(settings)
+            _set_settings(self._shelf, settings)
             settings = {}
         if settings:
-            self._shelf.configure(settings)
-        self._service, self._said = service, self._shelf.setting(SEAL)
+            _set_settings(self._shelf, settings)
+        self._service, self._said = service, _get_setting(self._shelf, SEAL)
         self.noted("rewrap", "")
         self.renew()
-        return sum(not value.startswith(" ") for value in self._shelf.settings(_KEYS).values())
+        return sum(not value.startswith(" ") for value in _get_settings(self._shelf, _KEYS).values())
 
     def _rewrapped(self, service: KeyService, name: str, value: str) -> str:
         key, _, scope = value.partition(" ")

@@ -20,7 +20,8 @@ from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...quality import Tally
-from ...store import Changes, Derived, Erased, Erasure, Head, Look, Store, Watch
+from ...store import Changes, Derived, Erased, Erasure, Head, Look, Store, Watch, verbs
+from ...store.legacy import LegacyStore
 from ...store.passthrough import Around
 from ...store.rules import StaleEpoch
 from . import KeyService, Shredded
@@ -39,7 +40,7 @@ FIRST_PAGE: Final = 64
 ACTORS: Final = "\0actors"  # no scope can be called so: the key for the names of who acted
 
 
-class SealedStore(Around):
+class SealedStore(Around, LegacyStore):
     """Seals what the store inside keeps. `service` holds the master key; `noted` is told of key use."""
 
     sealed = True
@@ -80,7 +81,9 @@ class SealedStore(Around):
         except Shredded:
             keys = None
         if keys is None:
-            keys = self.ring.begun(record.scope, again=not self.inner.scopes(Scope(record.scope)))
+            keys = self.ring.begun(
+                record.scope, again=not verbs.count_scopes(self.inner, Scope(record.scope))
+            )
         return shut(record, keys)
 
     def opened(self, form: Record, how: Callable[[Record, ScopeKeys], Record] = opened) -> Record:
@@ -122,8 +125,8 @@ class SealedStore(Around):
     ) -> list[Record]:
         def write(epoch: int) -> list[Record]:
             forms, actor = [self.shut(record) for record in records], self.actor(by)
-            stored = self.inner.put(
-                forms, now=now, unique=unique, expect=expect, epoch=epoch, by=actor, watch=watch
+            stored = verbs.put(
+                self.inner, forms, now=now, unique=unique, expect=expect, epoch=epoch, by=actor, watch=watch
             )
             return [self._stored(*trio) for trio in zip(records, forms, stored, strict=True)]
 
@@ -145,7 +148,7 @@ class SealedStore(Around):
     ) -> list[Record | None]:
         def write(epoch: int) -> list[Record | None]:
             shut = [(self._named(old), self.shut(new)) for old, new in forms]
-            return self.inner.recast(shut, now=now, epoch=epoch, by=self.actor(by))
+            return verbs.rewrite_form(self.inner, shut, now=now, epoch=epoch, by=self.actor(by))
 
         made = self._writing(epoch, write) if forms else []
         return [None if form is None else self.opened(form) for form in made]
@@ -156,12 +159,12 @@ class SealedStore(Around):
         return record.but(agent=None if keys is None else keys.label("agent", record.agent or ""))
 
     def bury(self, records: Sequence[Record], *, now: float, by: str | None = None) -> list[str]:
-        return self.inner.bury(records, now=now, by=self.actor(by))
+        return verbs.delete_unchanged(self.inner, records, now=now, by=self.actor(by))
 
     def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
         asked = self.asked(where)
         if asked.exact:
-            return self.inner.drop(asked.where, now=now, by=self.actor(by))
+            return verbs.delete_where(self.inner, asked.where, now=now, by=self.actor(by))
         return [id for _, id in self.erase(lambda _: Erasure(where=where), now=now, by=by).gone]
 
     def erase(self, plan: Callable[[Look], Erasure], *, now: float, by: str | None = None) -> Erased:
@@ -172,7 +175,7 @@ class SealedStore(Around):
             with acting_as(asker):  # the thread of another writer may run this, and keys are noted
                 return self._planned(plan, look)
 
-        return self.inner.erase(planned, now=now, by=actor)
+        return verbs.erase(self.inner, planned, now=now, by=actor)
 
     def _planned(self, plan: Callable[[Look], Erasure], look: Look) -> Erasure:
         """What was planned, in the terms of the store inside. Nobody else writes now: keys are right."""
@@ -193,32 +196,35 @@ class SealedStore(Around):
 
     def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
         self.fresh()
-        return [form and self.opened(form) for form in self.inner.get(scope, ids)]
+        return [form and self.opened(form) for form in self.inner.read(scope, ids)]
 
     def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
         self.fresh()
-        return [form and self.opened(form) for form in self.inner.fetch(scope, seqs)]
+        return [form and self.opened(form) for form in self.inner.read(scope, seqs)]
 
     def find(
-        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0
+        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
         asked = self.asked(where)
         if asked.exact and not self.ring.shredded():
             return list(
-                map(self.opened, self.inner.find(asked.where, order=order, limit=limit, offset=offset))
+                map(
+                    self.opened,
+                    self.inner.find(asked.where, order=order, limit=limit, offset=offset, after=after),
+                )
             )
         end = None if limit is None else offset + limit
         if end is not None:
             page = FIRST_PAGE + 4 * end
-            forms = self.inner.find(asked.where, order=order, limit=page)
+            forms = self.inner.find(asked.where, order=order, limit=page, after=after)
             found = list(islice(self._passing(where, asked, forms), end))
             if len(found) == end or len(forms) < page:
                 return found[offset:]
-        forms = self.inner.find(asked.where, order=order)
+        forms = self.inner.find(asked.where, order=order, after=after)
         return list(islice(self._passing(where, asked, forms), offset, end))
 
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
-        return self.scanned(where, partial(self.inner.scan, after=after, batch=batch))
+        return self.scanned(where, partial(partial(verbs.scan, self.inner), after=after, batch=batch))
 
     def scanned(self, where: Where, scan: Callable[[Where], Iterator[Record]]) -> Iterator[Record]:
         asked = self.asked(where)
@@ -256,7 +262,7 @@ class SealedStore(Around):
             return blank(form)
 
     def _matching(self, where: Where, asked: Asked) -> Iterator[Record]:
-        return (form for form in self.inner.scan(asked.where) if where.matches(self._for_filter(form)))
+        return (form for form in verbs.scan(self.inner, asked.where) if where.matches(self._for_filter(form)))
 
     def match(self, where: Where) -> list[int]:
         asked = self.asked(where)
@@ -266,25 +272,29 @@ class SealedStore(Around):
 
     def count(self, where: Where) -> int:
         asked = self.asked(where)
-        return self.inner.count(asked.where) if asked.exact else sum(1 for _ in self._matching(where, asked))
+        return (
+            verbs.count(self.inner, asked.where)
+            if asked.exact
+            else sum(1 for _ in self._matching(where, asked))
+        )
 
     def census(self, where: Where) -> dict[tuple[str, str], int]:
         asked = self.asked(where)
         if asked.exact:
-            return self.inner.census(asked.where)
+            return verbs.count_kinds(self.inner, asked.where)
         return dict(Counter((str(form.kind), str(form.tier)) for form in self._matching(where, asked)))
 
     def scopes(self, scope: Scope | None = None, *, alive_at: float | None = None) -> dict[str, int]:
         """Those that can be read: a shredded scope is left out, though its rows may be there."""
         self.fresh()
-        found = self.inner.scopes(scope, alive_at=alive_at)
+        found = verbs.count_scopes(self.inner, scope, alive_at=alive_at)
         return {path: count for path, count in found.items() if path not in self.ring.shredded()}
 
     def history(self, scope: str, id: str) -> list[Event]:
         """Notes and record are read apart: again, until the newest note is about this record."""
         for _ in range(TRIES):
             self.fresh()
-            told, form = self.inner.history(scope, id), self.inner.get(scope, [id])[0]
+            told, form = self.inner.history(scope, id), self.inner.read(scope, [id])[0]
             newest = next((event.version for event in reversed(told) if event.before is not None), None)
             if newest is None or (form is not None and form.version == newest):
                 break
@@ -297,10 +307,12 @@ class SealedStore(Around):
     # Tallies: who judged is a name, too.
 
     def tally(self, rows: Sequence[Tally], *, since: int) -> None:
-        self.inner.tally([row._replace(what=self._what(row.what, self.actor)) for row in rows], since=since)
+        verbs.add_counts(
+            self.inner, [row._replace(what=self._what(row.what, self.actor)) for row in rows], since=since
+        )
 
     def tallies(self, scope: Scope | None, since: int) -> list[Tally]:
-        rows = self.inner.tallies(scope, since)
+        rows = verbs.read_counts(self.inner, scope, since)
         told = [row._replace(what=self._what(row.what, self._acted)) for row in rows]
         return sorted(told, key=lambda row: row[:3])
 
@@ -335,7 +347,9 @@ class SealedStore(Around):
         rows = {row.seq: row for row in derived}
         for _ in range(TRIES):
             epoch = self.fresh()
-            self.inner.rewrite([self._boxed(form, rows[form.seq]) for form in self._forms(rows)])
+            verbs.replace_derived(
+                self.inner, [self._boxed(form, rows[form.seq]) for form in self._forms(rows)]
+            )
             if self.inner.head().epoch == epoch + 1:
                 return
 
@@ -353,17 +367,17 @@ class SealedStore(Around):
             boxed = [
                 self._boxed(form, Derived(form.seq, given[form.seq], b"")) for form in self._forms(given)
             ]
-            self.inner.stage(name, [(row.seq, row.vector or b"") for row in boxed])
+            verbs.stage_vectors(self.inner, name, [(row.seq, row.vector or b"") for row in boxed])
             if self.inner.head().epoch == epoch:
                 return
 
     def adopt(self, name: str, settings: Mapping[str, str]) -> int:
         """Vectors of shredded scopes, which nobody can read or make anew, are no hindrance."""
         self.fresh()
-        for scope in self.ring.shredded() if self.inner.staged(name) else ():
+        for scope in self.ring.shredded() if verbs.staged_up_to(self.inner, name) else ():
             lost = self.inner.match(Where(scope=Scope(scope)))
-            self.inner.stage(name, [(seq, b"\0") for seq in lost])
-        return self.inner.adopt(name, settings)
+            verbs.stage_vectors(self.inner, name, [(seq, b"\0") for seq in lost])
+        return verbs.switch_vectors(self.inner, name, settings)
 
     def _forms(self, seqs: Iterable[int]) -> Iterator[Record]:
         """The records with these seqs that are there, of whatever scope."""
@@ -371,7 +385,7 @@ class SealedStore(Around):
         if not wanted:
             return
         first, last = min(wanted), max(wanted)
-        for form in self.inner.scan(Where(), after=first - 1, batch=len(wanted)):
+        for form in verbs.scan(self.inner, Where(), after=first - 1, batch=len(wanted)):
             if form.seq > last:
                 return
             if form.seq in wanted and form.scope not in self.ring.shredded():

@@ -24,6 +24,7 @@ from eidet.index import Candidates
 from eidet.index.contract import NOW, WIDTH, noted
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.vectordb import VectorSettings
+from eidet.store import verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 
@@ -84,7 +85,7 @@ def test_a_database_from_an_old_backup_is_noticed_and_made_anew(server: Pinecone
     asked(index)
     backup = deepcopy(server.spaces)
     stored(store, *some(20, 60))
-    store.drop(Where(ids=("3", "4")), now=NOW)
+    verbs.delete_where(store, Where(ids=("3", "4")), now=NOW)
     asked(index)
     assert index.check("a") == []
     server.spaces.clear()
@@ -135,9 +136,9 @@ def test_a_scope_grows_past_what_is_small_and_shrinks_again_while_it_is_used(ser
         assert same(asked(index), asked(plain))
     assert sent(server) > 30
     for n in range(0, 42, 3):
-        store.drop(Where(ids=tuple(f"{n + k}" for k in range(3))), now=NOW)
+        verbs.delete_where(store, Where(ids=tuple(f"{n + k}" for k in range(3))), now=NOW)
         assert same(asked(index), asked(plain))
-    assert (sent(server), store.count(Where())) == (0, 0)
+    assert (sent(server), verbs.count(store, Where())) == (0, 0)
     stored(store, *some(90, 95))
     assert same(asked(index), asked(plain))
     assert index.check("a") == []

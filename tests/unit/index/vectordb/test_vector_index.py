@@ -24,7 +24,7 @@ from eidet.index.vectordb.address import read_address
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.memory import Memory
-from eidet.store import Derived, Store
+from eidet.store import Derived, Store, verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.text import term_id
@@ -60,7 +60,7 @@ def index_on(
 
 
 def stored(store: Store, *records: Record) -> list[Record]:
-    return store.put(records, now=NOW, unique=False)
+    return verbs.put(store, records, now=NOW, unique=False)
 
 
 def asked(index: Any, axis: int | None = 0, words: str = "", scope: str = "a", **how: Any) -> Candidates:
@@ -73,7 +73,7 @@ def asked(index: Any, axis: int | None = 0, words: str = "", scope: str = "a", *
 def best(store: Store, found: Candidates) -> str | None:
     """The id of what is nearest."""
     seq = int(found.seq[int(found.dense.argmax())])
-    record = store.fetch("a", [seq])[0]
+    record = store.read("a", [seq])[0]
     return None if record is None else record.id
 
 
@@ -131,11 +131,11 @@ def test_what_is_gone_is_removed_at_the_next_search(server: Pinecone) -> None:
     index = index_on(server, store)
     stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
     asked(index)
-    store.drop(Where(ids=("3", "4")), now=NOW)
+    verbs.delete_where(store, Where(ids=("3", "4")), now=NOW)
     stored(store, noted("5", words="changed", axis=12))
     assert best(store, asked(index, 12)) == "5"
     assert sent(server) == 6
-    store.drop(Where(scope=Scope("a")), now=NOW)
+    verbs.delete_where(store, Where(scope=Scope("a")), now=NOW)
     index.follow("a")
     assert sent(server) == 0
 
@@ -144,7 +144,7 @@ def test_what_went_while_nobody_looked_is_removed_after_a_restart(server: Pineco
     store = RamStore()
     stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
     asked(index_on(server, store))
-    store.drop(Where(ids=("3",)), now=NOW)
+    verbs.delete_where(store, Where(ids=("3",)), now=NOW)
     again = index_on(server, store, VectorSettings(small=0, ship_rows=1000, background=False))
     assert best(store, asked(again, 4)) == "4"
     assert sent(server) == 7
@@ -174,7 +174,9 @@ def test_vectors_that_were_rewritten_are_sent_again(server: Pinecone) -> None:
     made = stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
     asked(index)
     (before,) = server.spaces
-    store.rewrite(Derived(one.seq, unit((15 - n, 1.0)).tobytes(), one.terms) for n, one in enumerate(made))
+    verbs.replace_derived(
+        store, (Derived(one.seq, unit((15 - n, 1.0)).tobytes(), one.terms) for n, one in enumerate(made))
+    )
     assert best(store, asked(index, 15)) == "0"
     assert (sent(server), index.stats()["rows_in_database"], before in server.spaces) == (8, 8, False)
     assert index.check("a") == []
@@ -185,7 +187,7 @@ def test_closing_sends_what_waits(server: Pinecone) -> None:
     index = index_on(server, store, VectorSettings(small=0, ship_rows=5, background=False))
     stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
     asked(index)
-    store.drop(Where(ids=("3",)), now=NOW)
+    verbs.delete_where(store, Where(ids=("3",)), now=NOW)
     stored(store, noted("new", axis=9))
     index.close()
     index.close()
@@ -239,8 +241,8 @@ def test_only_one_process_sends_at_a_time(server: Pinecone) -> None:
     index = index_on(server, store, clock=clock)
     stored(store, noted("x", axis=1))
     asked(index)
-    (name,) = (name for name in store.settings("vectordb.") if name)
-    assert store.lease(name, "somebody else", now=clock.now, until=clock.now + 100)
+    (name,) = (name for name in verbs.get_settings(store, "vectordb.") if name)
+    assert verbs.take_lease(store, name, "somebody else", now=clock.now, until=clock.now + 100)
     stored(store, noted("y", axis=2))
     assert best(store, asked(index, 2)) == "y"
     assert (sent(server), index.stats()["rows_in_ram"]) == (1, 1)

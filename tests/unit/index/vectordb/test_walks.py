@@ -20,7 +20,7 @@ from eidet.index.vectordb.address import read_address
 from eidet.index.vectordb.index import VectorIndex
 from eidet.index.vectordb.pinecone import PineconeDatabase
 from eidet.net.retry import RetryPolicy
-from eidet.store import Derived
+from eidet.store import Derived, verbs
 from eidet.store.ram import RamStore
 from eidet.text import pack, term_id
 from eidet.text.analysis import pack_analysis
@@ -66,16 +66,18 @@ class Walk:
         return RetryPolicy(deadline_seconds=10.0 if self.server.down is None else 0.02)
 
     def put(self, id: str, axes: list[int]) -> None:
-        self.store.put([long(id, [f"w{id}"], axes=axes, step=len(axes))], now=NOW, unique=False)
+        verbs.put(self.store, [long(id, [f"w{id}"], axes=axes, step=len(axes))], now=NOW, unique=False)
 
     def drop(self, id: str, axes: list[int]) -> None:
-        self.store.drop(Where(ids=(id,)), now=NOW)
+        verbs.delete_where(self.store, Where(ids=(id,)), now=NOW)
 
     def rewrite(self, id: str, axes: list[int]) -> None:
-        record = self.store.get("a", [id])[0]
+        record = self.store.read("a", [id])[0]
         if record is not None:
             vector = b"".join(unit((axis, 1.0)).tobytes() for axis in axes) or None
-            self.store.rewrite([Derived(record.seq, vector, pack_analysis([pack([f"w{id}"])]))])
+            verbs.replace_derived(
+                self.store, [Derived(record.seq, vector, pack_analysis([pack([f"w{id}"])]))]
+            )
 
     def restart(self, id: str, axes: list[int]) -> None:
         self.index = self.opened()

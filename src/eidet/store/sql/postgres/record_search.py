@@ -58,7 +58,7 @@ def read_sessions(
     values = [*condition.values, scope, scope, list(seqs)]
     rows = store.look(lambda c: c.execute(_SESSIONS.format(test=condition.sql), values).fetchall())
     if not condition.exact:
-        found = store.fetch(scope, [seq for _, seq, _ in rows])
+        found = store.read(scope, [seq for _, seq, _ in rows])
         passing = {record.seq for record in found if record and living.matches(record)}
         rows = [(session, seq, seq in passing) for session, seq, _ in rows]
     sessions = {}

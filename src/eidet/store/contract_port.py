@@ -1,0 +1,179 @@
+"""The laws of `Store.write` and `Transaction` themselves; `StoreContract` inherits them."""
+
+from __future__ import annotations
+
+from ..core.errors import BadInput
+from ..core.event import Event
+from ..core.record import Kind, Record, record_digest
+from ..core.scope import Scope
+from ..core.where import Where
+from . import SETTINGS, STAGED, TALLIES, TOMBSTONES, Derived, Store, Transaction, Use
+from .legacy import is_legacy
+
+NOW = 1_700_000_000.0
+
+
+def note(id: str, scope: str = "a", text: str | None = None) -> Record:
+    said = f"{id} of {scope}" if text is None else text
+    return Record(id=id, scope=scope, text=said, created=NOW, occurred=NOW)
+
+
+def ended(record: Record, what: str = "forgotten") -> Event:
+    return Event(what=what, id=record.id, scope=record.scope, at=NOW, version=record.version)
+
+
+class PortContract:
+    """What a job may rely on. A store that is not converted to `write` yet passes these over."""
+
+    @property
+    def port(self) -> Store | None:
+        store: Store = self.store  # type: ignore[attr-defined]
+        return None if is_legacy(store) else store
+
+    def test_a_job_gives_its_answer_and_its_writes_stay(self) -> None:
+        if (store := self.port) is None:
+            return
+        one, two = store.write(lambda transaction: transaction.insert([note("one"), note("two", "b")]))
+        assert 0 < one.seq < two.seq
+        assert store.read("a", ["one", "two"]) == [one, None]
+        assert store.read("b", [two.seq, one.seq]) == [two, None]
+
+    def test_an_error_in_a_job_undoes_everything(self) -> None:
+        if (store := self.port) is None:
+            return
+        old, other = store.write(lambda transaction: transaction.insert([note("old"), note("other")]))
+        store.write(lambda transaction: transaction.set_values(SETTINGS, {"some": "thing"}))
+        before = self.all_of(store)
+
+        def job(transaction: Transaction) -> None:
+            transaction.remove([old], [ended(old)])
+            transaction.insert([note("new"), note("far", "far")])
+            transaction.update([Use("a", "other", 3, NOW), Derived(other.seq, b"v", b"t")])
+            transaction.set_values(SETTINGS, {"some": "else", "more": "x"})
+            transaction.set_values(TOMBSTONES, {("a", b"mark"): NOW})
+            transaction.set_values(STAGED, {1: b"v"}, clear=True)
+            raise BadInput("no")
+
+        try:
+            store.write(job)
+        except BadInput:
+            pass
+        else:
+            raise AssertionError("the error of a job was not raised")
+        assert self.all_of(store) == before
+        (new,) = store.write(lambda transaction: transaction.insert([note("new")]))
+        assert new.seq > other.seq
+        assert store.match(Where()) == sorted(store.match(Where()))
+
+    def all_of(self, store: Store) -> object:
+        return (
+            store.head(),
+            store.find(Where()),
+            store.changes("a", 0, 100),
+            [store.history("a", id) for id in ("old", "other", "new")],
+            [store.values(SETTINGS), store.values(TOMBSTONES), store.values(STAGED), store.values(TALLIES)],
+        )
+
+    def test_a_job_sees_its_own_writes(self) -> None:
+        if (store := self.port) is None:
+            return
+
+        def job(transaction: Transaction) -> None:
+            one, two = transaction.insert([note("one"), note("two", text="said")])
+            assert transaction.read("a", ["two", "none", "one"]) == [two, None, one]
+            assert transaction.same("a", [record_digest(two)]) == [two]
+            assert list(transaction.find(Where())) == [one, two]
+            transaction.remove([one], [ended(one)])
+            assert transaction.read("a", ["one"], bare=True) == [None]
+            assert [event.what for event in transaction.history("a", "one")] == ["created", "forgotten"]
+            transaction.set_values(SETTINGS, {"x": "1", "y": "2"})
+            transaction.set_values(SETTINGS, {"x": None})
+            assert transaction.values(SETTINGS, ["x", "y"]) == {"y": "2"}
+            transaction.update(
+                [Use("a", "two", 2, NOW), Use("a", "two", 1, NOW - 9), Use("a", "none", 1, NOW)]
+            )
+            assert transaction.read("a", ["two"]) == [two.but(uses=3, last_used=NOW)]
+
+        store.write(job)
+        assert [record.id for record in store.find(Where())] == ["two"]
+
+    def test_the_same_content_is_found_by_its_digest(self) -> None:
+        if (store := self.port) is None:
+            return
+        message = note("m", text="same").but(kind=Kind.MESSAGE)
+        records = [note("x", text="same"), message, note("y", text="same"), note("z", "b", text="same")]
+        digests = [record_digest(records[0])]
+
+        def job(transaction: Transaction) -> None:
+            x, m, y, _ = transaction.insert(records)
+            assert transaction.same("a", digests) == [x, y]
+            assert transaction.same("a", digests, every_kind=True) == [x, m, y]
+            assert transaction.same("none", digests) == []
+
+        store.write(job)
+
+    def test_bare_records_tell_which_they_are(self) -> None:
+        if (store := self.port) is None:
+            return
+        (made,) = store.write(lambda transaction: transaction.insert([note("x").but(agent="ann", uses=2)]))
+
+        def job(transaction: Transaction) -> None:
+            found = [*transaction.read("a", ["x"], bare=True), *transaction.find(Where(), bare=True)]
+            for bare in found:
+                assert bare is not None
+                assert (bare.id, bare.scope, bare.seq, bare.version) == ("x", "a", made.seq, 1)
+                assert (bare.created, bare.agent, bare.uses) == (NOW, "ann", 2)
+
+        store.write(job)
+
+    def test_histories_are_edited_by_version(self) -> None:
+        if (store := self.port) is None:
+            return
+
+        def job(transaction: Transaction) -> list[int]:
+            (old,) = transaction.insert([note("x")])
+            event = Event(what="revised", id="x", scope="a", at=NOW, version=2, before={"text": "x of a"})
+            transaction.remove([old], [event])
+            transaction.insert([note("x", text="new").but(version=2)])
+            edits = [{2: {"text": "y"}}, {3: {"text": "z"}}, None, {2: {"text": "again"}}]
+            return [transaction.edit_history({("a", "x"): edit, ("b", "x"): None}) for edit in edits]
+
+        assert store.write(job) == [1, 0, 1, 0]
+        assert [event.before for event in store.history("a", "x")] == [None, None]
+
+    def test_small_values_are_kept_by_table_and_scope(self) -> None:
+        if (store := self.port) is None:
+            return
+        stones = {("a", b"2"): 2.0, ("a", b"1"): 1.0, ("a/b", b"1"): 3.0, ("ab", b"1"): 4.0}
+
+        def job(transaction: Transaction) -> None:
+            transaction.set_values(TOMBSTONES, stones)
+            transaction.set_values(STAGED, {7: b"seven", 5: b"five"})
+            transaction.set_values(TALLIES, {("a", 3, "recall"): {"n": 1}})
+
+        assert store.values(TOMBSTONES, limit=1) == {}
+        store.write(job)
+        assert store.values(TOMBSTONES, [("a", b"1"), ("b", b"1")]) == {("a", b"1"): 1.0}
+        assert list(store.values(TOMBSTONES)) == sorted(stones)
+        assert len(store.values(TOMBSTONES, limit=1)) == 1
+        assert set(store.values(TOMBSTONES, within=Scope("a"))) == {("a", b"1"), ("a", b"2")}
+        assert len(store.values(TOMBSTONES, within=Scope.under("a"))) == 3
+        assert store.values(STAGED) == {5: b"five", 7: b"seven"}
+        store.write(lambda transaction: transaction.set_values(STAGED, {9: b"nine"}, clear=True))
+        assert store.values(STAGED) == {9: b"nine"}
+        assert store.values(TALLIES, within=Scope("a")) == {("a", 3, "recall"): {"n": 1}}
+
+    def test_pages_follow_each_other_by_seq(self) -> None:
+        if (store := self.port) is None:
+            return
+        made = store.write(
+            lambda transaction: transaction.insert([note(str(n), "ab"[n % 2]) for n in range(9)])
+        )
+        seen: list[Record] = []
+        while page := store.find(Where(), limit=4, after=seen[-1].seq if seen else 0):
+            seen += page
+        assert seen == made
+        assert store.find(Where(), after=made[6].seq, order="-seq") == [made[8], made[7]]
+        assert store.count_by(Where(), ("scope",)) == {("a",): 5, ("b",): 4}
+        assert store.count_by(Where(scope=Scope("none"))) == {(): 0}
+        assert store.count_by(Where(scope=Scope("none")), ("kind", "tier")) == {}

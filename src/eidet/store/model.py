@@ -1,0 +1,204 @@
+"""The values that stores take and give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+
+from ..core.event import Event
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.where import Where
+
+K = TypeVar("K")
+V = TypeVar("V")
+Uses = Mapping[tuple[str, str], tuple[int, float]]  # (scope, id) -> (how often, when last)
+SCOPE_MARK: Final = b""  # entombs all that a scope held until then …
+BELOW_MARK: Final = b"/"  # … and all that the scopes below it held
+ORDERS = ("seq", "occurred", "created", "importance", "step", "uses")
+
+
+class Head(NamedTuple):
+    """How far a store has come. `epoch` rises when stored vectors or terms were rewritten in place."""
+
+    epoch: int
+    seq: int
+
+
+class Entry(NamedTuple):
+    """What an index needs of a record."""
+
+    seq: int
+    kind: str
+    tier: str
+    trust: str
+    agent: str | None
+    session: str | None
+    who: str | None
+    source: str | None
+    occurred: float
+    created: float
+    step: int | None
+    x: float | None
+    y: float | None
+    z: float | None
+    importance: float
+    expires: float | None
+    level: int
+    vector: bytes | None
+    terms: bytes
+
+
+class Changes(NamedTuple):
+    """What changed in a scope up to `head`: new entries by rising seq, and seqs that are gone.
+
+    Whoever was here last before seq `pruned` is not told everything that is gone, and begins anew.
+    """
+
+    head: Head
+    entries: Sequence[Entry]
+    gone: Sequence[int]
+    pruned: int = 0
+
+
+class Derived(NamedTuple):
+    """A record's derived bytes, to be written in place of what is stored for that seq."""
+
+    seq: int
+    vector: bytes | None
+    terms: bytes
+
+
+class Claim(NamedTuple):
+    """What a record that is to be written may not be, as marks of what was forgotten: see `marks`.
+
+    `says` are those of its content. `id` is that of its id, which counts for what was created before
+    the id was forgotten. `made_of` are those of the ids it was derived from, which count where no
+    such record is there.
+    """
+
+    says: Sequence[bytes] = ()
+    id: bytes | None = None
+    made_of: Sequence[tuple[str, bytes]] = ()
+
+
+class Watch(NamedTuple):
+    """What a write does about what was forgotten for good.
+
+    `claims` gives one claim per record; it is only asked in a store that has tombstones. With
+    `again`, the tombstones of what is said are lifted; without, such records are `Entombed`.
+    `returning` records also may not be older than the end of their scope.
+    """
+
+    claims: Callable[[], Sequence[Claim]]
+    again: bool = False
+    returning: bool = False
+
+
+class Stone(NamedTuple):
+    """A tombstone to be: `mark` must not come back to `scope`."""
+
+    scope: str
+    mark: bytes
+
+
+class Erasure(NamedTuple):
+    """What is to happen at once when memories are forgotten for good.
+
+    `gone` are deleted as `drop` does, and so is all that matches `where`. `anew` are derived records:
+    (as it is, as it shall be); they become the next version, and history keeps nothing of what they
+    said before.
+    """
+
+    gone: Sequence[Record] = ()
+    where: Where | None = None
+    anew: Sequence[tuple[Record, Record]] = ()
+    stones: Sequence[Stone] = ()
+    settings: Mapping[str, str] = {}
+
+
+class Erased(NamedTuple):
+    """The (scope, id) of what was deleted, and how many notes of the history lost what they told."""
+
+    gone: list[tuple[str, str]]
+    histories: int
+
+
+class Scrubbed(NamedTuple):
+    """Bytes that were given back, and in words what is not clean yet, and why."""
+
+    freed: int = 0
+    pending: tuple[str, ...] = ()
+
+
+class Reader(Protocol):
+    """What the plan of an erasure reads: the transaction that carries it out, or a store for a dry run."""
+
+    def scan(self, where: Where) -> Iterator[Record]:
+        """Matching records by rising seq."""
+
+    def twins(self, records: Sequence[Record]) -> list[Record]:
+        """All other records of their scopes that say word for word what one of these says."""
+
+    def derived(self, scope: Scope) -> list[Record]:
+        """Those of a scope that were derived from others."""
+
+    def history(self, scope: str, id: str) -> list[Event]: ...
+
+    def setting(self, name: str) -> str | None: ...
+
+
+Look = Reader  # the name it has in stores that are not converted yet
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Generic[K, V]):
+    """A table of small values. If its keys are tuples, they begin with the scope that they belong to."""
+
+    name: str
+
+
+SETTINGS: Final[Table[str, str]] = Table("settings")  # of the store as a whole; also leases and the epoch
+STAGED: Final[Table[int, bytes]] = Table("staged")  # the next embedder's vectors, by seq
+TOMBSTONES: Final[Table[tuple[str, bytes], float]] = Table(
+    "tombstones"
+)  # since when (scope, mark) is forgotten
+TALLIES: Final[Table[tuple[str, int, str], Mapping[str, int]]] = Table(
+    "tallies"
+)  # counts by (scope, day, thing)
+EPOCH: Final = "epoch"  # the setting behind `Head.epoch`
+
+
+class Use(NamedTuple):
+    """An addition to a record's use count."""
+
+    scope: str
+    id: str
+    times: int
+    when: float
+
+
+def entry_of(record: Record) -> Entry:
+    x, y, z = (*(record.place or ()), None, None, None)[:3]
+    return Entry(
+        record.seq,
+        record.kind,
+        record.tier,
+        record.trust,
+        record.agent,
+        record.session,
+        record.who,
+        record.source,
+        record.occurred,
+        record.created,
+        record.step,
+        x,
+        y,
+        z,
+        record.importance,
+        record.expires,
+        record.level,
+        record.vector,
+        record.terms,
+    )

@@ -1,0 +1,69 @@
+"""What callers ask of any store, written once over `Store` and `Transaction`.
+
+writing.py    put, rewrite_form, delete_unchanged, delete_where
+erasing.py    erase, tombstones, what a plan reads
+values.py     settings, leases, counts, uses, staged vectors
+reading.py    scan, counts, quality_counts, fingerprint, what depends on a store's abilities
+"""
+
+from .erasing import StoreReader, erase, lift_tombstones, tombstones_in
+from .reading import (
+    compact,
+    count,
+    count_kinds,
+    count_scopes,
+    fingerprint,
+    measure_size,
+    prune_history,
+    quality_counts,
+    scan,
+    scrub_files,
+)
+from .values import (
+    add_counts,
+    add_uses,
+    get_setting,
+    get_settings,
+    read_counts,
+    replace_derived,
+    rewrite_history,
+    set_settings,
+    stage_vectors,
+    staged_up_to,
+    switch_vectors,
+    take_lease,
+)
+from .writing import delete_unchanged, delete_where, put, rewrite_form
+
+__all__ = [
+    "StoreReader",
+    "add_counts",
+    "add_uses",
+    "compact",
+    "count",
+    "count_kinds",
+    "count_scopes",
+    "delete_unchanged",
+    "delete_where",
+    "erase",
+    "fingerprint",
+    "get_setting",
+    "get_settings",
+    "lift_tombstones",
+    "measure_size",
+    "prune_history",
+    "put",
+    "quality_counts",
+    "read_counts",
+    "replace_derived",
+    "rewrite_form",
+    "rewrite_history",
+    "scan",
+    "scrub_files",
+    "set_settings",
+    "stage_vectors",
+    "staged_up_to",
+    "switch_vectors",
+    "take_lease",
+    "tombstones_in",
+]

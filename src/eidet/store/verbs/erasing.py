@@ -1,0 +1,139 @@
+"""Forgetting for good: what is deleted, written anew and entombed in one write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ...core.event import Event
+from ...core.record import Record, record_digest
+from ...core.scope import Scope
+from ...core.where import Where
+from .. import Store, Transaction
+from ..abilities import FindsDerived, FindsSame
+from ..legacy import is_legacy
+from ..model import SETTINGS, TOMBSTONES, Erased, Erasure, Reader
+from .reading import scan
+from .values import get_setting
+from .writing import clear_tallies, delete_records, replace_censored
+
+
+def erase(store: Store, plan: Callable[[Reader], Erasure], *, now: float, by: str | None = None) -> Erased:
+    """Deletes, writes anew and entombs what `plan` says, all at once.
+
+    The plan is made inside of the write: what it saw is as it is. Its errors undo everything.
+    """
+    if is_legacy(store):
+        return store.erase(plan, now=now, by=by)
+
+    def job(transaction: Transaction) -> Erased:
+        return _erase(transaction, plan(TransactionReader(transaction)), now, by)
+
+    return store.write(job)
+
+
+def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None) -> Erased:
+    doomed = list({(record.scope, record.id): record for record in wanted.gone}.values())
+    if wanted.where is not None:
+        known = {(record.scope, record.id) for record in doomed}
+        found = transaction.find(wanted.where, bare=True)
+        doomed += [record for record in found if (record.scope, record.id) not in known]
+        clear_tallies(transaction, wanted.where)
+    censored = delete_records(transaction, doomed, now, by)
+    censored += replace_censored(transaction, wanted.anew, now, by)
+    stones = dict.fromkeys(((stone.scope, stone.mark) for stone in wanted.stones), now)
+    transaction.set_values(TOMBSTONES, stones)
+    transaction.set_values(SETTINGS, wanted.settings)
+    return Erased([(record.scope, record.id) for record in doomed], censored)
+
+
+def tombstones_in(store: Store, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
+    """Which of the marks are forgotten in a scope, and since when."""
+    if is_legacy(store):
+        return store.entombed(scope, marks)
+    found = store.values(TOMBSTONES, [(scope, mark) for mark in marks])
+    return {mark: since for (_, mark), since in found.items()}
+
+
+def lift_tombstones(store: Store, scope: str, marks: Sequence[bytes]) -> int:
+    """Lifts tombstones; how many there were."""
+    if is_legacy(store):
+        return store.exhume(scope, marks)
+
+    def job(transaction: Transaction) -> int:
+        there = transaction.values(TOMBSTONES, [(scope, mark) for mark in marks])
+        transaction.set_values(TOMBSTONES, dict.fromkeys(there))
+        return len(there)
+
+    return store.write(job)
+
+
+class TransactionReader:
+    """A plan reads the transaction that carries it out."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def scan(self, where: Where) -> Iterator[Record]:
+        return self._transaction.find(where)
+
+    def twins(self, records: Sequence[Record]) -> list[Record]:
+        return _others(records, self._same)
+
+    def _same(self, scope: str, digests: Sequence[bytes]) -> Iterable[Record]:
+        return self._transaction.same(scope, digests, every_kind=True)
+
+    def derived(self, scope: Scope) -> list[Record]:
+        if isinstance(self._transaction, FindsDerived):
+            return self._transaction.derived(scope)
+        return [record for record in self.scan(Where(scope=scope)) if record.derived_from]
+
+    def history(self, scope: str, id: str) -> list[Event]:
+        return self._transaction.history(scope, id)
+
+    def setting(self, name: str) -> str | None:
+        return self._transaction.values(SETTINGS, (name,)).get(name)
+
+
+class StoreReader:
+    """A dry run reads a store while others go on writing: it takes no lock."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def scan(self, where: Where) -> Iterator[Record]:
+        return scan(self._store, where)
+
+    def twins(self, records: Sequence[Record]) -> list[Record]:
+        return _others(records, self._same)
+
+    def _same(self, scope: str, digests: Sequence[bytes]) -> Iterable[Record]:
+        if isinstance(self._store, FindsSame):
+            return self._store.same(scope, digests, every_kind=True)
+        wanted = set(digests)
+        found = scan(self._store, Where(scope=Scope(scope)))
+        return (record for record in found if record_digest(record) in wanted)
+
+    def derived(self, scope: Scope) -> list[Record]:
+        if isinstance(self._store, FindsDerived):
+            return self._store.derived(scope)
+        return [record for record in self.scan(Where(scope=scope)) if record.derived_from]
+
+    def history(self, scope: str, id: str) -> list[Event]:
+        return self._store.history(scope, id)
+
+    def setting(self, name: str) -> str | None:
+        return get_setting(self._store, name)
+
+
+def _others(
+    records: Sequence[Record], same: Callable[[str, Sequence[bytes]], Iterable[Record]]
+) -> list[Record]:
+    """All other records of their scopes that say word for word what one of these says."""
+    known = {record.seq for record in records}
+    said: dict[str, dict[bytes, None]] = {}
+    for record in records:
+        said.setdefault(record.scope, {})[record_digest(record)] = None
+    found: list[Record] = []
+    for scope, digests in said.items():
+        found += [record for record in same(scope, list(digests)) if record.seq not in known]
+    return found

@@ -1,0 +1,122 @@
+"""Reading records beyond what the port answers by itself, and what depends on a store's abilities."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ...core.record import Record, record_digest
+from ...core.scope import Scope
+from ...core.where import Where
+from ...quality import Survey
+from .. import Store
+from ..abilities import Compacts, CountsQuality, MeasuresSize, PrunesHistory, ScrubsFiles
+from ..legacy import is_legacy
+from ..model import Scrubbed
+from ..rules import UNIQUE_KINDS
+
+
+def scan(store: Store, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
+    """Matching records above a seq, by rising seq; holds no lock, and never all of them in memory."""
+    if is_legacy(store):
+        yield from store.scan(where, after=after, batch=batch)
+        return
+    while found := store.find(where, limit=batch, after=after):
+        yield from found
+        if len(found) < batch:
+            return
+        after = found[-1].seq
+
+
+def count(store: Store, where: Where) -> int:
+    """How many records match."""
+    return store.count_by(where)[()]
+
+
+def count_kinds(store: Store, where: Where) -> dict[tuple[str, str], int]:
+    """How many records match, by (kind, tier)."""
+    if is_legacy(store):
+        return store.census(where)
+    return {(kind, tier): n for (kind, tier), n in store.count_by(where, ("kind", "tier")).items()}
+
+
+def count_scopes(
+    store: Store, scope: Scope | None = None, *, alive_at: float | None = None
+) -> dict[str, int]:
+    """Scopes that hold records, with their counts, by name; all of them or those in `scope`.
+
+    With `alive_at`, records that have expired by then do not count.
+    """
+    if is_legacy(store):
+        return store.scopes(scope, alive_at=alive_at)
+    counts = store.count_by(Where(scope=scope, alive_at=alive_at), ("scope",))
+    return {path: n for (path,), n in sorted(counts.items())}
+
+
+def fingerprint(store: Store, seq: int) -> str | None:
+    """What tells the write with this seq from any other, if it still knows; the same each time."""
+    if is_legacy(store):
+        return store.witness(seq)
+    for record in store.find(Where(), limit=1, after=seq - 1):
+        if record.seq == seq:
+            return f"{record.id} {record.created}"
+    return None
+
+
+def quality_counts(
+    store: Store, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float
+) -> Survey:
+    """Counts living records as of one moment; may have to look at each of them.
+
+    Fresh ones were created at `fresh` or later, ripe ones before `ripe`; stale ones were created before
+    `stale` and not used since. Duplicates are facts and documents that say what another one of their
+    scope says; the first one is none.
+    """
+    if is_legacy(store) or isinstance(store, CountsQuality):
+        return store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
+    living = store.find(Where(scope=scope, alive_at=now))
+    said = Counter((r.scope, record_digest(r)) for r in living if r.kind in UNIQUE_KINDS)
+    old = [record for record in living if record.created < ripe]
+    return Survey(
+        records=len(living),
+        used=sum(record.uses > 0 for record in living),
+        fresh=sum(record.created >= fresh for record in living),
+        oldest=min((record.created for record in living), default=None),
+        ripe=len(old),
+        never=sum(record.uses == 0 for record in old),
+        stale=sum(_is_stale(record, stale) for record in living),
+        distinct=len(said),
+        duplicates=said.total() - len(said),
+    )
+
+
+def _is_stale(record: Record, stale: float) -> bool:
+    return record.created < stale and (record.last_used is None or record.last_used < stale)
+
+
+def prune_history(store: Store, before: float, *, dead: bool, most: int) -> int:
+    """Removes up to `most` events of moves from the history that are older than `before`; how many.
+
+    With `dead`, all that is told of records that are no more, too. 0 from a store that cannot.
+    """
+    if isinstance(store, PrunesHistory):
+        return store.prune(before, dead=dead, most=most)
+    return 0
+
+
+def compact(store: Store, most: int) -> int:
+    """Gives up to `most` unused bytes back to the disk; how many. 0: there are none, or it cannot."""
+    return store.trim(most) if isinstance(store, Compacts) else 0
+
+
+def scrub_files(store: Store, said: Sequence[bytes] | None) -> Scrubbed:
+    """Leaves nothing of what was deleted in the files of the store, if it has files.
+
+    `said` are bytes that must not be found there any more; None where nobody knows.
+    """
+    return store.scrub(said) if isinstance(store, ScrubsFiles) else Scrubbed()
+
+
+def measure_size(store: Store) -> int:
+    """Bytes the store takes where it lives; 0 if it does not know."""
+    return store.size() if isinstance(store, MeasuresSize) else 0

@@ -1,0 +1,189 @@
+"""Small values and what is updated in place: settings, leases, counts, uses, histories, vectors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from ...core.scope import Scope
+from ...core.validate import Json
+from ...core.where import Where
+from ...quality import Tally
+from .. import Store, Transaction
+from ..abilities import SwitchesVectors
+from ..legacy import is_legacy
+from ..model import EPOCH, SETTINGS, STAGED, TALLIES, Derived, Use, Uses
+from ..rules import lease_of, may_lease
+from .writing import epoch_of
+
+_STAGED_NAME = "staged"  # whose vectors are staged
+_STAGED_UP_TO = "staged_up_to"
+
+
+def get_setting(store: Store, name: str) -> str | None:
+    return store.values(SETTINGS, (name,)).get(name)
+
+
+def get_settings(store: Store, prefix: str) -> dict[str, str]:
+    """The settings whose names begin so, by name."""
+    return store.values(SETTINGS, prefix=prefix)
+
+
+def set_settings(store: Store, settings: Mapping[str, str], *, fresh: bool = False) -> None:
+    """Writes settings, all or none; with `fresh`, those that are set already are left alone."""
+    if is_legacy(store):
+        return store.configure(settings, fresh=fresh)
+
+    def job(transaction: Transaction) -> None:
+        kept = transaction.values(SETTINGS, list(settings)) if fresh else {}
+        transaction.set_values(SETTINGS, {**settings, **kept})
+
+    return store.write(job)
+
+
+def take_lease(store: Store, name: str, owner: str, *, now: float, until: float) -> bool:
+    """Whether the owner may do what is named until then: nobody else may meanwhile, in any process.
+
+    Whoever has it may have it again; `until` in the past gives it back.
+    """
+    if is_legacy(store):
+        return store.lease(name, owner, now=now, until=until)
+    key = f"lease:{name}"
+
+    def job(transaction: Transaction) -> bool:
+        mine = may_lease(transaction.values(SETTINGS, (key,)).get(key), owner, now)
+        if mine:
+            transaction.set_values(SETTINGS, {key: lease_of(owner, until)})
+        return mine
+
+    return store.write(job)
+
+
+def add_uses(store: Store, uses: Uses) -> None:
+    """Adds to use counts; records that are gone are passed over. Changes no version or seq."""
+    if is_legacy(store):
+        return store.note(uses)
+    if not uses:
+        return None
+    rows = [Use(scope, id, count, when) for (scope, id), (count, when) in uses.items()]
+    return store.write(lambda transaction: transaction.update(rows))
+
+
+def add_counts(store: Store, rows: Sequence[Tally], *, since: int) -> None:
+    """Adds counts to those of the same scope, day and thing; all rows or none.
+
+    Nothing is lost when several processes add at once. The scopes named have no days before `since`
+    after it. Changes no seq.
+    """
+    if is_legacy(store):
+        return store.tally(rows, since=since)
+    if not rows:
+        return None
+    return store.write(lambda transaction: _add_counts(transaction, rows, since))
+
+
+def _add_counts(transaction: Transaction, rows: Sequence[Tally], since: int) -> None:
+    keys = [(row.scope, row.day, row.what) for row in rows]
+    totals: dict[tuple[str, int, str], Counter[str]] = {}
+    for key, counts in transaction.values(TALLIES, keys).items():
+        totals[key] = Counter(counts)
+    for key, row in zip(keys, rows, strict=True):
+        totals.setdefault(key, Counter()).update(row.counts)
+    transaction.set_values(TALLIES, {key: dict(total) for key, total in totals.items()})
+    for scope in dict.fromkeys(row.scope for row in rows):
+        kept = transaction.values(TALLIES, within=Scope(scope))
+        transaction.set_values(TALLIES, {key: None for key in kept if key[1] < since})
+
+
+def read_counts(store: Store, scope: Scope | None, since: int) -> list[Tally]:
+    """The counts of a scope (None: of all) from a day on, by scope, day and thing."""
+    if is_legacy(store):
+        return store.tallies(scope, since)
+    found = store.values(TALLIES, within=scope).items()
+    return [Tally(*key, dict(counts)) for key, counts in found if key[1] >= since]
+
+
+def rewrite_history(store: Store, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
+    """Puts what the history tells of a record's content in other words, by version; how many events.
+
+    Only events that still tell something: what was forgotten stays so. Changes no seq.
+    """
+    if is_legacy(store):
+        return store.retell(scope, id, before)
+    if not before:
+        return 0
+    return store.write(lambda transaction: transaction.edit_history({(scope, id): before}))
+
+
+def replace_derived(store: Store, derived: Iterable[Derived]) -> None:
+    """Replaces derived bytes in place and raises the epoch. Records that are gone are passed over."""
+    if is_legacy(store):
+        return store.rewrite(derived)
+    rows = list(derived)
+
+    def job(transaction: Transaction) -> None:
+        transaction.update(rows)
+        _raise_epoch(transaction)
+
+    return store.write(job)
+
+
+def _raise_epoch(transaction: Transaction) -> None:
+    transaction.set_values(SETTINGS, {EPOCH: str(epoch_of(transaction) + 1)})
+
+
+def stage_vectors(store: Store, name: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+    """Keeps vectors (by seq) of the next embedder aside, across restarts; another name starts anew."""
+    if is_legacy(store):
+        return store.stage(name, vectors)
+
+    def job(transaction: Transaction) -> None:
+        known = transaction.values(SETTINGS, (_STAGED_NAME, _STAGED_UP_TO))
+        same = known.get(_STAGED_NAME) == name
+        last = int(known.get(_STAGED_UP_TO, 0)) if same else 0
+        last = max([last, *(seq for seq, _ in vectors)])
+        transaction.set_values(STAGED, dict(vectors), clear=not same)
+        transaction.set_values(SETTINGS, {_STAGED_NAME: name, _STAGED_UP_TO: str(last)})
+
+    return store.write(job)
+
+
+def staged_up_to(store: Store, name: str) -> int:
+    """Up to which seq vectors of this embedder are kept aside; 0 if none."""
+    if is_legacy(store):
+        return store.staged(name)
+    known = store.values(SETTINGS, (_STAGED_NAME, _STAGED_UP_TO))
+    return int(known[_STAGED_UP_TO]) if known.get(_STAGED_NAME) == name else 0
+
+
+def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:
+    """Makes the staged vectors those of the records, and writes settings, at once.
+
+    Only if every record with a vector has one staged; else nothing happens. The answer is how many
+    lack one, so 0 means done.
+    """
+    if is_legacy(store):
+        return store.adopt(name, settings)
+    if isinstance(store, SwitchesVectors):
+        return store.switch_vectors(name, settings)
+    return store.write(lambda transaction: _switch_vectors(transaction, name, settings))
+
+
+def _switch_vectors(transaction: Transaction, name: str, settings: Mapping[str, str]) -> int:
+    staged: Mapping[int, bytes] = {}
+    if transaction.values(SETTINGS, (_STAGED_NAME,)).get(_STAGED_NAME) == name:
+        staged = transaction.values(STAGED)
+    rows = []
+    lacking = 0
+    for record in transaction.find(Where()):
+        if record.vector is None:
+            continue
+        vector = staged.get(record.seq)
+        lacking += vector is None
+        rows.append(Derived(record.seq, vector, record.terms))
+    if not lacking:
+        transaction.update(rows)
+        transaction.set_values(STAGED, {}, clear=True)
+        transaction.set_values(SETTINGS, {**settings, _STAGED_NAME: None, _STAGED_UP_TO: None})
+        _raise_epoch(transaction)
+    return lacking

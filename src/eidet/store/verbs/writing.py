@@ -1,0 +1,395 @@
+"""Writing records: the rules that all stores share, over a transaction.
+
+`now` and `by` are those of the moment at which the caller asked: jobs run in other threads, and again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ...core.errors import Conflict
+from ...core.event import Event
+from ...core.record import Record, record_digest
+from ...core.where import Where
+from .. import Store, Transaction
+from ..legacy import is_legacy
+from ..model import EPOCH, SETTINGS, TALLIES, TOMBSTONES, Claim, Use, Watch
+from ..rules import (
+    UNIQUE_KINDS,
+    check_entombed,
+    check_epoch,
+    check_expected,
+    ends_of,
+    recast_of,
+    said_before,
+    says_the_same,
+    succeed,
+)
+
+Key = tuple[str, str]  # scope, id
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How records are put."""
+
+    now: float
+    unique: bool
+    expect: int | None
+    by: str | None
+
+
+def put(
+    store: Store,
+    records: Sequence[Record],
+    *,
+    now: float,
+    unique: bool = True,
+    expect: int | None = None,
+    epoch: int | None = None,
+    by: str | None = None,
+    watch: Watch | None = None,
+) -> list[Record]:
+    """Writes all records or none; one answer per record, in order, as it is now stored.
+
+    A record whose (scope, id) exists becomes its next version; one that says the same is left alone.
+    With `unique`, a fact or document whose content its scope already has under another id is not
+    stored again: the answer is the one that is there, with a use counted. With `expect`, each record
+    must exist in that version, else Conflict; with `epoch`, the store must still be in that epoch,
+    else Conflict. With `watch`, forgotten content is `Entombed`, and nothing is written.
+    """
+    if is_legacy(store):
+        return store.put(records, now=now, unique=unique, expect=expect, epoch=epoch, by=by, watch=watch)
+    if not records:
+        return []
+    if expect is not None and len({(r.scope, r.id) for r in records}) < len(records):
+        raise Conflict("a record cannot be changed twice from one version")
+    how = _How(now, unique, expect, by)
+
+    def job(transaction: Transaction) -> list[Record]:
+        check_epoch_of(transaction, epoch)
+        if watch is not None:
+            check_tombstones(transaction, records, watch)
+        return _put_all(transaction, records, how)
+
+    return store.write(job)
+
+
+def check_epoch_of(transaction: Transaction, epoch: int | None) -> None:
+    if epoch is not None:
+        check_epoch(epoch, epoch_of(transaction))
+
+
+def epoch_of(source: Store | Transaction) -> int:
+    return int(source.values(SETTINGS, (EPOCH,)).get(EPOCH, 0))
+
+
+def check_tombstones(transaction: Transaction, records: Sequence[Record], watch: Watch) -> None:
+    """`Entombed` if one of the records may not be written; lifts tombstones where that is meant."""
+    if not transaction.values(TOMBSTONES, limit=1):
+        return
+    claims = watch.claims()
+    since = transaction.values(TOMBSTONES, _marks_asked(records, claims, watch))
+    sources: dict[str, dict[str, None]] = {}
+    for record, claim in zip(records, claims, strict=True):
+        if claim.made_of:
+            sources.setdefault(record.scope, {}).update(dict.fromkeys(id for id, _ in claim.made_of))
+    there = _read_keys(transaction, sources, bare=True)
+    check_entombed(
+        records,
+        claims,
+        watch,
+        lambda scope, mark: since.get((scope, mark)),
+        lambda scope, name: (scope, name) in there,
+    )
+    if watch.again:
+        lifted = _marks_said(records, claims)
+        transaction.set_values(TOMBSTONES, dict.fromkeys(lifted))
+
+
+def _marks_asked(
+    records: Sequence[Record], claims: Sequence[Claim], watch: Watch
+) -> dict[tuple[str, bytes], None]:
+    """The tombstones that decide about the records."""
+    asked = dict.fromkeys(_marks_said(records, claims))
+    for record, claim in zip(records, claims, strict=True):
+        if claim.id is not None:
+            asked[record.scope, claim.id] = None
+        for _, mark in claim.made_of:
+            asked[record.scope, mark] = None
+        if watch.returning:
+            asked.update(dict.fromkeys(ends_of(record.scope)))
+    return asked
+
+
+def _marks_said(records: Sequence[Record], claims: Sequence[Claim]) -> Iterator[tuple[str, bytes]]:
+    for record, claim in zip(records, claims, strict=True):
+        for mark in claim.says:
+            yield record.scope, mark
+
+
+def _put_all(transaction: Transaction, records: Sequence[Record], how: _How) -> list[Record]:
+    stored: list[Record] = []
+    for part in _parts(records, how.unique):
+        stored += _put_part(transaction, part, how)
+    return stored
+
+
+def _parts(records: Sequence[Record], unique: bool) -> Iterator[Sequence[Record]]:
+    """Runs of records none of which can be about another of its run: no id and no content twice."""
+    if len(records) == 1:
+        yield records
+        return
+    part: list[Record] = []
+    seen: set[tuple[str, str | bytes]] = set()
+    for record in records:
+        keys: list[tuple[str, str | bytes]] = [(record.scope, record.id)]
+        if unique and record.kind in UNIQUE_KINDS:
+            keys.append((record.scope, record_digest(record)))
+        if not seen.isdisjoint(keys):
+            yield part
+            part, seen = [], set()
+        part.append(record)
+        seen.update(keys)
+    yield part
+
+
+def _put_part(transaction: Transaction, records: Sequence[Record], how: _How) -> list[Record]:
+    there = read_records(transaction, records)
+    if how.expect is not None:
+        for record in records:
+            check_expected(how.expect, there.get((record.scope, record.id)), record.id)
+    twins = _living_twins(transaction, records, there, how) if how.unique else {}
+    if len(records) > 1 and any((twin.scope, twin.id) in there for twin in twins.values()):
+        return [_put_part(transaction, [record], how)[0] for record in records]
+    return _write_part(transaction, records, there, twins, how)
+
+
+def _write_part(
+    transaction: Transaction,
+    records: Sequence[Record],
+    there: dict[Key, Record],
+    twins: dict[Key, Record],
+    how: _How,
+) -> list[Record]:
+    """Writes in the order of the records, and as many as possible at once."""
+    writer = _InOrder(transaction)
+    answers = [_decide(record, there, twins, how, writer) for record in records]
+    inserted = iter(writer.finish())
+    if twins:
+        transaction.update([Use(twin.scope, twin.id, 1, how.now) for twin in twins.values()])
+    return [next(inserted) if answer is None else answer for answer in answers]
+
+
+def _decide(
+    record: Record,
+    there: dict[Key, Record],
+    twins: dict[Key, Record],
+    how: _How,
+    writer: _InOrder,
+) -> Record | None:
+    """The record that is there and stays; None where this one is written."""
+    key = (record.scope, record.id)
+    old = there.get(key)
+    if old is None:
+        twin = twins.get(key)
+        if twin is not None:
+            return _used(twin, how.now)
+        writer.insert(record)
+        return None
+    before = said_before(old, record)
+    if says_the_same(old, record, before, how.expect):
+        return old
+    new = succeed(old, record)
+    writer.replace(old, new, _event("revised", new, how.now, how.by, before))
+    return None
+
+
+class _InOrder:
+    """Inserts and replaces in the order asked, so that seqs rise with it; inserts wait for each other."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self._waiting: list[Record] = []
+        self._stored: list[Record] = []
+
+    def insert(self, record: Record) -> None:
+        self._waiting.append(record)
+
+    def replace(self, old: Record, new: Record, event: Event) -> None:
+        self._flush()
+        self._transaction.remove([old], [event])
+        self._waiting.append(new)
+
+    def finish(self) -> list[Record]:
+        """What was inserted, in order, with its seqs."""
+        self._flush()
+        return self._stored
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._stored += self._transaction.insert(self._waiting)
+            self._waiting = []
+
+
+def _living_twins(
+    transaction: Transaction, records: Sequence[Record], there: dict[Key, Record], how: _How
+) -> dict[Key, Record]:
+    """By the (scope, id) of a record that is new: the living fact or document that says the same."""
+    wanted: dict[str, dict[bytes, str]] = {}
+    for record in records:
+        if record.kind in UNIQUE_KINDS and (record.scope, record.id) not in there:
+            wanted.setdefault(record.scope, {})[record_digest(record)] = record.id
+    twins = {}
+    for scope, digests in wanted.items():
+        for twin in transaction.same(scope, list(digests)):
+            if twin.expires is None or twin.expires > how.now:
+                twins[scope, digests[record_digest(twin)]] = twin
+    return twins
+
+
+def _used(record: Record, now: float) -> Record:
+    last = now if record.last_used is None else max(now, record.last_used)
+    return record.but(uses=record.uses + 1, last_used=last)
+
+
+def read_records(
+    transaction: Transaction, records: Iterable[Record], *, bare: bool = False
+) -> dict[Key, Record]:
+    """The stored records with the same (scope, id), where there are some."""
+    keys: dict[str, dict[str, None]] = {}
+    for record in records:
+        keys.setdefault(record.scope, {})[record.id] = None
+    return _read_keys(transaction, keys, bare=bare)
+
+
+def _read_keys(
+    transaction: Transaction, keys: dict[str, dict[str, None]], *, bare: bool
+) -> dict[Key, Record]:
+    there = {}
+    for scope, ids in keys.items():
+        for record in transaction.read(scope, list(ids), bare=bare):
+            if record is not None:
+                there[scope, record.id] = record
+    return there
+
+
+def _event(what: str, record: Record, now: float, by: str | None, before: object = None) -> Event:
+    return Event(
+        what=what,
+        id=record.id,
+        scope=record.scope,
+        at=now,
+        by=by,
+        version=record.version,
+        before=before,  # type: ignore[arg-type]
+    )
+
+
+def rewrite_form(
+    store: Store,
+    forms: Sequence[tuple[Record, Record]],
+    *,
+    now: float,
+    epoch: int | None = None,
+    by: str | None = None,
+) -> list[Record | None]:
+    """Keeps records in another form: (as it was read, as it shall be kept). All at once.
+
+    One answer per pair: the record as it is now stored, or None where it was changed or deleted since
+    it was read (its seq differs). The version stays and so do uses counted meanwhile: what a record
+    says is the same. History tells that it was moved. `epoch` as in `put`.
+    """
+    if is_legacy(store):
+        return store.recast(forms, now=now, epoch=epoch, by=by)
+
+    def job(transaction: Transaction) -> list[Record | None]:
+        check_epoch_of(transaction, epoch)
+        return _rewrite_forms(transaction, forms, now, by)
+
+    return store.write(job) if forms else []
+
+
+def _rewrite_forms(
+    transaction: Transaction, forms: Sequence[tuple[Record, Record]], now: float, by: str | None
+) -> list[Record | None]:
+    there = read_records(transaction, (given for given, _ in forms), bare=True)
+    writer = _InOrder(transaction)
+    moved: list[bool] = []
+    for given, form in forms:
+        old = there.get((given.scope, given.id))
+        new = recast_of(old, given, form)
+        moved.append(new is not None)
+        if old is not None and new is not None:
+            writer.replace(old, new, _event("moved", new, now, by))
+            del there[given.scope, given.id]  # for a second form it has changed
+    inserted = iter(writer.finish())
+    return [next(inserted) if done else None for done in moved]
+
+
+def delete_unchanged(
+    store: Store, records: Sequence[Record], *, now: float, by: str | None = None
+) -> list[str]:
+    """Deletes those records that are as they were read (by seq), as `delete_where` does; their ids."""
+    if is_legacy(store):
+        return store.bury(records, now=now, by=by)
+
+    def job(transaction: Transaction) -> list[str]:
+        there = read_records(transaction, records, bare=True)
+        doomed = []
+        for record in records:
+            old = there.get((record.scope, record.id))
+            if old is not None and old.seq == record.seq:
+                doomed.append(there.pop((record.scope, record.id)))
+        delete_records(transaction, doomed, now, by)
+        return [record.id for record in doomed]
+
+    return store.write(job) if records else []
+
+
+def delete_where(store: Store, where: Where, *, now: float, by: str | None = None) -> list[str]:
+    """Deletes what matches and what its history says of its content; the ids deleted.
+
+    A filter that asks for nothing but a scope means all of it: its tallies go too.
+    """
+    if is_legacy(store):
+        return store.drop(where, now=now, by=by)
+
+    def job(transaction: Transaction) -> list[str]:
+        doomed = list(transaction.find(where, bare=True))
+        delete_records(transaction, doomed, now, by)
+        clear_tallies(transaction, where)
+        return [record.id for record in doomed]
+
+    return store.write(job)
+
+
+def clear_tallies(transaction: Transaction, where: Where) -> None:
+    """Forgets the tallies of a scope that is meant as a whole."""
+    if where == Where(scope=where.scope):
+        transaction.set_values(TALLIES, dict.fromkeys(transaction.values(TALLIES, within=where.scope)))
+
+
+def delete_records(transaction: Transaction, records: Sequence[Record], now: float, by: str | None) -> int:
+    """Deletes records that are there; how many events lost what they said of the content."""
+    if not records:
+        return 0
+    censored = transaction.edit_history({(record.scope, record.id): None for record in records})
+    transaction.remove(records, [_event("forgotten", record, now, by) for record in records])
+    return censored
+
+
+def replace_censored(
+    transaction: Transaction, pairs: Sequence[tuple[Record, Record]], now: float, by: str | None
+) -> int:
+    """Writes next versions; history keeps nothing of what records said before. How many events lost it."""
+    if not pairs:
+        return 0
+    censored = transaction.edit_history({(old.scope, old.id): None for old, _ in pairs})
+    writer = _InOrder(transaction)
+    for old, record in pairs:
+        new = succeed(old, record)
+        writer.replace(old, new, _event("revised", new, now, by))
+    writer.finish()
+    return censored
