@@ -57,7 +57,7 @@ class Options:
             number = int(text)
             if least <= number <= most or (or_zero and number == 0):
                 return number
-        raise self.error(f"{self.prefix}{name} is a whole number {_range(least, most)}, not {text!r}")
+        raise self.error(f"{self.prefix}{name} must be a whole number {_range(least, most)}, not {text!r}")
 
     def read_number(self, name: str, default: T, *, above: float | None = None) -> float | T:
         """A number from 0 up, or above a bound."""
@@ -73,7 +73,7 @@ class Options:
         if above is not None and above < number <= LARGEST_NUMBER:
             return number
         least = "from 0 up" if above is None else f"above {above:g}"
-        raise self.error(f"{self.prefix}{name} is a number {least}, not {text!r}")
+        raise self.error(f"{self.prefix}{name} must be a number {least}, not {text!r}")
 
     def read_choice(self, name: str, choices: Mapping[str, T], default: T) -> T:
         if name not in self.values:

@@ -223,8 +223,8 @@ def meaning(error: Exception, name: str) -> EidetError:
         )
     if isinstance(error, wrong.ReadOnlyError):
         return Unavailable(
-            f"{name} accepts no writes, it is a replica: name its primary, or the sentinels that know it "
-            "(redis+sentinel://host:26379/service)"
+            f"{name} accepts no writes now, it is a replica: name its primary, or the sentinels that know "
+            "it (redis+sentinel://host:26379/service)"
         )
     passing = (wrong.ClusterDownError, wrong.TryAgainError, wrong.MasterDownError)
     if isinstance(error, passing) or told.startswith(("BUSY", "NOREPLICAS", "MISCONF", "CLUSTERDOWN")):
