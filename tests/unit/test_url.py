@@ -45,19 +45,19 @@ def test_numbers_are_within_their_range() -> None:
     assert (options.read_whole("a", 1), options.read_whole("c", 1)) == (7, 1)
     assert (options.read_number("b", 1.0), options.read_number("c", None)) == (2.5, None)
     assert options.read_whole("none", 5, least=2, or_zero=True) == 0
-    with pytest.raises(Misconfigured, match="a is a whole number from 8 to 9, not '7'"):
+    with pytest.raises(Misconfigured, match="a must be a whole number from 8 to 9, not '7'"):
         options.read_whole("a", 8, least=8, most=9)
-    with pytest.raises(Misconfigured, match="none is a whole number from 2 up, not '0'"):
+    with pytest.raises(Misconfigured, match="none must be a whole number from 2 up, not '0'"):
         options.read_whole("none", 5, least=2)
-    with pytest.raises(Misconfigured, match="none is a number above 0, not '0'"):
+    with pytest.raises(Misconfigured, match="none must be a number above 0, not '0'"):
         options.read_number("none", 1.0, above=0)
 
 
 @pytest.mark.parametrize("text", ["many", "-1", "nan", "inf", "", "1e12"])
 def test_what_is_no_number_is_told(text: str) -> None:
-    with pytest.raises(Misconfigured, match="n is a number from 0 up"):
+    with pytest.raises(Misconfigured, match="n must be a number from 0 up"):
         Options({"n": text}).read_number("n", 1.0)
-    with pytest.raises(Misconfigured, match="n is a whole number from 0 up"):
+    with pytest.raises(Misconfigured, match="n must be a whole number from 0 up"):
         Options({"n": text}).read_whole("n", 1)
 
 
