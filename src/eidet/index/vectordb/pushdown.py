@@ -6,6 +6,7 @@ that `not` means the same in every database. Labels are hashed: any text fits, a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -204,9 +205,13 @@ def _ranges(where: Where) -> Iterator[Filter]:
 
 
 def _between(name: str, low: float | None, high: float | None) -> Iterator[Filter]:
-    if low is not None:
+    """A range with an infinite end never names it: no database can read that number."""
+    if low == math.inf or high == -math.inf:
+        yield NOTHING
+        return
+    if low is not None and low != -math.inf:
         yield Leaf(name, ">=", float(low))
-    if high is not None:
+    if high is not None and high != math.inf:
         yield Leaf(name, "<=", float(high))
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,6 +23,7 @@ from eidet.index.vectordb.pushdown import (
     NUMBERS,
     TEXTS,
     Every,
+    Filter,
     Leaf,
     Some,
     columns,
@@ -47,6 +51,34 @@ def row(record: Record) -> dict[str, Any]:
 
 def alive(record: Record) -> bool:
     return record.expires is None or record.expires > NOW
+
+
+def leaves(only: Filter) -> Iterator[Leaf]:
+    if isinstance(only, Leaf):
+        yield only
+    else:
+        for part in only.parts:
+            yield from leaves(part)
+
+
+@pytest.mark.parametrize(
+    ("where", "passes_any"),
+    [
+        (Where(step_from=10**30), False),
+        (Where(step_from=-(10**30)), True),
+        (Where(step_to=10**30), True),
+        (Where(step_to=-(10**30)), False),
+        (Where(importance_max=1e300), True),
+        (Where(near=Near(place=(1e150, 1.0), radius=sys.float_info.max)), True),
+        (Where(never=(Where(step_from=10**30),)), True),
+        (Where(never=(Where(step_to=10**30),)), True),
+    ],
+)
+def test_no_database_is_asked_for_an_infinite_number(where: Where, passes_any: bool) -> None:
+    only = push_down(where, "a", NOW).only
+    numbers = [leaf.value for leaf in leaves(only) if isinstance(leaf.value, float)]
+    assert all(map(math.isfinite, numbers))
+    assert (only != NOTHING) == passes_any
 
 
 @settings(max_examples=250)
