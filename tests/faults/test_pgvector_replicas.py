@@ -67,7 +67,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Three]:
 @pytest.fixture(autouse=True)
 def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that was not the last one need not wait for the next."""
-    monkeypatch.setattr("eidet.index.pgvector.worker.REST_SECONDS", 0.05)
+    monkeypatch.setattr("eidet.index.pgvector.copier.REST_SECONDS", 0.05)
 
 
 def driver_of(memory: Memory) -> Any:

@@ -21,17 +21,18 @@ from ..embedded.lexicon import Lexicon
 from ..embedded.merge import merge_candidates
 from ..embedded.queries import ShardQueries, merge_voices
 from ..embedded.shard import Shard
+from ..scope_worker import ScopeWorker
 from . import Database, Lost, VectorSettings
 from .fill import Shipper
 from .query import Asker
 from .recent import RecentShard, RecentVectors, keys_of
 from .search import DatabaseSearch
 from .verify import count_points, count_wrong
-from .worker import Worker
 
 log = logging.getLogger("eidet.index")
 
 PAUSE_SECONDS: Final = 0.05
+STOP_SECONDS: Final = 30.0  # that a scope may take to be sent when the index is closed
 
 
 class RecentKeeper:
@@ -101,7 +102,7 @@ class VectorIndex:
         self.queries = ShardQueries(store, self.cache, lexicon, analyzer)
         asker = Asker(database, self._how.whole)
         self._search = DatabaseSearch(self.cache, self.queries, self._ships, asker)
-        self._worker = Worker(self._send)
+        self._worker = ScopeWorker("eidet-vectordb", self._try_to_send)
 
     # Searching.
 
@@ -279,7 +280,7 @@ class VectorIndex:
 
     def close(self) -> None:
         """What waits is sent if the database is up: the next process then has less to do."""
-        self._worker.close()
+        self._worker.close(STOP_SECONDS)
         if self._database.retrier.health().state == "up":
             for scope in self.cache.scopes:
                 if self._ships.refresh(scope) is not None:
