@@ -28,15 +28,15 @@ from ..embedded import EmbeddedIndex, EmbeddedSettings
 from ..embedded.lexicon import make_lexicon
 from ..embedded.merge import merge_candidates
 from ..embedded.queries import merge_voices
+from ..following import Stale
 from ..neighbours import SessionTurn, find_neighbours
 from .copier import Copier
 from .fill import Filler
-from .integrity import Damaged, Stale
+from .integrity import Damaged
 from .registry import ServerScopes
 from .remote_scope import ServerScope
 from .settings import PgvectorSettings, read_settings
 from .tables import WIDEST, find_code, is_ready, prepare
-from .verify import check_copy
 
 T = TypeVar("T")
 
@@ -245,7 +245,7 @@ class PgvectorIndex:
                 self._vacuum(served)
             if served is not None:
                 served.follow(head)
-            told = self._ram.check(scope) if served is None else check_copy(self._store, scope, served)
+            told = self._ram.check(scope) if served is None else served.check()
         except Damaged as damage:
             return [f"scope {scope}: the index on the server is damaged ({damage}); run `eidet rebuild`"]
         except Stale:

@@ -11,6 +11,8 @@ import struct
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -20,7 +22,8 @@ from ...store.sql.postgres.searchable import SearchableDatabase
 from .. import Seqs
 from ..embedded.shard import Shard
 from ..embedded.vectors import VectorPlanes
-from .integrity import Stale, readable
+from ..following import Stale, read_changes
+from .integrity import readable
 from .postings import PlaneShard, list_terms, pack_blocks, thin_block
 from .settings import PgvectorSettings
 from .tables import LOCK, Build, begin, clear, create, find_code, read_build, write_build
@@ -248,7 +251,7 @@ class Filler:
             return False
         copy = self._open_copy(connection, scope)
         with readable():
-            head = self._copy_changes(copy, Head(copy.build.epoch, copy.build.copied), pages=1)
+            head = self._copy_changes(copy, Head(copy.build.epoch, copy.build.copied), most=1)
         copy.commit(head)
         return copy.more
 
@@ -271,21 +274,18 @@ class Filler:
             raise Stale
         return Copy(connection, scope, self._width, build)
 
-    def _copy_changes(self, copy: Copy, since: Head, pages: int | None = None) -> Head:
-        """Everything after a head, page by page; up to where it went."""
-        shard, epoch, read = copy.begin_shard(since), since.epoch if since.seq else None, 0
-        while True:
+    def _copy_changes(self, copy: Copy, since: Head, most: int | None = None) -> Head:
+        """Everything after a head, or so many pages of it; up to where that went."""
+        shard, head = copy.begin_shard(since), since
+        pages = read_changes(partial(self._store.changes_here, copy.scope), since, PAGE)
+        for changes in islice(pages, most):
             if self._stopped():
                 raise Stopped
-            changes = self._store.changes_here(copy.scope, shard.head.seq, PAGE)
-            if epoch not in (None, changes.head.epoch) or (not read and 0 < since.seq < changes.pruned):
-                raise Stale
-            epoch, read, copy.more = changes.head.epoch, read + 1, len(changes.entries) == PAGE
-            done = not copy.more or read == pages
+            head, copy.more = changes.head, len(changes.entries) == PAGE
             copy.forget([seq for seq in changes.gone if seq <= copy.build.copied])
             shard.apply(changes)
-            if done or shard.count >= BLOCK:
+            if shard.count >= BLOCK:
                 copy.add(shard)
-                shard = copy.begin_shard(shard.head)
-            if done:
-                return changes.head
+                shard = copy.begin_shard(head)
+        copy.add(shard)
+        return head
