@@ -30,7 +30,7 @@ from tests.servers.proxy import Proxy
 from eidet import Memory
 from eidet.core.errors import Misconfigured
 from eidet.core.where import Condition, Where
-from eidet.index.following import Stale
+from eidet.index.change_pages import Stale
 from eidet.index.pgvector.integrity import Damaged
 from eidet.net.retry import RetryPolicy
 from eidet.store.sql.postgres import PostgresStore

@@ -24,11 +24,11 @@ from ...store.sql.postgres.searchable import SearchableDatabase
 from ...text import Analyzer
 from .. import Candidates, Neighbours, Probe
 from ..abilities import has_ability, is_sealed
+from ..change_pages import Stale
 from ..embedded import EmbeddedIndex, EmbeddedSettings
 from ..embedded.lexicon import make_lexicon
 from ..embedded.merge import merge_candidates
 from ..embedded.queries import merge_voices
-from ..following import Stale
 from ..neighbours import SessionTurn, find_neighbours
 from .copier import Copier
 from .fill import Filler
@@ -73,7 +73,7 @@ class PgvectorIndex:
         )
         self._served = ServerScopes(self._store, width, self._how.ef_search)
         self._copier = Copier(self._copy)
-        self._filler = Filler(self._store, width, self._how, self._copier.stopped)
+        self._filler = Filler(self._store, width, self._how, self._copier.is_stopped)
         self._prepare()
 
     def _prepare(self) -> None:

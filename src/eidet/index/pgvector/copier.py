@@ -36,7 +36,7 @@ class Copier:
     def busy(self) -> list[str]:
         return self._worker.busy
 
-    def stopped(self) -> bool:
+    def is_stopped(self) -> bool:
         return self._worker.thread.stopping
 
     def _try_to_copy(self, path: str) -> None:
@@ -52,13 +52,13 @@ class Copier:
         """Notes the connection of a copy, so that `close` can end it; then it is not tried again."""
         from psycopg import Error
 
-        if self.stopped():
+        if self.is_stopped():
             raise Stopped
         self._connection = connection
         try:
             yield
         except (Error, EidetError) as error:
-            if self.stopped():
+            if self.is_stopped():
                 raise Stopped from error
             raise
         finally:

@@ -20,9 +20,9 @@ import numpy as np
 from ...store import Head
 from ...store.sql.postgres.searchable import SearchableDatabase
 from .. import Seqs
+from ..change_pages import Stale, read_changes
 from ..embedded.shard import Shard
 from ..embedded.vectors import VectorPlanes
-from ..following import Stale, read_changes
 from .integrity import readable
 from .postings import PlaneShard, list_terms, pack_blocks, thin_block
 from .settings import PgvectorSettings

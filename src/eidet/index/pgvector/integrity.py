@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from ..following import Stale
+from ..change_pages import Stale
 
 if TYPE_CHECKING:
     from psycopg import Connection

@@ -15,14 +15,14 @@ from ...store import Entry, Head
 from ...store.sql.postgres.record_search import find_first_passing, list_voices, read_windows
 from ...store.sql.postgres.searchable import SearchableDatabase
 from .. import Candidates, Probe, Seqs, Span
+from ..change_pages import Stale, read_changes
 from ..embedded.arrays import distinct, top
-from ..embedded.lexicon import Reader
+from ..embedded.lexicon import WordReader
 from ..embedded.picked import PickedRecords, scores_of
 from ..embedded.postings import Bm25
 from ..embedded.queries import report_faults
 from ..embedded.shard import DEAD_ROWS, Shard
 from ..embedded.vectors import VectorPlanes
-from ..following import Stale, read_changes
 from ..neighbours import LONG, REACH, number_apart, number_turns, number_windows
 from . import sql
 from .fill import PAGE
@@ -148,7 +148,7 @@ class ServerScope:
 
     # Searching.
 
-    def search(self, probe: Probe, head: Head, reader: Callable[[Any], Reader | None]) -> Candidates:
+    def search(self, probe: Probe, head: Head, reader: Callable[[Any], WordReader | None]) -> Candidates:
         asked = self._planner.plan(probe, self.records)
         found, sound = self._search(asked, head, reader)
         if not sound:  # too much of what was found has expired or is gone
@@ -156,7 +156,7 @@ class ServerScope:
         return found
 
     def _search(
-        self, asked: ServerQuery, head: Head, reader: Callable[[Any], Reader | None]
+        self, asked: ServerQuery, head: Head, reader: Callable[[Any], WordReader | None]
     ) -> tuple[Candidates, bool]:
         """What was found, and whether that is all that was to be found."""
         terms = asked.probe.terms
@@ -192,7 +192,7 @@ class ServerScope:
         near: Arm,
         hits: Arm,
         scale: Bm25,
-        lexicon: Reader | None,
+        lexicon: WordReader | None,
     ) -> Candidates:
         probe, whole = asked.probe, asked.whole and picked.shard.count > 0
         dense = picked.sharpen(probe, scores_of(picked.seqs, *near))

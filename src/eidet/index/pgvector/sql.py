@@ -12,7 +12,7 @@ from ...store import Entry
 from ...store.sql.postgres.record_search import array_of
 from ...store.sql.postgres.text import loaded
 from .. import Floats, Seqs
-from ..following import Stale
+from ..change_pages import Stale
 from .postings import READ, WIDTH
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from eidet.index.vectordb.pushdown import (
     Some,
     columns,
     every,
-    hashed,
-    negated,
+    hash_label,
+    negate,
     passes,
     push_down,
     some,
@@ -94,7 +94,7 @@ def test_nothing_that_was_asked_for_is_kept_back(record: Record, where: Where) -
 @given(record=records(), where=wheres())
 def test_the_opposite_passes_what_does_not_pass(record: Record, where: Where) -> None:
     only = push_down(where, record.scope, NOW).only
-    assert passes(negated(only), row(record)) is not passes(only, row(record))
+    assert passes(negate(only), row(record)) is not passes(only, row(record))
 
 
 def test_every_column_is_there_and_a_plain_value() -> None:
@@ -109,10 +109,10 @@ def test_labels_are_not_given_away() -> None:
     told = row(
         Record(id="x", scope="a", text="secret", who="Ann", session="s\x00", created=NOW, occurred=NOW)
     )
-    assert all(told[name] in ("", hashed("Ann"), hashed("s\x00")) for name in LABELS)
+    assert all(told[name] in ("", hash_label("Ann"), hash_label("s\x00")) for name in LABELS)
     assert "Ann" not in str(told)
     assert "secret" not in str(told)
-    assert hashed("") != hashed(None)
+    assert hash_label("") != hash_label(None)
 
 
 def test_what_cannot_be_told_is_left_open_not_guessed() -> None:
@@ -149,7 +149,7 @@ def test_a_box_holds_no_record_without_a_place(box: Box) -> None:
     here, nowhere = (Record(id="x", scope="a", text="", place=place) for place in ((0.5, 0.5), None))
     assert passes(only, row(here))
     assert not passes(only, row(nowhere))
-    assert passes(negated(only), row(nowhere))
+    assert passes(negate(only), row(nowhere))
 
 
 @given(st.sampled_from(list(Kind)))
