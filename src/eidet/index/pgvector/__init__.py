@@ -83,31 +83,25 @@ class PgvectorIndex:
     # Asking.
 
     def search(self, probe: Probe) -> Candidates:
-        head = self._ram.cache.read_head(probe.head)
-        paths = self._ram.cache.list_paths(probe.scope)
-        return merge_candidates([self._search_scope(path, head, probe) for path in paths])
-
-    def _search_scope(self, path: str, head: Head, probe: Probe) -> Candidates:
         queries = self._ram.queries
-        return self._ask(
-            path,
-            head,
-            lambda served: served.search(probe, head, queries.read_words),
-            lambda: queries.search(path, head, probe),
-        )
+
+        def search_scope(path: str, head: Head) -> Candidates:
+            return self._ask(
+                path,
+                head,
+                lambda served: served.search(probe, head, queries.read_words),
+                lambda: queries.search(path, head, probe),
+            )
+
+        return merge_candidates(self._ram.cache.ask_each(probe.scope, probe.head, search_scope))
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
-        head = self._ram.cache.read_head(head)
-        paths = self._ram.cache.list_paths(scope)
-        return merge_voices([self._list_voices(path, head) for path in paths])
+        in_ram = self._ram.queries.list_voices
 
-    def _list_voices(self, path: str, head: Head) -> tuple[str, ...]:
-        return self._ask(
-            path,
-            head,
-            lambda served: served.read_voices(head),
-            lambda: self._ram.queries.list_voices(path, head),
-        )
+        def list_voices(path: str, head: Head) -> tuple[str, ...]:
+            return self._ask(path, head, lambda served: served.read_voices(head), lambda: in_ram(path, head))
+
+        return merge_voices(self._ram.cache.ask_each(scope, head, list_voices))
 
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int

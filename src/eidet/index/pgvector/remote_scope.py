@@ -137,10 +137,7 @@ class ServerScope:
     def read_voices(self, head: Head) -> tuple[str, ...]:
         told = self._voices
         if told is None or told[0] != head:
-            self._voices = told = (
-                head,
-                self._look(lambda c: list_voices(c, self._scope)),
-            )
+            self._voices = told = (head, self._look(lambda c: list_voices(c, self._scope)))
         return told[1]
 
     def _look(self, job: Callable[[Any], T]) -> T:

@@ -107,9 +107,8 @@ class VectorIndex:
     # Searching.
 
     def search(self, probe: Probe) -> Candidates:
-        head = self.cache.read_head(probe.head)
-        paths = self.cache.list_paths(probe.scope)
-        return merge_candidates([self._search_scope(path, head, probe) for path in paths])
+        search = partial(self._search_scope, probe=probe)
+        return merge_candidates(self.cache.ask_each(probe.scope, probe.head, search))
 
     def _search_scope(self, scope: str, head: Head, probe: Probe) -> Candidates:
         if probe.vector is None:
@@ -128,9 +127,7 @@ class VectorIndex:
         return self.queries.around(scope, seqs, reach, where, now=now)
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
-        head = self.cache.read_head(head)
-        paths = self.cache.list_paths(scope)
-        return merge_voices([self.queries.list_voices(path, head) for path in paths])
+        return merge_voices(self.cache.ask_each(scope, head, self.queries.list_voices))
 
     # Following.
 
