@@ -94,7 +94,7 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
 
 PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of their own; they may only shrink
     "store/ram.py": 549,  # goal 250
-    "index/pgvector": 2318,  # goal 1600
+    "index/pgvector": 1895,  # goal 1600
     "aio.py": 535,  # goal 200
 }
 
