@@ -48,8 +48,8 @@ class TestEmbeddedWithFewCandidates(IndexContract):
             noted(f"t{n}", session="s", occurred=float(n), words="hit" if n == 5 else "") for n in range(11)
         ]
         self.put(*turns)
-        assert self.found("hit", depth=1).keys() == {"t4", "t5", "t6"}
-        assert self.found("hit", depth=1, where=~Where(ids=("t6",))).keys() == {"t4", "t5"}
+        assert self.find_scores("hit", depth=1).keys() == {"t4", "t5", "t6"}
+        assert self.find_scores("hit", depth=1, where=~Where(ids=("t6",))).keys() == {"t4", "t5"}
 
     def test_one_unit_of_a_long_record_is_told_of_as_the_record(self) -> None:
         units = ["cat dog", "bird", "fish ann"]

@@ -36,7 +36,7 @@ class VectorContract(IndexContract):
 
     def test_the_vectors_are_really_in_the_database(self) -> None:
         self.put(*(noted(f"{n}", words="word", axis=n) for n in range(5)), noted("bare", words="word"))
-        assert self.found(axis=2)["2"][0] > 0.999
+        assert self.find_scores(axis=2)["2"][0] > 0.999
         told = self.index.stats()
         assert (told["rows_in_database"], told["rows_in_ram"]) == (5, 0)
         assert told["database"]["calls"] > 2

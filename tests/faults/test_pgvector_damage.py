@@ -37,7 +37,7 @@ TABLES = "SELECT relname FROM pg_class WHERE relname ~ '^pgvector_units_[0-9]+$'
 @pytest.fixture(autouse=True)
 def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that was not the last one need not wait for the next."""
-    monkeypatch.setattr("eidet.index.pgvector.worker.REST_SECONDS", 0.05)
+    monkeypatch.setattr("eidet.index.pgvector.copier.REST_SECONDS", 0.05)
 
 
 def made(url: str) -> PostgresStore:

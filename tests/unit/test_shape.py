@@ -78,7 +78,7 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
 
 PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of their own; they may only shrink
     "store/ram.py": 250,
-    "index/pgvector": 2041,  # goal 1600
+    "index/pgvector": 1895,  # goal 1600
     "aio/__init__.py": 200,
 }
 

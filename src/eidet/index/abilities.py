@@ -6,19 +6,13 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from ..store import Changes
+from ..store.abilities import LivesInFile
 
 
 class Followable(Protocol):
     """Whatever tells what changed in it: a store."""
 
     def changes(self, scope: str, since: int, limit: int) -> Changes: ...
-
-
-class LivesInFile(Protocol):
-    """A store that is a file of this machine."""
-
-    @property
-    def path(self) -> Path | None: ...
 
 
 class IsSealed(Protocol):

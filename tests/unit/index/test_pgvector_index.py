@@ -25,7 +25,7 @@ from eidet.index.embedded import EmbeddedIndex
 from eidet.index.embedded.postings import Bm25
 from eidet.index.embedded.shard import Shard
 from eidet.index.embedded.vectors import VectorPlanes
-from eidet.index.neighbours import number_turns
+from eidet.index.neighbours import APART, LONG, number_turns, number_windows
 from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
 from eidet.index.pgvector import query as served
 from eidet.index.pgvector.postings import (
@@ -36,7 +36,6 @@ from eidet.index.pgvector.postings import (
     sum_scores,
     thin_block,
 )
-from eidet.index.pgvector.session_order import APART, LONG, number_windows
 from eidet.store import Derived, verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres import PostgresStore

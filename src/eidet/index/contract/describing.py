@@ -28,14 +28,14 @@ class DescribingLaws(IndexLaws):
             scores = self.scores(found)
             assert abs(scores["long"][0] - 1) < 1e-3
             assert scores["long"][1] > scores["short"][1] == 0
-        assert self.picked("seq") == ["long", "short"]
+        assert self.pick_ids("seq") == ["long", "short"]
         assert len(self.search("bird", where=Where(ids=("long",)))) == 1
 
     def test_a_record_of_several_units_comes_and_goes_as_a_whole(self) -> None:
         self.put(long("x", ["cat", "dog"], axes=(0, 1)), long("y", ["cat", "dog", "cow"], axes=(0, 1, 2)))
         assert self.search("cow").searched == 2
         self.put(noted("x", words="hen", axis=4))
-        assert self.found("dog", axis=1)["x"][1] == 0
+        assert self.find_scores("dog", axis=1)["x"][1] == 0
         verbs.delete_where(self.store, Where(ids=("y",)), now=NOW)
         found = self.search("cow", axis=2)
         assert self.scores(found).keys() == {"x"}
@@ -47,10 +47,10 @@ class DescribingLaws(IndexLaws):
         self.put(more, fewer, noted("after", words="hen", axis=4))
         for id, axes in (("more", (0, 1, 2)), ("fewer", (3,)), ("after", (4,))):
             for axis in axes:
-                found = self.found("cat", axis=axis)
+                found = self.find_scores("cat", axis=axis)
                 assert abs(found[id][0] - 1) < 1e-3, (id, axis)
                 assert [other for other, (dense, _) in found.items() if dense > 0.5] == [id]
-        assert {id for id, (_, words) in self.found("cat").items() if words} == {"more", "fewer"}
+        assert {id for id, (_, words) in self.find_scores("cat").items() if words} == {"more", "fewer"}
 
     def test_turns_are_numbered_in_the_order_things_happened(self) -> None:
         self.put(
@@ -100,7 +100,7 @@ class DescribingLaws(IndexLaws):
             (term_id("new"), term_id("new"), term_id("york")),
         )
         found = self.search(hints=Hints(names=(york, none, twice)))
-        assert [self.named(found, at) for at in range(3)] == [{"both", "long"}, set(), {"both", "long"}]
+        assert [self.list_named(found, at) for at in range(3)] == [{"both", "long"}, set(), {"both", "long"}]
 
     def test_the_session_and_the_place_asked_for_are_told_of_not_filtered(self) -> None:
         self.put(
@@ -152,7 +152,7 @@ class DescribingLaws(IndexLaws):
         found = self.search()
         return dict(zip(self.scores(found), getattr(found.traits, name).tolist(), strict=True))
 
-    def named(self, found: Candidates, at: int) -> set[str]:
+    def list_named(self, found: Candidates, at: int) -> set[str]:
         return {
             id for id, has in zip(self.scores(found), found.traits.mentions[at].tolist(), strict=True) if has
         }

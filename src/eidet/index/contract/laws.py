@@ -119,7 +119,7 @@ class IndexLaws:
         )
         return (index or self.index).search(probe)
 
-    def found(self, words: str = "", **how: Any) -> dict[str, tuple[float, float]]:
+    def find_scores(self, words: str = "", **how: Any) -> dict[str, tuple[float, float]]:
         """What a search finds: the scores of both arms by id."""
         return self.scores(self.search(words, **how))
 
@@ -131,7 +131,7 @@ class IndexLaws:
         arms = zip(found.dense.tolist(), found.words.tolist(), strict=True)
         return {record.id: arm for record, arm in zip(records, arms, strict=True) if record is not None}
 
-    def picked(self, order: str, where: Where | None = None, **how: Any) -> list[str]:
+    def pick_ids(self, order: str, where: Where | None = None, **how: Any) -> list[str]:
         """The ids that `select` gives, in its order."""
         asked: dict[str, Any] = {"scope": Scope("a"), "now": NOW, "limit": 100, **how}
         chosen = self.index.select(asked.pop("scope"), where, order=order, **asked)

@@ -29,7 +29,7 @@ class ScoringLaws(IndexLaws):
 
     def test_records_without_a_vector_score_nothing_but_are_found_by_words(self) -> None:
         self.put(noted("bare", words="word"), noted("full", words="other", axis=0))
-        found = self.found("word", axis=0)
+        found = self.find_scores("word", axis=0)
         assert found["bare"][0] == 0
         assert found["bare"][1] > 0
 
@@ -42,7 +42,7 @@ class ScoringLaws(IndexLaws):
             noted("away", "b", words="cat cat cat cat"),
         )
         verbs.delete_where(self.store, Where(ids=("gone",)), now=NOW)
-        found = self.found("cat")
+        found = self.find_scores("cat")
         mean = 5 / 3
         assert abs(found["one"][1] - bm25(1, 1, mean, 2, 3)) < 1e-5
         assert abs(found["two"][1] - bm25(2, 3, mean, 2, 3)) < 1e-5
@@ -50,14 +50,17 @@ class ScoringLaws(IndexLaws):
 
     def test_scores_of_words_add_up(self) -> None:
         self.put(noted("x", words="cat dog"), noted("y", words="dog"), noted("z", words="cat"))
-        both, cat, dog = self.found("cat dog"), self.found("cat"), self.found("dog")
+        both, cat, dog = self.find_scores("cat dog"), self.find_scores("cat"), self.find_scores("dog")
         assert abs(both["x"][1] - cat["x"][1] - dog["x"][1]) < 1e-5
 
     def test_a_filter_does_not_change_scores(self) -> None:
         self.put(
             *(noted(f"{n}", words="cat dog"[: 3 + n % 5], axis=n % 3, who="ab"[n % 2]) for n in range(30))
         )
-        everything, some = self.found("cat", axis=1), self.found("cat", axis=1, where=Where(who="a"))
+        everything, some = (
+            self.find_scores("cat", axis=1),
+            self.find_scores("cat", axis=1, where=Where(who="a")),
+        )
         for id, scores in some.items():
             assert np.allclose(scores, everything[id], atol=1e-6), id
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +81,8 @@ class EmbeddedIndex:
         self.queries = ShardQueries(store, self.cache, lexicon, analyzer)
 
     def search(self, probe: Probe) -> Candidates:
-        head = self.cache.read_head(probe.head)
-        paths = self.cache.list_paths(probe.scope)
-        return merge_candidates([self.queries.search(path, head, probe) for path in paths])
+        search = partial(self.queries.search, probe=probe)
+        return merge_candidates(self.cache.ask_each(probe.scope, probe.head, search))
 
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
@@ -95,9 +95,7 @@ class EmbeddedIndex:
         return self.queries.around(scope, seqs, reach, where, now=now)
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
-        head = self.cache.read_head(head)
-        paths = self.cache.list_paths(scope)
-        return merge_voices([self.queries.list_voices(path, head) for path in paths])
+        return merge_voices(self.cache.ask_each(scope, head, self.queries.list_voices))
 
     def follow(self, scope: str) -> None:
         self.queries.follow(scope)

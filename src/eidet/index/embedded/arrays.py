@@ -12,12 +12,12 @@ from .. import Floats, Rows
 A = TypeVar("A", bound=np.generic)
 
 
-def grown(capacity: int, needed: int) -> int:
+def grow_capacity(capacity: int, needed: int) -> int:
     """Grows by half, so that appending costs constant time on average."""
     return max(needed, 64, capacity + capacity // 2)
 
 
-def extended(array: NDArray[A], count: int, capacity: int) -> NDArray[A]:
+def extend_array(array: NDArray[A], count: int, capacity: int) -> NDArray[A]:
     """A copy of the first `count` rows with room for `capacity`."""
     fresh = np.empty((capacity, *array.shape[1:]), array.dtype)
     fresh[:count] = array[:count]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...core.record import Record
 from ...core.validate import Json, dump_json
 from ...core.where import MISSING, Condition, compare, document_of, resolve
-from .arrays import extended, grown
+from .arrays import extend_array, grow_capacity
 
 Path = tuple[str | int, ...]
 Mask = NDArray[np.bool_]
@@ -132,7 +132,7 @@ class _Column:
         code = self._known[key] = len(self._values)
         self._values.append(value)
         if code >= len(self._numbers):
-            self._numbers = extended(self._numbers, code, grown(code, code + 1))
+            self._numbers = extend_array(self._numbers, code, grow_capacity(code, code + 1))
         self._numbers[code] = np.nan
         if isinstance(value, list | dict):
             self._complex.append(code)
@@ -148,7 +148,7 @@ class _Column:
     def append(self, codes: NDArray[np.int32]) -> None:
         total = self.count + len(codes)
         if total > len(self._codes):
-            self._codes = extended(self._codes, self.count, grown(len(self._codes), total))
+            self._codes = extend_array(self._codes, self.count, grow_capacity(len(self._codes), total))
         self._codes[self.count : total] = codes
         self.count = total
 
@@ -185,18 +185,18 @@ class _Column:
                 return there
         if op in _ORDERED and _is_exact(operand):
             table: Mask = _ORDERED[op](self._numbers[: len(self._values)], operand)
-            return self._tried(table, self._large, op, operand)
-        return self._tried(self._none(), range(1, len(self._values)), op, operand)
+            return self._try_codes(table, self._large, op, operand)
+        return self._try_codes(self._none(), range(1, len(self._values)), op, operand)
 
     def _same(self, operand: Json) -> Mask:
         table = self._none()
         if isinstance(operand, list | tuple | dict):
-            return self._tried(table, self._complex, "=", operand)
+            return self._try_codes(table, self._complex, "=", operand)
         if code := self._known.get(_key(operand)):
             table[code] = True
         return table
 
-    def _tried(self, table: Mask, codes: Iterable[int], op: str, operand: Json) -> Mask:
+    def _try_codes(self, table: Mask, codes: Iterable[int], op: str, operand: Json) -> Mask:
         for code in codes:
             table[code] = compare(self._values[code], op, operand)
         return table

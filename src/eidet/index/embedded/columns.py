@@ -13,7 +13,7 @@ from ...core.where import Where
 from ...store import Entry
 from ...text.analysis import Analysis
 from .. import Rows, Seqs
-from .arrays import extended, grown
+from .arrays import extend_array, grow_capacity
 from .filters import Mask, Resolve, mask
 from .sessions import Sessions
 
@@ -171,9 +171,9 @@ class ColumnTable:
         """Makes room for so many rows in all."""
         capacity = len(self.arrays["seq"])
         if count > capacity:
-            capacity = grown(capacity, count)
+            capacity = grow_capacity(capacity, count)
             for name, column in self.arrays.items():
-                self.arrays[name] = extended(column, self.count, capacity)
+                self.arrays[name] = extend_array(column, self.count, capacity)
 
     def keep(self, rows: Mask) -> None:
         """Forgets the other rows and numbers those that stay anew."""

@@ -112,7 +112,7 @@ def _parts(where: Where, columns: Columns, resolve: Resolve) -> Iterator[Mask]:
         yield from _in_box(where.box, columns)
     if where.near is not None:
         yield _within(where.near, columns)
-    yield from _nested(where, columns, resolve)
+    yield from _mask_nested(where, columns, resolve)
     if where.ids is not None or where.conditions:
         asked = Where(scope=Scope(columns.scope), ids=where.ids, conditions=where.conditions)
         yield _among(columns.seq, resolve(asked))
@@ -170,7 +170,7 @@ def _axis(columns: Columns, axis: str) -> Floats:
     return np.where(np.isnan(values), 0.0, values) if axis == "z" else values
 
 
-def _nested(where: Where, columns: Columns, resolve: Resolve) -> Iterator[Mask]:
+def _mask_nested(where: Where, columns: Columns, resolve: Resolve) -> Iterator[Mask]:
     for part in where.every:
         yield mask(part, columns, resolve)
     if where.some:

@@ -15,7 +15,7 @@ import simsimd
 from numpy.typing import NDArray
 
 from .. import Floats, Rows
-from .arrays import extended, grown
+from .arrays import extend_array, grow_capacity
 from .postings import Postings
 
 FAR: Final = 0.2  # the cosine of words that have nothing to do with each other
@@ -52,9 +52,9 @@ class Forward:
     def _add(self, numbers: list[int]) -> None:
         end = self._used + len(numbers)
         if end > len(self._flat):
-            self._flat = extended(self._flat, self._used, grown(len(self._flat), end))
+            self._flat = extend_array(self._flat, self._used, grow_capacity(len(self._flat), end))
         if self.count == len(self._ends):
-            self._ends = extended(self._ends, self.count, grown(len(self._ends), self.count + 1))
+            self._ends = extend_array(self._ends, self.count, grow_capacity(len(self._ends), self.count + 1))
         self._flat[self._used : end] = numbers
         self._ends[self.count] = end
         self._used, self.count = end, self.count + 1

@@ -25,7 +25,7 @@ MOST: Final = 100_000  # words kept, for all scopes together: some 50 MB
 Spell = Callable[[Sequence[int]], dict[int, str]]  # term ids -> the terms, as far as they are found
 
 
-class Reader(NamedTuple):
+class WordReader(NamedTuple):
     """A lexicon for one scope, whose texts tell how its terms are spelt."""
 
     learn: Callable[[Sequence[int]], tuple[NDArray[np.int8], Floats]]
@@ -57,8 +57,8 @@ class Lexicon:
         """Where the vectors are; 0 for terms that are not known."""
         return list(map(self._place.get, ids, repeat(0)))
 
-    def reader(self, spell: Spell) -> Reader:
-        return Reader(partial(self.rows, spell=spell), self.vectors)
+    def reader(self, spell: Spell) -> WordReader:
+        return WordReader(partial(self.rows, spell=spell), self.vectors)
 
     def vectors(self, terms: Sequence[str]) -> Floats:
         """The unit vectors of the terms of a question, one row each."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...store import Changes, Entry
 from .. import Candidates, Floats, Probe, Rows, Seqs, Span
-from .lexicon import Reader
+from .lexicon import WordReader
 from .sessions import NONE
 from .shard import Shard
 from .vectors import VectorPlanes, unit
@@ -55,7 +55,7 @@ class PickedRecords:
         spans: Mapping[str, Span],
         *,
         rarity: float,
-        lexicon: Reader | None = None,
+        lexicon: WordReader | None = None,
         weights: Floats | None = None,
         whole: bool = True,
     ) -> Candidates:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import Floats
-from .arrays import extended, grown
+from .arrays import extend_array, grow_capacity
 
 TAIL_ROWS: Final = 8192
 K1: Final = 1.2
@@ -72,7 +72,9 @@ class Postings:
 
     def _measure(self, docs: Docs, counts: Counts, added: int) -> None:
         if self.count + added > len(self.lengths):
-            self.lengths = extended(self.lengths, self.count, grown(len(self.lengths), self.count + added))
+            self.lengths = extend_array(
+                self.lengths, self.count, grow_capacity(len(self.lengths), self.count + added)
+            )
         lengths = np.bincount(docs - self.count, weights=counts, minlength=added)
         self.lengths[self.count : self.count + added] = lengths
         self.count += added
@@ -80,12 +82,12 @@ class Postings:
     def _extend(self, terms: Terms, docs: Docs, counts: Counts) -> None:
         size = self._tail_size + len(terms)
         if size > len(self._tail[0]):
-            capacity = grown(len(self._tail[0]), size)
+            capacity = grow_capacity(len(self._tail[0]), size)
             t, d, c = self._tail
             self._tail = (
-                extended(t, self._tail_size, capacity),
-                extended(d, self._tail_size, capacity),
-                extended(c, self._tail_size, capacity),
+                extend_array(t, self._tail_size, capacity),
+                extend_array(d, self._tail_size, capacity),
+                extend_array(c, self._tail_size, capacity),
             )
         rows = slice(self._tail_size, size)
         self._tail[0][rows], self._tail[1][rows], self._tail[2][rows] = terms, docs, counts
@@ -96,7 +98,7 @@ class Postings:
         if not self._tail_size:
             self.base_rows = self.count
             return
-        t, d, c = self._used_tail()
+        t, d, c = self._cut_tail()
         order = np.argsort(t, kind="stable")
         terms = np.concatenate((self.base[0], t[order]))
         docs = np.concatenate((self.base[1], d[order]))
@@ -108,7 +110,7 @@ class Postings:
 
     def pairs(self) -> tuple[Terms, Docs]:
         """Every term of every row, and the row."""
-        tail = self._used_tail()
+        tail = self._cut_tail()
         return np.concatenate((self.base[0], tail[0])), np.concatenate((self.base[1], tail[1]))
 
     def lookup(self, terms: Sequence[int]) -> tuple[NDArray[np.intp], Docs, Counts]:
@@ -138,12 +140,12 @@ class Postings:
         )
 
     def _in_tail(self, keys: Terms) -> tuple[NDArray[np.intp], Docs, Counts]:
-        terms, docs, counts = self._used_tail()
+        terms, docs, counts = self._cut_tail()
         flat = (terms == keys[:, None]).ravel().nonzero()[0]  # much faster than in two dimensions
         which, at = np.divmod(flat, max(self._tail_size, 1))
         return which, docs[at], counts[at]
 
-    def _used_tail(self) -> tuple[Terms, Docs, Counts]:
+    def _cut_tail(self) -> tuple[Terms, Docs, Counts]:
         terms, docs, counts = self._tail
         return terms[: self._tail_size], docs[: self._tail_size], counts[: self._tail_size]
 

@@ -20,7 +20,7 @@ from .. import Candidates, Neighbours, Probe, Rows, Seqs
 from .arms import Scorer, VectorArm
 from .cache import BATCH, ScopeCache, V
 from .filters import Resolve
-from .lexicon import Lexicon, Reader
+from .lexicon import Lexicon, WordReader
 from .shard import Shard
 
 
@@ -124,7 +124,7 @@ class ShardQueries(Generic[V]):
         for start in range(0, len(seqs), BATCH):
             yield from self._store.read(shard.scope, seqs[start : start + BATCH])
 
-    def read_words(self, shard: Shard[VectorArm]) -> Reader | None:
+    def read_words(self, shard: Shard[VectorArm]) -> WordReader | None:
         """Vectors of the words of a scope; None where the embedder knows none."""
         return None if self._lexicon is None else self._lexicon.reader(partial(self._spell, shard))
 

@@ -22,7 +22,7 @@ from .attributes import Attributes
 from .columns import FEW, ColumnTable
 from .filters import Mask, Resolve
 from .forward import Forward
-from .lexicon import Reader
+from .lexicon import WordReader
 from .postings import Postings
 from .traits import describe_rows
 from .vectors import unit
@@ -144,7 +144,7 @@ class Shard(Generic[V_co]):
     # Searching.
 
     def search(
-        self, probe: Probe, resolve: Resolve, lexicon: Reader | None = None, scorer: Scorer | None = None
+        self, probe: Probe, resolve: Resolve, lexicon: WordReader | None = None, scorer: Scorer | None = None
     ) -> Candidates:
         """The best of both arms. A `scorer` takes the place of the shard's own vectors."""
         arm = scorer or self.vectors
@@ -245,7 +245,9 @@ class Shard(Generic[V_co]):
             around = at[passed[at] == around]
         return distinct(np.concatenate((best, around)))
 
-    def align_words(self, probe: Probe, rows: Rows, lexicon: Reader | None, rarity: Floats) -> Floats | None:
+    def align_words(
+        self, probe: Probe, rows: Rows, lexicon: WordReader | None, rarity: Floats
+    ) -> Floats | None:
         """The share of the question's words that each row covers, similar ones included; None if unknown."""
         spelt = probe.hints.spelt
         if lexicon is None or not spelt or self.live > ALIGNED:

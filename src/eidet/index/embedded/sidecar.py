@@ -67,7 +67,7 @@ class Sidecars:
     def save(self, shard: PlaneShard) -> None:
         """Writes beside and renames, so that no reader ever sees half a file."""
         path = self.path(shard.scope)
-        if path is None or not self._store.writable or self._saved(path, shard):
+        if path is None or not self._store.writable or self._is_fresh(path, shard):
             return
         shard.settle()
         partial = path.with_suffix(f".{os.getpid()}.tmp")
@@ -89,7 +89,7 @@ class Sidecars:
         except OSError as error:
             log.warning("index cache %s was not removed: %s", path, error)
 
-    def _saved(self, path: Path, shard: PlaneShard) -> bool:
+    def _is_fresh(self, path: Path, shard: PlaneShard) -> bool:
         """Whether the file on disk already tells (nearly) all: then a catch-up is cheaper than a write."""
         try:
             with path.open("rb") as file:

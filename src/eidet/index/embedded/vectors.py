@@ -17,7 +17,7 @@ import simsimd
 from numpy.typing import NDArray
 
 from .. import Floats, Rows
-from .arrays import extended, grown, top
+from .arrays import extend_array, grow_capacity, top
 
 FINE: Final = 254.0
 THREADED_FROM: Final = 40_000  # rows; below, starting a second thread costs more than it saves
@@ -71,7 +71,7 @@ class VectorPlanes:
         size = self.width * 4
         empty = bytes(size)
         whole = b"".join(blob if blob is not None and len(blob) == size else empty for blob in blobs)
-        unit = normalised(np.frombuffer(whole, np.float32).reshape(len(blobs), self.width))
+        unit = normalise(np.frombuffer(whole, np.float32).reshape(len(blobs), self.width))
         scale = np.abs(unit).max(axis=1) / 127
         steps = unit / np.where(scale > 0, scale, 1)[:, None]
         high = np.rint(steps)
@@ -131,17 +131,17 @@ class VectorPlanes:
 
     def reserve(self, count: int) -> None:
         if count > len(self.scale):
-            capacity = grown(len(self.scale), count)
-            self.high = extended(self.high, self.count, capacity)
-            self.low = extended(self.low, self.count, capacity)
-            self.scale = extended(self.scale, self.count, capacity)
+            capacity = grow_capacity(len(self.scale), count)
+            self.high = extend_array(self.high, self.count, capacity)
+            self.low = extend_array(self.low, self.count, capacity)
+            self.scale = extend_array(self.scale, self.count, capacity)
 
     @property
     def nbytes(self) -> int:
         return self.high.nbytes + self.low.nbytes + self.scale.nbytes
 
 
-def normalised(matrix: Floats) -> Floats:
+def normalise(matrix: Floats) -> Floats:
     """Rows of length one; a zero row stays zero."""
     lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
     unit: Floats = (matrix / np.where(lengths > 0, lengths, 1)[:, None]).astype(np.float32)
@@ -151,4 +151,4 @@ def normalised(matrix: Floats) -> Floats:
 def unit(vector: Floats) -> Floats:
     """The same direction with length one; a zero vector stays zero."""
     length = math.sqrt(float(vector.dot(vector)))
-    return vector / np.float32(length) if 0 < length < math.inf else normalised(vector[None])[0]
+    return vector / np.float32(length) if 0 < length < math.inf else normalise(vector[None])[0]

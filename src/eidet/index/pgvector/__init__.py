@@ -24,19 +24,19 @@ from ...store.sql.postgres.searchable import SearchableDatabase
 from ...text import Analyzer
 from .. import Candidates, Neighbours, Probe
 from ..abilities import has_ability, is_sealed
+from ..change_pages import Stale
 from ..embedded import EmbeddedIndex, EmbeddedSettings
 from ..embedded.lexicon import make_lexicon
 from ..embedded.merge import merge_candidates
 from ..embedded.queries import merge_voices
 from ..neighbours import SessionTurn, find_neighbours
-from . import fill
-from .integrity import Damaged, Stale
+from .copier import Copier
+from .fill import Filler
+from .integrity import Damaged
 from .registry import ServerScopes
 from .remote_scope import ServerScope
 from .settings import PgvectorSettings, read_settings
-from .tables import WIDEST, code_of, is_listed, is_ready, prepare
-from .verify import check_copy
-from .worker import Copier
+from .tables import WIDEST, find_code, is_ready, prepare
 
 T = TypeVar("T")
 
@@ -73,6 +73,7 @@ class PgvectorIndex:
         )
         self._served = ServerScopes(self._store, width, self._how.ef_search)
         self._copier = Copier(self._copy)
+        self._filler = Filler(self._store, width, self._how, self._copier.is_stopped)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -82,31 +83,25 @@ class PgvectorIndex:
     # Asking.
 
     def search(self, probe: Probe) -> Candidates:
-        head = self._ram.cache.read_head(probe.head)
-        paths = self._ram.cache.list_paths(probe.scope)
-        return merge_candidates([self._search_scope(path, head, probe) for path in paths])
-
-    def _search_scope(self, path: str, head: Head, probe: Probe) -> Candidates:
         queries = self._ram.queries
-        return self._ask(
-            path,
-            head,
-            lambda served: served.search(probe, head, queries.read_words),
-            lambda: queries.search(path, head, probe),
-        )
+
+        def search_scope(path: str, head: Head) -> Candidates:
+            return self._ask(
+                path,
+                head,
+                lambda served: served.search(probe, head, queries.read_words),
+                lambda: queries.search(path, head, probe),
+            )
+
+        return merge_candidates(self._ram.cache.ask_each(probe.scope, probe.head, search_scope))
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
-        head = self._ram.cache.read_head(head)
-        paths = self._ram.cache.list_paths(scope)
-        return merge_voices([self._list_voices(path, head) for path in paths])
+        in_ram = self._ram.queries.list_voices
 
-    def _list_voices(self, path: str, head: Head) -> tuple[str, ...]:
-        return self._ask(
-            path,
-            head,
-            lambda served: served.read_voices(head),
-            lambda: self._ram.queries.list_voices(path, head),
-        )
+        def list_voices(path: str, head: Head) -> tuple[str, ...]:
+            return self._ask(path, head, lambda served: served.read_voices(head), lambda: in_ram(path, head))
+
+        return merge_voices(self._ram.cache.ask_each(scope, head, list_voices))
 
     def select(
         self, scope: Scope, where: Where | None, *, now: float, order: str, limit: int
@@ -155,12 +150,12 @@ class PgvectorIndex:
                 self._served.forget(path)
                 continue
             if self._is_behind(served):
-                self._copier.wish(path)
+                self._copier.ask(path)
             return answer
         answer = in_ram()
         shard = self._ram.cache.peek(path)
         if shard is not None and shard.records >= self._how.from_records:
-            self._copier.wish(path)
+            self._copier.ask(path)
         return answer
 
     def _is_behind(self, served: ServerScope) -> bool:
@@ -171,8 +166,7 @@ class PgvectorIndex:
         """Copies at once what would be copied in the background."""
         served = self._served.find(path, head)
         if served is None:
-            least = max(1, self._how.from_records)
-            if verbs.count(self._store, Where(scope=Scope(path))) >= least:
+            if self._count(path) >= max(1, self._how.from_records):
                 self._copy(path)
         else:
             with contextlib.suppress(Stale):
@@ -200,40 +194,32 @@ class PgvectorIndex:
     def _extend(self, path: str, wait: bool) -> bool:
         """False if what is there must be copied anew."""
         try:
-            while self._run_copy(partial(fill.extend, scope=path, wait=wait), COPY_SECONDS):
+            while self._run_copy(partial(self._filler.extend, scope=path, wait=wait), COPY_SECONDS):
                 pass
         except Stale:
             return False
         return True
 
     def _build(self, path: str, anew: bool) -> None:
-        known = self._store.ask(lambda c: code_of(c, path, self._width))
-        records = verbs.count(self._store, Where(scope=Scope(path)))
-        job = partial(
-            fill.build,
-            scope=path,
-            m=self._how.m,
-            ef_construction=self._how.ef_construction,
-            least=max(1, self._how.from_records // 2),
-            known=known,
-            wait=anew,
-        )
+        known = self._store.ask(lambda c: find_code(c, path))
+        seconds = COPY_SECONDS + EACH_SECONDS * self._count(path)
         with contextlib.suppress(Stale):  # vectors were made anew meanwhile: the next copy is of those
-            self._run_copy(job, COPY_SECONDS + EACH_SECONDS * records)
+            self._run_copy(partial(self._filler.build, scope=path, known=known, wait=anew), seconds)
 
-    def _run_copy(self, job: Callable[..., bool], seconds: float) -> bool:
+    def _run_copy(self, job: Callable[[Any], bool], seconds: float) -> bool:
         def run(connection: Any) -> bool:
             with self._copier.using(connection):
-                return job(connection, self._store, width=self._width, stopped=self._copier.stopped)
+                return job(connection)
 
         return self._store.ask(run, deadline_seconds=seconds)
 
+    def _count(self, path: str) -> int:
+        return verbs.count(self._store, Where(scope=Scope(path)))
+
     def rebuild(self, scope: str) -> int:
-        head = self._store.head()
-        if self._served.find(scope, head) is None:
-            count = verbs.count(self._store, Where(scope=Scope(scope)))
-            if count < max(1, self._how.from_records):
-                return self._ram.rebuild(scope)
+        served = self._served.find(scope, self._store.head())
+        if served is None and self._count(scope) < max(1, self._how.from_records):
+            return self._ram.rebuild(scope)
         self._copy(scope, anew=True)
         served = self._served.find(scope, self._store.head())
         if served is None:
@@ -253,7 +239,7 @@ class PgvectorIndex:
                 self._vacuum(served)
             if served is not None:
                 served.follow(head)
-            told = self._ram.check(scope) if served is None else check_copy(self._store, scope, served)
+            told = self._ram.check(scope) if served is None else served.check()
         except Damaged as damage:
             return [f"scope {scope}: the index on the server is damaged ({damage}); run `eidet rebuild`"]
         except Stale:
@@ -265,11 +251,11 @@ class PgvectorIndex:
     def cleanse(self, scope: str) -> list[str]:
         """A copy that cannot be used, or of which much is gone, goes as a whole, and is made anew later."""
         self._ram.follow(scope)
-        if not self._store.ask(lambda c: is_listed(c, scope)):
+        if self._store.ask(lambda c: find_code(c, scope)) is None:
             return []
         if (gone := self._list_gone(scope)) == []:
             return []
-        job = partial(fill.cleanse, scope=scope, width=self._width, gone=gone)
+        job = partial(self._filler.cleanse, scope=scope, gone=gone)
         if self._store.ask(job, deadline_seconds=COPY_SECONDS):
             self._served.mark_mended(scope)
             self._vacuum(self._served.find(scope, self._store.head()))

@@ -11,6 +11,8 @@ import struct
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,11 +20,13 @@ import numpy as np
 from ...store import Head
 from ...store.sql.postgres.searchable import SearchableDatabase
 from .. import Seqs
+from ..change_pages import Stale, read_changes
 from ..embedded.shard import Shard
 from ..embedded.vectors import VectorPlanes
-from .integrity import Stale, readable
+from .integrity import readable
 from .postings import PlaneShard, list_terms, pack_blocks, thin_block
-from .tables import LOCK, Build, begin, clear, code_of, create, discard, keep, read_build
+from .settings import PgvectorSettings
+from .tables import LOCK, Build, begin, clear, create, find_code, read_build, write_build
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -32,6 +36,7 @@ log = logging.getLogger("eidet.index")
 PAGE: Final = 5_000  # entries read from the store at once
 BLOCK: Final = 50_000  # units whose words are kept together
 WAIT_SECONDS: Final = 10.0  # for another process that copies the same scope
+LONGEST_SECONDS: Final = 86_400.0  # for the same, when a scope is rebuilt: a call's deadline ends it sooner
 SAMPLE: Final = 1_024
 _ROW: Final = struct.Struct(">hiqiiif")  # the number of fields; then the size of each, and it
 _SIZE: Final = struct.Struct(">i")
@@ -43,25 +48,31 @@ class Stopped(Exception):
     """The index is being closed; nothing was changed."""
 
 
-def try_lock(connection: Connection[Any], scope: str, wait: bool = False) -> bool:
-    """Whether nobody else copies this scope now; until the transaction ends, nobody else will."""
-    which = [LOCK, zlib.crc32(scope.encode()) - 2**31]
-    if wait:
-        connection.execute("SELECT pg_advisory_xact_lock(%s::integer, %s::integer)", which)
-        return True
-    row = connection.execute("SELECT pg_try_advisory_xact_lock(%s::integer, %s::integer)", which).fetchone()
-    return bool(row and row[0])
-
-
-def _wait_for_lock(connection: Connection[Any], scope: str) -> bool:
+def try_lock(connection: Connection[Any], scope: str, wait_seconds: float = 0.0) -> bool:
+    """Whether nobody else copies this scope until the transaction ends; waits so long for whoever does."""
     from psycopg.errors import LockNotAvailable
 
-    connection.execute(f"SAVEPOINT waiting; SET LOCAL lock_timeout = {int(WAIT_SECONDS * 1000):d}")
+    which = [LOCK, zlib.crc32(scope.encode()) - 2**31]
+    if not wait_seconds:
+        ask = "SELECT pg_try_advisory_xact_lock(%s::integer, %s::integer)"
+        row = connection.execute(ask, which).fetchone()
+        return bool(row and row[0])
+    connection.execute(f"SAVEPOINT waiting; SET LOCAL lock_timeout = {int(wait_seconds * 1000):d}")
     try:
-        return try_lock(connection, scope, wait=True)
+        connection.execute("SELECT pg_advisory_xact_lock(%s::integer, %s::integer)", which)
     except LockNotAvailable:
         connection.execute("ROLLBACK TO waiting")
         return False
+    return True
+
+
+def _begin_alone(connection: Connection[Any], scope: str, wait_seconds: float = 0.0) -> bool:
+    """Begins a transaction in which nobody else copies the scope; begins none where somebody does."""
+    begin(connection)
+    if try_lock(connection, scope, wait_seconds):
+        return True
+    connection.execute("COMMIT")
+    return False
 
 
 class Copy:
@@ -72,6 +83,12 @@ class Copy:
         self.scope, self.width = scope, width
         self.build = build
         self.more = False  # whether there is more to copy
+
+    def begin_shard(self, head: Head) -> PlaneShard:
+        """An empty one that goes on from a head."""
+        shard = Shard(self.scope, VectorPlanes(self.width))
+        shard.head = head
+        return shard
 
     def add(self, shard: PlaneShard) -> None:
         """All units of a shard."""
@@ -163,7 +180,7 @@ class Copy:
 
     def commit(self, head: Head) -> None:
         self.build = replace(self.build, epoch=head.epoch, copied=head.seq, version=self.build.version + 1)
-        keep(self._connection, self.scope, self.build)
+        write_build(self._connection, self.scope, self.build)
         self._connection.execute("COMMIT")
 
 
@@ -194,115 +211,81 @@ def _field(held: bytes | None) -> bytes:
     return _SIZE.pack(-1) if held is None else _SIZE.pack(len(held)) + held
 
 
-def build(
-    connection: Connection[Any],
-    store: SearchableDatabase,
-    *,
-    scope: str,
-    width: int,
-    m: int,
-    ef_construction: int,
-    least: int,
-    known: int | None,
-    wait: bool,
-    stopped: Callable[[], bool],
-) -> bool:
-    """Copies a scope as it is into new tables; one that has fewer than `least` records gets none.
+class Filler:
+    """Copies scopes of one store, each step in a transaction of its own."""
 
-    `known` is the code of what is to be replaced: if something else is there, somebody was faster. False
-    if somebody else is at it; with `wait`, they are waited for, and all is copied in any case.
-    """
-    begin(connection)
-    if not try_lock(connection, scope, wait):
-        connection.execute("COMMIT")
-        return False
-    there = code_of(connection, scope, width)
-    if not wait and there is not None and there != known:
-        connection.execute("COMMIT")
+    def __init__(
+        self, store: SearchableDatabase, width: int, how: PgvectorSettings, stopped: Callable[[], bool]
+    ) -> None:
+        self._store, self._width, self._how, self._stopped = store, width, how, stopped
+
+    def build(self, connection: Connection[Any], scope: str, *, known: int | None, wait: bool) -> bool:
+        """Copies a scope into new tables; a small one gets none. False if somebody else is at it.
+
+        `known` is the code of what is to be replaced: if something else is there, somebody was faster.
+        With `wait`, others are waited for, and all is copied in any case.
+        """
+        if not _begin_alone(connection, scope, LONGEST_SECONDS if wait else 0.0):
+            return False
+        if not wait and find_code(connection, scope) not in (None, known):
+            connection.execute("COMMIT")
+            return True
+        create(connection, scope, self._width)
+        copy = self._open_copy(connection, scope)
+        head = self._copy_changes(copy, Head(0, 0))
+        if copy.build.records < max(1, self._how.from_records // 2):
+            clear(connection, scope)
+            connection.execute("COMMIT")
+            return False
+        copy.index(self._how.m, self._how.ef_construction)
+        copy.commit(head)
+        log.info("scope %s: %s records are indexed on the server", scope, copy.build.records)
         return True
-    create(connection, scope, width)
-    found = read_build(connection, scope, width)
-    assert found is not None
-    copy = Copy(connection, scope, width, found)
-    head = _copy_changes(copy, store, Head(0, 0), stopped)
-    if copy.build.records < least:
-        discard(connection, scope)
-        connection.execute("COMMIT")
-        return False
-    copy.index(m, ef_construction)
-    copy.commit(head)
-    log.info("scope %s: %s records are indexed on the server", scope, copy.build.records)
-    return True
 
+    def extend(self, connection: Connection[Any], scope: str, *, wait: bool = False) -> bool:
+        """Copies a page of what was added since; whether there is more. `Stale` if all must be copied anew.
 
-def extend(
-    connection: Connection[Any],
-    store: SearchableDatabase,
-    *,
-    scope: str,
-    width: int,
-    stopped: Callable[[], bool],
-    wait: bool = False,
-) -> bool:
-    """Copies a page of what was added since; whether there is more. `Stale` if all must be copied anew.
+        With `wait`, somebody else who is at it is waited for, but not forever.
+        """
+        if not _begin_alone(connection, scope, WAIT_SECONDS if wait else 0.0):
+            return False
+        copy = self._open_copy(connection, scope)
+        with readable():
+            head = self._copy_changes(copy, Head(copy.build.epoch, copy.build.copied), most=1)
+        copy.commit(head)
+        return copy.more
 
-    With `wait`, somebody else who is at it is waited for, but not forever.
-    """
-    begin(connection)
-    if not (_wait_for_lock(connection, scope) if wait else try_lock(connection, scope)):
-        connection.execute("COMMIT")
-        return False
-    found = read_build(connection, scope, width)
-    if found is None:
-        raise Stale
-    copy = Copy(connection, scope, width, found)
-    with readable():
-        head = _copy_changes(copy, store, Head(found.epoch, found.copied), stopped, pages=1)
-    copy.commit(head)
-    return copy.more
-
-
-def cleanse(connection: Connection[Any], *, scope: str, width: int, gone: Sequence[int] | None) -> bool:
-    """Takes seqs out of what was copied, or all of it; False if somebody else is at it for too long."""
-    begin(connection)
-    if not _wait_for_lock(connection, scope):
-        connection.execute("COMMIT")
-        return False
-    found = None if gone is None else read_build(connection, scope, width)
-    if gone is None or found is None:
-        clear(connection, scope)
-        connection.execute("COMMIT")
-    else:
-        copy = Copy(connection, scope, width, found)
+    def cleanse(self, connection: Connection[Any], scope: str, gone: Sequence[int] | None) -> bool:
+        """Takes seqs out of a copy, or (None) removes it; False if somebody else is at it for too long."""
+        if not _begin_alone(connection, scope, WAIT_SECONDS):
+            return False
+        if gone is None or read_build(connection, scope, self._width) is None:
+            clear(connection, scope)
+            connection.execute("COMMIT")
+            return True
+        copy = self._open_copy(connection, scope)
         copy.forget(gone)
-        copy.commit(Head(found.epoch, found.copied))
-    return True
+        copy.commit(Head(copy.build.epoch, copy.build.copied))
+        return True
 
-
-def _copy_changes(
-    copy: Copy, store: SearchableDatabase, since: Head, stopped: Callable[[], bool], pages: int | None = None
-) -> Head:
-    """Everything after a head, page by page; up to where it went."""
-    shard, epoch, read = _begin_shard(copy.scope, copy.width, since), since.epoch if since.seq else None, 0
-    while True:
-        if stopped():
-            raise Stopped
-        changes = store.changes_here(copy.scope, shard.head.seq, PAGE)
-        if epoch not in (None, changes.head.epoch) or (not read and 0 < since.seq < changes.pruned):
+    def _open_copy(self, connection: Connection[Any], scope: str) -> Copy:
+        build = read_build(connection, scope, self._width)
+        if build is None:
             raise Stale
-        epoch, read, copy.more = changes.head.epoch, read + 1, len(changes.entries) == PAGE
-        done = not copy.more or read == pages
-        copy.forget([seq for seq in changes.gone if seq <= copy.build.copied])
-        shard.apply(changes)
-        if done or shard.count >= BLOCK:
-            copy.add(shard)
-            shard = _begin_shard(copy.scope, copy.width, shard.head)
-        if done:
-            return changes.head
+        return Copy(connection, scope, self._width, build)
 
-
-def _begin_shard(scope: str, width: int, head: Head) -> PlaneShard:
-    """An empty one that goes on from a head."""
-    shard = Shard(scope, VectorPlanes(width))
-    shard.head = head
-    return shard
+    def _copy_changes(self, copy: Copy, since: Head, most: int | None = None) -> Head:
+        """Everything after a head, or so many pages of it; up to where that went."""
+        shard, head = copy.begin_shard(since), since
+        pages = read_changes(partial(self._store.changes_here, copy.scope), since, PAGE)
+        for changes in islice(pages, most):
+            if self._stopped():
+                raise Stopped
+            head, copy.more = changes.head, len(changes.entries) == PAGE
+            copy.forget([seq for seq in changes.gone if seq <= copy.build.copied])
+            shard.apply(changes)
+            if shard.count >= BLOCK:
+                copy.add(shard)
+                shard = copy.begin_shard(head)
+        copy.add(shard)
+        return head

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from ..change_pages import Stale
+
 if TYPE_CHECKING:
     from psycopg import Connection
 
@@ -21,10 +23,6 @@ _UNREADABLE: Final = (
     "XX002",  # a damaged index
 )
 _HELD: Final = "SELECT EXISTS (SELECT 1 FROM {units}), EXISTS (SELECT 1 FROM {words})"
-
-
-class Stale(Exception):
-    """What was copied is not what the store holds any more: it is to be copied anew."""
 
 
 class Damaged(Stale):

@@ -84,42 +84,30 @@ def list_terms(shard: PlaneShard) -> list[bytes]:
 
 def thin_block(first: int, size: int, held: bytes, gone: Seqs) -> tuple[int, bytes]:
     """A block without some seqs: what is left of its size, and of it."""
-    _check(size, held)
-    rows = np.frombuffer(held[: 4 * size], "<u4").astype(np.int64) + first
-    stay = ~np.isin(rows, gone)
-    columns, start = [], 0
-    for kind, width in _LAYOUT:
-        columns.append(np.frombuffer(held, kind, size, start)[stay].tobytes())
-        start += width * size
-    return int(stay.sum()), b"".join(columns)
+    columns = _unpack_block(size, held)
+    stay = ~np.isin(columns[0].astype(np.int64) + first, gone)
+    return int(stay.sum()), b"".join(column[stay].tobytes() for column in columns)
 
 
 def read_blocks(terms: Sequence[int], rows: Sequence[Sequence[Any]]) -> Occurrences:
     """What `READ` answered, as arrays."""
-    place = {term: at for at, term in enumerate(terms)}
-    parts = [_block(place[term], first, size, held) for term, first, size, held in rows if held is not None]
+    parts = []
+    for term, first, size, held in rows:
+        if held is not None:
+            offset, unit, length, count = _unpack_block(size, held)
+            which, seq = np.full(size, terms.index(term), np.intp), offset.astype(np.int64) + first
+            parts.append(Occurrences(which, seq, unit.astype("i8"), length.astype("f4"), count.astype("f4")))
     return join_occurrences(parts)
 
 
-def _check(size: int, held: bytes) -> None:
+def _unpack_block(size: int, held: bytes) -> list[NDArray[Any]]:
     if len(held) != size * WIDTH:
         raise Damaged(f"a block of {size} units has {len(held)} bytes")
-
-
-def _block(which: int, first: int, size: int, held: bytes) -> Occurrences:
-    _check(size, held)
     columns, start = [], 0
     for kind, width in _LAYOUT:
         columns.append(np.frombuffer(held, kind, size, start))
         start += width * size
-    offset, unit, length, count = columns
-    return Occurrences(
-        np.full(size, which, np.intp),
-        offset.astype(np.int64) + first,
-        unit.astype(np.int64),
-        length.astype(np.float32),
-        count.astype(np.float32),
-    )
+    return columns
 
 
 def read_shard(shard: PlaneShard, terms: Sequence[int]) -> Occurrences:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..embedded.vectors import unit
 from .integrity import readable
 
 Arm = tuple[Seqs, Floats]  # seqs that rise, and the score of each
+NO_ARM: Final = (np.empty(0, np.int64), np.empty(0, np.float32))
 T = TypeVar("T")
 
 FEW: Final = 2_000  # so many are compared one by one …
@@ -64,7 +66,7 @@ class QueryPlanner:
         """`records` says how many the scope has."""
         condition = select_living(self._scope, probe.now)
         if probe.where is not None:
-            told = self._read_filter(probe.where)
+            told = _recall(self._filters, probe.where, partial(self._store.condition, probe.where))
             values = condition.values + told.values
             condition = SqlCondition(f"{condition.sql} AND ({told.sql})", values, told.exact)
         asked = ServerQuery(
@@ -79,31 +81,23 @@ class QueryPlanner:
         if records > max(FEW, probe.depth) and self._passes_mostly(asked, records):
             return replace(asked, strict=False)
         most = max(self._count_named(asked, records), probe.depth)
-        seqs = look(self._store, lambda c: find_passing(c, condition, most + 1))
-        return replace(asked, passing=np.sort(seqs) if len(seqs) <= most else None)
+        seqs = read_soundly(self._store.look, lambda c: find_passing(c, condition, most + 1))
+        if len(seqs) > most:
+            return asked
+        return replace(asked, passing=np.array(sorted(seqs), np.int64))
 
     def estimate(self, asked: ServerQuery, records: int) -> int:
         """How many pass a filter, as the planner of the server judged when it was first asked for."""
-        key = repr(asked.probe.where)
-        if key not in self._estimates:
-            if len(self._estimates) >= FILTERS:
-                self._estimates.clear()
-            self._estimates[key] = look(self._store, lambda c: estimate_passing(c, asked.condition))
-        return min(self._estimates[key], records)
+
+        def ask() -> int:
+            return read_soundly(self._store.look, lambda c: estimate_passing(c, asked.condition))
+
+        return min(_recall(self._estimates, asked.probe.where, ask), records)
 
     def _match(self, probe: Probe) -> Seqs:
         every = () if probe.where is None else (probe.where,)
         where = Where(scope=Scope(self._scope), alive_at=probe.now, every=every)
         return np.array(self._store.match(where), np.int64)
-
-    def _read_filter(self, where: Where) -> SqlCondition:
-        """A filter as SQL; it is remembered, since most questions ask for the same."""
-        key = repr(where)
-        if key not in self._filters:
-            if len(self._filters) >= FILTERS:
-                self._filters.clear()
-            self._filters[key] = self._store.condition(where)
-        return self._filters[key]
 
     def _count_named(self, asked: ServerQuery, records: int) -> int:
         """How many are asked for by name, to see whether no more pass: few, where that is not likely."""
@@ -118,14 +112,24 @@ class QueryPlanner:
         return asked.probe.where is None or self.estimate(asked, records) >= MOSTLY * records
 
 
-def look(store: SearchableDatabase, job: Callable[[Any], T]) -> T:
-    """Reads what the server has; `Damaged` where it cannot."""
+def _recall(known: dict[str, T], where: Where | None, ask: Callable[[], T]) -> T:
+    """What was learnt of a filter when it was first asked for; most questions ask for the same."""
+    key = repr(where)
+    if key not in known:
+        if len(known) >= FILTERS:
+            known.clear()
+        known[key] = ask()
+    return known[key]
+
+
+def read_soundly(ask: Callable[[Callable[[Any], T]], T], job: Callable[[Any], T]) -> T:
+    """Lets a store do a job on a connection; `Damaged` where the server cannot read the copy."""
 
     def run(connection: Any) -> T:
         with readable():
             return job(connection)
 
-    return store.look(run)
+    return ask(run)
 
 
 def merge_arms(one: Arm, other: Arm) -> Arm:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Final
+from typing import Any
 
 from ...store import Head
 from ...store.sql.postgres.searchable import SearchableDatabase
@@ -12,8 +12,6 @@ from .remote_scope import ServerScope
 from .tables import Build, read_build
 
 log = logging.getLogger("eidet.index")
-
-_UNKNOWN: Final = object()
 
 
 class ServerScopes:
@@ -26,10 +24,11 @@ class ServerScopes:
 
     def find(self, path: str, head: Head) -> ServerScope | None:
         """What the server has of a scope, if that can be used."""
-        found: Any = self._served.get(path, _UNKNOWN)
-        if found is _UNKNOWN:
+        try:
+            return self._served[path]
+        except KeyError:
             found = self._served[path] = self._open(path, head)
-        return found  # type: ignore[no-any-return]
+            return found
 
     def find_known(self, path: str) -> ServerScope | None:
         return self._served.get(path)

@@ -6,33 +6,42 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from ...store import Entry, Head
-from ...store.sql.postgres.record_search import (
-    find_first_passing,
-    find_passing_after,
-    list_voices,
-    read_windows,
-)
+from ...store.sql.postgres.record_search import find_first_passing, list_voices, read_windows
 from ...store.sql.postgres.searchable import SearchableDatabase
 from .. import Candidates, Probe, Seqs, Span
+from ..change_pages import Stale, read_changes
 from ..embedded.arrays import distinct, top
-from ..embedded.lexicon import Reader
+from ..embedded.lexicon import WordReader
 from ..embedded.picked import PickedRecords, scores_of
 from ..embedded.postings import Bm25
+from ..embedded.queries import report_faults
 from ..embedded.shard import DEAD_ROWS, Shard
 from ..embedded.vectors import VectorPlanes
-from ..neighbours import number_turns
+from ..neighbours import LONG, REACH, number_apart, number_turns, number_windows
 from . import sql
 from .fill import PAGE
-from .integrity import Stale, check_held, readable
+from .integrity import check_held
 from .postings import Occurrences, join_occurrences, leave_out, read_blocks, read_shard, sum_scores
-from .query import Arm, QueryPlanner, ServerQuery, Shortlist, judge_lowest, look, merge_arms, scale_scores
-from .session_order import LONG, REACH, number_apart, number_windows
+from .query import (
+    NO_ARM,
+    Arm,
+    QueryPlanner,
+    ServerQuery,
+    Shortlist,
+    judge_lowest,
+    merge_arms,
+    read_soundly,
+    scale_scores,
+)
 from .tables import Build
+
+T = TypeVar("T")
 
 EXACT: Final = 8  # of the depth, this part is scored exactly
 LEAST: Final = 100  # candidates, the best of both arms together …
@@ -67,11 +76,9 @@ class ServerScope:
             raise Stale
         with self.lock:
             self._check_reign()
-            while self.tail.head.seq < head.seq:
-                since = self.tail.head.seq
-                changes = self._store.changes_here(self._scope, since, PAGE)
-                if changes.head.epoch != self.build.epoch or 0 < since < changes.pruned:
-                    raise Stale
+            if self.tail.head.seq >= head.seq:
+                return
+            for changes in read_changes(partial(self._store.changes_here, self._scope), self.tail.head, PAGE):
                 self._check_reign()
                 self.tail.apply(changes)
                 self._lose([seq for seq in changes.gone if seq <= self.build.copied])
@@ -84,11 +91,21 @@ class ServerScope:
     def _lose(self, gone: Sequence[int]) -> None:
         if gone:
             self.lost = distinct(np.concatenate((self.lost, np.array(gone, np.int64))))
-            self._less = self._store.ask(self._measure_lost)
+            self._less = read_soundly(self._store.ask, lambda c: sql.measure(c, self.build, self.lost))
 
-    def _measure_lost(self, connection: Any) -> tuple[int, int, float]:
-        with readable():
-            return sql.measure(connection, self.build, self.lost)
+    def check(self) -> list[str]:
+        """Where the copy and the store disagree, in words."""
+        missed, ghosts, worded, graph = read_soundly(
+            self._store.ask, lambda c: sql.compare(c, self.build, self._scope)
+        )
+        faults = report_faults(self._scope, missed, ghosts, len(self.damaged))
+        if not worded:
+            faults.append(
+                f"scope {self._scope}: words of the index are missing or damaged; run `eidet rebuild`"
+            )
+        if not graph:
+            faults.append(f"scope {self._scope}: {self.build.units} has no HNSW index; run `eidet rebuild`")
+        return faults
 
     @property
     def live(self) -> int:
@@ -120,12 +137,15 @@ class ServerScope:
     def read_voices(self, head: Head) -> tuple[str, ...]:
         told = self._voices
         if told is None or told[0] != head:
-            self._voices = told = (head, look(self._store, lambda c: list_voices(c, self._scope)))
+            self._voices = told = (head, self._look(lambda c: list_voices(c, self._scope)))
         return told[1]
+
+    def _look(self, job: Callable[[Any], T]) -> T:
+        return read_soundly(self._store.look, job)
 
     # Searching.
 
-    def search(self, probe: Probe, head: Head, reader: Callable[[Any], Reader | None]) -> Candidates:
+    def search(self, probe: Probe, head: Head, reader: Callable[[Any], WordReader | None]) -> Candidates:
         asked = self._planner.plan(probe, self.records)
         found, sound = self._search(asked, head, reader)
         if not sound:  # too much of what was found has expired or is gone
@@ -133,20 +153,20 @@ class ServerScope:
         return found
 
     def _search(
-        self, asked: ServerQuery, head: Head, reader: Callable[[Any], Reader | None]
+        self, asked: ServerQuery, head: Head, reader: Callable[[Any], WordReader | None]
     ) -> tuple[Candidates, bool]:
         """What was found, and whether that is all that was to be found."""
         terms = asked.probe.terms
-        dense, told, expired = look(self._store, lambda c: self._ask_arms(c, asked))
+        dense, told, expired = self._look(lambda c: self._ask_arms(c, asked))
         with self.lock:
             postings, holding, unread = self._read_words(terms, told)
             scale = Bm25.of_terms(holding, self.live, self.total)
-            tail = self._scan_tail(asked)
-        near = merge_arms(dense, tail)
+            tail = self._score_tail(asked)
+        near = merge_arms(dense, self._choose_passing(asked, tail))
         hits = _score_words(scale, postings)
         chosen = self._shorten(asked, near, hits)
         entries, copied, lines = self._read_entries(asked, chosen, dense[0])
-        near = merge_arms(merge_arms(near, copied), self._score_in_tail(asked, entries))
+        near = merge_arms(merge_arms(near, copied), _pick_arm(tail, [entry.seq for entry in entries]))
         turns = self._read_turns(chosen, lines, entries)
         voices = self.read_voices(head)
         picked = PickedRecords(self._scope, self._width, entries, voices=voices, turns=turns)
@@ -169,7 +189,7 @@ class ServerScope:
         near: Arm,
         hits: Arm,
         scale: Bm25,
-        lexicon: Reader | None,
+        lexicon: WordReader | None,
     ) -> Candidates:
         probe, whole = asked.probe, asked.whole and picked.shard.count > 0
         dense = picked.sharpen(probe, scores_of(picked.seqs, *near))
@@ -210,29 +230,21 @@ class ServerScope:
             holding[terms.index(term)] += size
         return found, holding, bool(unread)
 
-    def _scan_tail(self, asked: ServerQuery) -> Arm:
-        """The best of the tail."""
+    def _score_tail(self, asked: ServerQuery) -> Arm:
+        """The cosines of what was not copied yet."""
         columns, vectors = self.tail.columns, self.tail.vectors
         if asked.query is None or not columns.count:
-            return np.empty(0, np.int64), np.empty(0, np.float32)
+            return NO_ARM
         keep = columns.alive & (columns.expires > asked.probe.now)
-        if asked.passing is not None:
-            keep &= np.isin(columns.seq, asked.passing)
-        elif asked.strict:
-            copied = self.build.copied
-            after = look(self._store, lambda c: find_passing_after(c, asked.condition, copied))
-            keep &= np.isin(columns.seq, after)
         rows = np.flatnonzero(keep & (vectors.scale[: columns.count] > 0))
-        scores = vectors.scan(asked.query, rows)
-        best = np.sort(top(scores, asked.probe.depth))
-        return columns.seq[rows[best]], scores[best]
+        return merge_arms((columns.seq[rows], vectors.scan(asked.query, rows)), NO_ARM)
 
     def _shorten(self, asked: ServerQuery, near: Arm, hits: Arm) -> Shortlist:
         """Of the best of each arm those that are candidates, and what is told of them beyond that."""
         exact = near[0][top(near[1], max(1, asked.probe.depth // EXACT))]
         if asked.whole and asked.passing is not None:
             return Shortlist(asked.passing, exact, asked.passing[:0], asked.passing)
-        pool = distinct(np.concatenate((near[0], self._choose_worded(asked, hits))))
+        pool = distinct(np.concatenate((near[0], self._choose_passing(asked, hits)[0])))
         dense, words = scale_scores(scores_of(pool, *near)), scale_scores(scores_of(pool, *hits))
         base = dense + words
         parts = (base, max(LEAST, asked.probe.depth // 4)), (dense, BEST), (words, BEST)
@@ -240,23 +252,23 @@ class ServerScope:
         leading = pool[top(base, LEADING)]
         return Shortlist(pool[rows], np.intersect1d(exact, pool[rows]), leading, leading)
 
-    def _choose_worded(self, asked: ServerQuery, hits: Arm) -> Seqs:
-        """The best of the words that pass; asked for in the order of their scores where a filter is."""
-        seqs, scores = hits
+    def _choose_passing(self, asked: ServerQuery, arm: Arm) -> Arm:
+        """The best of an arm that pass; asked for in the order of their scores where a filter is."""
         depth = asked.probe.depth
         if asked.passing is not None:
-            here = np.isin(seqs, asked.passing)
-            seqs, scores = seqs[here], scores[here]
-        if asked.passing is not None or not asked.strict:
-            return seqs[top(scores, depth)]
-        order = seqs[np.argsort(-scores, kind="stable")]
-        return look(self._store, lambda c: find_first_passing(c, asked.condition, order, depth))
+            arm = _pick_arm(arm, asked.passing)
+        seqs, scores = arm
+        if asked.passing is not None or not asked.strict or not len(seqs):
+            best = np.sort(top(scores, depth))
+            return seqs[best], scores[best]
+        order = seqs[np.argsort(-scores, kind="stable")].tolist()
+        chosen = self._look(lambda c: find_first_passing(c, asked.condition, order, depth))
+        return _pick_arm(arm, chosen)
 
     def _read_entries(
         self, asked: ServerQuery, chosen: Shortlist, known: Seqs
     ) -> tuple[list[Entry], Arm, list[list[int]]]:
-        entries, near, lines = look(
-            self._store,
+        entries, near, lines = self._look(
             lambda c: sql.read_entries(c, self.build, asked, self._scope, chosen, known, LONG + 1),
         )
         if asked.passing is not None and not asked.condition.exact:
@@ -271,18 +283,8 @@ class ServerScope:
             unplaced = set(chosen.placed.tolist()) - turns.keys()
             long = {entry.session for entry in entries if entry.seq in unplaced and entry.session is not None}
             rest = [entry.seq for entry in entries if entry.session in long]
-            turns |= number_windows(look(self._store, lambda c: read_windows(c, self._scope, rest, REACH)))
+            turns |= number_windows(self._look(lambda c: read_windows(c, self._scope, rest, REACH)))
         return turns | number_apart([entry for entry in entries if entry.session and entry.seq not in turns])
-
-    def _score_in_tail(self, asked: ServerQuery, entries: list[Entry]) -> Arm:
-        """The cosines of candidates that were not copied yet."""
-        columns = self.tail.columns
-        if asked.query is None or not columns.count:
-            return np.empty(0, np.int64), np.empty(0, np.float32)
-        seqs = np.array([entry.seq for entry in entries], np.int64)
-        with self.lock:
-            rows = np.flatnonzero(columns.alive & np.isin(columns.seq, seqs))
-            return columns.seq[rows], self.tail.vectors.scan(asked.query, rows)
 
     def _judge_low(self, asked: ServerQuery, near: Arm) -> float:
         """The lowest cosine of the scope, judged by a sample of it."""
@@ -300,3 +302,9 @@ class ServerScope:
 
 def _score_words(scale: Bm25, postings: Occurrences) -> Arm:
     return sum_scores(postings, scale.score(postings.which, postings.length.copy(), postings.times))
+
+
+def _pick_arm(arm: Arm, wanted: Sequence[int] | Seqs) -> Arm:
+    """Only what is wanted of an arm."""
+    here = np.isin(arm[0], wanted)
+    return arm[0][here], arm[1][here]

@@ -12,8 +12,8 @@ from ...store import Entry
 from ...store.sql.postgres.record_search import array_of
 from ...store.sql.postgres.text import loaded
 from .. import Floats, Seqs
-from .integrity import Stale
-from .postings import READ
+from ..change_pages import Stale
+from .postings import READ, WIDTH
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -57,13 +57,35 @@ _STATE: Final = """SELECT (SELECT version FROM pgvector_scopes WHERE code = %s),
     set_config('enable_sort', %s, true), set_config('enable_hashjoin', %s, true),
     set_config('enable_indexscan', %s, true)"""
 
+# Each term of a unit is in one block, and blocks are as long as they say.
+_WORDS: Final = f"""(
+    SELECT coalesce(sum(size), 0) = (SELECT coalesce(sum(octet_length(terms)), 0) / 4 FROM {{units}})
+    AND coalesce(bool_and(octet_length(postings) = size * {WIDTH}), true) FROM {{words}})"""
+_GRAPH: Final = """EXISTS (
+    SELECT 1 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam
+    WHERE i.indrelid = to_regclass(%s) AND i.indisvalid AND a.amname = 'hnsw')"""
+
+
+def compare(connection: Connection[Any], build: Build, scope: str) -> tuple[int, int, bool, bool]:
+    """Records that the copy misses, those it should not hold; whether its words and its graph are sound."""
+    held = f"EXISTS (SELECT 1 FROM {build.units} u WHERE u.seq = records.seq)"
+    row = connection.execute(
+        f"SELECT (SELECT count(*) FROM records WHERE scope = %s AND seq <= %s AND NOT {held} "
+        "AND seq <> ALL(%s::bigint[])), "
+        f"(SELECT count(DISTINCT seq) FROM {build.units} u "
+        "WHERE NOT EXISTS (SELECT 1 FROM records r WHERE r.seq = u.seq AND r.scope = %s)), "
+        f"{_WORDS.format(words=build.words, units=build.units)}, {_GRAPH}",
+        [scope, build.copied, list(build.damaged), scope, build.units],
+    ).fetchone()
+    return row or (0, 0, True, True)
+
 
 def measure(connection: Connection[Any], build: Build, seqs: Seqs) -> tuple[int, int, float]:
     """Rows, records and terms of some seqs that were copied."""
     row = connection.execute(
         f"SELECT count(*), count(*) FILTER (WHERE unit = 0), coalesce(sum(length), 0) FROM {build.units} "
         "WHERE seq = ANY(%s::bigint[])",
-        [array_of(seqs)],
+        [_array(seqs)],
     ).fetchone()
     return (0, 0, 0.0) if row is None else (row[0], row[1], float(row[2]))
 
@@ -123,7 +145,7 @@ def _find_nearest(connection: Connection[Any], build: Build, asked: ServerQuery)
             f"SELECT seq, min(embedding <=> %s::halfvec) AS away FROM {build.units} "
             "WHERE seq = ANY(%s::bigint[]) AND embedding IS NOT NULL GROUP BY seq ORDER BY away LIMIT %s"
         )
-        values = [vector, array_of(asked.passing), asked.probe.depth]
+        values = [vector, _array(asked.passing), asked.probe.depth]
     else:
         joined = f"JOIN records ON records.seq = u.seq WHERE {asked.condition.sql}" if asked.strict else ""
         sql = (
@@ -150,8 +172,8 @@ def read_entries(
     """
     leads = len(chosen.leading) > 0
     values = [
-        *(array_of(chosen.placed), scope, long, leads, array_of(chosen.seqs), long, long),
-        *(array_of(chosen.exact), array_of(known), halfvec(asked.query), *asked.condition.values),
+        *(_array(chosen.placed), scope, long, leads, _array(chosen.seqs), long, long),
+        *(_array(chosen.exact), _array(known), halfvec(asked.query), *asked.condition.values),
     ]
     sql = _ENTRIES.format(units=build.units, test=asked.condition.sql)
     rows = _cursor(connection).execute(sql, values).fetchall()
@@ -169,6 +191,10 @@ def _load_labels(rows: list[Any]) -> list[Any]:
 
 def halfvec(vector: Floats | None) -> str | None:
     return None if vector is None else f"[{','.join(map('%.6g'.__mod__, vector.tolist()))}]"
+
+
+def _array(seqs: Seqs) -> str:
+    return array_of(seqs.tolist())
 
 
 def _cursor(connection: Connection[Any]) -> Any:

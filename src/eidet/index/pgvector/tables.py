@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -43,7 +43,6 @@ _LOOKUPS: Final = {
 _STRAY: Final = """SELECT c.relname FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
     AND c.relkind = 'r' AND pg_has_role(c.relowner, 'USAGE') AND c.relname ~ '^pgvector_(units|words)_[0-9]+$'
     AND substring(c.relname FROM '[0-9]+$')::bigint NOT IN (SELECT code FROM pgvector_scopes)"""
-_BUILD: Final = "code, epoch, copied, version, live, records, total, damaged, sample"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,50 +132,44 @@ def _extend(connection: Connection[Any]) -> None:
         )
 
 
+_KEPT: Final = tuple(field.name for field in fields(Build))
+_SET: Final = ", ".join(f"{name} = %({name})s" for name in _KEPT if name != "code")
+
+
 def read_build(connection: Connection[Any], scope: str, width: int) -> Build | None:
     """What there is of a scope; None if nothing, or only for vectors of another width."""
+    from psycopg.rows import dict_row
+
+    sql = f"SELECT {', '.join(_KEPT)} FROM pgvector_scopes WHERE scope = %s AND width = %s"
     with readable():
-        row = (
-            connection.cursor(binary=True)
-            .execute(f"SELECT {_BUILD} FROM pgvector_scopes WHERE scope = %s AND width = %s", [scope, width])
-            .fetchone()
-        )
+        row = connection.cursor(binary=True, row_factory=dict_row).execute(sql, [scope, width]).fetchone()
     try:
-        return None if row is None else _read(row, width)
+        return None if row is None else _decode(row, width)
     except (ValueError, TypeError, AttributeError) as error:
         raise Damaged(f"what pgvector_scopes says of {scope} cannot be read") from error
 
 
-def code_of(connection: Connection[Any], scope: str, width: int) -> int | None:
-    """Which tables a scope has, also where nothing else can be read of it."""
-    row = connection.execute(
-        "SELECT code FROM pgvector_scopes WHERE scope = %s AND width = %s", [scope, width]
-    ).fetchone()
+def _decode(row: dict[str, Any], width: int) -> Build:
+    damaged = {int(seq): tier for seq, tier in json.loads(row["damaged"]).items()}
+    sample = np.frombuffer(row["sample"], "<f2").reshape(-1, width).astype(np.float32)
+    return Build(**{**row, "damaged": damaged, "sample": sample})
+
+
+def write_build(connection: Connection[Any], scope: str, build: Build) -> None:
+    """Notes what a scope's tables hold now."""
+    damaged, sample = json.dumps(build.damaged), build.sample.astype("<f2").tobytes()
+    values = {**asdict(build), "damaged": damaged, "sample": sample, "scope": scope}
+    connection.execute(f"UPDATE pgvector_scopes SET {_SET} WHERE scope = %(scope)s", values)
+
+
+def find_code(connection: Connection[Any], scope: str) -> int | None:
+    """Which tables a scope has, of whatever width, also where nothing else can be read of it."""
+    row = connection.execute("SELECT code FROM pgvector_scopes WHERE scope = %s", [scope]).fetchone()
     return None if row is None else int(row[0])
 
 
-def is_listed(connection: Connection[Any], scope: str) -> bool:
-    """Whether a scope has tables, of whatever width."""
-    return bool(connection.execute("SELECT 1 FROM pgvector_scopes WHERE scope = %s", [scope]).fetchall())
-
-
-def _read(row: Sequence[Any], width: int) -> Build:
-    code, epoch, copied, version, live, records, total, damaged, sample = row
-    return Build(
-        code=code,
-        epoch=epoch,
-        copied=copied,
-        version=version,
-        live=live,
-        records=records,
-        total=total,
-        damaged={int(seq): tier for seq, tier in json.loads(damaged).items()},
-        sample=np.frombuffer(sample, "<f2").reshape(-1, width).astype(np.float32),
-    )
-
-
-def create(connection: Connection[Any], scope: str, width: int) -> int:
-    """New, empty tables in place of those that a scope had; their code."""
+def create(connection: Connection[Any], scope: str, width: int) -> None:
+    """New, empty tables in place of those that a scope had."""
     clear(connection, scope)
     row = connection.execute(
         "INSERT INTO pgvector_scopes (scope, width, epoch, copied, version, live, records, total, damaged, "
@@ -195,50 +188,20 @@ def create(connection: Connection[Any], scope: str, width: int) -> int:
         f"CREATE TABLE pgvector_words_{code} (term bigint, first bigint, size integer, "
         "postings bytea STORAGE EXTERNAL, PRIMARY KEY (term, first))"
     )
-    return code
 
 
 def clear(connection: Connection[Any], scope: str) -> None:
-    """Removes what there is of a scope, and what nothing tells of."""
-    discard(connection, scope)
-    _sweep(connection)
-
-
-def discard(connection: Connection[Any], scope: str) -> None:
-    """Removes what there is of a scope."""
-    rows = connection.execute(
+    """Removes the tables of a scope, and those that no scope owns: they would keep what is forgotten."""
+    held = connection.execute(
         "DELETE FROM pgvector_scopes WHERE scope = %s RETURNING code", [scope]
     ).fetchall()
-    for (code,) in rows:
-        _drop(connection, [f"pgvector_units_{code:d}", f"pgvector_words_{code:d}"])
-
-
-def _sweep(connection: Connection[Any]) -> None:
-    """Removes tables that nothing tells of: they would keep what is forgotten."""
-    rows = connection.execute(_STRAY).fetchall()
-    _drop(connection, [name for (name,) in rows])
+    names = {name for (name,) in connection.execute(_STRAY).fetchall()}
+    for (code,) in held:
+        names |= {f"pgvector_units_{code:d}", f"pgvector_words_{code:d}"}
+    _drop(connection, sorted(names))
 
 
 def _drop(connection: Connection[Any], names: Sequence[str]) -> None:
     """Inside of DO, because the driver forgets all prepared statements when it sees a DROP."""
     if names:
         connection.execute(f"DO $$BEGIN DROP TABLE IF EXISTS {', '.join(names)}; END$$")
-
-
-def keep(connection: Connection[Any], scope: str, build: Build) -> None:
-    """Writes down what a scope's tables hold now."""
-    connection.execute(
-        "UPDATE pgvector_scopes SET epoch = %s, copied = %s, version = %s, live = %s, records = %s, "
-        "total = %s, damaged = %s, sample = %s WHERE scope = %s",
-        [
-            build.epoch,
-            build.copied,
-            build.version,
-            build.live,
-            build.records,
-            build.total,
-            json.dumps(build.damaged),
-            build.sample.astype("<f2").tobytes(),
-            scope,
-        ],
-    )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from .pushdown import Every, Filter, Leaf, hashed, passes
+from .pushdown import Every, Filter, Leaf, hash_label, passes
 
 # One letter each: every element carries them. What is asked for most stands first.
 NAMES: Final = {
@@ -22,27 +22,27 @@ _BINARY: Final = 1e-4  # the grammar knows no negative exponents: what is smalle
 
 def attributes(columns: Mapping[str, Any]) -> str:
     """The columns of a point as JSON; the others are not told."""
-    told = {letter: _told(columns[name]) for name, letter in NAMES.items()}
+    told = {letter: _encode(columns[name]) for name, letter in NAMES.items()}
     return json.dumps(told, separators=(",", ":"))
 
 
 def may_pass(only: Filter, told: bytes | None) -> bool:
     """Whether an element with these attributes passes."""
     row = json.loads(told or b"{}")
-    return bool(row) and passes(_lettered(only), row)
+    return bool(row) and passes(_use_letters(only), row)
 
 
 def expression(only: Filter) -> str:
     """The same in the words of the server. Words and comparisons know no order but that of the brackets."""
     if isinstance(only, Leaf):
-        return _compared(only)
+        return _compare(only)
     if not only.parts:
         return "(1 == 1)" if isinstance(only, Every) else "(1 == 0)"
     joint = " and " if isinstance(only, Every) else " or "
     return f"({joint.join(map(expression, only.parts))})"
 
 
-def _compared(leaf: Leaf) -> str:
+def _compare(leaf: Leaf) -> str:
     name = f".{NAMES[leaf.column]}"
     if leaf.op in ("in", "not in"):
         among = f"({name} in [{', '.join(map(_literal, leaf.value))}])"
@@ -50,17 +50,17 @@ def _compared(leaf: Leaf) -> str:
     return f"({name} {'==' if leaf.op == '=' else leaf.op} {_literal(leaf.value)})"
 
 
-def _lettered(only: Filter) -> Filter:
+def _use_letters(only: Filter) -> Filter:
     if isinstance(only, Leaf):
-        value = tuple(map(_told, only.value)) if only.op.endswith("in") else _told(only.value)
+        value = tuple(map(_encode, only.value)) if only.op.endswith("in") else _encode(only.value)
         return Leaf(NAMES[only.column], only.op, value)
-    return type(only)(tuple(map(_lettered, only.parts)))
+    return type(only)(tuple(map(_use_letters, only.parts)))
 
 
-def _told(value: Any) -> Any:
+def _encode(value: Any) -> Any:
     """Text that needs no escapes, and numbers that JSON knows."""
     if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) else hashed(value)
+        return value if _PLAIN.fullmatch(value) else hash_label(value)
     number = float(value)
     if number != number:
         return 0
@@ -69,7 +69,7 @@ def _told(value: Any) -> Any:
 
 
 def _literal(value: Any) -> str:
-    told = _told(value)
+    told = _encode(value)
     if isinstance(told, str):
         return f'"{told}"'
     if isinstance(told, int) or abs(told) >= _BINARY:

@@ -18,7 +18,7 @@ from ...core.errors import Corrupt, EidetError, Unavailable
 from ...models.embed.quantise import all_raised
 from ...store import Changes, Entry, Store, verbs
 from .. import Floats
-from ..embedded.vectors import normalised
+from ..embedded.vectors import normalise
 from . import UNIT_BITS, Database, Lost, Point, VectorSettings, VectorShelf, key_of
 from .pushdown import columns
 
@@ -52,7 +52,7 @@ class Placement:
         """The seq up to which the database finds everything."""
         return self.seq if now - self.sent_at >= settle_seconds else self.settled
 
-    def sent(self, seq: int, now: float, settle_seconds: float) -> Placement:
+    def advance(self, seq: int, now: float, settle_seconds: float) -> Placement:
         return replace(self, seq=seq, settled=self.usable(now, settle_seconds), sent_at=now)
 
 
@@ -97,7 +97,7 @@ class Shipper:
     def ship(self, scope: str) -> bool:
         """Sends what is new, and removes what is gone; whether it could be done here and now."""
         with self._lock:
-            if not self._leased(scope):
+            if not self._take_lease(scope):
                 self.refresh(scope)
                 return False
             try:
@@ -119,11 +119,11 @@ class Shipper:
     def rebuild(self, scope: str) -> bool:
         """Fills a shelf beside the one in use, then changes over; recalls go on meanwhile."""
         with self._lock:
-            if not self._leased(scope):
+            if not self._take_lease(scope):
                 return False
             try:
                 old, fresh = self.refresh(scope), self._fresh(scope)
-                self._keep(scope, self._filled(scope, fresh, keep=old is None))
+                self._keep(scope, self._fill(scope, fresh, keep=old is None))
                 if old is not None:
                     self._database.discard(old.at)
             finally:
@@ -149,7 +149,7 @@ class Shipper:
             known = fresh
         elif known.seq == 0:
             self._database.prepare(known.at)
-        self._filled(scope, known, keep=True)
+        self._fill(scope, known, keep=True)
 
     def _fresh(self, scope: str) -> Placement:
         """An empty shelf under a name that is not in use; what an earlier attempt left there is gone."""
@@ -167,7 +167,7 @@ class Shipper:
         self._database.prepare(found.at)
         return found
 
-    def _filled(self, scope: str, known: Placement, *, keep: bool) -> Placement:
+    def _fill(self, scope: str, known: Placement, *, keep: bool) -> Placement:
         """Sends pages until the store's head is reached; with `keep`, each is remembered."""
         head, away = self._store.head(), known.seq
         while known.seq < head.seq:
@@ -175,35 +175,35 @@ class Shipper:
             if changes.head.epoch != known.epoch or 0 < away < changes.pruned:
                 return self._anew(scope, known)
             away = 0
-            known = self._sent(known, changes)
+            known = self._send_page(known, changes)
             if keep:
                 self._keep(scope, known)
-            if not self._leased(scope):
+            if not self._take_lease(scope):
                 raise Unavailable(f"another process fills {self._database.retrier.name}", retry_after=1.0)
         return known
 
     def _anew(self, scope: str, known: Placement) -> Placement:
         """The store does not tell any more what went away meanwhile, or vectors were rewritten."""
         self._placements[scope] = known
-        fresh = self._filled(scope, self._fresh(scope), keep=False)
+        fresh = self._fill(scope, self._fresh(scope), keep=False)
         self._keep(scope, fresh)
         self._database.discard(known.at)
         return fresh
 
-    def _sent(self, known: Placement, changes: Changes) -> Placement:
+    def _send_page(self, known: Placement, changes: Changes) -> Placement:
         if changes.gone:
             for seqs in _pages(list(changes.gone), self._database.batch):
                 self._database.remove(known.at, seqs)
         for points in _pages(list(points_of(changes.entries, self._width)), self._database.batch):
             self._database.put(known.at, points)
-        return known.sent(changes.head.seq, self._clock(), self._database.settle_seconds)
+        return known.advance(changes.head.seq, self._clock(), self._database.settle_seconds)
 
     def _keep(self, scope: str, placement: Placement) -> None:
         told = {name: value for name, value in asdict(placement).items() if name != "scope"}
         verbs.set_settings(self._store, {self._name(scope): json.dumps(told)})
         self._placements[scope] = placement
 
-    def _leased(self, scope: str) -> bool:
+    def _take_lease(self, scope: str) -> bool:
         if not self._store.writable:
             return False
         now = self._clock()
@@ -216,11 +216,11 @@ class Shipper:
 
 def points_of(entries: Sequence[Entry], width: int) -> Iterator[Point]:
     """The vectors of records, one for each unit; what is damaged or has no direction is left out."""
-    for entry, blob in zip(entries, _raised(entries, width), strict=True):
+    for entry, blob in zip(entries, _raise_levels(entries, width), strict=True):
         if blob is None or not blob or len(blob) % (4 * width):
             continue
         told = columns(entry)
-        for unit, row in enumerate(normalised(np.frombuffer(blob, np.float32).reshape(-1, width))):
+        for unit, row in enumerate(normalise(np.frombuffer(blob, np.float32).reshape(-1, width))):
             if _has_direction(row):
                 yield Point(key_of(entry.seq, unit), row, {**told, "seq": entry.seq})
 
@@ -229,14 +229,14 @@ def _has_direction(row: Floats) -> bool:
     return bool(np.isfinite(row).all() and row.any())
 
 
-def _raised(entries: Sequence[Entry], width: int) -> Sequence[bytes | None]:
+def _raise_levels(entries: Sequence[Entry], width: int) -> Sequence[bytes | None]:
     """Vectors of whatever level as float32; None where they cannot be read."""
     try:
         return all_raised([e.vector for e in entries], [e.level for e in entries], width)
     except (Corrupt, ValueError):
         if len(entries) == 1:
             return [None]
-        return [_raised([entry], width)[0] for entry in entries]
+        return [_raise_levels([entry], width)[0] for entry in entries]
 
 
 def _pages(items: list[T], size: int) -> Iterator[list[T]]:

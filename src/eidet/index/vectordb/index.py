@@ -21,17 +21,18 @@ from ..embedded.lexicon import Lexicon
 from ..embedded.merge import merge_candidates
 from ..embedded.queries import ShardQueries, merge_voices
 from ..embedded.shard import Shard
+from ..scope_worker import ScopeWorker
 from . import Database, Lost, VectorSettings
 from .fill import Shipper
 from .query import Asker
 from .recent import RecentShard, RecentVectors, keys_of
 from .search import DatabaseSearch
 from .verify import count_points, count_wrong
-from .worker import Worker
 
 log = logging.getLogger("eidet.index")
 
 PAUSE_SECONDS: Final = 0.05
+STOP_SECONDS: Final = 30.0  # that a scope may take to be sent when the index is closed
 
 
 class RecentKeeper:
@@ -101,14 +102,13 @@ class VectorIndex:
         self.queries = ShardQueries(store, self.cache, lexicon, analyzer)
         asker = Asker(database, self._how.whole)
         self._search = DatabaseSearch(self.cache, self.queries, self._ships, asker)
-        self._worker = Worker(self._send)
+        self._worker = ScopeWorker("eidet-vectordb", self._try_to_send)
 
     # Searching.
 
     def search(self, probe: Probe) -> Candidates:
-        head = self.cache.read_head(probe.head)
-        paths = self.cache.list_paths(probe.scope)
-        return merge_candidates([self._search_scope(path, head, probe) for path in paths])
+        search = partial(self._search_scope, probe=probe)
+        return merge_candidates(self.cache.ask_each(probe.scope, probe.head, search))
 
     def _search_scope(self, scope: str, head: Head, probe: Probe) -> Candidates:
         if probe.vector is None:
@@ -127,9 +127,7 @@ class VectorIndex:
         return self.queries.around(scope, seqs, reach, where, now=now)
 
     def voices(self, scope: Scope, head: Head | None = None) -> tuple[str, ...]:
-        head = self.cache.read_head(head)
-        paths = self.cache.list_paths(scope)
-        return merge_voices([self.queries.list_voices(path, head) for path in paths])
+        return merge_voices(self.cache.ask_each(scope, head, self.queries.list_voices))
 
     # Following.
 
@@ -279,7 +277,7 @@ class VectorIndex:
 
     def close(self) -> None:
         """What waits is sent if the database is up: the next process then has less to do."""
-        self._worker.close()
+        self._worker.close(STOP_SECONDS)
         if self._database.retrier.health().state == "up":
             for scope in self.cache.scopes:
                 if self._ships.refresh(scope) is not None:

@@ -179,7 +179,7 @@ class MilvusDatabase:
 
     def _do(self, job: Callable[[MilvusClient, float], T]) -> T:
         def run(left: float) -> T:
-            with _translated(self.retrier.name):
+            with _translate_errors(self.retrier.name):
                 with self._lock:
                     client = self._opened
                 return job(client, left)
@@ -207,7 +207,7 @@ def _create(client: MilvusClient, shelf: VectorShelf, left: float, lite: bool) -
 
 
 @contextmanager
-def _translated(name: str) -> Iterator[None]:
+def _translate_errors(name: str) -> Iterator[None]:
     from grpc import RpcError
     from pymilvus.exceptions import MilvusException
 
@@ -242,16 +242,16 @@ def _expression(shelf: VectorShelf, only: Filter, among: Sequence[int] | None) -
     if among is not None:
         parts.append(f"seq in [{', '.join(map(str, among))}]")
     if only != Every():
-        parts.append(_told(only))
+        parts.append(_write_filter(only))
     return " and ".join(parts)
 
 
-def _told(only: Filter) -> str:
+def _write_filter(only: Filter) -> str:
     if isinstance(only, Leaf):
         return f"{only.column} {'==' if only.op == '=' else only.op} {_value(only.value)}"
     join = " and " if isinstance(only, Every) else " or "
     if only.parts:
-        return f"({join.join(map(_told, only.parts))})"
+        return f"({join.join(map(_write_filter, only.parts))})"
     return "seq >= 0" if isinstance(only, Every) else "seq < 0"
 
 

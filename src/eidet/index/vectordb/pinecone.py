@@ -126,7 +126,7 @@ class PineconeDatabase:
 
 
 def _filter(only: Filter, among: Sequence[int] | None) -> dict[str, Any] | None:
-    parts = [] if only == Every() else [_told(only)]
+    parts = [] if only == Every() else [_write_filter(only)]
     if among is not None:
         parts.append({"seq": {"$in": list(among)}})
     if len(parts) > 1:
@@ -134,10 +134,10 @@ def _filter(only: Filter, among: Sequence[int] | None) -> dict[str, Any] | None:
     return parts[0] if parts else None
 
 
-def _told(only: Filter) -> dict[str, Any]:
+def _write_filter(only: Filter) -> dict[str, Any]:
     if isinstance(only, Leaf):
         value = list(only.value) if isinstance(only.value, tuple) else only.value
         return {only.column: {_OPERATORS[only.op]: value}}
     if not only.parts:
         return {"seq": {"$gte": 0}} if isinstance(only, Every) else {"seq": {"$lt": 0}}
-    return {"$and" if isinstance(only, Every) else "$or": [_told(part) for part in only.parts]}
+    return {"$and" if isinstance(only, Every) else "$or": [_write_filter(part) for part in only.parts]}

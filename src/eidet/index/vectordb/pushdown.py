@@ -6,6 +6,7 @@ that `not` means the same in every database. Labels are hashed: any text fits, a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -71,7 +72,7 @@ def push_down(where: Where | None, scope: str, now: float) -> Pushed:
     alive = Leaf("expires", ">", now)
     if where is None:
         return Pushed(alive, True)
-    return Pushed(every([alive, _told(where, scope, True)]), _exact(where))
+    return Pushed(every([alive, _push(where, scope, True)]), _exact(where))
 
 
 def columns(entry: Entry) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def columns(entry: Entry) -> dict[str, Any]:
         "kind": str(entry.kind),
         "tier": str(entry.tier),
         "trust": str(entry.trust),
-        **{name: hashed(getattr(entry, name)) for name in LABELS},
+        **{name: hash_label(getattr(entry, name)) for name in LABELS},
         "occurred": float(entry.occurred),
         "created": float(entry.created),
         "step": float(entry.step or 0),
@@ -94,7 +95,7 @@ def columns(entry: Entry) -> dict[str, Any]:
     }
 
 
-def hashed(label: str | None) -> str:
+def hash_label(label: str | None) -> str:
     return (
         "" if label is None else blake2b(label.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
     )
@@ -119,12 +120,12 @@ def some(parts: Iterable[Filter]) -> Filter:
     return found[0] if len(found) == 1 else Some(tuple(found))
 
 
-def negated(only: Filter) -> Filter:
+def negate(only: Filter) -> Filter:
     """The opposite, with `not` nowhere but in the comparisons."""
     if isinstance(only, Leaf):
         return Leaf(only.column, OPPOSITE[only.op], only.value)
     join = some if isinstance(only, Every) else every
-    return join(negated(part) for part in only.parts)
+    return join(negate(part) for part in only.parts)
 
 
 def passes(only: Filter, row: Mapping[str, Any]) -> bool:
@@ -147,7 +148,7 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-def _told(where: Where, scope: str, least: bool) -> Filter:
+def _push(where: Where, scope: str, least: bool) -> Filter:
     """With `least`, at least what the filter lets pass, else at most that."""
     return every(_parts(where, scope, least))
 
@@ -166,11 +167,11 @@ def _parts(where: Where, scope: str, least: bool) -> Iterator[Filter]:
     if where.near is not None and least:
         yield from _around(where.near)
     for part in where.every:
-        yield _told(part, scope, least)
+        yield _push(part, scope, least)
     if where.some:
-        yield some(_told(part, scope, least) for part in where.some)
+        yield some(_push(part, scope, least) for part in where.some)
     for part in where.never:
-        yield negated(_told(part, scope, not least))
+        yield negate(_push(part, scope, not least))
 
 
 def _plain(where: Where) -> bool:
@@ -185,7 +186,7 @@ def _exact(where: Where) -> bool:
 def _labels(where: Where) -> Iterator[Filter]:
     for name in LABELS:
         if (label := getattr(where, name)) is not None:
-            yield Leaf(name, "=", hashed(label))
+            yield Leaf(name, "=", hash_label(label))
     for name, chosen in (("kind", where.kinds), ("tier", where.tiers), ("trust", where.trust)):
         if chosen is not None:
             yield Leaf(name, "in", tuple(map(str, chosen))) if chosen else NOTHING
@@ -204,9 +205,13 @@ def _ranges(where: Where) -> Iterator[Filter]:
 
 
 def _between(name: str, low: float | None, high: float | None) -> Iterator[Filter]:
-    if low is not None:
+    """A range with an infinite end never names it: no database can read that number."""
+    if low == math.inf or high == -math.inf:
+        yield NOTHING
+        return
+    if low is not None and low != -math.inf:
         yield Leaf(name, ">=", float(low))
-    if high is not None:
+    if high is not None and high != math.inf:
         yield Leaf(name, "<=", float(high))
 
 

@@ -83,10 +83,10 @@ class QdrantDatabase:
 
         if not self._do(lambda c: c.collection_exists(shelf.collection)):
             vectors = models.VectorParams(size=shelf.width, distance=models.Distance.COSINE)
-            self._do(lambda c: _made(c, shelf.collection, vectors))
+            self._do(lambda c: _create(c, shelf.collection, vectors))
         if not self._local:
             for column, kind in _schemas().items():
-                self._do(partial(_indexed, shelf.collection, column, kind))
+                self._do(partial(_index_column, shelf.collection, column, kind))
 
     def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         from qdrant_client import models
@@ -156,7 +156,7 @@ class QdrantDatabase:
         return self.retrier.call(lambda _left: self._run(job))
 
     def _run(self, job: Callable[[QdrantClient], T]) -> T:
-        with _translated(self.retrier.name):
+        with _translate_errors(self.retrier.name):
             with self._lock:
                 client = self._client
                 if self._local:
@@ -171,7 +171,7 @@ def _check_installed() -> None:
         raise MissingExtra("the index qdrant", extra="qdrant") from None
 
 
-def _made(client: QdrantClient, name: str, vectors: models.VectorParams) -> bool:
+def _create(client: QdrantClient, name: str, vectors: models.VectorParams) -> bool:
     """Makes a collection; another process may have been faster."""
     from qdrant_client.http.exceptions import UnexpectedResponse
 
@@ -183,7 +183,7 @@ def _made(client: QdrantClient, name: str, vectors: models.VectorParams) -> bool
         raise
 
 
-def _indexed(collection: str, column: str, kind: Any, client: QdrantClient) -> None:
+def _index_column(collection: str, column: str, kind: Any, client: QdrantClient) -> None:
     client.create_payload_index(collection, column, kind)
 
 
@@ -197,7 +197,7 @@ def _schemas() -> dict[str, Any]:
 
 
 @contextmanager
-def _translated(name: str) -> Iterator[None]:
+def _translate_errors(name: str) -> Iterator[None]:
     from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
     try:

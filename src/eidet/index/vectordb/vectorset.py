@@ -25,7 +25,7 @@ from ...store.redis.vector_sets import VECTOR_SETS, Shelves, element_of, pages, 
 from ...text import Analyzer
 from .. import Floats
 from ..abilities import has_ability
-from ..embedded.vectors import normalised
+from ..embedded.vectors import normalise
 from . import UNIT_BITS, Lost, Match, Point, VectorShelf
 from .address import build_vector_index, settings_in
 from .expression import attributes, expression, may_pass
@@ -158,9 +158,9 @@ class VectorSets:
     def put(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         key = self._key(shelf)
         with self._wire.deadline():
-            there, ends = self._asked(key, ("EXISTS", key), ("PEXPIRETIME", self._base(shelf) + "s"))
+            there, ends = self._ask(key, ("EXISTS", key), ("PEXPIRETIME", self._base(shelf) + "s"))
             if not there:
-                raise self._lost(shelf)
+                raise self._report_lost(shelf)
             for page in pages(points, ADDED):
                 self._add(shelf, page)
             if ends >= -1:  # they go away when the scope does
@@ -171,14 +171,14 @@ class VectorSets:
     def _add(self, shelf: VectorShelf, points: Sequence[Point]) -> None:
         key = self._key(shelf)
         try:
-            commands = [self._added(key, point) for point in points]
+            commands = [self._list_commands(key, point) for point in points]
             self._wire.write_all(key, list(chain.from_iterable(commands)))
         except Misconfigured as error:
             if "mismatch" in str(error):
                 raise Lost(f"{error}: what {self.retrier.name} holds was made otherwise") from error
             raise
 
-    def _added(self, key: str, point: Point) -> Iterator[Command]:
+    def _list_commands(self, key: str, point: Point) -> Iterator[Command]:
         name, vector = _name(point.key), np.asarray(point.vector, "<f4").tobytes()
         told = ("EF", LINKED, "SETATTR", attributes(point.columns))
         yield ("VADD", key, "FP32", vector, name, self._kind, *told)
@@ -203,14 +203,14 @@ class VectorSets:
             if only == NOTHING:
                 return []
             if among is not None:
-                return self._scored(shelf, vector, among, only)[:limit]
+                return self._score_records(shelf, vector, among, only)[:limit]
             whole = only != EVERYTHING and self._sizes.get(key, SCANNED + 1) <= SCANNED
-            found, held = self._found(shelf, vector, limit, only, whole=whole)
+            found, held = self._search(shelf, vector, limit, only, whole=whole)
             if len(found) < min(limit, held) and not whole:  # few pass, or some cannot be reached
-                found, _ = self._found(shelf, vector, limit, only, whole=True)
+                found, _ = self._search(shelf, vector, limit, only, whole=True)
             return found
 
-    def _found(
+    def _search(
         self, shelf: VectorShelf, vector: Floats, limit: int, only: Filter, *, whole: bool
     ) -> tuple[list[Match], int]:
         """Matches, and how many there are in all. `whole` looks at every element, and is exact."""
@@ -221,9 +221,9 @@ class VectorSets:
             asked += ["FILTER", expression(only), "FILTER-EF", WIDELY * max(count, self._ef)]
         asked += ["TRUTH"] if whole else []
         asked += [] if self._may_search_aside() else ["NOTHREAD"]
-        size, told = self._asked(key, ("VCARD", key), asked)
+        size, told = self._ask(key, ("VCARD", key), asked)
         if not size:
-            raise self._lost(shelf)
+            raise self._report_lost(shelf)
         self._sizes[key] = size
         pairs = zip(told[::2], told[1::2], strict=True)
         found = [Match(int(name, 16), 2 * float(score) - 1) for name, score in pairs if name != MARK]
@@ -235,18 +235,20 @@ class VectorSets:
             self._aside = bool(versions) and all(map(is_sound, versions))
         return self._aside
 
-    def _scored(self, shelf: VectorShelf, vector: Floats, seqs: Sequence[int], only: Filter) -> list[Match]:
+    def _score_records(
+        self, shelf: VectorShelf, vector: Floats, seqs: Sequence[int], only: Filter
+    ) -> list[Match]:
         """What the server keeps of these records is compared here: it cannot be told to look at some only."""
         key = self._key(shelf)
-        keys, rows = self._told(shelf, [element_of(seq) for seq in seqs], "units")
+        keys, rows = self._read_elements(shelf, [element_of(seq) for seq in seqs], "units")
         if not keys and not self._wire.ask(key, ("EXISTS", key)):
-            raise self._lost(shelf)
+            raise self._report_lost(shelf)
         scores = rows @ vector
         best = np.argsort(-scores, kind="stable")
         found = [Match(keys[n], score) for n, score in zip(best.tolist(), scores[best].tolist(), strict=True)]
         if only == EVERYTHING:
             return found
-        told = self._asked(key, *(("VGETATTR", key, _name(match.key)) for match in found))
+        told = self._ask(key, *(("VGETATTR", key, _name(match.key)) for match in found))
         return [match for match, facts in zip(found, told, strict=True) if may_pass(only, facts)]
 
     def count(self, shelf: VectorShelf) -> int:
@@ -256,10 +258,12 @@ class VectorSets:
 
     def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         with self._wire.deadline():
-            found, rows = self._told(shelf, [_name(key) for key in keys], "")
+            found, rows = self._read_elements(shelf, [_name(key) for key in keys], "")
         return dict(zip(found, rows, strict=True))
 
-    def _told(self, shelf: VectorShelf, names: Sequence[str], which: str) -> tuple[list[int], Floats]:
+    def _read_elements(
+        self, shelf: VectorShelf, names: Sequence[str], which: str
+    ) -> tuple[list[int], Floats]:
         """The keys of the elements that are there, and their vectors, which have length one."""
         key, keys, rows = self._key(shelf), bytearray(), [np.zeros((0, shelf.width), np.float32)]
         for page in pages(names, LOOKED_UP):
@@ -267,7 +271,7 @@ class VectorSets:
             data = b"".join(pieces)
             keys += found
             numbers = np.frombuffer(data, np.int8 if len(data) * 16 == len(found) * shelf.width else "<f4")
-            rows.append(normalised(numbers.astype(np.float32).reshape(-1, shelf.width)))
+            rows.append(normalise(numbers.astype(np.float32).reshape(-1, shelf.width)))
         return [int(keys[n : n + 16], 16) for n in range(0, len(keys), 16)], np.concatenate(rows)
 
     def discard(self, shelf: VectorShelf) -> None:
@@ -281,7 +285,7 @@ class VectorSets:
     def close(self) -> None:
         self._wire.close()
 
-    def _asked(self, key: str, *commands: Command) -> list[Any]:
+    def _ask(self, key: str, *commands: Command) -> list[Any]:
         return self._wire.read((key, command) for command in commands)
 
     def _base(self, shelf: VectorShelf) -> str:
@@ -290,7 +294,7 @@ class VectorSets:
     def _key(self, shelf: VectorShelf) -> str:
         return f"{self._base(shelf)}k:{shelf.collection}:{shelf.name}"
 
-    def _lost(self, shelf: VectorShelf) -> Lost:
+    def _report_lost(self, shelf: VectorShelf) -> Lost:
         return Lost(f"{self.retrier.name} {self._key(shelf)} is not there any more")
 
 

@@ -186,19 +186,19 @@ def _key(id: str) -> int:
 
 
 def _where(only: Filter, among: Sequence[int] | None) -> str | None:
-    parts = [] if only == Every() else [_told(only)]
+    parts = [] if only == Every() else [_write_filter(only)]
     if among is not None:
         parts.append(f'{{path: ["seq"], operator: ContainsAny, valueInt: {list(among)}}}')
     return _join("And", parts) if parts else None
 
 
-def _told(only: Filter) -> str:
+def _write_filter(only: Filter) -> str:
     if isinstance(only, Leaf):
         return _leaf(only)
     if not only.parts:
         operator = "GreaterThanEqual" if isinstance(only, Every) else "LessThan"
         return f'{{path: ["seq"], operator: {operator}, valueInt: 0}}'
-    return _join("And" if isinstance(only, Every) else "Or", [_told(part) for part in only.parts])
+    return _join("And" if isinstance(only, Every) else "Or", [_write_filter(part) for part in only.parts])
 
 
 def _leaf(leaf: Leaf) -> str:

@@ -13,7 +13,7 @@ from tests.unit.index.vectordb.test_databases import LEAVES, SHELF, row, vector
 
 from eidet.index.vectordb import Point, VectorShelf, key_of
 from eidet.index.vectordb.expression import NAMES, attributes, expression, may_pass
-from eidet.index.vectordb.pushdown import NUMBERS, TEXTS, Every, Filter, Leaf, Some, hashed, passes
+from eidet.index.vectordb.pushdown import NUMBERS, TEXTS, Every, Filter, Leaf, Some, hash_label, passes
 from eidet.index.vectordb.vectorset import VectorSets
 from eidet.store.redis.address import address_of
 from eidet.store.redis.client import Wire
@@ -108,7 +108,7 @@ def test_every_column_has_a_letter_of_its_own() -> None:
 
 def test_values_cannot_leave_their_quotes() -> None:
     said = expression(Leaf("kind", "=", '" or 1 == 1 or .k == "'))
-    assert said == f'(.k == "{hashed(chr(34) + " or 1 == 1 or .k == " + chr(34))}")'
+    assert said == f'(.k == "{hash_label(chr(34) + " or 1 == 1 or .k == " + chr(34))}")'
 
 
 def test_attributes_are_short() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,12 +23,13 @@ from eidet.index.vectordb.pushdown import (
     NUMBERS,
     TEXTS,
     Every,
+    Filter,
     Leaf,
     Some,
     columns,
     every,
-    hashed,
-    negated,
+    hash_label,
+    negate,
     passes,
     push_down,
     some,
@@ -49,6 +53,34 @@ def alive(record: Record) -> bool:
     return record.expires is None or record.expires > NOW
 
 
+def leaves(only: Filter) -> Iterator[Leaf]:
+    if isinstance(only, Leaf):
+        yield only
+    else:
+        for part in only.parts:
+            yield from leaves(part)
+
+
+@pytest.mark.parametrize(
+    ("where", "passes_any"),
+    [
+        (Where(step_from=10**30), False),
+        (Where(step_from=-(10**30)), True),
+        (Where(step_to=10**30), True),
+        (Where(step_to=-(10**30)), False),
+        (Where(importance_max=1e300), True),
+        (Where(near=Near(place=(1e150, 1.0), radius=sys.float_info.max)), True),
+        (Where(never=(Where(step_from=10**30),)), True),
+        (Where(never=(Where(step_to=10**30),)), True),
+    ],
+)
+def test_no_database_is_asked_for_an_infinite_number(where: Where, passes_any: bool) -> None:
+    only = push_down(where, "a", NOW).only
+    numbers = [leaf.value for leaf in leaves(only) if isinstance(leaf.value, float)]
+    assert all(map(math.isfinite, numbers))
+    assert (only != NOTHING) == passes_any
+
+
 @settings(max_examples=250)
 @given(record=records(), where=wheres())
 def test_nothing_that_was_asked_for_is_kept_back(record: Record, where: Where) -> None:
@@ -62,7 +94,7 @@ def test_nothing_that_was_asked_for_is_kept_back(record: Record, where: Where) -
 @given(record=records(), where=wheres())
 def test_the_opposite_passes_what_does_not_pass(record: Record, where: Where) -> None:
     only = push_down(where, record.scope, NOW).only
-    assert passes(negated(only), row(record)) is not passes(only, row(record))
+    assert passes(negate(only), row(record)) is not passes(only, row(record))
 
 
 def test_every_column_is_there_and_a_plain_value() -> None:
@@ -77,10 +109,10 @@ def test_labels_are_not_given_away() -> None:
     told = row(
         Record(id="x", scope="a", text="secret", who="Ann", session="s\x00", created=NOW, occurred=NOW)
     )
-    assert all(told[name] in ("", hashed("Ann"), hashed("s\x00")) for name in LABELS)
+    assert all(told[name] in ("", hash_label("Ann"), hash_label("s\x00")) for name in LABELS)
     assert "Ann" not in str(told)
     assert "secret" not in str(told)
-    assert hashed("") != hashed(None)
+    assert hash_label("") != hash_label(None)
 
 
 def test_what_cannot_be_told_is_left_open_not_guessed() -> None:
@@ -117,7 +149,7 @@ def test_a_box_holds_no_record_without_a_place(box: Box) -> None:
     here, nowhere = (Record(id="x", scope="a", text="", place=place) for place in ((0.5, 0.5), None))
     assert passes(only, row(here))
     assert not passes(only, row(nowhere))
-    assert passes(negated(only), row(nowhere))
+    assert passes(negate(only), row(nowhere))
 
 
 @given(st.sampled_from(list(Kind)))

@@ -108,7 +108,7 @@ def test_a_thread_sends_while_searches_go_on(server: Pinecone) -> None:
     index = index_on(server, store, VectorSettings(small=0, ship_rows=1))
     stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
     assert best(store, asked(index, 3)) == "3"
-    assert index._worker.settled(20)
+    assert index._worker.wait_until_idle(20)
     assert sent(server) == 8
     assert best(store, asked(index, 3)) == "3"
     assert index.stats()["rows_in_ram"] == 0

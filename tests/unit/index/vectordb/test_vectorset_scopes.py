@@ -127,7 +127,7 @@ def test_a_scope_goes_to_the_server_in_the_background_when_it_has_grown(redis8_u
         assert names(redis8_url) == []
         memory.remember([f"more of number{n}" for n in range(50, 70)])
         assert memory.recall("topic7")[0].text.endswith("topic7")
-        assert memory.parts.index._worker.settled(30)  # type: ignore[attr-defined]
+        assert memory.parts.index._worker.wait_until_idle(30)  # type: ignore[attr-defined]
         assert memory.recall("topic7")[0].text.endswith("topic7")
         assert memory.admin.stats()["index"]["rows_in_database"] == 70
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ....core.errors import BadInput
 from ....core.scope import Scope
@@ -18,8 +15,6 @@ from .text import loaded
 
 if TYPE_CHECKING:
     from psycopg import Connection
-
-Seqs = NDArray[np.int64]
 
 _CHUNK: Final = 2_000  # candidates that are looked at at once
 _SESSIONS: Final = """SELECT session, seq, ({test}) FROM records WHERE scope = %s AND session IN (
@@ -74,22 +69,17 @@ def select_living(scope: str, now: float) -> SqlCondition:
     )
 
 
-def find_passing(connection: Connection[Any], condition: SqlCondition, most: int) -> Seqs:
+def find_passing(connection: Connection[Any], condition: SqlCondition, most: int) -> list[int]:
     """The seqs that pass a filter, in no order; at most so many."""
     rows = connection.cursor(binary=True).execute(
         f"SELECT seq FROM records WHERE {condition.sql} LIMIT {most:d}", condition.values
     )
-    return np.array([seq for (seq,) in rows.fetchall()], np.int64)
+    return [seq for (seq,) in rows.fetchall()]
 
 
-def find_passing_after(connection: Connection[Any], condition: SqlCondition, seq: int) -> Seqs:
-    rows = connection.cursor(binary=True).execute(
-        f"SELECT seq FROM records WHERE {condition.sql} AND seq > {seq:d}", condition.values
-    )
-    return np.array([seq for (seq,) in rows.fetchall()], np.int64)
-
-
-def find_first_passing(connection: Connection[Any], condition: SqlCondition, order: Seqs, depth: int) -> Seqs:
+def find_first_passing(
+    connection: Connection[Any], condition: SqlCondition, order: Sequence[int], depth: int
+) -> list[int]:
     """Of seqs in an order, the first that pass: looked at some at a time until there are enough."""
     found: list[int] = []
     for start in range(0, len(order), _CHUNK):
@@ -99,10 +89,10 @@ def find_first_passing(connection: Connection[Any], condition: SqlCondition, ord
             [array_of(some), *condition.values],
         )
         held = {seq for (seq,) in rows.fetchall()}
-        found += [seq for seq in some.tolist() if seq in held]
+        found += [seq for seq in some if seq in held]
         if len(found) >= depth:
             break
-    return np.array(found[:depth], np.int64)
+    return found[:depth]
 
 
 def estimate_passing(connection: Connection[Any], condition: SqlCondition) -> int:
@@ -139,6 +129,6 @@ def list_voices(connection: Connection[Any], scope: str) -> tuple[str, ...]:
     return tuple(loaded(row)[0] for row in rows)
 
 
-def array_of(seqs: Seqs) -> str:
+def array_of(seqs: Iterable[int]) -> str:
     """For the server to read; the driver would look at each of them."""
-    return f"{{{','.join(map(str, seqs.tolist()))}}}"
+    return f"{{{','.join(map(str, seqs))}}}"

@@ -1,0 +1,86 @@
+"""A thread that does something for scopes while others search."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+
+from ..net.worker import UNTIL_WOKEN, BackgroundWorker
+
+
+class ScopeWorker:
+    """Does a job for each scope it is asked for, one after the other; asking twice for one is asking once.
+
+    While a scope is worked on, it may be asked for again, unless there is a rest: then requests are ignored
+    until `rest_seconds` after its job. The job reports its own errors.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        job: Callable[[str], object],
+        *,
+        rest_seconds: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._job, self._rest_seconds, self._clock = job, rest_seconds, clock
+        self._waiting: dict[str, None] = {}
+        self._current: str | None = None
+        self._rests_until: dict[str, float] = {}
+        self._changed = threading.Condition()
+        self.thread = BackgroundWorker(name, self._step)
+
+    @property
+    def busy(self) -> list[str]:
+        """The scopes that wait or are worked on."""
+        with self._changed:
+            current = [] if self._current is None else [self._current]
+            return current + list(self._waiting)
+
+    def ask(self, scope: str) -> None:
+        with self._changed:
+            if self.thread.stopping or self._rests_until.get(scope, 0.0) > self._clock():
+                return
+            self._waiting[scope] = None
+        self.thread.wake()
+
+    def wait_until_idle(self, seconds: float) -> bool:
+        """Waits until nothing is left to do; whether that is so."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._waiting and self._current is None, seconds)
+
+    def close(self, seconds: float) -> None:
+        """Leaves what waits, and finishes what is being done."""
+        self.thread.ask_to_stop()
+        with self._changed:
+            self._waiting.clear()
+            self._changed.notify_all()
+        self.thread.join(seconds)
+
+    def _step(self) -> float:
+        scope = self._take()
+        if scope is None:
+            return UNTIL_WOKEN
+        try:
+            self._job(scope)
+        finally:
+            self._finish(scope)
+        return 0.0
+
+    def _take(self) -> str | None:
+        with self._changed:
+            self._current = next(iter(self._waiting), None)
+            if self._current is not None:
+                del self._waiting[self._current]
+                if self._rest_seconds:
+                    self._rests_until[self._current] = math.inf
+            return self._current
+
+    def _finish(self, scope: str) -> None:
+        with self._changed:
+            self._current = None
+            if self._rest_seconds:
+                self._rests_until[scope] = self._clock() + self._rest_seconds
+            self._changed.notify_all()
