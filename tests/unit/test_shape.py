@@ -46,11 +46,9 @@ CEILINGS: Final[dict[str, float]] = {
 
 LONGEST_FILE: Final = 400
 LONG_FILES: Final[dict[str, int]] = {  # files that are longer still; they may only shrink
-    "store/contract.py": 1108,
     "memory.py": 876,
     "store/sql/relational.py": 748,
     "index/contract.py": 632,
-    "store/ram.py": 549,
     "aio.py": 535,
     "index/embedded/shard.py": 521,
     "engine.py": 517,
@@ -63,18 +61,15 @@ LONG_FILES: Final[dict[str, int]] = {  # files that are longer still; they may o
 
 MOST_METHODS: Final = 25
 LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they may only shrink
-    "store/contract.py:StoreContract": 113,
     "store/sql/relational.py:RelationalStore": 60,
     "index/contract.py:IndexContract": 57,
     "memory.py:Memory": 55,
     "engine.py:Engine": 54,
     "store/tiered/__init__.py:TieredStore": 52,
     "aio.py:AsyncMemory": 51,
-    "store/ram.py:RamStore": 49,
     "store/redis/__init__.py:RedisStore": 45,
     "trust/seal/store.py:SealedStore": 45,
     "trust/audit/store.py:AuditedStore": 44,
-    "store/__init__.py:Store": 39,
     "index/embedded/shard.py:Shard": 35,
     "compat/api/api.py:AgentMemoryAPI": 31,
     "store/redis/transaction.py:Desk": 32,
@@ -93,14 +88,15 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
 }
 
 PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of their own; they may only shrink
-    "store/ram.py": 549,  # goal 250
+    "store/ram.py": 250,
     "index/pgvector": 2318,  # goal 1600
     "aio.py": 535,  # goal 200
 }
 
 # Protocols of the store, and how many methods each may ask of a backend.
 PORT_METHODS: Final[dict[str, int]] = {
-    "store/__init__.py:Store": 39,  # goal 12
+    "store/__init__.py:Store": 12,
+    "store/__init__.py:Transaction": 10,
 }
 
 # Files of one name that hold the same thing for different backends, packages or commands.
