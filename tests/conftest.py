@@ -60,7 +60,7 @@ gc.disable()
 
 pytest_plugins = ["tests.servers.fixtures", "tests.servers.s3"]
 
-pytest.register_assert_rewrite(
+pytest.register_assert_rewrite(  # a package stands for all of its modules
     "eidet.models.embed.contract",
     "eidet.index.contract",
     "eidet.models.llm.contract",

@@ -17,6 +17,7 @@ from .models.embed import Embedder, embedder_named, embedder_of
 from .net.url import Options
 from .parts import Parts
 from .store import Store, verbs
+from .store.traits import archive_of
 from .text import Analyzer
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def open_parts(
 ) -> tuple[Parts, AuditLog | None]:
     """Opens a store, seals and audits it as asked, and puts the parts together; closes it on failure."""
     store = open_store(place, settings)
-    archive = getattr(store, "archive", None)
+    archive = archive_of(store)
     if settings.upkeep.archive is None and archive:
         settings = replace(settings, upkeep=replace(settings.upkeep, archive=archive))
     try:

@@ -21,6 +21,7 @@ from .index import Index
 from .models.embed import Embedder
 from .store import Store, Watch, verbs
 from .store.tombstones import Marker, secret_of
+from .store.traits import missing_of, path_of, secret_keeper
 from .store.usage import Usage
 from .text import Analyzer, analyzer_of
 
@@ -161,7 +162,7 @@ class TombstoneWatch:
 
         The secret in the settings of a store never changes; one of its own may.
         """
-        if self._known is None or hasattr(self._store, "secret"):
+        if self._known is None or secret_keeper(self._store) is not None:
             self._known = Marker(secret_of(self._store, "marks", make=False))
         return self._known
 
@@ -223,7 +224,7 @@ class Parts:
     @property
     def place(self) -> str:
         """Where the records are, in a word: the path of a file, or else the kind of the store."""
-        path = getattr(self._store, "path", None)
+        path = path_of(self._store)
         return type(self._store).__name__ if path is None else str(path)
 
     @property
@@ -301,14 +302,14 @@ class Parts:
 
     def absence_error(self, what: str) -> EidetError:
         """The error for something that is not found: while a part of the store is down, nobody knows."""
-        missing = getattr(self.store, "missing", ())
+        missing = missing_of(self.store)
         if missing:
             return Unavailable(f"whether there is {what} is not known: {missing[0]}", retry_after=1.0)
         return NotFound(f"there is no {what}")
 
     def check_open(self) -> None:
         if self.closed:
-            place = getattr(self._store, "path", "RAM")
+            place = path_of(self._store) or "RAM"
             raise Misconfigured(f"the memory on {place} was closed; open it again")
 
     def close(self) -> None:

@@ -62,20 +62,69 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 USE = """
+import sys
 from eidet import Memory
-with Memory("shared://team", embedder="letters:32") as one:
+team = f"folder://{sys.argv[1]}/team"
+with Memory(team, embedder="letters:32") as one:
     one.remember("the old harbour", occurred="2020-01-01")
-with Memory("shared://team") as one, Memory("shared://team", embedder="letters:32") as two:
+with Memory(team) as one, Memory(team, embedder="letters:32") as two:
     one.remember("the new harbour", occurred="2026-01-01")
     hits = two.recall("harbour", recipe="newest", now="2026-01-02")
     print([hit.text for hit in hits])
 """
 
 
-def test_what_a_plugin_adds_is_found_by_its_names(plugin: Path) -> None:
-    told = run(plugin, "-c", USE)
+def test_what_a_plugin_adds_is_found_by_its_names(plugin: Path, tmp_path: Path) -> None:
+    told = run(plugin, "-c", USE, str(tmp_path))
     assert told.returncode == 0, told.stderr
     assert told.stdout.startswith("['the new harbour', 'the old harbour']")
+
+
+CRASH = """
+import os, sys
+from pathlib import Path
+from eidet_example.store import FolderStore
+from eidet.core.errors import Corrupt
+from eidet.core.record import Record
+from eidet.core.where import Where
+from eidet.store import verbs
+folder = Path(sys.argv[1])
+log = folder / "log"
+def put(store, name):
+    verbs.put(store, [Record(id=name, scope="a", text=f"{name} says this")], now=1.0)
+def ids(store):
+    return "".join(record.id for record in store.find(Where()))
+first = FolderStore(folder)
+put(first, "x")
+whole = log.read_bytes()
+put(first, "y")
+last = log.read_bytes()[len(whole):]
+for cut in (1, 8, len(last) // 2, len(last) - 1):
+    log.write_bytes(whole + last[:cut])
+    with_torn_line = FolderStore(folder)
+    assert ids(with_torn_line) == "x", cut
+    put(with_torn_line, "z")
+    assert ids(FolderStore(folder)) == "xz"
+verbs.delete_where(with_torn_line, Where(ids=("z",)), now=2.0)
+assert b"z says this" in log.read_bytes()
+verbs.scrub_files(with_torn_line, None)
+assert b"z says this" not in log.read_bytes()
+again = FolderStore(folder)
+assert (ids(again), again.head()) == ("x", with_torn_line.head())
+put(with_torn_line, "w")
+assert ids(again) == "xw"
+log.write_bytes(log.read_bytes().replace(b"x says", b"y says"))
+try:
+    ids(FolderStore(folder))
+except Corrupt as error:
+    print(error)
+"""
+
+
+def test_the_store_of_the_plugin_survives_a_crash_and_forgets_for_good(plugin: Path, tmp_path: Path) -> None:
+    told = run(plugin, "-c", CRASH, str(tmp_path))
+    assert told.returncode == 0, told.stderr
+    assert told.stdout == f"{tmp_path}/log is damaged at byte 0\n"
 
 
 INDEX = """
@@ -113,7 +162,7 @@ def test_all_that_a_plugin_adds_is_reached_from_the_command_line(plugin: Path, t
         ["recall", "the old harbour", "--recipe", "newest", "--json"],
         ["recall", "the old harbour", "--json"],
         ["context", "harbour", "--recipe", "newest"],
-        ["stats", "--at", "shared://team", "--json"],
+        ["stats", "--at", f"folder://{tmp_path}/team", "--json"],
     ]
     told = run(
         plugin,
@@ -137,8 +186,8 @@ def test_a_name_that_nobody_offers_tells_those_that_are_there(plugin: Path) -> N
     told = run(plugin, "-c", ask)
     assert "BadInput" in told.stderr
     assert "newest" in told.stderr
-    told = run(plugin, "-c", "from eidet import Memory; Memory('shared://')")
-    assert "a shared store needs a name" in told.stderr
+    told = run(plugin, "-c", "from eidet import Memory; Memory('folder://')")
+    assert "a folder store needs a path" in told.stderr
 
 
 def test_an_entry_point_that_is_no_recipe_is_told(plugin: Path, tmp_path: Path) -> None:
@@ -241,4 +290,4 @@ def test_it_can_be_installed_with_pip(tmp_path: Path) -> None:
     quiet = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check")
     told = run(tmp_path, "-m", "pip", "install", *quiet, "--target", str(target), str(source))
     assert told.returncode == 0, told.stderr
-    assert run(target, "-c", USE).stdout.startswith("['the new harbour', 'the old harbour']")
+    assert run(target, "-c", USE, str(tmp_path)).stdout.startswith("['the new harbour', 'the old harbour']")

@@ -7,7 +7,7 @@ from uuid import uuid4
 from eidet_example.embedder import Letters
 from eidet_example.finder import plain
 from eidet_example.index import shelves
-from eidet_example.store import SharedStore
+from eidet_example.store import FolderStore
 
 from eidet.core.settings import Settings
 from eidet.index import Index
@@ -15,12 +15,19 @@ from eidet.index.contract import IndexContract
 from eidet.models.embed import Embedder
 from eidet.models.embed.contract import EmbedderContract
 from eidet.store import Store
+from eidet.store.abilities import PrunesHistory
 from eidet.store.contract import StoreContract
 
 
-class TestSharedStore(StoreContract):
+class TestFolderStore(StoreContract):
+    lacks = (PrunesHistory,)
+
     def make(self) -> Store:
-        return SharedStore()
+        return FolderStore(self.folder)
+
+    def reopen(self, store: Store) -> Store:
+        del store
+        return FolderStore(self.folder)
 
 
 class TestShelves(IndexContract):

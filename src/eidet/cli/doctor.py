@@ -19,6 +19,7 @@ from ..open import open_store
 from ..store import Store, verbs
 from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers
 from ..store.sql.schema import REVISION
+from ..store.traits import path_of
 from ..text import analyzer_of
 from .advice import advice
 from .findings import CheckResult, fault, ok, warning
@@ -201,7 +202,7 @@ def _language(on: Which, store: Store) -> Iterator[CheckResult]:
 
 
 def _caches(store: Store) -> Iterator[CheckResult]:
-    path = getattr(store, "path", None)
+    path = path_of(store)
     if path is None:
         return
     folder = Path(f"{path}-index")

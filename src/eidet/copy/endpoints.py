@@ -14,6 +14,7 @@ from ..models.embed import embedder_of
 from ..open import open_store
 from ..store import Store, verbs
 from ..store.sql.inspect_file import file_of
+from ..store.traits import path_of
 from ..trust.seal.keyring import SEAL, sealed_with
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _open_end(store: Store, settings: Settings, key: Key | None, end: str, **how
 
 def _check_key(store: Store, key: Key | None, end: str) -> None:
     if key is None and verbs.get_setting(store, SEAL) is not None:
-        name = getattr(store, "path", "the memory that is copied")
+        name = path_of(store) or "the memory that is copied"
         raise Misconfigured(
             f"{name} is sealed with the master key {sealed_with(store)['master']}: name it by "
             f"--{end}-key file:PATH or --{end}-key env:NAME, or set EIDET_KEY; in Python, open it with "

@@ -15,6 +15,7 @@ from ..parts import Parts
 from ..store import Watch, verbs
 from ..store.export_file import as_json
 from ..store.rules import Entombed, check_entombed
+from ..store.traits import secret_keeper
 
 if TYPE_CHECKING:
     from .transfer import Fit
@@ -128,7 +129,7 @@ class EndsComparison:
 def is_entombed(parts: Parts, record: Record) -> bool:
     """Whether a memory would refuse a record that comes without being said."""
     store = parts.store
-    if verbs.get_setting(store, "secret:marks") is None and not hasattr(store, "secret"):
+    if verbs.get_setting(store, "secret:marks") is None and secret_keeper(store) is None:
         return False
     watch: Watch = parts.tombstones.over_returning([record])
     try:

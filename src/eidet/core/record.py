@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any, Final
 
 from .errors import BadInput
@@ -155,8 +156,8 @@ class Record:
     def but(self, **changes: Any) -> Record:
         """The same record with some fields changed: `dataclasses.replace`, three times as fast."""
         new = object.__new__(Record)
-        for read, write in _SLOTS:
-            write(new, read(self))
+        for write, value in zip(_WRITERS, _read_all(self), strict=True):
+            write(new, value)
         for name, value in changes.items():
             _WRITE[name](new, value)
         return new
@@ -172,7 +173,7 @@ _INTERNAL: Final = frozenset(("vector", "terms", "original", "sealed"))
 MARK_BYTES: Final = 16
 _WRITE: Final = {name: getattr(Record, name).__set__ for name in Record.__slots__}
 _WRITERS: Final = tuple(_WRITE.values())
-_SLOTS: Final = tuple((getattr(Record, name).__get__, write) for name, write in _WRITE.items())
+_read_all: Final = attrgetter(*Record.__slots__)
 
 
 class _Ticks:

@@ -21,6 +21,7 @@ from ..models.embed.quantise import packed, row_of
 from ..models.rerank import Reranker
 from ..parts import Parts
 from ..store import Head, Store
+from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from ..text.analysis import terms_in
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
@@ -131,8 +132,7 @@ class Recall:
     @property
     def _missing(self) -> tuple[str, ...]:
         """Of a store that is made of several: which of them is down."""
-        missing: tuple[str, ...] = getattr(self.store, "missing", ())
-        return missing
+        return missing_of(self.store)
 
     def understand(self, query: Query, head: Head | None = None) -> Understood:
         """What the query means; what the caller said stands in place of what its words say."""

@@ -9,7 +9,7 @@ stores can do is declared in `eidet.store.abilities`; values are in `eidet.store
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from ..core.event import Event
 from ..core.record import Record
@@ -37,6 +37,7 @@ from .model import (
     Reader,
     Scrubbed,
     Stone,
+    T,
     Table,
     Use,
     Uses,
@@ -71,8 +72,6 @@ __all__ = [
     "Uses",
     "Watch",
 ]
-
-T = TypeVar("T")
 
 
 class Store(Protocol):
@@ -137,7 +136,8 @@ class Store(Protocol):
     ) -> dict[K, V]:
         """The small values of a table: of those `keys` that are set, or of all, by rising key.
 
-        `within` confines a table that belongs to scopes, `prefix` one whose keys are strings.
+        `within` confines a table that belongs to scopes, `prefix` one whose keys are strings. With a
+        `limit`, at most so many, whichever the store comes upon first.
         """
 
     def write(self, job: Callable[[Transaction], T]) -> T:

@@ -156,7 +156,7 @@ def record_from(line: str, where: str, form: int = FORMAT) -> Record:
     if unknown := said.keys() - fields:
         raise Corrupt(f"{where} has unknown fields {sorted(unknown)}; nothing was loaded")
     try:
-        record = _record(said)
+        record = from_json(said)
     except (TypeError, ValueError, BadInput) as error:
         raise Corrupt(f"{where} is not a record ({error}); nothing was loaded") from error
     return record if form == FORMAT else _moved(record)
@@ -170,7 +170,9 @@ def _moved(record: Record) -> Record:
     return record.but(meta=meta, state=state)
 
 
-def _record(said: dict[str, Any]) -> Record:
+def from_json(given: dict[str, Any]) -> Record:
+    """The record of `as_json`."""
+    said = dict(given)
     check_scope(said.get("scope", ""))
     for name in _BYTES:
         if said.get(name) is not None:

@@ -13,6 +13,7 @@ from ..core.where import Where
 
 K = TypeVar("K")
 V = TypeVar("V")
+T = TypeVar("T")
 Uses = Mapping[tuple[str, str], tuple[int, float]]  # (scope, id) -> (how often, when last)
 SCOPE_MARK: Final = b""  # entombs all that a scope held until then …
 BELOW_MARK: Final = b"/"  # … and all that the scopes below it held

@@ -4,22 +4,45 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from heapq import merge
-from itertools import islice, takewhile
-from typing import Any, TypeVar, cast
+from itertools import chain, islice
+from typing import Any
 
 from ..core.event import Event
 from ..core.record import Record, record_digest
 from ..core.scope import Scope
+from ..core.validate import Json
 from ..core.where import Where
-from . import Transaction
-from .model import EPOCH, SETTINGS, Changes, Head, K, Table, V, entry_of
-from .ram_transaction import EMPTY, RamTransaction, Room, copy_record
-from .rules import check_order
+from . import Transaction, answers
+from .model import EPOCH, SETTINGS, Changes, Derived, Head, K, T, Table, Use, V
+from .rules import UNIQUE_KINDS
 
-T = TypeVar("T")
+
+@dataclass(slots=True)
+class Room:
+    """One scope. Rows are in the order of their seqs."""
+
+    rows: dict[int, Record] = field(default_factory=dict)
+    ids: dict[str, int] = field(default_factory=dict)  # where the record with an id is
+    contents: dict[bytes, tuple[int, ...]] = field(default_factory=dict)  # facts and documents, by digest
+    gone: dict[int, int] = field(default_factory=dict)  # by the seq at which it went: the one that it had
+    events: dict[str, list[Event]] = field(default_factory=dict)
+
+    def read(self, key: str | int) -> Record | None:
+        """By id or by seq; the record itself, of which callers get copies."""
+        return self.rows.get(self.ids.get(key, 0) if isinstance(key, str) else key)
+
+    def walk(self, where: Where, after: int) -> Iterator[Record]:
+        matches = where.matches
+        for seq, record in self.rows.items():
+            if seq > after and matches(record):
+                yield record
+
+
+EMPTY = Room()  # stands for a scope that was never written; read only
 
 
 class RamStore:
@@ -30,31 +53,24 @@ class RamStore:
     def __init__(self) -> None:
         self.identity = uuid.uuid4().hex
         self._lock = threading.RLock()
-        self._rooms: dict[str, Room] = {}
-        self._values: dict[str, dict[Any, Any]] = {}
+        self._rooms: defaultdict[str, Room] = defaultdict(Room)
+        self._tables: dict[str, dict[Any, Any]] = {}
         self._head = Head(0, 0)
 
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         with self._lock:
             room = self._rooms.get(scope, EMPTY)
-            if keys and isinstance(keys[0], int):
-                return [copy_record(room.rows.get(cast("int", seq))) for seq in keys]
-            return [copy_record(room.at(cast("str", id))) for id in keys]
+            return [answers.copy_record(room.read(key)) for key in keys]
 
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
     ) -> list[Record]:
-        name, descending = check_order(order)
         end = None if limit is None else offset + limit
         with self._lock:
-            if order == "seq":
-                return [copy_record(record) for record in islice(self._walk(where, after), offset, end)]
-            found = list(self._walk(where, after))
-        found.sort(key=lambda record: record.seq, reverse=descending)
-        present = [record for record in found if getattr(record, name) is not None]
-        present.sort(key=lambda record: getattr(record, name), reverse=descending)
-        absent = [record for record in found if getattr(record, name) is None]
-        return [copy_record(record) for record in (present + absent)[offset:end]]
+            found = self._walk(where, after)
+            if order != "seq":
+                found = iter(answers.sort_records(found, order))
+            return [answers.copy_record(record) for record in islice(found, offset, end)]
 
     def match(self, where: Where) -> list[int]:
         with self._lock:
@@ -62,10 +78,7 @@ class RamStore:
 
     def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
         with self._lock:
-            found = list(self._walk(where))
-        if not columns:
-            return {(): len(found)}
-        return dict(Counter(tuple(str(getattr(record, name)) for name in columns) for record in found))
+            return answers.count_records(self._walk(where), columns)
 
     def head(self) -> Head:
         return self._head
@@ -73,13 +86,7 @@ class RamStore:
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         with self._lock:
             room = self._rooms.get(scope, EMPTY)
-            fresh = list(takewhile(lambda seq: seq > since, reversed(room.rows)))[::-1]
-            seqs, head = fresh[:limit], self._head
-            if len(seqs) == limit:
-                head = Head(head.epoch, seqs[-1])
-            late = takewhile(lambda death: death[0] > since, reversed(room.gone))
-            gone = [seq for at, seq in late if at <= head.seq and seq <= since]
-            return Changes(head, [entry_of(room.rows[seq]) for seq in seqs], gone)
+            return answers.list_changes(room.rows, room.gone, self._head, since, limit)
 
     def history(self, scope: str, id: str) -> list[Event]:
         with self._lock:
@@ -95,88 +102,149 @@ class RamStore:
         limit: int | None = None,
     ) -> dict[K, V]:
         with self._lock:
-            kept: dict[Any, V] = self._values.get(table.name, {})
-            if keys is not None:
-                return {key: kept[key] for key in keys if key in kept}
-            if limit is not None and not kept:
-                return {}
-            chosen = iter(sorted(kept))
-            if within is not None:
-                chosen = (key for key in chosen if within.holds(key[0]))
-            if prefix:
-                chosen = (key for key in chosen if key.startswith(prefix))
-            return {key: kept[key] for key in islice(chosen, limit)}
+            return answers.choose_values(self._tables.get(table.name, {}), keys, within, prefix, limit)
 
     def write(self, job: Callable[[Transaction], T]) -> T:
         with self._lock:
-            transaction = RamTransaction(self, self._rooms, self._values)
+            transaction = RamTransaction(self, self._rooms, self._tables)
             try:
                 answer = job(transaction)
             except BaseException:
                 transaction.undo()
                 raise
-            settings = self._values.get(SETTINGS.name, {})
-            self._head = Head(int(settings.get(EPOCH, 0)), transaction.seq)
+            self._head = Head(int(self._tables.get(SETTINGS.name, {}).get(EPOCH, 0)), transaction.seq)
             return answer
 
     def close(self) -> None:
         """Nothing to release."""
 
-    # Abilities.
+    def _walk(self, where: Where, after: int = 0) -> Iterator[Record]:
+        """Matching records by rising seq; the lock must be held."""
+        rooms = [room for path, room in self._rooms.items() if where.scope is None or where.scope.holds(path)]
+        return merge(*(room.walk(where, after) for room in rooms), key=lambda record: record.seq)
+
+    # Abilities: see `eidet.store.abilities`.
 
     def leap(self, seq: int) -> None:
         with self._lock:
             self._head = Head(self._head.epoch, max(self._head.seq, seq))
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
+        wanted = set(digests)
         with self._lock:
             room = self._rooms.get(scope, EMPTY)
-            if every_kind:
-                wanted = set(digests)
-                return [copy_record(row) for row in room.rows.values() if record_digest(row) in wanted]
-            seqs = [seq for digest in digests for seq in room.contents.get(digest, ())]
-            return [copy_record(room.rows[seq]) for seq in sorted(seqs)]
+            rows: Iterable[Record] = room.rows.values()
+            if not every_kind:
+                seqs = chain.from_iterable(room.contents.get(digest, ()) for digest in wanted)
+                rows = [room.rows[seq] for seq in sorted(seqs)]
+            return [answers.copy_record(row) for row in rows if record_digest(row) in wanted]
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
         with self._lock:
             pruned = 0
             for room in self._rooms.values():
                 for id, events in list(room.events.items()):
-                    gone = dead and id not in room.ids
-                    kept = [event for event in events if not _prunable(event, before, gone)]
+                    kept = answers.prune_events(events, before, every=dead and id not in room.ids)
                     if pruned + len(events) - len(kept) <= most:
                         pruned += len(events) - len(kept)
-                        room.events[id] = kept
-                room.events = {id: events for id, events in room.events.items() if events}
+                        answers.set_value(room.events, id, kept or None)
             return pruned
 
     def size(self) -> int:
         with self._lock:
-            return sum(sum(map(_size, room.rows.values())) for room in self._rooms.values())
-
-    def _walk(self, where: Where, after: int = 0) -> Iterator[Record]:
-        """Matching records by rising seq; the lock must be held."""
-        rooms = [room for path, room in self._rooms.items() if _holds(where.scope, path)]
-        walks = [_walk_room(room, where, after) for room in rooms]
-        if len(walks) == 1:
-            return walks[0]
-        return merge(*walks, key=lambda record: record.seq)
+            return sum(answers.measure_record(record) for record in self._walk(Where()))
 
 
-def _walk_room(room: Room, where: Where, after: int) -> Iterator[Record]:
-    matches = where.matches
-    for seq, record in room.rows.items():
-        if seq > after and matches(record):
-            yield record
+class RamTransaction:
+    """Writes in place and remembers what was there, to undo it. The store's lock is held."""
 
+    def __init__(self, store: RamStore, rooms: defaultdict[str, Room], tables: dict[str, Any]) -> None:
+        self.seq = store.head().seq
+        self.same, self.history, self.values = store.same, store.history, store.values
+        self._store, self._rooms, self._tables = store, rooms, tables
+        self._undo: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
+        self._shuffled: set[str] = set()  # scopes whose rows lose their order when they are undone
 
-def _prunable(event: Event, before: float, dead: bool) -> bool:
-    return event.at < before and (event.what == "moved" or dead)
+    def undo(self) -> None:
+        for function, arguments in reversed(self._undo):
+            function(*arguments)
+        for scope in self._shuffled:
+            room = self._rooms[scope]
+            room.rows = dict(sorted(room.rows.items()))
 
+    def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
+        del bare
+        return self._store.read(scope, ids)
 
-def _holds(scope: Scope | None, path: str) -> bool:
-    return scope is None or scope.holds(path)
+    def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
+        del bare
+        return iter(self._store.find(where))
 
+    def insert(self, records: Sequence[Record]) -> list[Record]:
+        stored = []
+        for record in records:
+            self.seq += 1
+            new = record.but(seq=self.seq)
+            room = self._rooms[record.scope]
+            self._set(room.rows, self.seq, answers.copy_record(new))
+            self._set(room.ids, record.id, self.seq)
+            if record.kind in UNIQUE_KINDS:
+                digest = record_digest(record)
+                self._set(room.contents, digest, (*room.contents.get(digest, ()), self.seq))
+            events = room.events.get(record.id)
+            if not events or events[-1].what == "forgotten":
+                self._log(room, answers.creation_of(record))
+            stored.append(new)
+        return stored
 
-def _size(record: Record) -> int:
-    return len(record.text) + len(record.vector or b"") + len(record.terms) + len(record.original or b"")
+    def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
+        for record, event in zip(records, events, strict=True):
+            self.seq += 1
+            room = self._rooms[record.scope]
+            kept = room.rows[record.seq]
+            self._shuffled.add(record.scope)
+            self._set(room.rows, record.seq, None)
+            self._set(room.ids, record.id, None)
+            self._set(room.gone, self.seq, record.seq)
+            self._log(room, event)
+            if kept.kind in UNIQUE_KINDS:
+                digest = record_digest(kept)
+                others = tuple([seq for seq in room.contents[digest] if seq != record.seq])
+                self._set(room.contents, digest, others or None)
+
+    def update(self, changes: Iterable[Use | Derived]) -> None:
+        for change in changes:
+            rooms: Iterable[Room] = self._rooms.values()
+            if isinstance(change, Use):
+                rooms = [self._rooms.get(change.scope, EMPTY)]
+            for room in rooms:
+                record = room.read(change.id if isinstance(change, Use) else change.seq)
+                if record is not None:
+                    self._set(room.rows, record.seq, answers.update_record(record, change))
+
+    def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
+        edited = 0
+        for (scope, id), before in edits.items():
+            room = self._rooms.get(scope, EMPTY)
+            events, changed = answers.edit_events(room.events.get(id, ()), before)
+            if changed:
+                self._set(room.events, id, events)
+                edited += changed
+        return edited
+
+    def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
+        if clear:
+            self._set(self._tables, table.name, {})
+        kept = self._tables.setdefault(table.name, {})
+        for key, value in values.items():
+            self._set(kept, key, value)
+
+    def _set(self, mapping: dict[Any, Any], key: Any, value: Any) -> None:
+        """Sets a value or, with None, removes it."""
+        self._undo.append((answers.set_value, (mapping, key, mapping.get(key))))
+        answers.set_value(mapping, key, value)
+
+    def _log(self, room: Room, event: Event) -> None:
+        events = room.events.setdefault(event.id, [])
+        events.append(event)
+        self._undo.append((events.pop, ()))

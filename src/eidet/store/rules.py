@@ -6,13 +6,14 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, Final
 
 from ..core.errors import BadInput, Conflict, Refused
 from ..core.record import Kind, Record
 from ..core.state import State
 from ..core.validate import Json
-from . import BELOW_MARK, ORDERS, SCOPE_MARK, Claim, Watch
+from .model import BELOW_MARK, ORDERS, SCOPE_MARK, Claim, Watch
 
 UNIQUE_KINDS: Final = (Kind.FACT, Kind.DOCUMENT)
 
@@ -20,6 +21,7 @@ UNIQUE_KINDS: Final = (Kind.FACT, Kind.DOCUMENT)
 _KEPT: Final = {"id", "scope", "created", "uses", "last_used", "version", "seq"}
 _DERIVED: Final = {"vector", "terms", "original"}
 _SAID: Final = tuple(f.name for f in fields(Record) if f.name not in _KEPT | _DERIVED)
+_read_said: Final = attrgetter(*_SAID)
 
 
 def said_before(old: Record, new: Record) -> dict[str, Json]:
@@ -28,12 +30,13 @@ def said_before(old: Record, new: Record) -> dict[str, Json]:
     What a tier shows is no difference: the whole is compared, and told.
     """
     old, new = old.whole, new.whole
-    timeless = new.occurred == new.created
-    return {
-        name: _told(getattr(old, name))
-        for name in _SAID
-        if getattr(old, name) != getattr(new, name) and not (name == "occurred" and timeless)
-    }
+    before = {}
+    for name, was, now in zip(_SAID, _read_said(old), _read_said(new), strict=True):
+        if was is not now and was != now:
+            before[name] = _told(was)
+    if new.occurred == new.created:
+        before.pop("occurred", None)
+    return before
 
 
 def _told(value: Any) -> Json:

@@ -18,6 +18,7 @@ from ..core.event import Event
 from ..core.record import MARK_BYTES, Kind, Record
 from ..core.validate import Json, dump_json
 from . import Claim, Store, verbs
+from .traits import secret_keeper
 
 SECRET_BYTES: Final = 32
 _BLOCK: Final = 64  # bytes that SHA-256 works on at once
@@ -33,9 +34,9 @@ def secret_of(store: Store, name: str, *, make: bool = True) -> bytes:
     A store with a method `secret(name)` gives its own; others keep a random one in their settings.
     Inside of a write nothing can be made: `make=False`.
     """
-    own = getattr(store, "secret", None)
-    if own is not None:
-        return bytes(own(name))
+    keeper = secret_keeper(store)
+    if keeper is not None:
+        return bytes(keeper.secret(name))
     setting = f"secret:{name}"
     if verbs.get_setting(store, setting) is None and make:
         verbs.set_settings(store, {setting: secrets.token_hex(SECRET_BYTES)}, fresh=True)

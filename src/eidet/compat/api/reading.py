@@ -9,6 +9,7 @@ from ...core.errors import Corrupt, EidetError, Unavailable
 from ...core.record import Tier
 from ...memory import Memory
 from ...store import Head, Store
+from ...store.traits import missing_of
 from .cache import ResultCache
 from .entries import NAMES
 from .errors import MemoryRetrievalException, log, severity_of
@@ -71,7 +72,7 @@ class TierReader:
 
     def _missing_tiers(self, tiers: tuple[Tier, ...]) -> dict[str, str]:
         """The tiers whose store is down, where a memory is made of several and answers from the rest."""
-        if not getattr(self._store(), "missing", ()):
+        if not missing_of(self._store()):
             return {}
         stores = self._memory.admin.health()["store"]
         result = {}

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
-from ...core.errors import BadInput, Corrupt
+from ...core.errors import BadInput, Conflict, Corrupt
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...parts import Parts
-from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone, verbs
+from ...store import BELOW_MARK, SCOPE_MARK, Erased, Erasure, Look, Stone, verbs
 from ...store.tombstones import Marker, secret_of
 from ...upkeep.lifecycle import Life
 from ...write.echoes import EchoGuard
@@ -34,7 +34,7 @@ from .receipt import Receipt, Signer, public_half
 __all__ = ["Absence", "Erasing", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
 
 log = logging.getLogger("eidet")
-ATTEMPTS: Final = 5  # to word episodes outside of the write, before it is done inside
+ATTEMPTS: Final = 20  # to word episodes that somebody changes meanwhile
 KEYS: Final = "receipt_keys"  # public keys that signed receipts of this store
 
 
@@ -63,14 +63,6 @@ class Preview:
     anew: Sequence[Record]
 
 
-class _Unworded(Exception):
-    """Episodes that must be worded before the write: embedding would keep all writers waiting."""
-
-    def __init__(self, needs: list[tuple[Record, list[Record]]]) -> None:
-        super().__init__()
-        self.needs = needs
-
-
 class _Words:
     """Episodes worded anew, each once for the messages that are left."""
 
@@ -78,25 +70,42 @@ class _Words:
         self._life = life
         self._made: dict[tuple[str, int, tuple[int, ...]], Record] = {}
         self.needs: list[tuple[Record, list[Record]]] = []
-        self.patient = True
 
     def __call__(self, old: Record, left: Sequence[Record]) -> Record:
+        """The episode as it was worded. One that was not is noted, and stands here without words."""
         made = self._made.get(self._key(old, left))
         if made is not None:
             return made
-        if self.patient:
-            self.needs.append((old, list(left)))
-            return old.but(text="", data=None, derived_from=tuple(source.id for source in left))
-        return self.make(old, left)
+        self.needs.append((old, list(left)))
+        return old.but(text="", data=None, derived_from=tuple(source.id for source in left))
 
-    def make(self, old: Record, left: Sequence[Record]) -> Record:
-        made = self._life.keeping.reworded(old, left).but(original=None, level=0)
-        self._made[self._key(old, left)] = made
-        return made
+    def make(self) -> None:
+        """Words what was noted; embedding inside of a write would keep all writers waiting."""
+        for old, left in self.needs:
+            made = self._life.keeping.reworded(old, left).but(original=None, level=0)
+            self._made[self._key(old, left)] = made
 
     @staticmethod
     def _key(old: Record, left: Sequence[Record]) -> tuple[str, int, tuple[int, ...]]:
         return old.id, old.seq, tuple(source.seq for source in left)
+
+
+class _Plan:
+    """Says inside of the write what goes. If an episode is not worded yet, nothing does."""
+
+    def __init__(self, wish: Wish, marker: Marker, words: _Words, archived: Sequence[Record]) -> None:
+        self._wish, self._marker, self._words, self._archived = wish, marker, words, archived
+        self.token = uuid.uuid4().hex
+        self.doom = Doom()
+
+    def __call__(self, look: Look) -> Erasure:
+        self._words.needs = []
+        self.doom = doom_of(look, self._wish, self._marker, self._words, self._archived)
+        if self._words.needs:
+            return Erasure()
+        ids = [(record.scope, record.id) for record in self.doom.gone]
+        entry = Entry(token=self.token, scope=str(self._wish.scope), ids=ids)
+        return self.doom.erasure(self._wish)._replace(settings=with_entry(look, entry))
 
 
 class Erasing:
@@ -123,20 +132,14 @@ class Erasing:
 
     def _erased(self, wish: Wish, *, now: float, by: str | None, notes: tuple[str, ...]) -> Receipt:
         """Deletes in one write, then cleans; the receipt is not signed yet."""
-        marker, token, doom = self._marker(), uuid.uuid4().hex, Doom()
-        cleaning, words = self._cleaning(marker), _Words(self._life)
-        archived = cleaning.archived(wish)
-
-        def plan(look: Look) -> Erasure:
-            nonlocal doom
-            doom = self._doom(look, wish, marker, words, archived)
-            entry = Entry(token=token, scope=str(wish.scope), ids=[(r.scope, r.id) for r in doom.gone])
-            return doom.erasure(wish)._replace(settings=with_entry(look, entry))
-
-        erased = self._attempted(plan, words, now=now, by=by)
+        marker, words = self._marker(), _Words(self._life)
+        cleaning = self._cleaning(marker)
+        plan = _Plan(wish, marker, words, cleaning.archived(wish))
+        erased = self._carry_out(plan, words, now=now, by=by)
+        doom = plan.doom
         cleaned = cleaning.after(wish, doom, erased.gone, now=now)
         if not cleaned.unfinished:
-            cleaning.settle(token)
+            cleaning.settle(plan.token)
         asked = len(erased.gone) if wish.wholesale else len(doom.asked)
         return Receipt(
             store=self._parts.store.identity,
@@ -162,24 +165,17 @@ class Erasing:
             anew=[new for _, new in doom.anew],
         )
 
-    def _doom(
-        self, look: Look, wish: Wish, marker: Marker, words: _Words, archived: Sequence[Record]
-    ) -> Doom:
-        words.needs = []
-        doom = doom_of(look, wish, marker, words, archived)
-        if words.needs:
-            raise _Unworded(words.needs)
-        return doom
-
-    def _attempted(self, plan: Any, words: _Words, *, now: float, by: str | None) -> Any:
+    def _carry_out(self, plan: _Plan, words: _Words, *, now: float, by: str | None) -> Erased:
+        """Plans and deletes in one write. Words episodes outside of it, and starts over."""
         for _ in range(ATTEMPTS):
-            try:
-                return verbs.erase(self._parts.store, plan, now=now, by=by)
-            except _Unworded as unworded:
-                for old, left in unworded.needs:
-                    words.make(old, left)
-        words.patient = False  # somebody changes the episode all the time
-        return verbs.erase(self._parts.store, plan, now=now, by=by)
+            erased = verbs.erase(self._parts.store, plan, now=now, by=by)
+            if not words.needs:
+                return erased
+            words.make()
+        raise Conflict(
+            f"episodes made of what is to be forgotten kept changing; gave up after {ATTEMPTS} attempts, "
+            "and nothing was forgotten: try again"
+        )
 
     def finish(self, now: float, *, index: bool = True) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean.

@@ -18,11 +18,12 @@ from ...parts import Parts
 from ...store import Erasure, verbs
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
+from ...store.traits import path_of
 from ...text.chunks import units_of
 from ...upkeep.service import Keeping
 from ...write.echoes import EchoGuard
 from .archives import expunge, records_in
-from .files import forms_of, path_of, remove, schema_copies, sidecars
+from .files import forms_of, remove, schema_copies, sidecars
 from .journal import entries_in, without_entry
 from .plan import Doom, Wish
 

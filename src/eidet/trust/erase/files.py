@@ -12,12 +12,7 @@ from ...core.lossless import read_original
 from ...core.validate import Json, dump_json
 from ...store import Store
 from ...store.sql.raw_file import read_packed_originals
-
-
-def path_of(store: Store) -> Path | None:
-    """The file of a store that is one."""
-    path = getattr(store, "path", None)
-    return None if path is None else Path(path)
+from ...store.traits import path_of
 
 
 def store_files(store: Store) -> list[Path]:

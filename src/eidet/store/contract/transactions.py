@@ -1,16 +1,15 @@
-"""The laws of `Store.write` and `Transaction` themselves; `StoreContract` inherits them."""
+"""The laws of `Store.write` and `Transaction` themselves."""
 
 from __future__ import annotations
 
-from ..core.errors import BadInput
-from ..core.event import Event
-from ..core.record import Kind, Record, record_digest
-from ..core.scope import Scope
-from ..core.where import Where
-from . import SETTINGS, STAGED, TALLIES, TOMBSTONES, Derived, Store, Transaction, Use
-from .legacy import is_legacy
-
-NOW = 1_700_000_000.0
+from ...core.errors import BadInput
+from ...core.event import Event
+from ...core.record import Kind, Record, record_digest
+from ...core.scope import Scope
+from ...core.where import Where
+from .. import SETTINGS, STAGED, TALLIES, TOMBSTONES, Derived, Store, Transaction, Use
+from ..legacy import is_legacy
+from .laws import NOW, StoreLaws, caught
 
 
 def note(id: str, scope: str = "a", text: str | None = None) -> Record:
@@ -22,13 +21,12 @@ def ended(record: Record, what: str = "forgotten") -> Event:
     return Event(what=what, id=record.id, scope=record.scope, at=NOW, version=record.version)
 
 
-class PortContract:
+class TransactionLaws(StoreLaws):
     """What a job may rely on. A store that is not converted to `write` yet passes these over."""
 
     @property
     def port(self) -> Store | None:
-        store: Store = self.store  # type: ignore[attr-defined]
-        return None if is_legacy(store) else store
+        return None if is_legacy(self.store) else self.store
 
     def test_a_job_gives_its_answer_and_its_writes_stay(self) -> None:
         if (store := self.port) is None:
@@ -54,16 +52,27 @@ class PortContract:
             transaction.set_values(STAGED, {1: b"v"}, clear=True)
             raise BadInput("no")
 
-        try:
-            store.write(job)
-        except BadInput:
-            pass
-        else:
-            raise AssertionError("the error of a job was not raised")
+        caught(BadInput, lambda: store.write(job))
         assert self.all_of(store) == before
         (new,) = store.write(lambda transaction: transaction.insert([note("new")]))
         assert new.seq > other.seq
         assert store.match(Where()) == sorted(store.match(Where()))
+
+    def test_an_error_undoes_changes_of_a_record_that_later_ones_moved(self) -> None:
+        if (store := self.port) is None:
+            return
+        old, other = store.write(lambda transaction: transaction.insert([note("old"), note("other")]))
+        before = self.all_of(store)
+
+        def job(transaction: Transaction) -> None:
+            transaction.update([Use("a", "other", 3, NOW), Use("a", "old", 1, NOW)])
+            transaction.remove([old], [ended(old, "moved")])
+            (new,) = transaction.insert([old.but(text="new")])
+            transaction.remove([new, other], [ended(new), ended(other)])
+            raise BadInput("no")
+
+        caught(BadInput, lambda: store.write(job))
+        assert self.all_of(store) == before
 
     def all_of(self, store: Store) -> object:
         return (

@@ -1,0 +1,30 @@
+"""The laws of `Store` as tests. Subclass it in a test file and say how yours is made:
+
+class TestMine(StoreContract):
+    def make(self) -> Store:
+        return Mine(self.folder / "mine.db")
+"""
+
+from __future__ import annotations
+
+from .following import FollowingLaws
+from .forgetting import ForgettingLaws
+from .forms import FormLaws
+from .lasting import LastingLaws
+from .laws import ALL, FULL, LATER, NOW, caught, fact, ids, within
+from .reading import ReadingLaws
+from .transactions import TransactionLaws
+from .values import ValueLaws
+from .writing import WritingLaws
+
+__all__ = ["ALL", "FULL", "LATER", "NOW", "StoreContract", "caught", "fact", "ids", "within"]
+
+
+class StoreContract(
+    TransactionLaws, WritingLaws, ReadingLaws, FormLaws, FollowingLaws, ValueLaws, ForgettingLaws, LastingLaws
+):
+    """Every store passes these. `make` gives an empty one; `folder` is a place for its files.
+
+    A store that outlives its object also has `reopen`, which opens the same one a second time. One that
+    cannot prune its history or measure its size says so: `lacks = (PrunesHistory, MeasuresSize)`.
+    """

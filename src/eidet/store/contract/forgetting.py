@@ -1,0 +1,179 @@
+"""Forgetting: deletions, erasures, tombstones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.errors import BadInput
+from ...core.scope import Scope
+from ...core.where import Where
+from ...quality import Tally
+from .. import (
+    BELOW_MARK,
+    SCOPE_MARK,
+    Claim,
+    Erased,
+    Erasure,
+    Look,
+    Stone,
+    Watch,
+    verbs,
+)
+from ..rules import Entombed
+from .laws import ALL, FULL, LATER, NOW, StoreLaws, caught, fact, ids, within
+
+
+class ForgettingLaws(StoreLaws):
+    def test_drop_tells_only_what_existed(self) -> None:
+        self.put(fact("a"), fact("b"), fact("c", "b"))
+        assert verbs.delete_where(self.store, within("a", ids=("b", "no", "c")), now=LATER) == ["b"]
+        assert verbs.delete_where(self.store, within("a", ids=("b",)), now=LATER) == []
+        assert self.store.match(ALL) == [r.seq for r in self.store.find(ALL)]
+        assert ids(self.store.find(ALL)) == ["a", "c"]
+
+    def test_drop_of_nothing_leaves_no_trace(self) -> None:
+        self.put(fact("a"))
+        before = self.store.head()
+        assert verbs.delete_where(self.store, within("a", ids=("no",)), now=LATER) == []
+        assert self.store.head() == before
+        assert self.store.history("a", "no") == []
+
+    def test_what_was_dropped_is_found_in_no_way(self) -> None:
+        (gone,) = self.put(FULL)
+        verbs.delete_where(self.store, Where(ids=("full",)), now=LATER)
+        assert self.store.read(FULL.scope, ["full"]) == [None]
+        assert self.store.read(FULL.scope, [gone.seq]) == [None]
+        assert self.store.find(ALL) == list(verbs.scan(self.store, ALL)) == []
+        assert self.store.match(ALL) == []
+        assert verbs.count_kinds(self.store, ALL) == {}
+        assert verbs.count_scopes(self.store) == {}
+        assert self.store.changes(FULL.scope, 0, 10).entries == []
+
+    def test_drop_of_a_scope_leaves_all_others(self) -> None:
+        self.put(fact("x", "a"), fact("x", "a/b"), fact("x", "a0"), fact("x", "b"))
+        assert verbs.delete_where(self.store, Where(scope=Scope.under("a")), now=LATER) == ["x", "x"]
+        assert verbs.count_scopes(self.store) == {"a0": 1, "b": 1}
+
+    def test_an_id_that_was_dropped_begins_anew(self) -> None:
+        (old,) = self.put(fact("x", uses=5))
+        self.put(fact("x", text="two", uses=5))
+        verbs.delete_where(self.store, within("a"), now=LATER)
+        (new,) = self.put(fact("x", text="three", created=LATER, occurred=LATER), now=LATER)
+        assert (new.version, new.created, new.uses) == (1, LATER, 0)
+        assert new.seq > old.seq
+
+    def watch(self, *claims: Claim, **how: bool) -> Watch:
+        return Watch(lambda: list(claims), **how)
+
+    def erase(self, erasure: Erasure, *, now: float = LATER, by: str | None = None) -> Erased:
+        return verbs.erase(self.store, lambda _: erasure, now=now, by=by)
+
+    def test_erasing_deletes_entombs_and_tells(self) -> None:
+        one, other = self.put(fact("one"), fact("other"))
+        erased = self.erase(
+            Erasure(gone=[one], stones=[Stone("a", b"m1")], settings={"some": "thing"}), by="ann"
+        )
+        assert erased == Erased([("a", "one")], 0)
+        assert self.store.find(ALL) == [other]
+        assert verbs.tombstones_in(self.store, "a", [b"m1", b"m2"]) == {b"m1": LATER}
+        assert verbs.tombstones_in(self.store, "b", [b"m1"]) == {}
+        assert verbs.get_setting(self.store, "some") == "thing"
+        assert [(e.what, e.by) for e in self.store.history("a", "one")][-1] == ("forgotten", "ann")
+        assert self.store.changes("a", other.seq, 10).gone == [one.seq]
+
+    def test_erasing_all_that_matches_counts_what_history_lost(self) -> None:
+        self.put(fact("one"), fact("two", "a/b"), fact("three", "c"))
+        self.put(fact("one", text="else"))
+        self.tally(Tally("a", 1, "recall", {"recalls": 1}))
+        erased = self.erase(Erasure(where=Where(scope=Scope.under("a"))))
+        assert sorted(erased.gone) == [("a", "one"), ("a/b", "two")]
+        assert erased.histories == 1
+        assert [event.before for event in self.store.history("a", "one")] == [None, None, None]
+        assert verbs.read_counts(self.store, None, 0) == []
+        assert ids(self.store.find(ALL)) == ["three"]
+
+    def test_what_is_made_anew_keeps_nothing_of_what_it_said(self) -> None:
+        self.put(fact("sum", text="first"))
+        (old,) = self.put(fact("sum", text="second"))
+        assert self.erase(Erasure(anew=[(old, old.but(text="third"))])).histories == 1
+        (new,) = self.store.find(ALL)
+        assert (new.text, new.version, new.created) == ("third", 3, old.created)
+        told = self.store.history("a", "sum")
+        assert [event.what for event in told] == ["created", "revised", "revised"]
+        assert [event.before for event in told] == [None, None, None]
+        assert self.store.changes("a", old.seq, 10).gone == [old.seq]
+
+    def test_a_plan_sees_the_store_and_its_error_undoes_everything(self) -> None:
+        one, _, made = self.put(
+            fact("one", text="same"), fact("two"), fact("made", derived_from=("one",)), unique=False
+        )
+        (copy,) = self.put(fact("copy", text="same"), unique=False)
+        self.put(fact("away", "b", text="same", derived_from=("x",)))
+        seen: list[Any] = []
+
+        def plan(look: Look) -> Erasure:
+            seen.extend(look.scan(within("a", ids=("one",))))
+            seen.extend(look.twins([one]))
+            seen.extend(look.derived(Scope("a")))
+            seen.append([event.what for event in look.history("a", "one")])
+            seen.append(look.setting("nothing"))
+            raise BadInput("no")
+
+        head = self.store.head()
+        caught(BadInput, lambda: verbs.erase(self.store, plan, now=LATER))
+        assert seen == [one, copy, made, ["created"], None]
+        assert self.store.head() == head
+        assert verbs.count(self.store, ALL) == 5
+
+    def test_what_is_entombed_is_refused_with_all_that_came_along(self) -> None:
+        self.erase(Erasure(stones=[Stone("a", b"m")]))
+        records = [fact("x"), fact("y")]
+        watch = self.watch(Claim(), Claim((b"m",)))
+        error = caught(Entombed, lambda: verbs.put(self.store, records, now=NOW, watch=watch))
+        assert error.found == {1: LATER}
+        assert verbs.count(self.store, ALL) == 0
+        assert len(verbs.put(self.store, [fact("y", "b")], now=NOW, watch=self.watch(Claim((b"m",))))) == 1
+        assert len(self.put(fact("z"), watch=self.watch(Claim((b"n",))))) == 1
+
+    def test_claims_are_not_asked_for_where_nothing_is_entombed(self) -> None:
+        def never() -> list[Claim]:
+            raise AssertionError("asked")
+
+        assert len(self.put(fact("x"), watch=Watch(never))) == 1
+
+    def test_what_is_said_again_is_exhumed(self) -> None:
+        self.erase(Erasure(stones=[Stone("a", b"m"), Stone("a", b"n")]))
+        self.put(fact("x"), watch=self.watch(Claim((b"m",)), again=True))
+        assert verbs.tombstones_in(self.store, "a", [b"m", b"n"]) == {b"n": LATER}
+        assert verbs.lift_tombstones(self.store, "a", [b"m", b"n"]) == 1
+        assert verbs.lift_tombstones(self.store, "a", [b"n"]) == 0
+
+    def test_an_id_that_was_forgotten_does_not_return_from_before(self) -> None:
+        self.erase(Erasure(stones=[Stone("a", b"id")]))
+        watch = self.watch(Claim(id=b"id"))
+        caught(Entombed, lambda: self.put(fact("x", created=LATER), watch=watch))
+        assert len(self.put(fact("x", created=LATER + 1), watch=watch)) == 1
+
+    def test_nothing_is_made_of_what_was_forgotten_unless_it_is_there_again(self) -> None:
+        self.erase(Erasure(stones=[Stone("a", b"id")]))
+        watch = self.watch(Claim(made_of=(("source", b"id"),)))
+        caught(Entombed, lambda: self.put(fact("x"), watch=watch))
+        self.put(fact("source"))
+        assert len(self.put(fact("x"), watch=watch)) == 1
+
+    def test_what_a_scope_held_before_its_end_does_not_return(self) -> None:
+        self.erase(Erasure(stones=[Stone("a", SCOPE_MARK), Stone("b", BELOW_MARK)]))
+        back = self.watch(Claim(), returning=True)
+        for scope in ("a", "b", "b/c", "b/c/d"):
+            caught(Entombed, lambda scope=scope: self.put(fact("x", scope), watch=back))  # type: ignore[misc]
+            assert len(self.put(fact("x", scope, created=LATER + 1), watch=back)) == 1
+            assert len(self.put(fact("y", scope), watch=self.watch(Claim()))) == 1
+        assert len(self.put(fact("x", "a/b"), watch=back)) == 1
+        assert len(self.put(fact("x", "bb"), watch=back)) == 1
+
+    def test_scrubbing_changes_nothing_of_what_is_kept(self) -> None:
+        self.put(FULL, *[fact(f"f{n}", text=f"text {n} " * 50) for n in range(40)])
+        self.erase(Erasure(where=within("a")))
+        for said in ([b"text 1 text 1"], [], None):
+            assert verbs.scrub_files(self.store, said).pending == ()
+        assert ids(self.store.find(ALL)) == ["full"]
