@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from ..core.record import Record
 from ..core.scope import Scope
@@ -97,3 +97,65 @@ class ReportsHealth(Protocol):
 class KeepsSecrets(Protocol):
     def secret(self, name: str) -> bytes:
         """The store's own secret for one use."""
+
+
+@runtime_checkable
+class IsSealed(Protocol):
+    @property
+    def sealed(self) -> bool:
+        """Whether what the store holds must not lie about in the open."""
+
+
+@runtime_checkable
+class OffersIndex(Protocol):
+    def offered_index(self) -> str | None:
+        """The setting `index` that names the server's own index; None where the server has none."""
+
+
+@runtime_checkable
+class LivesOnServer(Protocol):
+    @property
+    def address(self) -> Any:
+        """Where the server is, for an index on the same one."""
+
+
+@runtime_checkable
+class MadeOfSeveral(Protocol):
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Which of the stores inside are down, in words."""
+
+
+@runtime_checkable
+class NamesArchive(Protocol):
+    @property
+    def archive(self) -> str | None:
+        """Where upkeep puts what it forgets, as its setting of that name."""
+
+
+@runtime_checkable
+class TakesAuditLog(Protocol):
+    def audited_by(self, log: Any) -> None:
+        """Takes the audit log, to note what this store alone sees, such as the use of keys."""
+
+
+ABILITIES: Final[tuple[type, ...]] = (
+    LivesInFile,
+    ScrubsFiles,
+    Compacts,
+    MeasuresSize,
+    PrunesHistory,
+    CountsQuality,
+    SwitchesVectors,
+    FindsSame,
+    FindsDerived,
+    Leaps,
+    ReportsHealth,
+    KeepsSecrets,
+    IsSealed,
+    OffersIndex,
+    LivesOnServer,
+    MadeOfSeveral,
+    NamesArchive,
+    TakesAuditLog,
+)

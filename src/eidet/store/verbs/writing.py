@@ -1,6 +1,7 @@
 """Writing records: the rules that all stores share, over a transaction.
 
-`now` and `by` are those of the moment at which the caller asked: jobs run in other threads, and again.
+Each verb is a job that says what it does, so that a store around a store can tell. `now` and `by` are
+those of the moment at which the caller asked: jobs run in other threads, and again.
 """
 
 from __future__ import annotations
@@ -30,14 +31,25 @@ from ..rules import (
 Key = tuple[str, str]  # scope, id
 
 
-@dataclass(frozen=True, slots=True)
-class _How:
-    """How records are put."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Put:
+    """The job of `put`."""
 
+    records: Sequence[Record]
     now: float
-    unique: bool
-    expect: int | None
-    by: str | None
+    unique: bool = True
+    expect: int | None = None
+    epoch: int | None = None
+    by: str | None = None
+    watch: Watch | None = None
+
+    def __call__(self, transaction: Transaction) -> list[Record]:
+        if self.expect is not None and len({(r.scope, r.id) for r in self.records}) < len(self.records):
+            raise Conflict("a record cannot be changed twice from one version")
+        check_epoch_of(transaction, self.epoch)
+        if self.watch is not None:
+            check_tombstones(transaction, self.records, self.watch)
+        return _put_all(transaction, self)
 
 
 def put(
@@ -63,17 +75,9 @@ def put(
         return store.put(records, now=now, unique=unique, expect=expect, epoch=epoch, by=by, watch=watch)
     if not records:
         return []
-    if expect is not None and len({(r.scope, r.id) for r in records}) < len(records):
-        raise Conflict("a record cannot be changed twice from one version")
-    how = _How(now, unique, expect, by)
-
-    def job(transaction: Transaction) -> list[Record]:
-        check_epoch_of(transaction, epoch)
-        if watch is not None:
-            check_tombstones(transaction, records, watch)
-        return _put_all(transaction, records, how)
-
-    return store.write(job)
+    return store.write(
+        Put(records=records, now=now, unique=unique, expect=expect, epoch=epoch, by=by, watch=watch)
+    )
 
 
 def check_epoch_of(transaction: Transaction, epoch: int | None) -> None:
@@ -129,9 +133,9 @@ def _marks_said(records: Sequence[Record], claims: Sequence[Claim]) -> Iterator[
             yield record.scope, mark
 
 
-def _put_all(transaction: Transaction, records: Sequence[Record], how: _How) -> list[Record]:
+def _put_all(transaction: Transaction, how: Put) -> list[Record]:
     stored: list[Record] = []
-    for part in _parts(records, how.unique):
+    for part in _parts(how.records, how.unique):
         stored += _put_part(transaction, part, how)
     return stored
 
@@ -155,7 +159,7 @@ def _parts(records: Sequence[Record], unique: bool) -> Iterator[Sequence[Record]
     yield part
 
 
-def _put_part(transaction: Transaction, records: Sequence[Record], how: _How) -> list[Record]:
+def _put_part(transaction: Transaction, records: Sequence[Record], how: Put) -> list[Record]:
     there = read_records(transaction, records)
     if how.expect is not None:
         for record in records:
@@ -171,7 +175,7 @@ def _write_part(
     records: Sequence[Record],
     there: dict[Key, Record],
     twins: dict[Key, Record],
-    how: _How,
+    how: Put,
 ) -> list[Record]:
     """Writes in the order of the records, and as many as possible at once."""
     writer = _InOrder(transaction)
@@ -186,7 +190,7 @@ def _decide(
     record: Record,
     there: dict[Key, Record],
     twins: dict[Key, Record],
-    how: _How,
+    how: Put,
     writer: _InOrder,
 ) -> Record | None:
     """The record that is there and stays; None where this one is written."""
@@ -234,7 +238,7 @@ class _InOrder:
 
 
 def _living_twins(
-    transaction: Transaction, records: Sequence[Record], there: dict[Key, Record], how: _How
+    transaction: Transaction, records: Sequence[Record], there: dict[Key, Record], how: Put
 ) -> dict[Key, Record]:
     """By the (scope, id) of a record that is new: the living fact or document that says the same."""
     wanted: dict[str, dict[bytes, str]] = {}
@@ -304,11 +308,21 @@ def rewrite_form(
     if is_legacy(store):
         return store.recast(forms, now=now, epoch=epoch, by=by)
 
-    def job(transaction: Transaction) -> list[Record | None]:
-        check_epoch_of(transaction, epoch)
-        return _rewrite_forms(transaction, forms, now, by)
+    return store.write(RewriteForms(forms=forms, now=now, epoch=epoch, by=by)) if forms else []
 
-    return store.write(job) if forms else []
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewriteForms:
+    """The job of `rewrite_form`."""
+
+    forms: Sequence[tuple[Record, Record]]
+    now: float
+    epoch: int | None = None
+    by: str | None = None
+
+    def __call__(self, transaction: Transaction) -> list[Record | None]:
+        check_epoch_of(transaction, self.epoch)
+        return _rewrite_forms(transaction, self.forms, self.now, self.by)
 
 
 def _rewrite_forms(
@@ -335,17 +349,26 @@ def delete_unchanged(
     if is_legacy(store):
         return store.bury(records, now=now, by=by)
 
-    def job(transaction: Transaction) -> list[str]:
-        there = read_records(transaction, records, bare=True)
+    return store.write(DeleteUnchanged(records, now, by)) if records else []
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteUnchanged:
+    """The job of `delete_unchanged`."""
+
+    records: Sequence[Record]
+    now: float
+    by: str | None = None
+
+    def __call__(self, transaction: Transaction) -> list[str]:
+        there = read_records(transaction, self.records, bare=True)
         doomed = []
-        for record in records:
+        for record in self.records:
             old = there.get((record.scope, record.id))
             if old is not None and old.seq == record.seq:
                 doomed.append(there.pop((record.scope, record.id)))
-        delete_records(transaction, doomed, now, by)
+        delete_records(transaction, doomed, self.now, self.by)
         return [record.id for record in doomed]
-
-    return store.write(job) if records else []
 
 
 def delete_where(store: Store, where: Where, *, now: float, by: str | None = None) -> list[str]:
@@ -356,13 +379,22 @@ def delete_where(store: Store, where: Where, *, now: float, by: str | None = Non
     if is_legacy(store):
         return store.drop(where, now=now, by=by)
 
-    def job(transaction: Transaction) -> list[str]:
-        doomed = list(transaction.find(where, bare=True))
-        delete_records(transaction, doomed, now, by)
-        clear_tallies(transaction, where)
-        return [record.id for record in doomed]
+    return store.write(DeleteWhere(where, now, by))
 
-    return store.write(job)
+
+@dataclass(frozen=True, slots=True)
+class DeleteWhere:
+    """The job of `delete_where`."""
+
+    where: Where
+    now: float
+    by: str | None = None
+
+    def __call__(self, transaction: Transaction) -> list[str]:
+        doomed = list(transaction.find(self.where, bare=True))
+        delete_records(transaction, doomed, self.now, self.by)
+        clear_tallies(transaction, self.where)
+        return [record.id for record in doomed]
 
 
 def clear_tallies(transaction: Transaction, where: Where) -> None:

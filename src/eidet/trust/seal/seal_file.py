@@ -22,9 +22,8 @@ from ...store.sql.rows import COLUMNS, record_of, row_of
 from ...store.sql.sqlite import SqliteStore, translated
 from . import KeyService
 from .boxes import MAC_BYTES, ScopeKeys
-from .codec import LABELS, Content, content_bytes, shut
-from .keyring import Keyring, begin, check_master, is_sealed
-from .store import ACTORS
+from .codec import LABELS, Content, content_bytes, seal_record
+from .keyring import ACTORS, Keyring, begin, check_master, is_sealed
 
 Progress = Callable[[int, int], None]
 BATCH: Final = 500
@@ -68,7 +67,7 @@ def _seal_records(raw: RawConnection, ring: Keyring, progress: Progress | None) 
     while rows := raw.execute(page, (at, BATCH)).fetchall():
         for record in map(record_of, rows):
             keys = ring.begun(record.scope, again=False)
-            raw.execute(_UPDATE, (*row_of(shut(record, keys), record.seq), record.seq))
+            raw.execute(_UPDATE, (*row_of(seal_record(record, keys), record.seq), record.seq))
             if record.version > 1:
                 _seal_notes(raw, record, keys)
         at, done = rows[-1][0], done + len(rows)
