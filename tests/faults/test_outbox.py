@@ -201,7 +201,7 @@ class TestOrder:
     def test_what_waits_for_one_store_does_not_wait_for_the_other(self, pair: Pair, tmp_path: Path) -> None:
         queued(pair, "s", back=False)
         with closing(SqliteStore(files(tmp_path)[0])) as box:
-            box.put([fact("l", tier=Tier.LONG)], now=NOW)
+            verbs.put(box, [fact("l", tier=Tier.LONG)], now=NOW)
         pair.wait()
         pair.store.mend()
         assert [r.id for r in pair.long.find(ALL)] == ["l"]
@@ -252,7 +252,7 @@ class TestOrder:
         for name, at in (("old", NOW), ("new", NOW + 5)):
             number = 1 if name == first else 2
             with closing(SqliteStore(folder / f"outbox-{number}.db")) as box:
-                box.put([fact("x", text=name, created=at)], now=at)
+                verbs.put(box, [fact("x", text=name, created=at)], now=at)
         pair = Pair(tmp_path)
         assert [r.text for r in pair.store.find(ALL)] == ["new"]
         assert (pair.short.count(ALL), files(tmp_path)) == (1, [])

@@ -5,14 +5,15 @@ The verbs ask for these where a store can do better than the port alone, or wher
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
 from ..core.record import Record
 from ..core.scope import Scope
 from ..quality import Survey
-from .model import Scrubbed
+from . import Transaction
+from .model import NewRecord, Scrubbed
 
 
 @runtime_checkable
@@ -60,6 +61,23 @@ class PrunesHistory(Protocol):
 class CountsQuality(Protocol):
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
         """As `verbs.quality_counts`, without reading each record."""
+
+
+@runtime_checkable
+class PutsNew(Protocol):
+    def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
+        """Inserts a record in fewer steps than a transaction takes, if nothing stands against it.
+
+        Nothing does if its id is free, the epoch is the one given, none of `new.marks()` is a tombstone,
+        and, with `unique`, no living fact or document of its scope says the same. Else it runs `job`, as
+        `write` does. Either way it gives what is now stored.
+        """
+
+
+@runtime_checkable
+class Fingerprints(Protocol):
+    def fingerprint(self, seq: int) -> str | None:
+        """As `verbs.fingerprint`, also of a write that removed something."""
 
 
 @runtime_checkable
@@ -146,6 +164,8 @@ ABILITIES: Final[tuple[type, ...]] = (
     MeasuresSize,
     PrunesHistory,
     CountsQuality,
+    PutsNew,
+    Fingerprints,
     SwitchesVectors,
     FindsSame,
     FindsDerived,

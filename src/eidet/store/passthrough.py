@@ -1,7 +1,8 @@
 """A store around a store, and a transaction around a transaction, that pass every call on.
 
-A wrapper inherits these and defines what it changes. `passes` names what it passes on as it is: a test
-compares both with the port, so that no call gets past a wrapper that did not decide about it.
+A wrapper inherits these and defines what it changes. `passes` names what it passes on as it is, and
+`lacks` the abilities that it does not offer. A test compares all with the port, so that no call gets past
+a wrapper that did not decide about it.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class PassthroughStore:
     """Has what every store has. What only some stores have, it has if the store inside has it."""
 
     passes: ClassVar[str] = ""
+    lacks: ClassVar[str] = ""
     path: Path
     leap: Callable[[int], None]
     secret: Callable[[str], bytes]
@@ -126,6 +128,9 @@ class PassthroughStore:
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
         return verbs.quality_counts(self.inner, scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
 
+    def fingerprint(self, seq: int) -> str | None:
+        return verbs.fingerprint(self.inner, seq)
+
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         return verbs.switch_vectors(self.inner, name, settings)
 
@@ -152,6 +157,7 @@ class PassthroughStore:
 
 class PassthroughTransaction:
     passes: ClassVar[str] = ""
+    lacks: ClassVar[str] = ""
 
     def __init__(self, inner: Transaction) -> None:
         self.inner = inner

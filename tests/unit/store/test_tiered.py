@@ -98,7 +98,7 @@ def test_a_short_store_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> No
     found.append(SqliteStore(tmp_path / "s.db"))
     ticks[0] += 10
     store.mend()
-    assert (found[0].count(ALL), store.health()["outbox"]["waiting"], store.missing) == (1, 0, ())
+    assert (verbs.count(found[0], ALL), store.health()["outbox"]["waiting"], store.missing) == (1, 0, ())
     store.close()
 
 

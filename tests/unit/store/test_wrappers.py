@@ -43,7 +43,14 @@ from eidet.trust.seal.transaction import SealedTransaction
 WRAPPERS = (AuditedStore, SealedStore)
 TRANSACTIONS = (AuditedTransaction, SealedTransaction)
 OF_TIERS = {"archive", "health", "missing", "prune", "scrub", "size", "trim"}
-BY_VERBS = {"derived", "same", "survey", "switch_vectors"}  # what the verbs do for two stores that are one
+BY_VERBS = {
+    "derived",
+    "fingerprint",
+    "put_new",
+    "same",
+    "survey",
+    "switch_vectors",
+}  # what the verbs do for two stores that are one
 OF_ONE = {"address", "audited_by", "leap", "offered_index", "path", "sealed", "secret"}
 
 
@@ -60,9 +67,10 @@ TRANSACTION = names_of(Transaction) | names_of(FindsDerived)
 
 
 def decided(wrapper: type[PassthroughStore | PassthroughTransaction]) -> list[str]:
-    """What it defines itself and what it says that it passes on; a name in both is there twice."""
+    """What it defines itself, passes on as it says, or says that it lacks; what is in two is there twice."""
     defined = [name for name in vars(wrapper) if name in PORT | TRANSACTION]
-    return sorted([*defined, *wrapper.passes.split()])
+    lacking = [name for name in wrapper.lacks.split() if not hasattr(wrapper, name)]
+    return sorted([*defined, *wrapper.passes.split(), *lacking])
 
 
 def test_every_ability_is_listed() -> None:

@@ -89,7 +89,7 @@ class Waiting:
         with self._lock:
             self._unreadable.clear()
             for left in Outbox.left_behind(self.folder, self._unreadable):
-                if not left.store.count(Where()):
+                if not verbs.count(left.store, Where()):
                     left.remove()
                 elif self._box is None:
                     self._hold(left)
@@ -128,7 +128,7 @@ class Waiting:
     def put_away(self) -> bool:
         """Removes the outbox if nothing waits in it any more; whether it did."""
         with self._lock:
-            if self._box is None or self._box.store.count(Where()):
+            if self._box is None or verbs.count(self._box.store, Where()):
                 return False
             self._box.remove()
             self._aside.gone(self._held, ())
@@ -142,7 +142,7 @@ class Waiting:
 
     def count(self) -> int:
         with self._lock:
-            return 0 if self._box is None else self._box.store.count(Where())
+            return 0 if self._box is None else verbs.count(self._box.store, Where())
 
     def stuck(self) -> list[Refusal]:
         """What the store it belongs to would not take."""

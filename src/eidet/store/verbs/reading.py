@@ -10,7 +10,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...quality import Survey
 from .. import Store
-from ..abilities import Compacts, CountsQuality, MeasuresSize, PrunesHistory, ScrubsFiles
+from ..abilities import Compacts, CountsQuality, Fingerprints, MeasuresSize, PrunesHistory, ScrubsFiles
 from ..legacy import is_legacy
 from ..model import Scrubbed
 from ..rules import UNIQUE_KINDS
@@ -57,6 +57,8 @@ def fingerprint(store: Store, seq: int) -> str | None:
     """What tells the write with this seq from any other, if it still knows; the same each time."""
     if is_legacy(store):
         return store.witness(seq)
+    if isinstance(store, Fingerprints):
+        return store.fingerprint(seq)
     for record in store.find(Where(), limit=1, after=seq - 1):
         if record.seq == seq:
             return f"{record.id} {record.created}"

@@ -13,12 +13,9 @@ from ...quality import Tally
 from .. import Store, Transaction
 from ..abilities import SwitchesVectors
 from ..legacy import is_legacy
-from ..model import EPOCH, SETTINGS, STAGED, TALLIES, Derived, Use, Uses
+from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TALLIES, Derived, Use, Uses
 from ..rules import lease_of, may_lease
 from .writing import epoch_of
-
-_STAGED_NAME = "staged"  # whose vectors are staged
-_STAGED_UP_TO = "staged_up_to"
 
 
 def get_setting(store: Store, name: str) -> str | None:
@@ -202,20 +199,20 @@ class StageVectors:
     vectors: Sequence[tuple[int, bytes]]
 
     def __call__(self, transaction: Transaction) -> None:
-        known = transaction.values(SETTINGS, (_STAGED_NAME, _STAGED_UP_TO))
-        same = known.get(_STAGED_NAME) == self.name
-        last = int(known.get(_STAGED_UP_TO, 0)) if same else 0
+        known = transaction.values(SETTINGS, (STAGED_NAME, STAGED_UP_TO))
+        same = known.get(STAGED_NAME) == self.name
+        last = int(known.get(STAGED_UP_TO, 0)) if same else 0
         last = max([last, *(seq for seq, _ in self.vectors)])
         transaction.set_values(STAGED, dict(self.vectors), clear=not same)
-        transaction.set_values(SETTINGS, {_STAGED_NAME: self.name, _STAGED_UP_TO: str(last)})
+        transaction.set_values(SETTINGS, {STAGED_NAME: self.name, STAGED_UP_TO: str(last)})
 
 
 def staged_up_to(store: Store, name: str) -> int:
     """Up to which seq vectors of this embedder are kept aside; 0 if none."""
     if is_legacy(store):
         return store.staged(name)
-    known = store.values(SETTINGS, (_STAGED_NAME, _STAGED_UP_TO))
-    return int(known[_STAGED_UP_TO]) if known.get(_STAGED_NAME) == name else 0
+    known = store.values(SETTINGS, (STAGED_NAME, STAGED_UP_TO))
+    return int(known.get(STAGED_UP_TO, 0)) if known.get(STAGED_NAME) == name else 0
 
 
 def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:
@@ -244,7 +241,7 @@ class SwitchVectors:
 
 def _switch_vectors(transaction: Transaction, name: str, settings: Mapping[str, str]) -> int:
     staged: Mapping[int, bytes] = {}
-    if transaction.values(SETTINGS, (_STAGED_NAME,)).get(_STAGED_NAME) == name:
+    if transaction.values(SETTINGS, (STAGED_NAME,)).get(STAGED_NAME) == name:
         staged = transaction.values(STAGED)
     rows = []
     lacking = 0
@@ -257,6 +254,6 @@ def _switch_vectors(transaction: Transaction, name: str, settings: Mapping[str, 
     if not lacking:
         transaction.update(rows)
         transaction.set_values(STAGED, {}, clear=True)
-        transaction.set_values(SETTINGS, {**settings, _STAGED_NAME: None, _STAGED_UP_TO: None})
+        transaction.set_values(SETTINGS, {**settings, STAGED_NAME: None, STAGED_UP_TO: None})
         _raise_epoch(transaction)
     return lacking

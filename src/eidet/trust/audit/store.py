@@ -18,6 +18,7 @@ from ...store.abilities import TakesAuditLog
 from ...store.passthrough import PassthroughStore
 from ...store.verbs.erasing import Erase
 from ...store.verbs.values import AddCounts, AddUses, StageVectors, TakeLease
+from ...store.verbs.writing import Put, run_put
 from .entries import describe_answer, describe_job
 from .events import of_filter, of_records
 from .log import AuditLog
@@ -36,8 +37,10 @@ class AuditedStore(PassthroughStore):
 
     passes: ClassVar[str] = (
         "identity writable read find match count_by head changes history values same derived survey trim "
-        "size missing audited_by path leap secret health offered_index address archive sealed"
+        "size missing audited_by path leap secret health offered_index address archive sealed "
+        "fingerprint"
     )
+    lacks: ClassVar[str] = "put_new"  # the job of `put` tells what to note; the store inside may shorten it
 
     def __init__(self, store: Store, log: AuditLog, *, owns: bool = False) -> None:
         super().__init__(store)
@@ -63,10 +66,13 @@ class AuditedStore(PassthroughStore):
         if entries is None:
             return self._write_observed(job, acts())
         with self._log.about(entries) as numbers:
-            answer = self.inner.write(job)
+            answer = self._run(job)
         if details := describe_answer(job, answer):
             self._log.afterwards("done", of=numbers, **details)
         return answer
+
+    def _run(self, job: Callable[[Transaction], T]) -> T:
+        return cast("T", run_put(self.inner, job)) if isinstance(job, Put) else self.inner.write(job)
 
     def _erase(self, job: Erase, actor: Acting) -> Erased:
         """Noted once it is planned, inside of the write: what cannot be noted is undone."""

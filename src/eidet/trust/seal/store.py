@@ -41,8 +41,9 @@ class SealedStore(PassthroughStore):
     sealed = True
     passes: ClassVar[str] = (
         "identity writable close survey prune scrub trim size missing path leap secret health offered_index "
-        "address archive"
+        "address archive fingerprint"
     )
+    lacks: ClassVar[str] = "put_new"
 
     def __init__(self, inner: Store, service: KeyService, noted: Noted | None = None) -> None:
         super().__init__(inner)
@@ -179,13 +180,15 @@ class SealedStore(PassthroughStore):
         return [self.opener.open(form) for form in forms if form.scope not in self.ring.shredded()]
 
     def history(self, scope: str, id: str) -> list[Event]:
-        """Notes and record are read apart: again, until the newest note is about this record."""
+        """Notes and record are read apart: again, until the record stayed as it was meanwhile."""
+        (before,) = self.inner.read(scope, [id])
         for _ in range(TRIES):
             self.fresh()
-            events, form = self.inner.history(scope, id), self.inner.read(scope, [id])[0]
-            newest = next((event.version for event in reversed(events) if event.before is not None), None)
-            if newest is None or (form is not None and form.version == newest):
+            events = self.inner.history(scope, id)
+            (form,) = self.inner.read(scope, [id])
+            if form == before:
                 return self.opener.open_history(events, form)
+            before = form
         raise Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
 
     def values(
