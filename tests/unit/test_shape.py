@@ -72,8 +72,6 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
     "aio.py:AsyncMemory": 51,
     "store/ram.py:RamStore": 49,
     "store/redis/__init__.py:RedisStore": 45,
-    "trust/seal/store.py:SealedStore": 45,
-    "trust/audit/store.py:AuditedStore": 44,
     "store/__init__.py:Store": 39,
     "index/embedded/shard.py:Shard": 35,
     "compat/api/api.py:AgentMemoryAPI": 31,

@@ -9,26 +9,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, ClassVar, Final, TypeVar
 
-from ...core.actor import acting_as, acts
 from ...core.errors import Conflict
 from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Changes, Head, Store, Table, Transaction, verbs
-from ...store.model import K, V
+from ...store.abilities import PutsNew
+from ...store.model import K, NewRecord, V
 from ...store.passthrough import PassthroughStore
 from . import KeyService
 from .boxes import ScopeKeys, number_of
-from .codec import open_entry
+from .codec import open_entry, seal_record
 from .filter_split import Asked
 from .keyring import Keyring, Noted, begin, is_sealed
 from .opener import Opener
-from .transaction import SealedTransaction
-from .values import TABLES, open_values
+from .small_values import TABLES, open_values
+from .transaction import SealedJob
 
 T = TypeVar("T")
 TRIES: Final = 100
@@ -43,7 +44,6 @@ class SealedStore(PassthroughStore):
         "identity writable close survey prune scrub trim size missing path leap secret health offered_index "
         "address archive fingerprint"
     )
-    lacks: ClassVar[str] = "put_new"
 
     def __init__(self, inner: Store, service: KeyService, noted: Noted | None = None) -> None:
         super().__init__(inner)
@@ -52,6 +52,7 @@ class SealedStore(PassthroughStore):
             begin(inner, service)
         self.ring = Keyring(inner, service, noted)
         self.opener = Opener(self.ring)
+        self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
 
     def audited_by(self, log: Any) -> None:
         """From now on the use of keys is noted in an audit log."""
@@ -63,6 +64,10 @@ class SealedStore(PassthroughStore):
     def fresh(self) -> None:
         """Makes sure that keys are those of this moment."""
         self.ring.as_of(self.inner.head().epoch)
+
+    def _know_epoch(self) -> None:
+        if self.ring.epoch < 0:
+            self.fresh()
 
     def keys(self, scope: str) -> ScopeKeys:
         """For reading what a scope holds."""
@@ -83,19 +88,37 @@ class SealedStore(PassthroughStore):
     # Writing.
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        """Keys that the job makes are those of the store once it is committed."""
-        asker = acts()
+        self._know_epoch()
+        run = SealedJob(self, job)
+        answer = self.inner.write(run)
+        self._take_keys(run)
+        return answer
 
-        def run(transaction: Transaction) -> tuple[T, SealedTransaction]:
-            with acting_as(asker):  # the thread of another writer may run this, and keys are noted
-                sealed = SealedTransaction(transaction, self)
-                return job(sealed), sealed
+    def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
+        """Under keys that are at hand, if the store inside finds that their epoch has not passed."""
+        epoch = self.ring.epoch
+        if (
+            self._puts_new is None
+            or new.epoch not in (None, epoch)
+            or not self.opener.has_keys(new.record.scope)
+        ):
+            return self.write(job)
+        form = seal_record(new.record, self.keys(new.record.scope))
+        run = SealedJob(self, job)
+        stored = self._puts_new.put_new(replace(new, record=form, epoch=epoch), run)
+        if run.transaction is None:
+            return [new.record.but(seq=stored[0].seq)]
+        self._take_keys(run)
+        return stored
 
-        answer, sealed = self.inner.write(run)
-        for what, scope in sealed.made:
+    def _take_keys(self, run: SealedJob[T]) -> None:
+        """The keys that a job made are those of the store, now that it is committed."""
+        if run.transaction is None or not run.transaction.is_ahead:
+            return
+        self.fresh()
+        for what, scope in run.transaction.noted:
             self.ring.drop(scope)
             self.ring.noted(what, scope)
-        return answer
 
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         """Vectors of shredded scopes, which nobody can read or make anew, are no hindrance."""

@@ -5,10 +5,11 @@ Nobody else writes meanwhile, so keys that are read here are right until the end
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from ...core.actor import acting_as, acts
 from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
@@ -17,12 +18,14 @@ from ...core.where import Where
 from ...store import SETTINGS, STAGED, TALLIES, Derived, Table, Transaction, Use
 from ...store.model import K, V
 from ...store.passthrough import PassthroughTransaction
-from ...store.verbs.writing import epoch_of
+from ...store.verbs.writing import Put, RewriteForms, epoch_of
 from .boxes import ScopeKeys
 from .codec import open_bare, open_record, seal_derived, seal_note, seal_record
 from .keyring import ACTORS
 from .opener import Opener
-from .values import TABLES, open_values, seal_staged, seal_tallies
+from .small_values import TABLES, open_values, seal_staged, seal_tallies
+
+T = TypeVar("T")
 
 
 class Sealer(Protocol):
@@ -36,14 +39,20 @@ class Sealer(Protocol):
 
 
 class SealedTransaction(PassthroughTransaction):
-    """What was shredded says nothing here, but can be deleted. `made` tells of keys that were made."""
+    """What was shredded says nothing here, but can be deleted.
+
+    `is_ahead` says that it had to read or make keys that the store does not know; `noted` tells of them.
+    """
 
     passes: ClassVar[str] = ""
 
-    def __init__(self, inner: Transaction, store: Sealer) -> None:
+    def __init__(self, inner: Transaction, store: Sealer, epoch: int | None = None) -> None:
+        """With `epoch`, the job itself checks that this is the epoch, before it writes anything."""
         super().__init__(inner)
-        self.made: list[tuple[str, str]] = []
+        self.is_ahead = False
+        self.noted: list[tuple[str, str]] = []
         self._store = store
+        self._epoch = epoch
         self._opener: Opener | None = None
         self._inserted: dict[int, Record] = {}
 
@@ -51,11 +60,21 @@ class SealedTransaction(PassthroughTransaction):
 
     @property
     def opener(self) -> Opener:
-        """Its keys are those of this epoch; a job that needs none does not ask."""
+        """Its keys are those of this epoch; a job that needs none does not ask.
+
+        If the epoch has passed that the store knows, keys are read here: nowhere else are they surely new.
+        """
         if self._opener is None:
-            self._opener = self._store.opener
-            self._opener.ring.as_of(epoch_of(self.inner))
+            epoch = epoch_of(self.inner) if self._epoch is None else self._epoch
+            known = self._store.opener
+            self._opener = known if known.ring.epoch == epoch else self._open_here()
         return self._opener
+
+    def _open_here(self) -> Opener:
+        """Has the keys as the transaction has them, and can make some."""
+        self.is_ahead = True
+        shelf = TransactionShelf(self._store.identity, self.inner)
+        return Opener(self._store.opener.ring.on(shelf, self._note_key))
 
     def _keys_for(self, scope: str) -> ScopeKeys:
         """For writing into a scope; they are made if there are none."""
@@ -67,16 +86,15 @@ class SealedTransaction(PassthroughTransaction):
 
         A scope that was shredded begins anew once nothing is left in it.
         """
-        if self.opener is self._store.opener:
-            shelf = TransactionShelf(self._store.identity, self.inner)
-            self._opener = Opener(self.opener.ring.on(shelf, self._note_key))
+        if not self.is_ahead:
+            self._opener = self._open_here()
         left = False
         if scope in self.opener.ring.shredded():
             left = bool(list(self.inner.find(Where(scope=Scope(scope)), bare=True)))
         return self.opener.ring.begun(scope, again=not left)
 
     def _note_key(self, what: str, scope: str) -> None:
-        self.made.append((what, scope))
+        self.noted.append((what, scope))
 
     # Reading.
 
@@ -189,6 +207,21 @@ class SealedTransaction(PassthroughTransaction):
 
     def _label_actor(self, name: str) -> str:
         return self._keys_for(ACTORS).label("by", name)
+
+
+class SealedJob(Generic[T]):
+    """A job, run in a transaction that seals: `transaction` is that of its last run."""
+
+    def __init__(self, store: Sealer, job: Callable[[Transaction], T]) -> None:
+        self.transaction: SealedTransaction | None = None
+        self._store, self._job = store, job
+        self._asker = acts()
+        self._epoch = job.epoch if isinstance(job, Put | RewriteForms) else None
+
+    def __call__(self, transaction: Transaction) -> T:
+        with acting_as(self._asker):  # the thread of another writer may run this, and keys are noted
+            self.transaction = SealedTransaction(transaction, self._store, self._epoch)
+            return self._job(self.transaction)
 
 
 class TransactionShelf:
