@@ -5,12 +5,13 @@ The verbs ask for these where a store can do better than the port alone, or wher
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from ..core.record import Record
 from ..core.scope import Scope
+from ..core.where import Where
 from ..quality import Survey
 from .model import Scrubbed
 
@@ -83,7 +84,21 @@ class FindsDerived(Protocol):
 
 
 @runtime_checkable
+class ScansAll(Protocol):
+    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
+        """As `verbs.scan`; for a store whose `find` may answer from a part of what it keeps."""
+
+
+@runtime_checkable
+class GivesFingerprints(Protocol):
+    def fingerprint(self, seq: int) -> str | None:
+        """As `verbs.fingerprint`; for a store whose head is not the seq of a record."""
+
+
+@runtime_checkable
 class Leaps(Protocol):
+    """A store or a transaction."""
+
     def leap(self, seq: int) -> None:
         """No write gets a seq up to this one any more: for whoever counts over several stores."""
 
