@@ -125,7 +125,7 @@ def test_what_cannot_wait_is_refused(pair: Pair) -> None:
     pair.short.off = False
     pair.wait()
     assert ids(pair) == ["x", "y"]
-    assert verbs.delete_where(pair.store, ALL, now=NOW) == ["y", "x"]
+    assert verbs.delete_where(pair.store, ALL, now=NOW) == ["x", "y"]
 
 
 def test_the_long_store_may_be_away_too(pair: Pair) -> None:

@@ -229,7 +229,7 @@ class TieredStore:
             )
         entries: list[Entry] = []
         gone: list[int] = []
-        upto, pruned = head.seq, 0
+        upto, pruned = head.seq, self._members.pruned
         for member, told in found:
             upto = min(upto, common_seq(told.head.seq))
             entries += [entry._replace(seq=member.outer_seq(entry.seq)) for entry in told.entries]
@@ -238,7 +238,7 @@ class TieredStore:
         known = [entry for entry in sorted(entries) if entry.seq <= upto][:limit]
         if len(known) == limit:
             upto = known[-1].seq
-        return Changes(Head(self._members.tell_epoch(), max(upto, since)), known, gone, pruned)
+        return Changes(Head(head.epoch, max(upto, since)), known, gone, pruned)
 
     def fingerprint(self, seq: int) -> str | None:
         """None once a store was down: what was indexed then is not to be kept."""

@@ -32,11 +32,11 @@ class Members:
         self.waiting = Waiting(folder, self.aside)
         self.gate = Gate()
         self.floor = 0  # no write may get a seq below
-        self.turns = 0  # how often a store went or came back: what was indexed before says nothing then
+        self.turns = 0  # how often a store went or came back
+        self.epoch = 0  # of the long store, as it was last told
+        self._turned_at = 0  # what was indexed up to here says nothing of who is there now
         self._lock = threading.RLock()
         self._pool: ThreadPoolExecutor | None = None
-        self._epoch = 0  # of the long store, as it was last told
-        self._told_epoch = 0
         self._there: tuple[str, ...] = ("long", "short")
 
     def _open_another(self, short: Opening) -> Store:
@@ -70,12 +70,14 @@ class Members:
         return [member.name for member in self.all if member.down]
 
     def notice(self) -> None:
-        """Counts how often it changed who is there."""
+        """Sees whether it changed who is there: indexes begin anew then, above a seq that nobody has."""
         there = tuple(member.name for member in self.all if not member.down)
         with self._lock:
             if there != self._there:
                 self._there = there
                 self.turns += 1
+                self.floor += 1
+                self._turned_at = self.floor
 
     # Asking.
 
@@ -118,15 +120,21 @@ class Members:
                 break
             for member in late:  # it may leap further than asked: then the others follow
                 member.try_leap(floor)
-        if not self.writable:
+        if not self.writable:  # nobody can leap; and nobody who writes is misled by another epoch
             floor = min(head.seq for _, head in heads)
-        return Head(self.tell_epoch(), common_seq(floor) if floor else 0)
+            return Head(self.epoch + self.turns, common_seq(floor) if floor else 0)
+        return Head(self.epoch, common_seq(floor) if floor else 0)
+
+    @property
+    def pruned(self) -> int:
+        """See `Changes`: whoever was here last before this seq begins anew."""
+        return common_seq(self._turned_at) if self._turned_at else 0
 
     def _learn(self, heads: list[tuple[Member, Head]]) -> int:
         for member, head in heads:
             self.note_seq(member, head.seq)
             if member is self.long:
-                self._epoch = head.epoch
+                self.epoch = head.epoch
         return self.floor
 
     def note_seq(self, member: Member, seq: int) -> None:
@@ -138,22 +146,6 @@ class Members:
     def writable(self) -> bool:
         known = [member.opened for member in (self.long, self.short)]
         return all(store is None or store.writable for store in known)
-
-    def tell_epoch(self) -> int:
-        """That of the long store, raised whenever a store goes or comes back: indexes begin anew then."""
-        with self._lock:
-            self._told_epoch = self._epoch + self.turns
-            return self._told_epoch
-
-    def epoch_for_writers(self, epoch: int | None) -> int:
-        """They need not care who is there: the epoch last told stays right until vectors are replaced.
-
-        `epoch` is that of the long store now; None while it is down.
-        """
-        if epoch is not None and epoch != self._epoch:
-            self._epoch = epoch
-            return self.tell_epoch()
-        return self._told_epoch
 
     # The outbox.
 

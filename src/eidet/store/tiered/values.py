@@ -128,8 +128,8 @@ class JointValues:
         limit: int | None = None,
     ) -> dict[K, V]:
         asked = None if keys is None else list(keys)
-        if cast("list[object]", asked) == [EPOCH] and table.name == SETTINGS.name:
-            return cast("dict[K, V]", {EPOCH: str(self._epoch())})
+        if self._parts.members.long in self._parts.away and cast("list[object]", asked) == [EPOCH]:
+            return cast("dict[K, V]", {EPOCH: str(self._parts.members.epoch)})  # as it was last told
         if belongs_to_long(table):
             with self._parts.using(self._parts.members.long) as transaction:
                 found: dict[K, V] = transaction.values(
@@ -138,15 +138,6 @@ class JointValues:
             return found
         parts = self._parts.ask(lambda member, part: read_member(member, part, table, asked, within, limit))
         return join(parts, limit)
-
-    def _epoch(self) -> int:
-        return self._parts.members.epoch_for_writers(self._long_epoch())
-
-    def _long_epoch(self) -> int | None:
-        if self._parts.members.long in self._parts.away:
-            return None
-        with self._parts.using(self._parts.members.long) as transaction:
-            return int(transaction.values(SETTINGS, (EPOCH,)).get(EPOCH, 0))
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         if table.name == SETTINGS.name:
@@ -167,13 +158,11 @@ class JointValues:
                 transaction.set_values(table, part_of(member, table, values), clear=clear)
 
     def _set_settings(self, settings: Mapping[str, str | None], clear: bool) -> None:
-        own = dict(settings)
-        if (epoch := own.get(EPOCH)) is not None:
+        if EPOCH in settings:
             self._parts.need_all_at_home()
-            own[EPOCH] = str(int(epoch) - self._epoch() + (self._long_epoch() or 0))
-        shared = {name: value for name, value in own.items() if name in STAGED_SETTINGS}
+        shared = {name: value for name, value in settings.items() if name in STAGED_SETTINGS}
         if shared:
             self._set_in_all(SETTINGS, shared, False)
-        if own or clear:
+        if settings or clear:
             with self._parts.using(self._parts.members.long) as transaction:
-                transaction.set_values(SETTINGS, own, clear=clear)
+                transaction.set_values(SETTINGS, settings, clear=clear)

@@ -56,9 +56,10 @@ def _why(member: Member) -> Unavailable:
 def _give_up_on(failed: MemberFailed, members: Members, away: dict[Member, Unavailable]) -> None:
     """The next attempt does without this member; raises if it cannot."""
     member, error = failed.member, failed.error
-    member.note_failure(error)
-    members.notice()
-    if member in away or member is members.outbox or len(away) == 1:
+    if member not in away:
+        member.note_failure(error)
+        members.notice()
+    if away or member is members.outbox:
         raise error
     away[member] = error
 
@@ -67,7 +68,7 @@ def _attempt(
     members: Members, job: Job[T], away: dict[Member, Unavailable], moves: Moves, now: float
 ) -> tuple[T, list[Use]]:
     if len(away) == 2:
-        raise MemberFailed(members.long, away[members.long])
+        raise away[members.long]
     write = _Write(Parts(members, away), moves, now)
     quiet: AbstractContextManager[None] = nullcontext()
     if moves is Moves.ALLOWED:
