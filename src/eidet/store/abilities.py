@@ -5,7 +5,7 @@ The verbs ask for these where a store can do better than the port alone, or wher
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,7 +13,8 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
 from ..quality import Survey
-from .model import Scrubbed
+from . import Transaction
+from .model import NewRecord, Scrubbed
 
 
 @runtime_checkable
@@ -64,6 +65,23 @@ class CountsQuality(Protocol):
 
 
 @runtime_checkable
+class PutsNew(Protocol):
+    def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
+        """Inserts a record in fewer steps than a transaction takes, if nothing stands against it.
+
+        Nothing does if its id is free, the epoch is the one given, none of `new.marks()` is a tombstone,
+        and, with `unique`, no living fact or document of its scope says the same. Else it runs `job`, as
+        `write` does. Either way it gives what is now stored.
+        """
+
+
+@runtime_checkable
+class Fingerprints(Protocol):
+    def fingerprint(self, seq: int) -> str | None:
+        """As `verbs.fingerprint`, also of a write that removed something."""
+
+
+@runtime_checkable
 class SwitchesVectors(Protocol):
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         """As `verbs.switch_vectors`, without reading each vector."""
@@ -87,12 +105,6 @@ class FindsDerived(Protocol):
 class ScansAll(Protocol):
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         """As `verbs.scan`; for a store whose `find` may answer from a part of what it keeps."""
-
-
-@runtime_checkable
-class GivesFingerprints(Protocol):
-    def fingerprint(self, seq: int) -> str | None:
-        """As `verbs.fingerprint`; for a store whose head is not the seq of a record."""
 
 
 @runtime_checkable

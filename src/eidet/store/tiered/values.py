@@ -13,8 +13,7 @@ from typing import Any, Final, Protocol, cast
 from ...core.errors import Unavailable
 from ...core.scope import Scope
 from .. import EPOCH, SETTINGS, STAGED, TOMBSTONES, Table
-from ..model import K, V
-from ..verbs.values import STAGED_NAME, STAGED_UP_TO
+from ..model import STAGED_NAME, STAGED_UP_TO, K, V
 from .member import LONG, SHORT, STEP, Member
 from .parts import Parts
 

@@ -13,7 +13,7 @@ from .. import Store
 from ..abilities import (
     Compacts,
     CountsQuality,
-    GivesFingerprints,
+    Fingerprints,
     MeasuresSize,
     PrunesHistory,
     ScansAll,
@@ -65,7 +65,7 @@ def fingerprint(store: Store, seq: int) -> str | None:
     """What tells the write with this seq from any other, if it still knows; the same each time."""
     if is_legacy(store):
         return store.witness(seq)
-    if isinstance(store, GivesFingerprints):
+    if isinstance(store, Fingerprints):
         return store.fingerprint(seq)
     for record in store.find(Where(), limit=1, after=seq - 1):
         if record.seq == seq:

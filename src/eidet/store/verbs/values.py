@@ -12,12 +12,9 @@ from ...quality import Tally
 from .. import Store, Transaction
 from ..abilities import SwitchesVectors
 from ..legacy import is_legacy
-from ..model import EPOCH, SETTINGS, STAGED, TALLIES, Derived, Use, Uses
+from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TALLIES, Derived, Use, Uses
 from ..rules import lease_of, may_lease
 from .writing import epoch_of
-
-STAGED_NAME = "staged"  # whose vectors are staged
-STAGED_UP_TO = "staged_up_to"
 
 
 def get_setting(store: Store, name: str) -> str | None:
@@ -153,7 +150,7 @@ def staged_up_to(store: Store, name: str) -> int:
     if is_legacy(store):
         return store.staged(name)
     known = store.values(SETTINGS, (STAGED_NAME, STAGED_UP_TO))
-    return int(known[STAGED_UP_TO]) if known.get(STAGED_NAME) == name else 0
+    return int(known.get(STAGED_UP_TO, 0)) if known.get(STAGED_NAME) == name else 0
 
 
 def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:

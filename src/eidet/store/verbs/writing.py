@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import cast
 
 from ...core.errors import Conflict
 from ...core.event import Event
 from ...core.record import Record, record_digest
 from ...core.where import Where
 from .. import Store, Transaction
+from ..abilities import PutsNew
 from ..legacy import is_legacy
-from ..model import EPOCH, SETTINGS, TALLIES, TOMBSTONES, Claim, Use, Watch
+from ..model import EPOCH, SETTINGS, TALLIES, TOMBSTONES, Claim, NewRecord, Use, Watch
 from ..rules import (
     UNIQUE_KINDS,
     check_entombed,
@@ -73,7 +76,21 @@ def put(
             check_tombstones(transaction, records, watch)
         return _put_all(transaction, records, how)
 
+    if len(records) == 1 and expect is None and _is_plain(watch) and _puts_new(type(store)):
+        new = NewRecord(records[0], now, unique, epoch, watch)
+        return cast("PutsNew", store).put_new(new, job)
     return store.write(job)
+
+
+def _is_plain(watch: Watch | None) -> bool:
+    """Whether tombstones of the record alone decide, and none is lifted."""
+    return watch is None or not (watch.again or watch.returning)
+
+
+@cache
+def _puts_new(store: type) -> bool:
+    """By class, and only once: `isinstance` of a protocol would take long at each write."""
+    return issubclass(store, PutsNew)
 
 
 def check_epoch_of(transaction: Transaction, epoch: int | None) -> None:
