@@ -188,17 +188,35 @@ def test_a_promotion_waits_where_the_record_is(pair: Pair) -> None:
     assert [event.what for event in pair.store.history("a", "x")] == ["created", "moved"]
 
 
-@pytest.mark.parametrize("when", ["before the copy", "before the old copy is deleted", "never"])
+def check_each_is_there_once(pair: Pair) -> None:
+    assert verbs.count(pair.store, ALL) == len(pair.store.match(ALL)) == 20
+    assert sorted(ids(pair)) == sorted(f"{n}" for n in range(20))
+
+
+@pytest.mark.parametrize("when", ["before the old copy is deleted", "never"])
 def test_a_move_that_was_killed_is_finished(start: Nursery, tmp_path: Path, when: str) -> None:
     child = start(move_and_die, tmp_path, when)
     assert child.hear() == "ready"
     child.process.wait()
     pair = Pair(tmp_path)
-    assert verbs.count(pair.store, ALL) == len(pair.store.match(ALL)) == 20
-    assert sorted(ids(pair)) == sorted(f"{n}" for n in range(20))
+    check_each_is_there_once(pair)
     assert {record.tier for record in verbs.scan(pair.store, ALL)} == {Tier.LONG}
     assert (verbs.count(pair.short, ALL), verbs.count(pair.long, ALL)) == (0, 20)
     assert [event.what for event in pair.store.history("a", "7")] == ["created", "moved"]
+    pair.store.close()
+
+
+def test_a_move_that_was_killed_before_the_copy_was_there_did_not_begin(
+    start: Nursery, tmp_path: Path
+) -> None:
+    child = start(move_and_die, tmp_path, "before the copy")
+    assert child.hear() == "ready"
+    child.process.wait()
+    pair = Pair(tmp_path)
+    check_each_is_there_once(pair)
+    assert {record.tier for record in verbs.scan(pair.store, ALL)} == {Tier.SHORT}
+    assert (verbs.count(pair.short, ALL), verbs.count(pair.long, ALL)) == (20, 0)
+    assert [event.what for event in pair.store.history("a", "7")] == ["created"]
     pair.store.close()
 
 

@@ -78,9 +78,9 @@ def move_and_die(folder: str, when: str) -> None:
     pair = Pair(Path(folder))
     stored = verbs.put(pair.store, [fact(f"{n}") for n in range(20)], now=NOW)
     if when == "before the copy":
-        joint.note_arrival = lambda *_: die()  # type: ignore[assignment]
+        setattr(joint, "note_arrival", lambda *_: die())  # noqa: B010
     elif when == "before the old copy is deleted":
-        moving._delete_copies = lambda *_: die()  # type: ignore[assignment]
+        moving._delete_copies = lambda *_: die()
     tell("ready")
     verbs.rewrite_form(pair.store, [(old, old.but(tier=Tier.LONG)) for old in stored], now=NOW)
 
@@ -97,7 +97,7 @@ def queue_and_die(folder: str, when: str) -> None:
         die()
     pair.short.off = False
     pair.wait()
-    moving._delete_delivered = lambda *_: die()  # type: ignore[assignment]
+    moving._delete_delivered = lambda *_: die()
     pair.store.mend()
 
 

@@ -204,6 +204,7 @@ class TestWithValkey:
         assert {hit.id for hit in made.recall("Ann")} == {"now", "then", "dog"}
         record = made.get("now")
         (moved,) = verbs.rewrite_form(made.parts.store, [(record, record.but(tier=Tier.LONG))], now=NOW)
+        assert moved is not None
         assert {hit.id for hit in made.recall("Ann")} == {"now", "then", "dog"}
         assert made.get("now").seq == moved.seq
         assert verbs.count(made.parts.store._members.short.store, ALL) == 1

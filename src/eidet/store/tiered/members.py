@@ -32,6 +32,7 @@ class Members:
         self.waiting = Waiting(folder, self.aside)
         self.gate = Gate()
         self.floor = 0  # no write may get a seq below
+        self.writer: int | None = None  # the thread that writes now: it must not wait for itself
         self.turns = 0  # how often a store went or came back
         self.epoch = 0  # of the long store, as it was last told
         self._turned_at = 0  # what was indexed up to here says nothing of who is there now
@@ -116,7 +117,7 @@ class Members:
             heads = self.ask(_read_head)
             floor = self._learn(heads)
             late = [member for member, head in heads if head.seq < floor and member.store.writable]
-            if not late:
+            if not late or self.writes_here:
                 break
             for member in late:  # it may leap further than asked: then the others follow
                 member.try_leap(floor)
@@ -124,6 +125,11 @@ class Members:
             floor = min(head.seq for _, head in heads)
             return Head(self.epoch + self.turns, common_seq(floor) if floor else 0)
         return Head(self.epoch, common_seq(floor) if floor else 0)
+
+    @property
+    def writes_here(self) -> bool:
+        """Whether this thread is in the middle of a write."""
+        return self.writer == threading.get_ident()
 
     @property
     def pruned(self) -> int:

@@ -47,6 +47,8 @@ class Mender:
 
     def mend_if_due(self) -> None:
         """Unless somebody writes or mends."""
+        if self._members.writes_here:
+            return
         hasty = self._members.outbox is not None or self._members.missing() or self._uses
         pause = BACK_SECONDS if hasty else MEND_SECONDS
         if self._ticks() - self._mended >= pause and self.lock.acquire(blocking=False):

@@ -68,9 +68,9 @@ def _finish_arrivals(members: Members, source: Member, target: Member) -> None:
     moved: dict[float, list[Record]] = {}
     for note, told in notes.items():
         scope, _, _ = note.removeprefix(ARRIVED).partition("\n")
-        seq, at = told.split()
+        seq, when = told.split()
         found = source.ask(partial(_read, scope=scope, keys=[int(seq)]))
-        moved.setdefault(float(at), []).extend(record for record in found if record is not None)
+        moved.setdefault(float(when), []).extend(record for record in found if record is not None)
     for at, records in moved.items():
         _delete_copies(members, source, records, at)
     target.ask(lambda store: store.write(partial(_clear_notes, notes=list(notes))))

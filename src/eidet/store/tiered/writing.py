@@ -6,6 +6,7 @@ takes no part: the job runs again, and what belongs to that member waits in the 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
@@ -91,11 +92,14 @@ class _Write:
         present = [member for member in self._members.all if member not in self._parts.away]
         for member in present:
             self._leap(member)
+        self._members.writer = threading.get_ident()
         try:
             answer = self._run_inside(present, job)
         except BaseException:
             self._take_back()
             raise
+        finally:
+            self._members.writer = None
         self._finish()
         return answer
 
