@@ -5,12 +5,13 @@ The verbs ask for these where a store can do better than the port alone, or wher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
 from ..core.record import Record
 from ..core.scope import Scope
+from ..core.where import Where
 from ..quality import Survey
 from . import Transaction
 from .model import NewRecord, Scrubbed
@@ -101,7 +102,15 @@ class FindsDerived(Protocol):
 
 
 @runtime_checkable
+class ScansAll(Protocol):
+    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
+        """As `verbs.scan`; for a store whose `find` may answer from a part of what it keeps."""
+
+
+@runtime_checkable
 class Leaps(Protocol):
+    """A store or a transaction."""
+
     def leap(self, seq: int) -> None:
         """No write gets a seq up to this one any more: for whoever counts over several stores."""
 

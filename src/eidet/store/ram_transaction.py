@@ -78,6 +78,9 @@ class RamTransaction:
         self._undo: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
         self.same, self.history, self.values = store.same, store.history, store.values
 
+    def leap(self, seq: int) -> None:
+        self.seq = max(self.seq, seq)
+
     def undo(self) -> None:
         for function, arguments in reversed(self._undo):
             function(*arguments)

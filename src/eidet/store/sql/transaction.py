@@ -126,6 +126,11 @@ class SqlTransaction:
         self.set_values(SETTINGS, {"pruned": str(last)})
         return len(found)
 
+    def leap(self, seq: int) -> None:
+        """What is written next comes after this seq."""
+        epoch, last = self.head()
+        self._head = Head(epoch, max(last, seq))
+
     def head(self) -> Head:
         """How far the store has come with this transaction; the epoch is the one it began in."""
         if self._head is None:

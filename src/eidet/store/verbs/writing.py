@@ -119,8 +119,9 @@ def check_tombstones(transaction: Transaction, records: Sequence[Record], watch:
     since = transaction.values(TOMBSTONES, _marks_asked(records, claims, watch))
     sources: dict[str, dict[str, None]] = {}
     for record, claim in zip(records, claims, strict=True):
-        if claim.made_of:
-            sources.setdefault(record.scope, {}).update(dict.fromkeys(id for id, _ in claim.made_of))
+        for id, mark in claim.made_of:
+            if (record.scope, mark) in since:
+                sources.setdefault(record.scope, {})[id] = None
     there = _read_keys(transaction, sources, bare=True)
     check_entombed(
         records,
