@@ -178,6 +178,7 @@ ABILITIES: Final[tuple[type, ...]] = (
     SwitchesVectors,
     FindsSame,
     FindsDerived,
+    ScansAll,
     Leaps,
     ReportsHealth,
     KeepsSecrets,

@@ -125,6 +125,9 @@ class PassthroughStore:
     def derived(self, scope: Scope) -> list[Record]:
         return verbs.find_derived(self.inner, scope)
 
+    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
+        return verbs.scan(self.inner, where, after=after, batch=batch)
+
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
         return verbs.quality_counts(self.inner, scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
 

@@ -27,7 +27,7 @@ from eidet.store import (
     abilities,
     verbs,
 )
-from eidet.store.abilities import ABILITIES, FindsDerived, KeepsSecrets, LivesInFile, ReportsHealth
+from eidet.store.abilities import ABILITIES, FindsDerived, KeepsSecrets, Leaps, LivesInFile, ReportsHealth
 from eidet.store.passthrough import PassthroughStore, PassthroughTransaction
 from eidet.store.ram import RamStore
 from eidet.store.tiered import TieredStore
@@ -42,15 +42,14 @@ from eidet.trust.seal.transaction import SealedTransaction
 
 WRAPPERS = (AuditedStore, SealedStore)
 TRANSACTIONS = (AuditedTransaction, SealedTransaction)
-OF_TIERS = {"archive", "health", "missing", "prune", "scrub", "size", "trim"}
-BY_VERBS = {
-    "derived",
-    "fingerprint",
-    "put_new",
-    "same",
+OF_TIERS = {"archive", "fingerprint", "health", "missing", "prune", "scan"} | {
+    "scrub",
+    "size",
     "survey",
     "switch_vectors",
-}  # what the verbs do for two stores that are one
+    "trim",
+}
+BY_VERBS = {"derived", "put_new", "same"}  # what the verbs do for two stores that are one
 OF_ONE = {"address", "audited_by", "leap", "offered_index", "path", "sealed", "secret"}
 
 
@@ -63,7 +62,7 @@ def names_of_abilities() -> set[str]:
 
 
 PORT = names_of(Store) | names_of_abilities()
-TRANSACTION = names_of(Transaction) | names_of(FindsDerived)
+TRANSACTION = names_of(Transaction) | names_of(FindsDerived) | names_of(Leaps)
 
 
 def decided(wrapper: type[PassthroughStore | PassthroughTransaction]) -> list[str]:

@@ -151,6 +151,10 @@ class SealedStore(PassthroughStore):
         forms = self.inner.find(asked.where, order=order, after=after)
         return list(islice(self._passing(where, asked, forms), offset, end))
 
+    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
+        asked = self._asked(where)
+        yield from self._passing(where, asked, super().scan(asked.where, after=after, batch=batch))
+
     def _passing(self, where: Where, asked: Asked, forms: Iterable[Record]) -> Iterator[Record]:
         """The records that match. What was shredded is passed over where more than its scope is meant."""
         one = asked.exact and where.scope is not None and not where.scope.below
