@@ -42,15 +42,11 @@ class Content(NamedTuple):
     state: dict[str, Json]
 
 
-def content_bytes(content: Content) -> bytes:
-    return dump_json(content).encode()
-
-
 def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> Record:
     """The record as it is kept, sealed by the newest key or the one with that number."""
     number = keys.newest if number is None else number
     owner, whole = keys.owner(record.id), record.whole
-    content = content_bytes(Content(whole.text, whole.data, whole.meta, whole.state.to_json()))
+    content = dump_json(Content(whole.text, whole.data, whole.meta, whole.state.to_json())).encode()
     labels = {name: _label(keys, name, getattr(record, name)) for name in LABELS}
     form = record.but(
         **labels,
