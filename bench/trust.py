@@ -10,6 +10,7 @@ from pathlib import Path
 
 from common import folder, median_ms, queries, record, texts
 from eidet import Audit, Memory, Settings
+from eidet.store import verbs
 from eidet.trust.audit.verify import verify
 from eidet.trust.privacy import Policy, guarded
 from eidet.trust.privacy import poisoning as poison
@@ -120,7 +121,7 @@ def _check_micros(memory: Memory, corpus: list[str]) -> float:
         watched = turn % 2 == 0
         watch = parts.tombstones.over_said(kept) if watched else None
         start = time.perf_counter()
-        parts.store.put(kept, now=kept[0].created, watch=watch)
+        verbs.put(parts.store, kept, now=kept[0].created, watch=watch)
         spent[watched].append((time.perf_counter() - start) * 1e6)
     return statistics.median(spent[True]) - statistics.median(spent[False])
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .core.errors import Misconfigured
 from .core.plugins import call_plugin, list_plugins, load_plugin
@@ -134,8 +134,12 @@ def open_audit(
 
 def audited(store: Store, log: AuditLog, *, owns: bool) -> Store:
     """The store, with its changes noted in a log."""
+    from .store.sql.postgres.searchable import SearchableDatabase
+    from .trust.audit.database import AuditedDatabase
     from .trust.audit.store import AuditedStore
 
+    if has_ability(store, SearchableDatabase):
+        return AuditedDatabase(cast("SearchableDatabase", store), log, owns=owns)
     return AuditedStore(store, log, owns=owns)
 
 

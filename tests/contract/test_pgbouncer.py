@@ -13,7 +13,7 @@ from tests.servers.postgres import Postgres
 
 from eidet import Memory
 from eidet.core.errors import Misconfigured
-from eidet.store import Store
+from eidet.store import Store, verbs
 from eidet.store.contract import StoreContract
 from eidet.store.sql.postgres import PostgresStore
 
@@ -50,7 +50,7 @@ def test_a_pooler_is_noticed_and_nothing_is_prepared(by_transaction: PgBouncer, 
     """Older poolers mix up what several clients have prepared."""
     store = PostgresStore(by_transaction.through(postgres_url))
     for _ in range(20):
-        store.setting("name")
+        verbs.get_setting(store, "name")
     assert store.ask(lambda c: c.prepare_threshold) is None
     assert store._driver.read("SELECT count(*) FROM pg_prepared_statements", ()) == [(0,)]
     store.close()

@@ -9,7 +9,7 @@ from tests.servers.postgres import Postgres
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.store import Store
+from eidet.store import Store, verbs
 from eidet.store.contract import StoreContract
 from eidet.store.sql.postgres import PostgresStore
 
@@ -58,14 +58,15 @@ def test_deleted_rows_that_somebody_may_still_see_are_told_of(
 
     url = partitioned if divided else postgres_url
     store = PostgresStore(url)
-    store.put(
+    verbs.put(
+        store,
         [Record(id=f"r{n}", scope="s", text=f"says {n}", created=1.0, occurred=1.0) for n in range(9)],
         now=1.0,
     )
     with psycopg.connect(url.partition("?")[0]) as older:
         older.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         assert older.execute("SELECT count(*) FROM records WHERE scope = 's'").fetchone() == (9,)
-        store.drop(Where(scope=Scope("s")), now=1.0)
+        verbs.delete_where(store, Where(scope=Scope("s")), now=1.0)
         assert [told for told in store.scrub(None).pending if "deleted rows wait" in told]
     assert store.scrub(None).pending == ()
     store.close()

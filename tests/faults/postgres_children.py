@@ -6,6 +6,7 @@ import json
 
 from eidet import Memory
 from eidet.core.record import Record
+from eidet.store import verbs
 from eidet.store.sql.postgres import PostgresStore
 
 NOW = 1_700_000_000.0
@@ -26,6 +27,6 @@ def write_many(url: str, name: str, count: str) -> None:
     for number in range(int(count)):
         id = f"{name}-{number}"
         record = Record(id=id, scope="a", text=f"says {id}", created=NOW, occurred=NOW)
-        seqs += [stored.seq for stored in store.put([record], now=NOW)]
+        seqs += [stored.seq for stored in verbs.put(store, [record], now=NOW)]
     store.close()
     print(json.dumps(seqs))

@@ -6,10 +6,10 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from tests.faults.nursery import Nursery
@@ -24,7 +24,7 @@ from eidet.store import Erasure, Transaction, verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
-from eidet.store.tiered import TieredStore
+from eidet.store.tiered import TieredStore, moving
 from eidet.store.tiered import member as sides
 from eidet.store.tiered import outbox as waiting
 from eidet.store.tiered.outbox_file import Outbox
@@ -43,11 +43,6 @@ class Picky(Switch):
             raise Full("no room left")
         if any(record.id == self.refused for record in records):
             raise Misconfigured("that one is too long for me")
-
-    def put(self, records: list[Record], **how: Any) -> list[Record]:
-        self.check(records)
-        found: list[Record] = self.__getattr__("put")(records, **how)
-        return found
 
     def write(self, job: Any) -> Any:
         write = self.__getattr__("write")
@@ -92,7 +87,7 @@ def pair(tmp_path: Path) -> Iterator[Pair]:
 def queued(pair: Pair, *ids: str, back: bool = True) -> None:
     pair.short.off = True
     for id in ids:
-        pair.store.put([fact(id, text=f"says {id}")], now=NOW)
+        verbs.put(pair.store, [fact(id, text=f"says {id}")], now=NOW)
     if back:
         pair.short.off = False
         pair.wait()
@@ -131,20 +126,20 @@ class TestWhatIsRefused:
         fussy.store.mend()
         fussy.short.refused = "nobody"
         fussy.store.mend()
-        assert fussy.short.get("a", ["bad"]) == [None], "not before its rest is over"
+        assert fussy.short.read("a", ["bad"]) == [None], "not before its rest is over"
         fussy.ticks += waiting.ASIDE_SECONDS
         fussy.store.mend()
-        assert fussy.short.get("a", ["bad"])[0] is not None
+        assert fussy.short.read("a", ["bad"])[0] is not None
         assert (files(tmp_path), fussy.store.health()["outbox"]["stuck"]) == ([], 0)
 
     def test_it_can_be_put_in_other_words_that_are_taken(self, fussy: Fussy, tmp_path: Path) -> None:
         queued(fussy, "bad")
         fussy.store.mend()
         fussy.short.refused = "nobody"
-        fussy.store.put([fact("bad", text="shorter")], now=NOW)
+        verbs.put(fussy.store, [fact("bad", text="shorter")], now=NOW)
         fussy.wait()
         fussy.store.mend()
-        assert fussy.short.get("a", ["bad"])[0].text == "shorter"
+        assert fussy.short.read("a", ["bad"])[0].text == "shorter"
         assert files(tmp_path) == []
 
     @pytest.mark.parametrize("how", ["deleted", "forgotten for good"])
@@ -167,14 +162,14 @@ class TestWhatIsRefused:
 
     def test_one_that_cannot_move_does_not_keep_others_where_they_are(self, fussy: Fussy) -> None:
         ids = [f"{n}" for n in range(6)] + ["bad"]
-        stored = fussy.store.put([fact(id, tier=Tier.LONG) for id in ids], now=NOW)
-        moved = fussy.store.recast([(old, old.but(tier=Tier.SHORT)) for old in stored], now=NOW)
+        stored = verbs.put(fussy.store, [fact(id, tier=Tier.LONG) for id in ids], now=NOW)
+        moved = verbs.rewrite_form(fussy.store, [(old, old.but(tier=Tier.SHORT)) for old in stored], now=NOW)
         assert None not in moved
         fussy.wait()
         fussy.store.mend()
         assert sorted(r.id for r in fussy.short.find(ALL)) == sorted(ids[:-1])
         assert [r.id for r in fussy.long.find(ALL)] == ["bad"]
-        assert fussy.store.get("a", ["bad"])[0].tier == Tier.SHORT  # type: ignore[union-attr]
+        assert fussy.store.read("a", ["bad"])[0].tier == Tier.SHORT  # type: ignore[union-attr]
 
 
 def test_a_store_that_is_full_is_still_read(tmp_path: Path) -> None:
@@ -182,9 +177,9 @@ def test_a_store_that_is_full_is_still_read(tmp_path: Path) -> None:
     ticks = [0.0]
     short: Any = Picky(RamStore())
     store = TieredStore(short, SqliteStore(tmp_path / "long.db"), ticks=lambda: ticks[0])
-    store.put([fact("before")], now=NOW)
+    verbs.put(store, [fact("before")], now=NOW)
     short.full = True
-    store.put([fact("waits")], now=NOW)
+    verbs.put(store, [fact("waits")], now=NOW)
     assert store.missing == ()
     assert {r.id for r in store.find(ALL)} == {"before", "waits"}
     told = store.health()
@@ -201,7 +196,7 @@ class TestOrder:
     def test_what_waits_for_one_store_does_not_wait_for_the_other(self, pair: Pair, tmp_path: Path) -> None:
         queued(pair, "s", back=False)
         with closing(SqliteStore(files(tmp_path)[0])) as box:
-            box.put([fact("l", tier=Tier.LONG)], now=NOW)
+            verbs.put(box, [fact("l", tier=Tier.LONG)], now=NOW)
         pair.wait()
         pair.store.mend()
         assert [r.id for r in pair.long.find(ALL)] == ["l"]
@@ -209,11 +204,11 @@ class TestOrder:
         assert sorted(r.id for r in pair.store.find(ALL)) == ["l", "s"]
 
     def test_each_version_that_waited_is_told_by_the_history(self, pair: Pair) -> None:
-        pair.store.put([fact("known", text="zero")], now=NOW)
+        verbs.put(pair.store, [fact("known", text="zero")], now=NOW)
         pair.short.off = True
         for text in ("one", "two", "three"):
-            pair.store.put([fact("new", text=text)], now=NOW)
-            pair.store.put([fact("known", text=f"{text} anew")], now=NOW)
+            verbs.put(pair.store, [fact("new", text=text)], now=NOW)
+            verbs.put(pair.store, [fact("known", text=f"{text} anew")], now=NOW)
         pair.short.off = False
         pair.wait()
         pair.store.mend()
@@ -231,13 +226,13 @@ class TestOrder:
         monkeypatch.setattr(waiting, "BATCH_CHARS", 50)
         queued(pair, *(f"{n:02}" for n in range(30)), back=False)
         sizes: list[int] = []
-        put: Callable[..., list[Record]] = cast("Any", pair.short._store).put
+        hand_over = moving._hand_over
 
-        def counted(records: list[Record], **how: Any) -> list[Record]:
+        def counted(members: Any, box: Any, target: Any, now: float, records: Sequence[Record]) -> None:
             sizes.append(len(records))
-            return put(records, **how)
+            hand_over(members, box, target, now, records)
 
-        setattr(pair.short._store, "put", counted)  # noqa: B010
+        monkeypatch.setattr(moving, "_hand_over", counted)
         pair.short.off = False
         pair.wait()
         pair.store.mend()
@@ -252,10 +247,10 @@ class TestOrder:
         for name, at in (("old", NOW), ("new", NOW + 5)):
             number = 1 if name == first else 2
             with closing(SqliteStore(folder / f"outbox-{number}.db")) as box:
-                box.put([fact("x", text=name, created=at)], now=at)
+                verbs.put(box, [fact("x", text=name, created=at)], now=at)
         pair = Pair(tmp_path)
         assert [r.text for r in pair.store.find(ALL)] == ["new"]
-        assert (pair.short.count(ALL), files(tmp_path)) == (1, [])
+        assert (verbs.count(pair.short, ALL), files(tmp_path)) == (1, [])
         pair.store.close()
 
 
@@ -263,15 +258,15 @@ def test_what_waits_is_delivered_while_nobody_asks(tmp_path: Path) -> None:
     short = Switch(SqliteStore(tmp_path / "short.db"))
     store = TieredStore(short, SqliteStore(tmp_path / "long.db"))
     short.off = True
-    store.put([fact("x")], now=NOW)
+    verbs.put(store, [fact("x")], now=NOW)
     short.off = False
     ends = time.monotonic() + 10
     while files(tmp_path, "long.db-outbox") and time.monotonic() < ends:
         time.sleep(0.05)
-    assert short.get("a", ["x"])[0] is not None
+    assert short.read("a", ["x"])[0] is not None
     assert store.health()["outbox"]["waiting"] == 0
     store.close()
-    assert not store._courier.running
+    assert not store._mender.delivering
 
 
 class TestFiles:
@@ -309,7 +304,7 @@ class TestFiles:
         dies.store.close()
         lives.ticks += 20
         assert [r.id for r in lives.store.find(ALL)] == ["a", "b"]
-        assert (lives.short.count(ALL), files(tmp_path)) == (2, [])
+        assert (verbs.count(lives.short, ALL), files(tmp_path)) == (2, [])
         lives.store.close()
 
     def test_a_folder_stays_where_it_was_when_the_program_goes_elsewhere(
@@ -321,7 +316,7 @@ class TestFiles:
         (tmp_path / "elsewhere").mkdir()
         monkeypatch.chdir(tmp_path / "elsewhere")
         short.off = True
-        store.put([fact("x")], now=NOW)
+        verbs.put(store, [fact("x")], now=NOW)
         assert len(list((tmp_path / "waits").glob("*.db"))) == 1
         store.close()
 
@@ -368,7 +363,7 @@ class TestABlackHole:
     def slow(self, tmp_path: Path) -> Iterator[tuple[Slow, TieredStore]]:
         short = Slow(RamStore())
         store = TieredStore(short, SqliteStore(tmp_path / "long.db"))
-        store.put([fact("s"), fact("l", tier=Tier.LONG)], now=NOW)
+        verbs.put(store, [fact("s"), fact("l", tier=Tier.LONG)], now=NOW)
         yield short, store
         short.off = False
         store.close()
@@ -397,10 +392,10 @@ class TestABlackHole:
         short, store = slow
         monkeypatch.setattr(sides, "REST_SECONDS", 0.01)
         short.off = True
-        store.count(ALL)
+        verbs.count(store, ALL)
         started = time.monotonic()
         for n in range(10):
-            store.put([fact(f"{n}")], now=NOW)
+            verbs.put(store, [fact(f"{n}")], now=NOW)
         assert time.monotonic() - started < 1.5
 
     def test_many_threads_wait_for_one_opening(self, tmp_path: Path) -> None:
@@ -412,10 +407,10 @@ class TestABlackHole:
             raise Unavailable("not there")
 
         store = TieredStore(RamStore(), SqliteStore(tmp_path / "long.db"))
-        side = store._all.short
+        side = store._members.short
         side._store, side._opening = None, opening
         started = time.monotonic()
-        threads = [threading.Thread(target=store.count, args=(ALL,)) for _ in range(6)]
+        threads = [threading.Thread(target=verbs.count, args=(store, ALL)) for _ in range(6)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -430,10 +425,10 @@ def test_the_log_says_when_a_store_goes_and_when_it_is_back(
     with caplog.at_level(logging.WARNING, "eidet"):
         pair.short.off = True
         for _ in range(3):
-            pair.store.count(ALL)
+            verbs.count(pair.store, ALL)
         pair.short.off = False
         pair.wait()
-        pair.store.count(ALL)
+        verbs.count(pair.store, ALL)
     assert [r.getMessage() for r in caplog.records] == [
         "the short store is down: switched off",
         "the short store is back",
@@ -492,18 +487,18 @@ def test_a_part_that_cannot_be_opened_leaves_nothing_open(tmp_path: Path) -> Non
 
 def test_erasing_in_three_places_undoes_all_of_it_when_the_plan_fails(fussy: Fussy) -> None:
     queued(fussy, "bad")
-    fussy.store.put([fact("x"), fact("y", tier=Tier.LONG)], now=NOW)
+    verbs.put(fussy.store, [fact("x"), fact("y", tier=Tier.LONG)], now=NOW)
 
     def plan(look: Any) -> Erasure:
         assert {record.id for record in look.scan(ALL)} == {"bad", "x", "y"}
         raise Misconfigured("changed my mind")
 
     with pytest.raises(Misconfigured, match="changed my mind"):
-        fussy.store.erase(plan, now=NOW)
-    assert fussy.store.count(ALL) == 3
-    gone = fussy.store.erase(lambda look: Erasure(gone=list(look.scan(ALL))), now=NOW).gone
+        verbs.erase(fussy.store, plan, now=NOW)
+    assert verbs.count(fussy.store, ALL) == 3
+    gone = verbs.erase(fussy.store, lambda look: Erasure(gone=list(look.scan(ALL))), now=NOW).gone
     assert {id for _, id in gone} == {"bad", "x", "y"}
-    assert fussy.store.count(ALL) == 0
+    assert verbs.count(fussy.store, ALL) == 0
 
 
 def test_an_outbox_that_was_emptied_by_somebody_else_is_no_outbox(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from eidet.index.contract import NOW, WIDTH, noted
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
 from eidet.index.pgvector import fill as copying
-from eidet.store import Derived
+from eidet.store import Derived, verbs
 from eidet.store.sql.postgres import PostgresStore
 from eidet.text import term_id
 
@@ -47,7 +47,7 @@ def made(url: str) -> PostgresStore:
         replace(noted(f"{n}", words=f"common w{n % 7} u{n}"), vector=row.tobytes())
         for n, row in enumerate(rows)
     ]
-    store.put(records, now=NOW, unique=False)
+    verbs.put(store, records, now=NOW, unique=False)
     return store
 
 
@@ -218,7 +218,7 @@ def test_vectors_made_anew_while_a_copy_is_made_do_not_end_the_copier(
     def changed(*arguments: Any) -> Any:
         answer = changes(*arguments)
         if threading.current_thread() is not threading.main_thread() and not rewritten.is_set():
-            store.rewrite([Derived(first.seq, first.vector, first.terms)])
+            verbs.replace_derived(store, [Derived(first.seq, first.vector, first.terms)])
             rewritten.set()
         return answer
 
@@ -238,7 +238,7 @@ def test_check_waits_for_whoever_copies_but_not_forever(
     monkeypatch.setattr(copying, "WAIT_SECONDS", 10 if patient else 0.1)
     index = PgvectorIndex(store, WIDTH, settings=replace(SETTINGS, tail=10**6))
     await_served(index)
-    store.drop(Where(ids=("7",)), now=NOW)
+    verbs.delete_where(store, Where(ids=("7",)), now=NOW)
     held = threading.Event()
 
     def hold(connection: Any) -> None:
@@ -322,7 +322,7 @@ def test_a_role_that_may_only_read_the_copy_searches_by_it(guest: str, store: Po
     reading = PgvectorIndex(mine, WIDTH, settings=SETTINGS)
     check_right(reading, mine)
     assert reading.stats()["server_scopes"] == 1
-    mine.put([noted(f"more{n}", words=f"more u{n}") for n in range(40)], now=NOW, unique=False)
+    verbs.put(mine, [noted(f"more{n}", words=f"more u{n}") for n in range(40)], now=NOW, unique=False)
     reading.search(asked())
     check_right(reading, mine)  # it cannot copy, and searches what is new in RAM
     reading.close()

@@ -28,6 +28,7 @@ from eidet.core.errors import Unavailable
 from eidet.core.record import Record
 from eidet.core.where import Where
 from eidet.net.retry import Full
+from eidet.store import verbs
 from eidet.store.sql.postgres import PostgresStore
 
 psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
@@ -108,7 +109,7 @@ def record(id: str) -> Record:
 def until_full(store: PostgresStore, told: list[str]) -> Unavailable:
     for number in range(1000):
         try:
-            told += [stored.id for stored in store.put([record(f"r{number}")], now=NOW)]
+            told += [stored.id for stored in verbs.put(store, [record(f"r{number}")], now=NOW)]
         except Unavailable as error:
             return error
     pytest.fail("the disk has room for ever")
@@ -116,7 +117,7 @@ def until_full(store: PostgresStore, told: list[str]) -> Unavailable:
 
 def test_a_full_disk_is_told_at_once_and_nothing_of_a_call_is_stored(url: str) -> None:
     store = PostgresStore(url)
-    (kept,) = store.put([record("kept")], now=NOW)
+    (kept,) = verbs.put(store, [record("kept")], now=NOW)
     close_the_room(url)
     told = ["kept"]
     error = until_full(store, told)
@@ -125,18 +126,18 @@ def test_a_full_disk_is_told_at_once_and_nothing_of_a_call_is_stored(url: str) -
     started = time.monotonic()
     for count in (1, 2, 60):  # one statement, a transaction, a COPY
         with pytest.raises(Unavailable, match="is full"):
-            store.put([record(f"new{count}-{n}") for n in range(count)], now=NOW)
+            verbs.put(store, [record(f"new{count}-{n}") for n in range(count)], now=NOW)
     with ThreadPoolExecutor(8) as pool:  # written together
-        tries = [pool.submit(store.put, [record(f"thread{n}")], now=NOW) for n in range(8)]
+        tries = [pool.submit(verbs.put, store, [record(f"thread{n}")], now=NOW) for n in range(8)]
         assert all(isinstance(attempt.exception(60), Unavailable) for attempt in tries)
     assert time.monotonic() - started < 8  # it is not tried until the deadline
     for _ in range(8):
-        assert store.get("a", ["kept"]) == [kept]
+        assert store.read("a", ["kept"]) == [kept]
     assert {r.id for r in store.find(Where())} == set(told)
     assert store.health()["state"] == "up"
     make_room(url)
-    store.put([record("late")], now=NOW)
-    store.put([record(f"many{n}") for n in range(20)], now=NOW)
+    verbs.put(store, [record("late")], now=NOW)
+    verbs.put(store, [record(f"many{n}") for n in range(20)], now=NOW)
     assert {r.id for r in store.find(Where())} == {*told, "late", *(f"many{n}" for n in range(20))}
     store.close()
 

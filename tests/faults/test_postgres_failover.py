@@ -23,6 +23,7 @@ from eidet.core.errors import EidetError
 from eidet.core.record import Record
 from eidet.core.where import Where
 from eidet.net.retry import RetryPolicy
+from eidet.store import verbs
 from eidet.store.sql.postgres import PostgresStore
 
 pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
@@ -73,8 +74,8 @@ class Writers:
             id = f"{thread}-{number}"
             number += 1
             try:
-                (stored,) = self.store.put([record(id)], now=NOW)
-                self.store.note({("a", "used"): (1, NOW)})
+                (stored,) = verbs.put(self.store, [record(id)], now=NOW)
+                verbs.add_uses(self.store, {("a", "used"): (1, NOW)})
             except EidetError as error:
                 self.failed.append(error)
                 continue
@@ -113,7 +114,7 @@ def replica(pair: Pair) -> Iterator[Proxy]:
 def reading(pair: Pair, replica: Proxy) -> Iterator[PostgresStore]:
     url = f"{pair.primary.url()}?eidet_replicas=127.0.0.1:{replica.port}&eidet_lag_seconds=2"
     store = PostgresStore(url, retry_policy=RetryPolicy(deadline_seconds=4, rest_seconds=0.2))
-    store.drop(Where(), now=NOW)
+    verbs.delete_where(store, Where(), now=NOW)
     yield store
     replica.heal()
     store.close()
@@ -127,9 +128,9 @@ def is_read(store: PostgresStore) -> bool:
 def test_reads_go_to_a_replica_and_writes_are_seen_at_once(reading: PostgresStore) -> None:
     until(lambda: is_read(reading))
     for number in range(40):
-        (stored,) = reading.put([record(f"r{number}")], now=NOW)
-        assert reading.get("a", [stored.id]) == [stored]
-        assert reading.count(Where()) == number + 1
+        (stored,) = verbs.put(reading, [record(f"r{number}")], now=NOW)
+        assert reading.read("a", [stored.id]) == [stored]
+        assert verbs.count(reading, Where()) == number + 1
         assert reading.head().seq == stored.seq
     until(lambda: is_read(reading))
     assert len(reading.find(Where())) == 40
@@ -143,11 +144,11 @@ def test_a_replica_that_is_behind_is_passed_over(reading: PostgresStore, pair: P
     until(lambda: ask(pair.standby, "SELECT pg_get_wal_replay_pause_state()") == "paused")
     try:
         other = PostgresStore(pair.primary.url())
-        other.put([record("of another")], now=NOW)
-        (mine,) = reading.put([record("mine")], now=NOW)
-        assert reading.get("a", ["mine"]) == [mine]
+        verbs.put(other, [record("of another")], now=NOW)
+        (mine,) = verbs.put(reading, [record("mine")], now=NOW)
+        assert reading.read("a", ["mine"]) == [mine]
         assert not is_read(reading)
-        assert reading.count(Where()) == 2
+        assert verbs.count(reading, Where()) == 2
         other.close()
     finally:
         ask(pair.standby, "SELECT pg_wal_replay_resume()")
@@ -161,23 +162,23 @@ def test_what_others_wrote_is_seen_within_the_lag(reading: PostgresStore, pair: 
     until(lambda: ask(pair.standby, "SELECT pg_get_wal_replay_pause_state()") == "paused")
     try:
         other = PostgresStore(pair.primary.url())
-        (stored,) = other.put([record("of another")], now=NOW)
-        assert reading.fetch("a", [stored.seq]) == [stored]
-        assert reading.witness(stored.seq) == other.witness(stored.seq)
+        (stored,) = verbs.put(other, [record("of another")], now=NOW)
+        assert reading.read("a", [stored.seq]) == [stored]
+        assert verbs.fingerprint(reading, stored.seq) == verbs.fingerprint(other, stored.seq)
         time.sleep(2.3)
-        assert reading.count(Where()) == 1
+        assert verbs.count(reading, Where()) == 1
         other.close()
     finally:
         ask(pair.standby, "SELECT pg_wal_replay_resume()")
 
 
 def test_a_replica_that_is_away_or_silent_is_not_noticed(reading: PostgresStore, replica: Proxy) -> None:
-    reading.put([record("one")], now=NOW)
+    verbs.put(reading, [record("one")], now=NOW)
     for fault in (replica.refuse, lambda: setattr(replica, "silent", True)):
         until(lambda: is_read(reading))
         fault()
-        assert reading.count(Where()) == 1
-        assert reading.count(Where()) == 1
+        assert verbs.count(reading, Where()) == 1
+        assert verbs.count(reading, Where()) == 1
         replica.heal()
     until(lambda: is_read(reading))
 
@@ -199,7 +200,7 @@ def test_tables_are_made_on_the_server_that_takes_writes_wherever_it_is_named(pa
     )
     places = f"127.0.0.1:{pair.standby.port},127.0.0.1:{pair.primary.port}"
     store = PostgresStore(f"postgresql://postgres@{places}/eidet_elsewhere")
-    assert store.put([record("one")], now=NOW)[0].seq == 1
+    assert verbs.put(store, [record("one")], now=NOW)[0].seq == 1
     store.close()
 
 
@@ -208,7 +209,7 @@ def test_tables_are_made_on_the_server_that_takes_writes_wherever_it_is_named(pa
 
 def test_after_a_restart_under_load_nothing_is_lost_or_twice(postgres: Postgres, postgres_url: str) -> None:
     store = PostgresStore(postgres_url, retry_policy=PATIENT)
-    store.put([record("used")], now=NOW)
+    verbs.put(store, [record("used")], now=NOW)
     with Writers(store) as writers:
         until(lambda: len(writers.told) > 30)
         postgres.kill()
@@ -228,8 +229,8 @@ def test_many_processes_write_without_an_error(postgres_emptied: str, start: Nur
 
 def test_when_the_primary_dies_the_standby_takes_over_and_nothing_is_lost_or_twice(pair: Pair) -> None:
     store = PostgresStore(pair.url(), retry_policy=PATIENT)
-    store.drop(Where(), now=NOW)
-    store.put([record("used")], now=NOW)
+    verbs.delete_where(store, Where(), now=NOW)
+    verbs.put(store, [record("used")], now=NOW)
     with Writers(store) as writers:
         until(lambda: len(writers.told) > 30)
         pair.primary.kill()

@@ -20,6 +20,7 @@ from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import RetryPolicy
 from eidet.quality import Tally
+from eidet.store import verbs
 from eidet.store.sql.postgres import PostgresStore
 
 NOW = 1_700_000_000.0
@@ -42,7 +43,7 @@ def address(proxy: Proxy, postgres_emptied: str) -> str:
 @pytest.fixture
 def store(proxy: Proxy, address: str) -> Iterator[PostgresStore]:
     store = PostgresStore(address, retry_policy=QUICK)
-    store.put([record("one"), record("two")], now=NOW)
+    verbs.put(store, [record("one"), record("two")], now=NOW)
     yield store
     proxy.heal()
     store.close()
@@ -63,20 +64,20 @@ def record(id: str) -> Record:
 
 
 VERBS: dict[str, Callable[[PostgresStore], object]] = {
-    "put": lambda store: store.put([record(uuid.uuid4().hex)], now=NOW),
-    "put many": lambda store: store.put([record(uuid.uuid4().hex) for _ in range(20)], now=NOW),
-    "get": lambda store: store.get("a", ["one"]),
+    "put": lambda store: verbs.put(store, [record(uuid.uuid4().hex)], now=NOW),
+    "put many": lambda store: verbs.put(store, [record(uuid.uuid4().hex) for _ in range(20)], now=NOW),
+    "get": lambda store: store.read("a", ["one"]),
     "find": lambda store: store.find(Where(scope=Scope("a"))),
-    "scan": lambda store: list(store.scan(Where())),
-    "count": lambda store: store.count(Where()),
-    "drop": lambda store: store.drop(Where(ids=("nobody",)), now=NOW),
-    "note": lambda store: store.note({("a", "one"): (1, NOW)}),
-    "tally": lambda store: store.tally([Tally("a", 1, "recall", {"n": 1})], since=0),
+    "scan": lambda store: list(verbs.scan(store, Where())),
+    "count": lambda store: verbs.count(store, Where()),
+    "drop": lambda store: verbs.delete_where(store, Where(ids=("nobody",)), now=NOW),
+    "note": lambda store: verbs.add_uses(store, {("a", "one"): (1, NOW)}),
+    "tally": lambda store: verbs.add_counts(store, [Tally("a", 1, "recall", {"n": 1})], since=0),
     "history": lambda store: store.history("a", "one"),
     "head": lambda store: store.head(),
     "changes": lambda store: store.changes("a", 0, 10),
-    "configure": lambda store: store.configure({"name": "value"}),
-    "lease": lambda store: store.lease("work", "me", now=NOW, until=NOW + 1),
+    "configure": lambda store: verbs.set_settings(store, {"name": "value"}),
+    "lease": lambda store: verbs.take_lease(store, "work", "me", now=NOW, until=NOW + 1),
     "size": lambda store: store.size(),
 }
 
@@ -130,13 +131,13 @@ def test_a_line_cut_in_the_middle_of_a_reply_neither_loses_nor_doubles_a_write(
     proxy.cut_after = after
     healing = threading.Timer(0.25, proxy.heal)
     healing.start()
-    patient.put([record("three")], now=NOW)
-    patient.put([record(f"many{n}") for n in range(9)], now=NOW)
-    patient.tally([Tally("a", 1, "recall", {"n": 1})], since=0)
+    verbs.put(patient, [record("three")], now=NOW)
+    verbs.put(patient, [record(f"many{n}") for n in range(9)], now=NOW)
+    verbs.add_counts(patient, [Tally("a", 1, "recall", {"n": 1})], since=0)
     healing.join()
     assert [r.version for r in patient.find(Where(ids=("three",)))] == [1]
     assert [r.version for r in patient.find(Where())] == [1] * 12
-    assert [row.counts for row in patient.tallies(None, 0)] == [{"n": 1}]
+    assert [row.counts for row in verbs.read_counts(patient, None, 0)] == [{"n": 1}]
 
 
 def test_what_was_acknowledged_while_lines_break_all_the_time_is_there_once(
@@ -152,8 +153,8 @@ def test_what_was_acknowledged_while_lines_break_all_the_time_is_there_once(
     shaking.start()
     told = []
     for number in range(30):
-        told += [r.id for r in patient.put([record(f"r{number}")], now=NOW)]
-        patient.note({("a", "one"): (1, NOW)})
+        told += [r.id for r in verbs.put(patient, [record(f"r{number}")], now=NOW)]
+        verbs.add_uses(patient, {("a", "one"): (1, NOW)})
     ended.set()
     shaking.join()
     proxy.heal()
@@ -165,8 +166,8 @@ def test_what_was_acknowledged_while_lines_break_all_the_time_is_there_once(
 def test_a_restarted_server_is_found_again(postgres: Postgres, patient: PostgresStore) -> None:
     postgres.stop()
     postgres.start()
-    assert patient.put([record("three")], now=NOW)[0].id == "three"
-    assert patient.count(Where()) == 3
+    assert verbs.put(patient, [record("three")], now=NOW)[0].id == "three"
+    assert verbs.count(patient, Where()) == 3
 
 
 @pytest.mark.parametrize("fault", ["refused", "silent"])
@@ -180,4 +181,4 @@ def test_a_memory_is_closed_without_its_server(fault: str, proxy: Proxy, address
         else:
             proxy.refuse()
     with pytest.raises(Misconfigured, match="closed"):
-        store.count(Where())
+        verbs.count(store, Where())

@@ -113,7 +113,7 @@ def test_a_move_keeps_what_the_history_tells_and_shows_no_word(make: Callable[..
         memory.remember(text, id="x")
     before = memory.history("x")
     memory.revise("x", tier="long")
-    assert sealed.short.get("default", ["x"]) == [None]
+    assert sealed.short.read("default", ["x"]) == [None]
     assert memory.history("x")[:3] == before
     assert [event.before["text"] for event in memory.history("x")[1:3] if event.before] == [
         "Ann lives in Lisbon",

@@ -14,8 +14,9 @@ from eidet.core.errors import Unavailable
 from eidet.core.record import Tier
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.store import Erasure
+from eidet.store import Erasure, verbs
 from eidet.store.contract import NOW, fact
+from eidet.store.tiered import moving
 
 ALL = Where()
 
@@ -86,45 +87,45 @@ def test_writes_wait_for_their_store_and_can_be_read_meanwhile(pair: Pair, tmp_p
     assert {hit.id for hit in memory.recall("Bob")} == {"before", "waits", "long"}
     assert memory.admin.stats()["stores"]["outbox"]["waiting"] == 0
     assert boxes(tmp_path) == []
-    assert pair.short.get("default", ["waits"])[0] is not None
+    assert pair.short.read("default", ["waits"])[0] is not None
     assert [event.what for event in memory.history("waits")] == ["created"]
 
 
 def test_what_waits_is_delivered_in_order(pair: Pair) -> None:
-    (old,) = pair.store.put([fact("x", text="first")], now=NOW)
+    (old,) = verbs.put(pair.store, [fact("x", text="first")], now=NOW)
     pair.short.off = True
-    pair.store.put([fact("a")], now=NOW)
-    pair.store.put([fact("x", text="second")], now=NOW)
-    pair.store.put([fact("b")], now=NOW)
-    assert pair.store.get("a", ["x"])[0].text == "second"  # type: ignore[union-attr]
+    verbs.put(pair.store, [fact("a")], now=NOW)
+    verbs.put(pair.store, [fact("x", text="second")], now=NOW)
+    verbs.put(pair.store, [fact("b")], now=NOW)
+    assert pair.store.read("a", ["x"])[0].text == "second"  # type: ignore[union-attr]
     pair.short.off = False
     pair.wait()
     assert ids(pair) == ["a", "x", "b"]
-    (new,) = pair.store.get("a", ["x"])
+    (new,) = pair.store.read("a", ["x"])
     assert new is not None
     assert (new.text, new.version, new.created) == ("second", 2, old.created)
 
 
 def test_what_cannot_wait_is_refused(pair: Pair) -> None:
-    (short,) = pair.store.put([fact("x")], now=NOW)
-    (long,) = pair.store.put([fact("y", tier=Tier.LONG)], now=NOW)
+    (short,) = verbs.put(pair.store, [fact("x")], now=NOW)
+    (long,) = verbs.put(pair.store, [fact("y", tier=Tier.LONG)], now=NOW)
     pair.short.off = True
     for act in (
-        lambda: pair.store.put([fact("x", text="new")], now=NOW, expect=1),
-        lambda: pair.store.drop(ALL, now=NOW),
-        lambda: pair.store.erase(lambda _: Erasure(gone=[long]), now=NOW),
-        lambda: pair.store.bury([short], now=NOW),
-        lambda: pair.store.recast([(short, short.but(level=1))], now=NOW),
-        lambda: pair.store.rewrite([]),
-        lambda: list(pair.store.scan(ALL)),
+        lambda: verbs.put(pair.store, [fact("x", text="new")], now=NOW, expect=1),
+        lambda: verbs.delete_where(pair.store, ALL, now=NOW),
+        lambda: verbs.erase(pair.store, lambda _: Erasure(gone=[long]), now=NOW),
+        lambda: verbs.delete_unchanged(pair.store, [short], now=NOW),
+        lambda: verbs.rewrite_form(pair.store, [(short, short.but(level=1))], now=NOW),
+        lambda: verbs.replace_derived(pair.store, []),
+        lambda: list(verbs.scan(pair.store, ALL)),
     ):
         with pytest.raises(Unavailable):
             act()
-    assert pair.store.put([fact("y", text="new", tier=Tier.LONG)], now=NOW, expect=1)[0].version == 2
+    assert verbs.put(pair.store, [fact("y", text="new", tier=Tier.LONG)], now=NOW, expect=1)[0].version == 2
     pair.short.off = False
     pair.wait()
     assert ids(pair) == ["x", "y"]
-    assert pair.store.drop(ALL, now=NOW) == ["y", "x"]
+    assert verbs.delete_where(pair.store, ALL, now=NOW) == ["x", "y"]
 
 
 def test_the_long_store_may_be_away_too(pair: Pair) -> None:
@@ -138,13 +139,13 @@ def test_the_long_store_may_be_away_too(pair: Pair) -> None:
     pair.long.off = False
     pair.wait()
     assert {hit.id for hit in memory.recall("Eve")} == {"long", "short", "new", "waits"}
-    assert pair.long.get("default", ["waits"])[0] is not None
+    assert pair.long.read("default", ["waits"])[0] is not None
 
 
 def test_with_both_away_nothing_is_made_up(pair: Pair) -> None:
-    pair.store.put([fact("x")], now=NOW)
+    verbs.put(pair.store, [fact("x")], now=NOW)
     pair.short.off = pair.long.off = True
-    for act in (lambda: pair.store.find(ALL), lambda: pair.store.count(ALL), pair.store.head):
+    for act in (lambda: pair.store.find(ALL), lambda: verbs.count(pair.store, ALL), pair.store.head):
         with pytest.raises(Unavailable):
             act()
 
@@ -159,13 +160,13 @@ def test_without_a_folder_nothing_can_wait(tmp_path: Path) -> None:
     store = TieredStore(short, RamStore())
     short.off = True
     with pytest.raises(Unavailable, match="outbox"):
-        store.put([fact("x")], now=NOW)
+        verbs.put(store, [fact("x")], now=NOW)
 
 
 def test_uses_of_a_store_that_is_down_are_counted_later(pair: Pair) -> None:
-    pair.store.put([fact("x"), fact("y", tier=Tier.LONG)], now=NOW)
+    verbs.put(pair.store, [fact("x"), fact("y", tier=Tier.LONG)], now=NOW)
     pair.short.off = True
-    pair.store.note({("a", "x"): (2, NOW), ("a", "y"): (1, NOW)})
+    verbs.add_uses(pair.store, {("a", "x"): (2, NOW), ("a", "y"): (1, NOW)})
     pair.short.off = False
     pair.wait()
     pair.store.mend()
@@ -174,55 +175,74 @@ def test_uses_of_a_store_that_is_down_are_counted_later(pair: Pair) -> None:
 
 
 def test_a_promotion_waits_where_the_record_is(pair: Pair) -> None:
-    (old,) = pair.store.put([fact("x")], now=NOW)
+    (old,) = verbs.put(pair.store, [fact("x")], now=NOW)
     pair.long.off = True
-    (new,) = pair.store.recast([(old, old.but(tier=Tier.LONG))], now=NOW)
+    (new,) = verbs.rewrite_form(pair.store, [(old, old.but(tier=Tier.LONG))], now=NOW)
     assert new is not None
-    assert pair.store.get("a", ["x"]) == [new]
-    assert pair.short.count(ALL) == 1
+    assert pair.store.read("a", ["x"]) == [new]
+    assert verbs.count(pair.short, ALL) == 1
     pair.long.off = False
     pair.wait()
     pair.store.mend()
-    assert (pair.short.count(ALL), pair.long.count(ALL), ids(pair)) == (0, 1, ["x"])
+    assert (verbs.count(pair.short, ALL), verbs.count(pair.long, ALL), ids(pair)) == (0, 1, ["x"])
     assert [event.what for event in pair.store.history("a", "x")] == ["created", "moved"]
 
 
-@pytest.mark.parametrize(
-    "when", ["before the copy", "before the copy that is out of place is deleted", "never"]
-)
+def check_each_is_there_once(pair: Pair) -> None:
+    assert verbs.count(pair.store, ALL) == len(pair.store.match(ALL)) == 20
+    assert sorted(ids(pair)) == sorted(f"{n}" for n in range(20))
+
+
+@pytest.mark.parametrize("when", ["before the old copy is deleted", "never"])
 def test_a_move_that_was_killed_is_finished(start: Nursery, tmp_path: Path, when: str) -> None:
     child = start(move_and_die, tmp_path, when)
     assert child.hear() == "ready"
     child.process.wait()
     pair = Pair(tmp_path)
-    assert pair.store.count(ALL) == len(pair.store.match(ALL)) == 20
-    assert sorted(ids(pair)) == sorted(f"{n}" for n in range(20))
-    assert {record.tier for record in pair.store.scan(ALL)} == {Tier.LONG}
-    assert (pair.short.count(ALL), pair.long.count(ALL)) == (0, 20)
+    check_each_is_there_once(pair)
+    assert {record.tier for record in verbs.scan(pair.store, ALL)} == {Tier.LONG}
+    assert (verbs.count(pair.short, ALL), verbs.count(pair.long, ALL)) == (0, 20)
     assert [event.what for event in pair.store.history("a", "7")] == ["created", "moved"]
     pair.store.close()
 
 
-def test_whoever_looks_before_a_killed_move_is_finished_sees_each_record_once(tmp_path: Path) -> None:
-    one, other = Pair(tmp_path), Pair(tmp_path)
-    (old,) = one.store.put([fact("x")], now=NOW)
+def test_a_move_that_was_killed_before_the_copy_was_there_did_not_begin(
+    start: Nursery, tmp_path: Path
+) -> None:
+    child = start(move_and_die, tmp_path, "before the copy")
+    assert child.hear() == "ready"
+    child.process.wait()
+    pair = Pair(tmp_path)
+    check_each_is_there_once(pair)
+    assert {record.tier for record in verbs.scan(pair.store, ALL)} == {Tier.SHORT}
+    assert (verbs.count(pair.short, ALL), verbs.count(pair.long, ALL)) == (20, 0)
+    assert [event.what for event in pair.store.history("a", "7")] == ["created"]
+    pair.store.close()
 
-    def broken(*_: object, **__: object) -> None:
+
+def test_whoever_looks_before_a_killed_move_is_finished_sees_each_record_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = Pair(tmp_path), Pair(tmp_path)
+    (old,) = verbs.put(one.store, [fact("x")], now=NOW)
+
+    def broken(*_: object) -> None:
         raise Unavailable("cut")
 
-    setattr(one.short, "bury", broken)  # noqa: B010
-    one.store.recast([(old, old.but(tier=Tier.LONG))], now=NOW)
-    assert one.short.count(ALL) == one.long.count(ALL) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(moving, "_delete_copies", broken)
+        verbs.rewrite_form(one.store, [(old, old.but(tier=Tier.LONG))], now=NOW)
+    assert verbs.count(one.short, ALL) == verbs.count(one.long, ALL) == 1
     assert ids(other) == ["x"]
-    assert [record.seq for record in other.store.get("a", ["x"]) if record] == [
+    assert [record.seq for record in other.store.read("a", ["x"]) if record] == [
         record.seq for record in other.store.find(ALL)
     ]
     seqs = [entry.seq for entry in other.store.changes("a", 0, 10).entries]
-    assert len([record for record in other.store.fetch("a", seqs) if record]) == 1
+    assert len([record for record in other.store.read("a", seqs) if record]) == 1
     other.wait()
     other.wait()
     other.store.mend()
-    assert (other.store.count(ALL), other.short.count(ALL)) == (1, 0)
+    assert (verbs.count(other.store, ALL), verbs.count(other.short, ALL)) == (1, 0)
     one.store.close()
     other.store.close()
 
@@ -235,8 +255,8 @@ def test_what_a_dead_process_left_is_delivered_once(start: Nursery, tmp_path: Pa
     assert len(boxes(tmp_path)) == 1
     pair = Pair(tmp_path)
     assert sorted(ids(pair)) == sorted(f"{n}" for n in range(10))
-    assert pair.store.get("a", ["3"])[0].text == "says 3 anew"  # type: ignore[union-attr]
-    assert (pair.short.count(ALL), pair.store.health()["outbox"]["waiting"]) == (10, 0)
+    assert pair.store.read("a", ["3"])[0].text == "says 3 anew"  # type: ignore[union-attr]
+    assert (verbs.count(pair.short, ALL), pair.store.health()["outbox"]["waiting"]) == (10, 0)
     assert [event.what for event in pair.store.history("a", "5")] == ["created"]
     assert boxes(tmp_path) == []
     pair.store.close()
@@ -245,7 +265,7 @@ def test_what_a_dead_process_left_is_delivered_once(start: Nursery, tmp_path: Pa
 def test_what_a_dead_process_left_can_be_read_while_its_store_is_still_down(tmp_path: Path) -> None:
     one = Pair(tmp_path)
     one.short.off = True
-    one.store.put([fact("x")], now=NOW)
+    verbs.put(one.store, [fact("x")], now=NOW)
     one.store.close()
     assert len(boxes(tmp_path)) == 1
     other = Pair.__new__(Pair)
@@ -266,7 +286,7 @@ def test_what_a_dead_process_left_can_be_read_while_its_store_is_still_down(tmp_
 
 def test_a_living_process_keeps_its_outbox(pair: Pair, tmp_path: Path) -> None:
     pair.short.off = True
-    pair.store.put([fact("mine")], now=NOW)
+    verbs.put(pair.store, [fact("mine")], now=NOW)
     other = Pair(tmp_path)
     assert ids(other) == []
     other.store.close()
@@ -312,5 +332,5 @@ def test_a_store_that_comes_and_goes_under_load_loses_nothing(pair: Pair) -> Non
     pair.wait()
     pair.store.mend()
     assert errors == []
-    assert pair.short.count(Where(scope=Scope("load"))) == 120
+    assert verbs.count(pair.short, Where(scope=Scope("load"))) == 120
     assert len(memory.recall("writer says", scope="load", limit=200)) == 120

@@ -16,10 +16,10 @@ from eidet.core.record import Tier
 from eidet.core.settings import Settings
 from eidet.core.where import Where
 from eidet.memory import Memory
-from eidet.store import Store
+from eidet.store import Store, verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.sql.sqlite import SqliteStore
-from eidet.store.tiered import TieredStore, moving
+from eidet.store.tiered import TieredStore, joint, moving
 from eidet.store.tiered import member as sides
 
 
@@ -76,13 +76,13 @@ def die() -> None:
 def move_and_die(folder: str, when: str) -> None:
     """Moves twenty records to the long tier and is killed on the way."""
     pair = Pair(Path(folder))
-    stored = pair.store.put([fact(f"{n}") for n in range(20)], now=NOW)
+    stored = verbs.put(pair.store, [fact(f"{n}") for n in range(20)], now=NOW)
     if when == "before the copy":
-        moving._copied = lambda *_: die()  # type: ignore[assignment]
-    elif when == "before the copy that is out of place is deleted":
-        setattr(pair.short, "bury", lambda *_, **__: die())  # noqa: B010
+        setattr(joint, "note_arrival", lambda *_: die())  # noqa: B010
+    elif when == "before the old copy is deleted":
+        moving._delete_copies = lambda *_: die()
     tell("ready")
-    pair.store.recast([(old, old.but(tier=Tier.LONG)) for old in stored], now=NOW)
+    verbs.rewrite_form(pair.store, [(old, old.but(tier=Tier.LONG)) for old in stored], now=NOW)
 
 
 def queue_and_die(folder: str, when: str) -> None:
@@ -90,15 +90,14 @@ def queue_and_die(folder: str, when: str) -> None:
     pair = Pair(Path(folder))
     pair.short.off = True
     for n in range(10):
-        pair.store.put([fact(f"{n}", text=f"says {n}")], now=NOW)
-    pair.store.put([fact("3", text="says 3 anew")], now=NOW)
-    tell(pair.store.count(Where()))
+        verbs.put(pair.store, [fact(f"{n}", text=f"says {n}")], now=NOW)
+    verbs.put(pair.store, [fact("3", text="says 3 anew")], now=NOW)
+    tell(verbs.count(pair.store, Where()))
     if when == "at once":
         die()
     pair.short.off = False
     pair.wait()
-    assert pair.store._all.outbox is not None
-    setattr(pair.store._all.outbox.store, "bury", lambda *_, **__: die())  # noqa: B010
+    moving._delete_delivered = lambda *_: die()
     pair.store.mend()
 
 
@@ -106,14 +105,16 @@ def fill_the_disk(folder: str) -> None:
     """Queues writes until the disk is full; then there is room again, and the store comes back."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     pair = Pair(Path(folder))
-    pair.store.put([fact("first")], now=NOW)
+    verbs.put(pair.store, [fact("first")], now=NOW)
     pair.short.off = True
-    pair.store.put([fact("queued")], now=NOW)
+    verbs.put(pair.store, [fact("queued")], now=NOW)
     limit_files(400_000)
     kept, error = [], ""
     for n in range(200):
         try:
-            kept += [r.id for r in pair.store.put([fact(f"{n}", text=f"{n} " + "x" * 20_000)], now=NOW)]
+            kept += [
+                r.id for r in verbs.put(pair.store, [fact(f"{n}", text=f"{n} " + "x" * 20_000)], now=NOW)
+            ]
         except EidetError as failed:
             error = f"{type(failed).__name__}: {failed}"
             break
@@ -143,7 +144,7 @@ def come_and_go(folder: str, name: str) -> None:
         for n in range(20):
             pair.short.off = n % 5 != 4
             pair.wait()
-            kept += [r.id for r in pair.store.put([fact(f"{name} {part} {n}")], now=NOW)]
+            kept += [r.id for r in verbs.put(pair.store, [fact(f"{name} {part} {n}")], now=NOW)]
         pair.short.off = True
         tell(kept)
     pair.store.close()

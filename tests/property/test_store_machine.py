@@ -35,7 +35,7 @@ from eidet.store import (
 )
 from eidet.store.ram import RamStore
 from eidet.store.rules import Entombed
-from eidet.store.sql import relational
+from eidet.store.sql import reader
 from eidet.store.sql.sqlite import SqliteStore
 
 IDS = ("one", "two", "x\0y", "é")
@@ -79,7 +79,7 @@ class Twins(RuleBasedStateMachine):
         shutil.copy(empty_file(), path)
         self.stores: tuple[Store, Store] = (RamStore(), SqliteStore(path))
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(relational, "SHORT_SPAN", 3, raising=False)  # so that both ways are walked
+        self.patch.setattr(reader, "SHORT_SPAN", 3)  # so that both ways are walked
 
     def teardown(self) -> None:
         self.patch.undo()

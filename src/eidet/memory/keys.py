@@ -10,6 +10,7 @@ from ..core.errors import Misconfigured
 from ..core.scope import Scope
 from ..core.where import Where
 from ..parts import Parts
+from ..store import verbs
 from ..upkeep.lifecycle import Life
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class KeysNamespace:
         if key is not None:
             return rewrap(self._sealed(), service_of(key), clock)
         sealed = self._sealed()
-        return sum(rotate(sealed, path, clock, progress).records for path in list(sealed.scopes(place)))
+        paths = list(verbs.count_scopes(sealed, place))
+        return sum(rotate(sealed, path, clock, progress).records for path in paths)
 
     def shred(self, scope: str | Scope) -> int:
         """Destroys the key of a sealed scope: nobody can ever read its records again; how many.

@@ -5,14 +5,16 @@ The verbs ask for these where a store can do better than the port alone, or wher
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from ..core.record import Record
 from ..core.scope import Scope
+from ..core.where import Where
 from ..quality import Survey
-from .model import Scrubbed
+from . import Transaction
+from .model import NewRecord, Scrubbed
 
 
 @runtime_checkable
@@ -63,6 +65,23 @@ class CountsQuality(Protocol):
 
 
 @runtime_checkable
+class PutsNew(Protocol):
+    def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
+        """Inserts a record in fewer steps than a transaction takes, if nothing stands against it.
+
+        Nothing does if its id is free, the epoch is the one given, none of `new.marks()` is a tombstone,
+        and, with `unique`, no living fact or document of its scope says the same. Else it runs `job`, as
+        `write` does. Either way it gives what is now stored.
+        """
+
+
+@runtime_checkable
+class Fingerprints(Protocol):
+    def fingerprint(self, seq: int) -> str | None:
+        """As `verbs.fingerprint`, also of a write that removed something."""
+
+
+@runtime_checkable
 class SwitchesVectors(Protocol):
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         """As `verbs.switch_vectors`, without reading each vector."""
@@ -83,7 +102,15 @@ class FindsDerived(Protocol):
 
 
 @runtime_checkable
+class ScansAll(Protocol):
+    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
+        """As `verbs.scan`; for a store whose `find` may answer from a part of what it keeps."""
+
+
+@runtime_checkable
 class Leaps(Protocol):
+    """A store or a transaction."""
+
     def leap(self, seq: int) -> None:
         """No write gets a seq up to this one any more: for whoever counts over several stores."""
 
@@ -137,3 +164,28 @@ class NamesArchive(Protocol):
 class TakesAuditLog(Protocol):
     def audited_by(self, log: Any) -> None:
         """Takes the audit log, to note what this store alone sees, such as the use of keys."""
+
+
+ABILITIES: Final[tuple[type, ...]] = (
+    LivesInFile,
+    ScrubsFiles,
+    Compacts,
+    MeasuresSize,
+    PrunesHistory,
+    CountsQuality,
+    PutsNew,
+    Fingerprints,
+    SwitchesVectors,
+    FindsSame,
+    FindsDerived,
+    ScansAll,
+    Leaps,
+    ReportsHealth,
+    KeepsSecrets,
+    IsSealed,
+    OffersIndex,
+    LivesOnServer,
+    MadeOfSeveral,
+    NamesArchive,
+    TakesAuditLog,
+)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from ..core.errors import Unavailable
-from .sql.relational import Cursor
+from .sql.driver import Cursor
 
 T = TypeVar("T")
 Job = Callable[[Cursor], T]

@@ -169,6 +169,29 @@ TALLIES: Final[Table[tuple[str, int, str], Mapping[str, int]]] = Table(
     "tallies"
 )  # counts by (scope, day, thing)
 EPOCH: Final = "epoch"  # the setting behind `Head.epoch`
+STAGED_NAME: Final = "staged"  # the setting that names the embedder whose vectors are staged …
+STAGED_UP_TO: Final = "staged_up_to"  # … and the one that says up to which seq they are
+
+
+@dataclass(frozen=True, slots=True)
+class NewRecord:
+    """A record to be stored alone, most likely a new one; see `PutsNew`. The rest is as in `verbs.put`."""
+
+    record: Record
+    now: float
+    unique: bool
+    epoch: int | None
+    watch: Watch | None
+
+    def marks(self) -> list[tuple[str, bytes]]:
+        """The keys of all tombstones that could forbid the record. Asks the watch for its claim."""
+        if self.watch is None:
+            return []
+        (claim,) = self.watch.claims()
+        marks = [*claim.says, *(mark for _, mark in claim.made_of)]
+        if claim.id is not None:
+            marks.append(claim.id)
+        return [(self.record.scope, mark) for mark in marks]
 
 
 class Use(NamedTuple):

@@ -1,71 +1,209 @@
-"""A store around a store that passes everything on: what a wrapper changes, it says itself."""
+"""A store around a store, and a transaction around a transaction, that pass every call on.
+
+A wrapper inherits these and defines what it changes. `passes` names what it passes on as it is, and
+`lacks` the abilities that it does not offer. A test compares all with the port, so that no call gets past
+a wrapper that did not decide about it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
 
+from ..core.event import Event
+from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import Json
+from ..core.where import Where
 from ..quality import Survey
-from . import Scrubbed, Store, Uses, verbs
+from . import Store, Transaction, verbs
+from .abilities import (
+    IsSealed,
+    KeepsSecrets,
+    Leaps,
+    LivesInFile,
+    LivesOnServer,
+    MadeOfSeveral,
+    NamesArchive,
+    OffersIndex,
+    ReportsHealth,
+    TakesAuditLog,
+)
+from .model import Changes, Derived, Head, K, Scrubbed, Table, Use, V
+
+T = TypeVar("T")
 
 
-class Around:
-    """The verbs that say nothing of what records say."""
+class PassthroughStore:
+    """Has what every store has. What only some stores have, it has if the store inside has it."""
 
-    inner: Store
+    passes: ClassVar[str] = ""
+    lacks: ClassVar[str] = ""
+    path: Path
+    leap: Callable[[int], None]
+    secret: Callable[[str], bytes]
+    health: Callable[[], dict[str, Any]]
+    offered_index: Callable[[], str | None]
+    address: Any
+    archive: str | None
+    sealed: bool
 
-    def __getattr__(self, name: str) -> Any:
-        """What some stores tell of themselves beside the port: how their parts do."""
-        if name in ("archive", "health", "missing"):
-            return getattr(self.inner, name)
-        raise AttributeError(name)
+    def __init__(self, inner: Store) -> None:
+        self.inner = inner
+        if isinstance(inner, LivesInFile):
+            self.path = inner.path
+        if isinstance(inner, Leaps):
+            self.leap = inner.leap
+        if isinstance(inner, KeepsSecrets):
+            self.secret = inner.secret
+        if isinstance(inner, ReportsHealth):
+            self.health = inner.health
+        if isinstance(inner, OffersIndex):
+            self.offered_index = inner.offered_index
+        if isinstance(inner, LivesOnServer):
+            self.address = inner.address
+        if isinstance(inner, NamesArchive):
+            self.archive = inner.archive
+        if isinstance(inner, IsSealed):
+            self.sealed = inner.sealed
+        self._several: MadeOfSeveral | None = inner if isinstance(inner, MadeOfSeveral) else None
 
-    def note(self, uses: Uses) -> None:
-        verbs.add_uses(self.inner, uses)
+    @property
+    def identity(self) -> str:
+        return self.inner.identity
+
+    @property
+    def writable(self) -> bool:
+        return self.inner.writable
+
+    def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
+        return self.inner.read(scope, keys)
+
+    def find(
+        self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
+    ) -> list[Record]:
+        return self.inner.find(where, order=order, limit=limit, offset=offset, after=after)
+
+    def match(self, where: Where) -> list[int]:
+        return self.inner.match(where)
+
+    def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
+        return self.inner.count_by(where, columns)
+
+    def head(self) -> Head:
+        return self.inner.head()
+
+    def changes(self, scope: str, since: int, limit: int) -> Changes:
+        return self.inner.changes(scope, since, limit)
+
+    def history(self, scope: str, id: str) -> list[Event]:
+        return self.inner.history(scope, id)
+
+    def values(
+        self,
+        table: Table[K, V],
+        keys: Iterable[K] | None = None,
+        *,
+        within: Scope | None = None,
+        prefix: str = "",
+        limit: int | None = None,
+    ) -> dict[K, V]:
+        return self.inner.values(table, keys, within=within, prefix=prefix, limit=limit)
+
+    def write(self, job: Callable[[Transaction], T]) -> T:
+        return self.inner.write(job)
+
+    def close(self) -> None:
+        self.inner.close()
+
+    # Abilities that every wrapper has: the verbs know what to do where the store inside lacks them.
+
+    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
+        return verbs.find_same(self.inner, scope, digests, every_kind=every_kind)
+
+    def derived(self, scope: Scope) -> list[Record]:
+        return verbs.find_derived(self.inner, scope)
+
+    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
+        return verbs.scan(self.inner, where, after=after, batch=batch)
 
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
         return verbs.quality_counts(self.inner, scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
 
-    def retell(self, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
-        return verbs.rewrite_history(self.inner, scope, id, before)
-
-    def entombed(self, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
-        return verbs.tombstones_in(self.inner, scope, marks)
-
-    def exhume(self, scope: str, marks: Sequence[bytes]) -> int:
-        return verbs.lift_tombstones(self.inner, scope, marks)
-
-    def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        return verbs.scrub_files(self.inner, said)
-
-    def witness(self, seq: int) -> str | None:
+    def fingerprint(self, seq: int) -> str | None:
         return verbs.fingerprint(self.inner, seq)
 
-    def setting(self, name: str) -> str | None:
-        return verbs.get_setting(self.inner, name)
-
-    def settings(self, prefix: str) -> dict[str, str]:
-        return verbs.get_settings(self.inner, prefix)
-
-    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
-        verbs.set_settings(self.inner, settings, fresh=fresh)
-
-    def lease(self, name: str, owner: str, *, now: float, until: float) -> bool:
-        return verbs.take_lease(self.inner, name, owner, now=now, until=until)
+    def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
+        return verbs.switch_vectors(self.inner, name, settings)
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
         return verbs.prune_history(self.inner, before, dead=dead, most=most)
 
+    def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
+        return verbs.scrub_files(self.inner, said)
+
     def trim(self, most: int) -> int:
         return verbs.compact(self.inner, most)
-
-    def staged(self, name: str) -> int:
-        return verbs.staged_up_to(self.inner, name)
 
     def size(self) -> int:
         return verbs.measure_size(self.inner)
 
-    def close(self) -> None:
-        self.inner.close()
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return () if self._several is None else self._several.missing
+
+    def audited_by(self, log: Any) -> None:
+        if isinstance(self.inner, TakesAuditLog):
+            self.inner.audited_by(log)
+
+
+class PassthroughTransaction:
+    passes: ClassVar[str] = ""
+    lacks: ClassVar[str] = ""
+
+    def __init__(self, inner: Transaction) -> None:
+        self.inner = inner
+
+    def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
+        return self.inner.read(scope, ids, bare=bare)
+
+    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
+        return self.inner.same(scope, digests, every_kind=every_kind)
+
+    def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
+        return self.inner.find(where, bare=bare)
+
+    def insert(self, records: Sequence[Record]) -> list[Record]:
+        return self.inner.insert(records)
+
+    def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
+        self.inner.remove(records, events)
+
+    def update(self, changes: Iterable[Use | Derived]) -> None:
+        self.inner.update(changes)
+
+    def history(self, scope: str, id: str) -> list[Event]:
+        return self.inner.history(scope, id)
+
+    def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
+        return self.inner.edit_history(edits)
+
+    def values(
+        self,
+        table: Table[K, V],
+        keys: Iterable[K] | None = None,
+        *,
+        within: Scope | None = None,
+        prefix: str = "",
+        limit: int | None = None,
+    ) -> dict[K, V]:
+        return self.inner.values(table, keys, within=within, prefix=prefix, limit=limit)
+
+    def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
+        self.inner.set_values(table, values, clear=clear)
+
+    # An ability that every wrapper has.
+
+    def derived(self, scope: Scope) -> list[Record]:
+        return verbs.find_derived_in(self.inner, scope)

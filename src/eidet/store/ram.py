@@ -36,9 +36,8 @@ class Room:
         return self.rows.get(self.ids.get(key, 0) if isinstance(key, str) else key)
 
     def walk(self, where: Where, after: int) -> Iterator[Record]:
-        matches = where.matches
         for seq, record in self.rows.items():
-            if seq > after and matches(record):
+            if seq > after and where.matches(record):
                 yield record
 
 
@@ -123,8 +122,6 @@ class RamStore:
         rooms = [room for path, room in self._rooms.items() if where.scope is None or where.scope.holds(path)]
         return merge(*(room.walk(where, after) for room in rooms), key=lambda record: record.seq)
 
-    # Abilities: see `eidet.store.abilities`.
-
     def leap(self, seq: int) -> None:
         with self._lock:
             self._head = Head(self._head.epoch, max(self._head.seq, seq))
@@ -164,6 +161,9 @@ class RamTransaction:
         self._store, self._rooms, self._tables = store, rooms, tables
         self._undo: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
         self._shuffled: set[str] = set()  # scopes whose rows lose their order when they are undone
+
+    def leap(self, seq: int) -> None:
+        self.seq = max(self.seq, seq)
 
     def undo(self) -> None:
         for function, arguments in reversed(self._undo):

@@ -10,6 +10,7 @@ from tests.unit.cli.shell import Shell
 
 from eidet.memory import Memory
 from eidet.quality import DAY, Tally, day_of
+from eidet.store import verbs
 from eidet.store.sql.inspect_file import file_of
 from eidet.store.sql.sqlite import APPLICATION_ID, SqliteStore
 
@@ -149,7 +150,9 @@ def asked(eidet: Shell, day: int, *, times: int, empty: int, score: str, useless
     counts = {"recalls": times, "empty": empty, "hits": times - empty, score: times - empty}
     said = {"useful_hits": times - useless, "useless_hits": useless}
     when = day_of(time.time()) - day
-    store.tally([Tally("default", when, "recall", counts), Tally("default", when, "feedback", said)], since=0)
+    verbs.add_counts(
+        store, [Tally("default", when, "recall", counts), Tally("default", when, "feedback", said)], since=0
+    )
     store.close()
 
 

@@ -136,8 +136,10 @@ def test_a_filter_is_part_of_the_search(store: PostgresStore, monkeypatch: pytes
 def test_equal_values_in_documents_are_looked_up(store: PostgresStore) -> None:
     odd = {"name": "a\0b\x1a", "deep": {"key": 1.0, "tags": ["x"]}, "n": 10**30, "flag": True}
     documents = [odd, {"name": "plain"}, {"name": ["plain"]}, {"deep": {"key": 1}}, None, "plain", ["plain"]]
-    store.put(
-        [noted(f"{n}", words="word", data=data, meta={"m": n}) for n, data in enumerate(documents)], now=NOW
+    verbs.put(
+        store,
+        [noted(f"{n}", words="word", data=data, meta={"m": n}) for n, data in enumerate(documents)],
+        now=NOW,
     )
     index, ram = PgvectorIndex(store, WIDTH, settings=AT_ONCE), EmbeddedIndex(store, WIDTH)
     for path, value in (
@@ -159,7 +161,7 @@ def test_equal_values_in_documents_are_looked_up(store: PostgresStore) -> None:
 
 def test_a_rare_value_in_a_document_is_found_by_its_index(store: PostgresStore) -> None:
     filled(store, 3_000, data={"colour": "grey"})
-    store.put([noted("x", words="word", data={"colour": "red"})], now=NOW)
+    verbs.put(store, [noted("x", words="word", data={"colour": "red"})], now=NOW)
     PgvectorIndex(store, WIDTH, settings=AT_ONCE).close()
     where = Where(scope=Scope("a"), conditions=(Condition("data.colour", "=", "red"),))
     condition = store.condition(where)
@@ -216,7 +218,7 @@ def test_a_scope_that_shrinks_goes_back_to_ram(store: PostgresStore) -> None:
     index = PgvectorIndex(store, WIDTH, settings=settings)
     assert index.search(probe("common")).searched == 1_300
     assert len(tables(store)) == 1
-    store.drop(Where(ids=tuple(record.id for record in records[20:])), now=NOW)
+    verbs.delete_where(store, Where(ids=tuple(record.id for record in records[20:])), now=NOW)
     assert index.search(probe("common")).searched == 20
     assert index.search(probe("common")).searched == 20
     assert tables(store) == []
@@ -225,11 +227,11 @@ def test_a_scope_that_shrinks_goes_back_to_ram(store: PostgresStore) -> None:
 
 def test_nothing_of_what_is_forgotten_is_left_in_the_tables(store: PostgresStore) -> None:
     filled(store, 60)
-    (secret,) = store.put([noted("secret", words="swordfish common", axis=3)], now=NOW)
+    (secret,) = verbs.put(store, [noted("secret", words="swordfish common", axis=3)], now=NOW)
     index = PgvectorIndex(store, WIDTH, settings=replace(AT_ONCE, tail=10**6))
     assert index.search(probe("swordfish")).spans["words"].high > 0
     (table,) = tables(store)
-    store.drop(Where(ids=("secret",)), now=NOW)
+    verbs.delete_where(store, Where(ids=("secret",)), now=NOW)
     assert index.check("a") == []
     units = store.ask(
         lambda c: c.execute(f"SELECT count(*) FROM {table} WHERE seq = {secret.seq}").fetchone()
@@ -262,7 +264,7 @@ def test_new_vectors_make_a_new_copy(store: PostgresStore) -> None:
     index = PgvectorIndex(store, WIDTH, settings=AT_ONCE, renewed=lambda: renewed.append(1))
     index.search(probe("common"))
     before = tables(store)
-    store.rewrite([Derived(x.seq, unit((2, 1.0)).tobytes(), x.terms)])
+    verbs.replace_derived(store, [Derived(x.seq, unit((2, 1.0)).tobytes(), x.terms)])
     found = index.search(probe(vector=unit((2, 1.0))))
     assert found.dense[found.seq == x.seq][0] == pytest.approx(1.0, abs=1e-3)
     assert renewed
@@ -290,7 +292,8 @@ def test_expired_neighbours_do_not_hide_the_living(
     monkeypatch.setattr(served, "FEW", 0)
     rng = np.random.default_rng(2)
     near = unit((0, 1.0)) + rng.normal(scale=0.01, size=(150, WIDTH)).astype(np.float32)
-    store.put(
+    verbs.put(
+        store,
         [
             replace(noted(f"dead{n}", words="x", expires=NOW - 1), vector=row.tobytes())
             for n, row in enumerate(near)
@@ -310,7 +313,8 @@ def test_long_sessions_keep_who_stands_beside_whom(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(served, "FEW", 0)
-    store.put(
+    verbs.put(
+        store,
         [
             noted(f"{n}", words=f"u{n}", session="s", occurred=NOW + n, axis=n % WIDTH)
             for n in range(LONG + 100)
@@ -320,7 +324,7 @@ def test_long_sessions_keep_who_stands_beside_whom(
     )
     index = PgvectorIndex(store, WIDTH, settings=AT_ONCE)
     found = index.search(probe("u200", depth=1))
-    ids = [record.id for record in store.fetch("a", found.seq.tolist()) if record is not None]
+    ids = [record.id for record in store.read("a", found.seq.tolist()) if record is not None]
     at = dict(zip(ids, found.traits.turn.tolist(), strict=True))
     assert at["201"] - at["200"] == at["200"] - at["199"] == 1
     index.close()

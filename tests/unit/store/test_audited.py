@@ -32,6 +32,7 @@ from eidet import (
 )
 from eidet.core.settings import read_settings
 from eidet.store import Erasure, Stone
+from eidet.store import verbs as port
 from eidet.store.ram import RamStore
 from eidet.trust.audit.chain import Entry
 from eidet.trust.audit.log import AuditLog
@@ -77,9 +78,9 @@ def test_every_change_is_noted_with_ids_kinds_and_counts(path: Path) -> None:
 def test_a_deletion_by_filter_tells_what_was_asked_about_and_then_what_went(path: Path) -> None:
     log = AuditLog(Audit(path=path))
     store = AuditedStore(RamStore(), log, owns=True)
-    store.put([Record(id=id, scope="a", text=id, who="Ann") for id in ("x", "y")], now=0.0)
-    store.drop(
-        Where(scope=Scope("a"), every=(Where(who="Ann"), Where(kinds=(Kind.FACT,)))), now=1.0, by="eve"
+    port.put(store, [Record(id=id, scope="a", text=id, who="Ann") for id in ("x", "y")], now=0.0)
+    port.delete_where(
+        store, Where(scope=Scope("a"), every=(Where(who="Ann"), Where(kinds=(Kind.FACT,)))), now=1.0, by="eve"
     )
     store.close()
     _, drop, done = noted(path)
@@ -91,8 +92,9 @@ def test_a_deletion_by_filter_tells_what_was_asked_about_and_then_what_went(path
 def test_forgetting_for_good_is_noted_once_it_is_planned(path: Path) -> None:
     log = AuditLog(Audit(path=path))
     store = AuditedStore(RamStore(), log, owns=True)
-    x, _, z = store.put([Record(id=id, scope="a", text=id) for id in "xyz"], now=0.0)
-    store.erase(
+    x, _, z = port.put(store, [Record(id=id, scope="a", text=id) for id in "xyz"], now=0.0)
+    port.erase(
+        store,
         lambda _: Erasure(
             gone=[x],
             where=Where(ids=("y",), scope=Scope("a")),
@@ -113,11 +115,11 @@ def test_forgetting_for_good_is_noted_once_it_is_planned(path: Path) -> None:
 def test_forgetting_for_good_that_cannot_be_noted_is_undone(path: Path) -> None:
     log = AuditLog(Audit(path=path))
     store = AuditedStore(RamStore(), log)
-    (x,) = store.put([Record(id="x", scope="a", text="x")], now=0.0)
+    (x,) = port.put(store, [Record(id="x", scope="a", text="x")], now=0.0)
     with full_disk(log), pytest.raises(Unavailable):
-        store.erase(lambda _: Erasure(gone=[x]), now=1.0)
+        port.erase(store, lambda _: Erasure(gone=[x]), now=1.0)
     log.close()
-    assert store.get("a", ["x"]) == [x]
+    assert store.read("a", ["x"]) == [x]
 
 
 def test_a_write_costs_one_entry(path: Path) -> None:
@@ -178,8 +180,8 @@ def test_a_fact_that_is_there_already_is_told_apart(path: Path) -> None:
 def test_one_write_to_several_scopes_has_an_entry_for_each(path: Path) -> None:
     log = AuditLog(Audit(path=path))
     store = AuditedStore(RamStore(), log, owns=True)
-    store.put([Record(id=i, scope=s, text=i + s) for s in ("a", "b") for i in ("x", "y")], now=0.0)
-    store.put([], now=0.0)
+    port.put(store, [Record(id=i, scope=s, text=i + s) for s in ("a", "b") for i in ("x", "y")], now=0.0)
+    port.put(store, [], now=0.0)
     store.close()
     assert [(entry.scope, entry.ids) for entry in noted(path)] == [("a", ("x", "y")), ("b", ("x", "y"))]
 
@@ -188,7 +190,7 @@ def test_what_fails_after_it_was_noted_is_said_to_have_failed(path: Path) -> Non
     log = AuditLog(Audit(path=path))
     store = AuditedStore(RamStore(), log)
     with pytest.raises(Conflict):
-        store.put([Record(id="x", scope="a", text="x")], now=0.0, expect=3)
+        port.put(store, [Record(id="x", scope="a", text="x")], now=0.0, expect=3)
     log.close()
     put, failed = noted(path)
     assert (failed.verb, failed.details) == ("failed", {"of": [put.n], "error": "Conflict"})
@@ -197,10 +199,10 @@ def test_what_fails_after_it_was_noted_is_said_to_have_failed(path: Path) -> Non
 def test_what_somebody_else_changed_meanwhile_is_told_as_left(path: Path) -> None:
     log = AuditLog(Audit(path=path))
     store = AuditedStore(RamStore(), log)
-    (old,) = store.put([Record(id="x", scope="a", text="x")], now=0.0)
-    store.put([old.but(text="y")], now=1.0)
-    store.bury([old], now=2.0)
-    store.recast([(old, old)], now=2.0)
+    (old,) = port.put(store, [Record(id="x", scope="a", text="x")], now=0.0)
+    port.put(store, [old.but(text="y")], now=1.0)
+    port.delete_unchanged(store, [old], now=2.0)
+    port.rewrite_form(store, [(old, old)], now=2.0)
     log.close()
     assert [entry.details.get("left") for entry in noted(path) if entry.verb == "done"] == [["x"], ["x"]]
 

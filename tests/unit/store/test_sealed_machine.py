@@ -12,7 +12,7 @@ from hypothesis.stateful import initialize
 from tests.property import test_store_machine as machine
 
 from eidet.store.ram import RamStore
-from eidet.store.sql import relational
+from eidet.store.sql import reader
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.trust.seal.service import LocalKeys
 from eidet.trust.seal.store import SealedStore
@@ -26,7 +26,7 @@ class SealedTwins(machine.Twins):
         shutil.copy(machine.empty_file(), path)
         self.stores = (RamStore(), SealedStore(SqliteStore(path), LocalKeys(bytes(32))))
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(relational, "SHORT_SPAN", 3, raising=False)
+        self.patch.setattr(reader, "SHORT_SPAN", 3)
 
 
 TestSealedBehavesLikeRam = SealedTwins.TestCase

@@ -16,7 +16,8 @@ import pytest
 
 from eidet import Conflict, Memory, Misconfigured, Unavailable, Where
 from eidet.core.record import Record
-from eidet.store.sql.relational import Cursor
+from eidet.store import verbs
+from eidet.store.sql.driver import Cursor
 from eidet.store.sql.sqlite import SqliteDriver, SqliteStore
 
 NOW = 1_700_000_000.0
@@ -140,7 +141,7 @@ def test_records_a_column_cannot_hold_do_not_spoil_the_group(
     bad = Record(id="bad", scope="a", text="x", step=2**70)
     good = [Record(id=f"{n}", scope="a", text=f"{n}") for n in range(2)]
     with ThreadPoolExecutor(3) as pool, driver._writer._turns.lock:
-        futures = [pool.submit(store.put, [record], now=NOW) for record in (good[0], bad, good[1])]
+        futures = [pool.submit(verbs.put, store, [record], now=NOW) for record in (good[0], bad, good[1])]
         Group(driver)._wait_for(3)
     errors = [future.exception() for future in futures]
     assert [type(error) for error in errors] == [type(None), OverflowError, type(None)]
@@ -149,7 +150,7 @@ def test_records_a_column_cannot_hold_do_not_spoil_the_group(
 
 def test_staging_by_two_threads_loses_nothing(store: SqliteStore, driver: SqliteDriver) -> None:
     with ThreadPoolExecutor(2) as pool, driver._writer._turns.lock:
-        futures = [pool.submit(store.stage, "new", [(seq, b"v")]) for seq in (1, 2)]
+        futures = [pool.submit(verbs.stage_vectors, store, "new", [(seq, b"v")]) for seq in (1, 2)]
         Group(driver)._wait_for(2)
     assert [future.result() for future in futures] == [None, None]
     assert driver.read("SELECT seq FROM vectors_next ORDER BY seq", ()) == [(1,), (2,)]
@@ -162,11 +163,11 @@ def test_a_snapshot_sees_one_moment(store: SqliteStore, driver: SqliteDriver) ->
             return int(cursor.fetchone()[0])
 
         before = count()
-        store.put([Record(id="x", scope="a", text="x")], now=NOW)
+        verbs.put(store, [Record(id="x", scope="a", text="x")], now=NOW)
         return before, count()
 
     assert driver.snapshot(job) == (0, 0)
-    assert store.count(Where()) == 1
+    assert verbs.count(store, Where()) == 1
 
 
 def test_each_thread_reads_by_itself_and_leaves_no_connection_behind(driver: SqliteDriver) -> None:
@@ -224,7 +225,7 @@ def test_a_closed_file_has_no_log_beside_it(tmp_path: Path) -> None:
 def test_many_openers_of_a_new_file_make_it_once(tmp_path: Path) -> None:
     def open_one(n: int) -> str:
         opened = SqliteStore(path)
-        opened.put([Record(id=f"{n}", scope="a", text=f"{n}")], now=NOW)
+        verbs.put(opened, [Record(id=f"{n}", scope="a", text=f"{n}")], now=NOW)
         identity = opened.identity
         opened.close()
         return identity
@@ -234,7 +235,7 @@ def test_many_openers_of_a_new_file_make_it_once(tmp_path: Path) -> None:
         with ThreadPoolExecutor(8) as pool:
             assert len(set(pool.map(open_one, range(8)))) == 1
         opened = SqliteStore(path)
-        assert opened.count(Where()) == 8
+        assert verbs.count(opened, Where()) == 8
         opened.close()
 
 

@@ -21,7 +21,7 @@ from eidet.store.contract import NOW, fact
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tiered import TieredStore
-from eidet.store.tiered.history import MOVED, joined, versions
+from eidet.store.tiered.history import MOVED, join_histories, versions
 
 ALL = Where()
 
@@ -92,13 +92,13 @@ def test_a_short_store_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> No
 
     ticks = [0.0]
     store = TieredStore(opening, SqliteStore(tmp_path / "l.db"), ticks=lambda: ticks[0])
-    store.put([fact("x"), fact("y", tier=Tier.LONG)], now=NOW)
+    verbs.put(store, [fact("x"), fact("y", tier=Tier.LONG)], now=NOW)
     assert [record.id for record in store.find(ALL)] == ["x", "y"]
     assert store.missing
     found.append(SqliteStore(tmp_path / "s.db"))
     ticks[0] += 10
     store.mend()
-    assert (found[0].count(ALL), store.health()["outbox"]["waiting"], store.missing) == (1, 0, ())
+    assert (verbs.count(found[0], ALL), store.health()["outbox"]["waiting"], store.missing) == (1, 0, ())
     store.close()
 
 
@@ -158,9 +158,9 @@ def test_tombstones_count_even_if_the_short_store_lost_its_own(tmp_path: Path) -
 
 def test_the_same_is_not_kept_in_both_tiers() -> None:
     store = TieredStore(RamStore(), RamStore())
-    store.put([fact("x", text="same", tier=Tier.LONG)], now=NOW)
-    (twin,) = store.put([fact("y", text="same")], now=NOW)
-    assert (twin.id, twin.uses, store.count(ALL)) == ("x", 1, 1)
+    verbs.put(store, [fact("x", text="same", tier=Tier.LONG)], now=NOW)
+    (twin,) = verbs.put(store, [fact("y", text="same")], now=NOW)
+    assert (twin.id, twin.uses, verbs.count(store, ALL)) == ("x", 1, 1)
 
 
 def test_a_memory_is_embedded_anew_in_both_stores() -> None:
@@ -178,9 +178,9 @@ def test_a_story_of_one_store_is_told_as_it_is() -> None:
         Event(what="created", id="x", scope="a", at=1.0),
         Event(what="forgotten", id="x", scope="a", at=2.0),
     ]
-    assert joined([told, []]) == told
+    assert join_histories([told, []]) == told
     left = [told[0], Event(what="forgotten", id="x", scope="a", at=2.0, by=MOVED)]
-    assert [event.what for event in joined([left])] == ["created"]
+    assert [event.what for event in join_histories([left])] == ["created"]
 
 
 def test_versions_that_cannot_be_told_again_are_left_out() -> None:
@@ -203,10 +203,11 @@ class TestWithValkey:
         made.remember("Ann has a dog", id="dog")
         assert {hit.id for hit in made.recall("Ann")} == {"now", "then", "dog"}
         record = made.get("now")
-        (moved,) = made.parts.store.recast([(record, record.but(tier=Tier.LONG))], now=NOW)
+        (moved,) = verbs.rewrite_form(made.parts.store, [(record, record.but(tier=Tier.LONG))], now=NOW)
+        assert moved is not None
         assert {hit.id for hit in made.recall("Ann")} == {"now", "then", "dog"}
         assert made.get("now").seq == moved.seq
-        assert made.parts.store._all.short.store.count(ALL) == 1
+        assert verbs.count(made.parts.store._members.short.store, ALL) == 1
         made.forget("dog")
         assert {hit.id for hit in made.recall("Ann")} == {"now", "then"}
 

@@ -151,7 +151,7 @@ class One(RuleBasedStateMachine):
     def everything_is_where_it_belongs(self) -> None:
         tiered = self.stores[1]
         assert isinstance(tiered, TieredStore)
-        short, long = (side.store for side in (tiered._all.short, tiered._all.long))
+        short, long = (side.store for side in (tiered._members.short, tiered._members.long))
         assert verbs.count(short, Where(tiers=(Tier.LONG,))) == 0
         assert verbs.count(long, Where(tiers=(Tier.SHORT, Tier.MIDDLE))) == 0
 

@@ -1,4 +1,4 @@
-"""What is counted rather than read, as SQL: the survey of the records, and where tallies belong."""
+"""What is counted rather than read, as SQL: the survey of the records."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
 
-from ...core.scope import Scope
 from ..rules import UNIQUE_KINDS
-from .filters import in_scope
-from .schema import records, tallies
+from .schema import records
 
 Test = ColumnElement[bool]
-
-
-def tallied_in(scope: Scope | None) -> list[Test]:
-    return [] if scope is None else [in_scope(scope, tallies.c.scope)]
 
 
 def survey_queries(

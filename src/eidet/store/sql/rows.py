@@ -11,12 +11,14 @@ from ...core.event import Event
 from ...core.record import Kind, Record, Tier, Trust, record_digest
 from ...core.state import NO_STATE, State, dump_state
 from ...core.validate import dump_json
-from ...quality import Tally
-from .. import Entry
 from .schema import records
 
 COLUMNS: Final = tuple(column.name for column in records.columns)
-ENTRY: Final = tuple(records.c[name] for name in Entry._fields)
+_ABSENT: Final = {"text": "''"} | dict.fromkeys(
+    ("data", "meta", "terms", "vector", "original", "sealed"), "NULL"
+)
+BARE_COLUMNS: Final = tuple(_ABSENT.get(name, name) for name in COLUMNS)  # a row without what it says
+_TERMS: Final = COLUMNS.index("terms")
 _KINDS: Final = {str(kind): kind for kind in Kind}
 _TIERS: Final = {str(tier): tier for tier in Tier}
 _TRUST: Final = {str(trust): trust for trust in Trust}
@@ -67,6 +69,16 @@ def record_of(row: Sequence[Any]) -> Record:
         raise Corrupt(
             f"the stored row {row[0]} is damaged ({error!r}); restore a copy or an export"
         ) from error
+
+
+def bare_record_of(row: Sequence[Any]) -> Record:
+    """A record without what it says; of a damaged row, what is needed to delete it."""
+    try:
+        return _record_of((*row[:_TERMS], b"", *row[_TERMS + 1 :]))
+    except (KeyError, ValueError, TypeError):
+        known = dict(zip(COLUMNS, row, strict=True))
+        names = ("seq", "id", "scope", "text", "agent", "created", "uses", "last_used", "version")
+        return Record(**{name: known[name] for name in names})
 
 
 def _record_of(row: Sequence[Any]) -> Record:
@@ -166,11 +178,3 @@ def event_of(row: Sequence[Any]) -> Event:
         version=version,
         before=None if before is None else json.loads(before),
     )
-
-
-def tally_of(row: Sequence[Any]) -> Tally:
-    scope, day, what, counts = row
-    try:
-        return Tally(scope, day, what, {name: int(count) for name, count in json.loads(counts).items()})
-    except (AttributeError, ValueError, TypeError) as error:
-        raise Corrupt(f"the tally of scope {scope} and day {day} is damaged ({error!r})") from error

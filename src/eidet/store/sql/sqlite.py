@@ -18,8 +18,9 @@ from ...core.errors import Corrupt, EidetError, Misconfigured, Refused, Unavaila
 from .. import Scrubbed
 from ..group_commit import Ticket, Turns
 from . import sqlite_json
+from .driver import Cursor, Row
 from .migrate import migrate
-from .relational import Cursor, RelationalStore, Row
+from .relational import RelationalStore
 
 T = TypeVar("T")
 

@@ -14,36 +14,34 @@ from sqlalchemy.sql.elements import ClauseElement
 
 from .. import Entry
 from ..rules import UNIQUE_KINDS
-from .rows import COLUMNS
+from .rows import BARE_COLUMNS, COLUMNS
 from .schema import events
+from .values import VALUE_TABLES, ValueTable
 
+KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
 _ALL: Final = ", ".join(COLUMNS)
+_BARE: Final = ", ".join(BARE_COLUMNS)
 _EVENT: Final = tuple(column.name for column in events.columns)
 _ENTRY: Final = ", ".join(Entry._fields)
-_KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
 
 _SQL: Final = {
-    "insert": f"INSERT INTO records ({_ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)}) "
+    "insert": f"INSERT INTO records ({_ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)})",
+    "insert_free": f"INSERT INTO records ({_ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)}) "
     "ON CONFLICT (scope, id) DO NOTHING",
     "log": f"INSERT INTO events ({', '.join(_EVENT)}) VALUES ({', '.join(':' + c for c in _EVENT)})",
-    "by_id": f"SELECT {_ALL} FROM records WHERE scope = :scope AND id = :id",
-    "twin": "SELECT seq FROM records WHERE scope = :scope AND digest = :digest "
-    f"AND kind IN ({_KINDS}) AND (expires IS NULL OR expires > :now) ORDER BY seq DESC LIMIT 1",
+    "twin": "SELECT 1 FROM records WHERE scope = :scope AND digest = :digest "
+    f"AND kind IN ({KINDS}) AND (expires IS NULL OR expires > :now) LIMIT 1",
     "remove": "DELETE FROM records WHERE seq = :seq",
-    "use": "UPDATE records SET uses = uses + :count, last_used = "
+    "use": "UPDATE records SET uses = uses + :times, last_used = "
     "CASE WHEN last_used > :when THEN last_used ELSE :when END WHERE scope = :scope AND id = :id",
-    "tallied": "SELECT scope, day, what, counts FROM tallies "
-    "WHERE scope = :scope AND day = :day AND what = :what",
-    "tally": "INSERT INTO tallies (scope, day, what, counts) VALUES (:scope, :day, :what, :counts) "
-    "ON CONFLICT (scope, day, what) DO UPDATE SET counts = excluded.counts",
-    "prune_tallies": "DELETE FROM tallies WHERE scope = :scope AND day < :since",
+    "replace_derived": "UPDATE records SET vector = :vector, terms = :terms WHERE seq = :seq",
     "history": "SELECT what, id, scope, moment, actor, version, earlier, born, author FROM events "
     "WHERE scope = :scope AND id = :id ORDER BY seq",
     "living": "SELECT created, agent FROM records WHERE scope = :scope AND id = :id",
     "censor": "UPDATE events SET earlier = NULL WHERE scope = :scope AND id = :id AND earlier IS NOT NULL",
-    "by_seq": f"SELECT {_ALL} FROM records WHERE seq = :seq",
-    "state_of": "SELECT seq, version, created, uses, last_used, agent FROM records "
-    "WHERE scope = :scope AND id = :id",
+    "edit": "UPDATE events SET earlier = :earlier "
+    "WHERE scope = :scope AND id = :id AND version = :version AND earlier IS NOT NULL",
+    "digests": "SELECT seq, digest FROM records WHERE scope = :scope",
     "held": "SELECT count(*) FROM records WHERE scope = :scope",
     # The same rows by two ways: along the table, or along the scope's index. What is not a plain
     # column cannot be looked up in an index, which keeps each statement on its way.
@@ -57,34 +55,15 @@ _SQL: Final = {
     "AND (what = 'moved' OR (:dead AND NOT EXISTS (SELECT 1 FROM records "
     "WHERE records.scope = events.scope AND records.id = events.id))) ORDER BY seq LIMIT :most",
     "prune": "DELETE FROM events WHERE seq = :seq",
-    "retell": "UPDATE events SET earlier = :earlier "
-    "WHERE scope = :scope AND id = :id AND version = :version AND earlier IS NOT NULL",
-    "settings": "SELECT name, value FROM settings "
-    "WHERE substr(name, 1, length(:prefix)) = :prefix ORDER BY name",
-    "setting": "SELECT value FROM settings WHERE name = :name",
-    "configure": "INSERT INTO settings (name, value) VALUES (:name, :value) "
-    "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-    "claim": "INSERT INTO settings (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING",
     "head": "SELECT (SELECT max(seq) FROM records), (SELECT max(seq) FROM events), "
     "(SELECT value FROM settings WHERE name = 'epoch'), (SELECT value FROM settings WHERE name = 'leapt')",
-    "witness": "SELECT id || ' ' || created FROM records WHERE seq = :seq "
+    "fingerprint": "SELECT id || ' ' || created FROM records WHERE seq = :seq "
     "UNION ALL SELECT id || ' ' || moment FROM events WHERE seq = :seq",
-    "stage": "INSERT INTO vectors_next (seq, vector) VALUES (:seq, :vector) "
-    "ON CONFLICT (seq) DO UPDATE SET vector = excluded.vector",
-    "staged": "SELECT max(seq) FROM vectors_next",
-    "unstage": "DELETE FROM vectors_next",
     "lacking": "SELECT count(*) FROM records WHERE vector IS NOT NULL "
     "AND seq NOT IN (SELECT seq FROM vectors_next)",
     "with_vector": "SELECT count(*) FROM records WHERE vector IS NOT NULL",
     "adopt": "UPDATE records SET vector = (SELECT vector FROM vectors_next n WHERE n.seq = records.seq) "
     "WHERE vector IS NOT NULL",
-    "graves": "SELECT EXISTS (SELECT 1 FROM tombstones)",
-    "grave": "SELECT moment FROM tombstones WHERE scope = :scope AND mark = :mark",
-    "entomb": "INSERT INTO tombstones (scope, mark, moment) VALUES (:scope, :mark, :moment) "
-    "ON CONFLICT (scope, mark) DO UPDATE SET moment = excluded.moment",
-    "exhume": "DELETE FROM tombstones WHERE scope = :scope AND mark = :mark",
-    "digests": "SELECT seq, digest FROM records WHERE scope = :scope",
-    "rewrite": "UPDATE records SET vector = :vector, terms = :terms WHERE seq = :seq",
 }
 
 
@@ -101,34 +80,81 @@ class Statement:
         return [values[name] for name in self.names]
 
 
+class ValueStatements:
+    """How one table of small values is written."""
+
+    __slots__ = ("clear", "remove", "set")
+
+    def __init__(self, table: ValueTable, statements: Statements) -> None:
+        key = " AND ".join(f"{name} = :{name}" for name in table.key)
+        marks = ", ".join(f":{name}" for name in (*table.key, table.value))
+        self.set = statements.compile(
+            f"INSERT INTO {table.name} ({table.columns}) VALUES ({marks}) "
+            f"ON CONFLICT ({', '.join(table.key)}) DO UPDATE SET {table.value} = excluded.{table.value}"
+        ).sql
+        self.remove = statements.compile(f"DELETE FROM {table.name} WHERE {key}").sql
+        self.clear = f"DELETE FROM {table.name}"
+
+
 class Statements:
     """The fixed statements, compiled for a dialect."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._fixed = {name: self._compile(sql) for name, sql in _SQL.items()}
+        self._fixed = {name: self.compile(sql) for name, sql in _SQL.items()}
+        self._writing = {name: ValueStatements(table, self) for name, table in VALUE_TABLES.items()}
         self.among = lru_cache(maxsize=1024)(self._among)
+        self.among_array = lru_cache(maxsize=16)(self._among_array)
+        self.values_among = lru_cache(maxsize=1024)(self._values_among)
+        self.values_where = lru_cache(maxsize=256)(self._values_where)
 
     def __getitem__(self, name: str) -> Statement:
         return self._fixed[name]
 
-    def _compile(self, sql: str) -> Statement:
+    def write_values(self, table: str) -> ValueStatements:
+        return self._writing[table]
+
+    def compile(self, sql: str) -> Statement:
         compiled: Any = text(sql).compile(dialect=self._dialect)
         return Statement(str(compiled), compiled.positiontup or ())
 
-    def _among(self, column: str, count: int) -> str:
-        """A scope's records whose id or seq is one of `count`. Parameters: the scope, then those."""
-        return self._held(column, f"IN ({', '.join(f':v{i}' for i in range(count))})")
+    def _among(self, column: str, count: int, bare: bool) -> str:
+        """A scope's records whose id, seq or digest is one of `count`. Parameters: the scope, then those."""
+        parameters = ", ".join(f":v{at}" for at in range(count))
+        return self._held(column, f"IN ({parameters})", bare)
 
-    def in_array(self, column: str, kind: str) -> str:
+    def _among_array(self, column: str, kind: str, bare: bool) -> str:
         """The same for a database that takes them as one value, an array of a kind."""
-        return self._held(column, f"= ANY(CAST(:values AS {kind}[]))")
+        return self._held(column, f"= ANY(CAST(:values AS {kind}[]))", bare)
 
-    def _held(self, column: str, test: str) -> str:
+    def _held(self, column: str, test: str, bare: bool) -> str:
+        """A scope's records whose id, seq or digest passes a test."""
         scope = "scope || ''" if column == "seq" else "scope"  # by seq, the scope is only checked
-        return self._compile(f"SELECT {_ALL} FROM records WHERE {scope} = :scope AND {column} {test}").sql
+        kinds = f" AND kind IN ({KINDS})" if column == "digest" else ""
+        columns = _BARE if bare else _ALL
+        return self.compile(
+            f"SELECT {columns} FROM records WHERE {scope} = :scope AND {column} {test}{kinds}"
+        ).sql
+
+    def _values_among(self, name: str, count: int) -> str:
+        """The values of `count` keys of a table. Parameters: the columns of each key."""
+        table = VALUE_TABLES[name]
+        test = " OR ".join(_key_test(table, at) for at in range(count))
+        return self.compile(f"SELECT {table.columns} FROM {table.name} WHERE {test}").sql
+
+    def _values_where(self, name: str, tests: tuple[str, ...], limit: int | None) -> Statement:
+        """The values of a table that pass all tests, by rising key."""
+        table = VALUE_TABLES[name]
+        where = f" WHERE {' AND '.join(tests)}" if tests else ""
+        end = "" if limit is None else f" LIMIT {limit:d}"
+        order = ", ".join(table.key)
+        return self.compile(f"SELECT {table.columns} FROM {table.name}{where} ORDER BY {order}{end}")
 
     def prepare(self, clause: ClauseElement) -> tuple[str, list[Any]]:
         """Any other statement, as text and values."""
         compiled: Any = clause.compile(dialect=self._dialect, compile_kwargs={"render_postcompile": True})
         return str(compiled), [compiled.params[name] for name in compiled.positiontup or ()]
+
+
+def _key_test(table: ValueTable, at: int) -> str:
+    return " AND ".join(f"{column} = :{column}_{at}" for column in table.key)

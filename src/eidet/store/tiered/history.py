@@ -12,6 +12,7 @@ from ...core.event import Event
 from ...core.record import Record, kind_of, tier_of, trust_of
 from ...core.state import State
 from ...core.validate import Json
+from .. import Transaction
 from ..rules import said_before, succeed
 
 MOVED: Final = "eidet:moved"  # by whom a copy was deleted that lives on in another store
@@ -27,7 +28,7 @@ _MAKE: Final[dict[str, Any]] = {
 }
 
 
-def joined(stories: Iterable[Sequence[Event]]) -> list[Event]:
+def join_histories(stories: Iterable[Sequence[Event]]) -> list[Event]:
     """One story out of those that each store tells. A record that moved has one life, not two."""
     told = [list(story) for story in stories if story]
     if len(told) == 1 and not any(event.by == MOVED for event in told[0]):
@@ -80,21 +81,31 @@ def _of_two(one: Event, other: Event) -> Event:
     return replace(first, before=first.before if first.before is not None else later.before)
 
 
+def copy_life(transaction: Transaction, record: Record, story: Sequence[Event]) -> Record:
+    """Writes a record with all that history tells of its versions; the record as it is stored now."""
+    first, *later = versions(record, story)
+    revisions = {event.version: event for event in story if event.what == "revised"}
+    (stored,) = transaction.insert([first])
+    for state in later:
+        transaction.remove([stored], [revisions[state.version]])
+        (stored,) = transaction.insert([state])
+    return stored
+
+
 def versions(record: Record, story: Sequence[Event]) -> list[Record]:
     """The record as it was in each version that is still told, oldest first; the last is as it is.
 
-    Written one after the other they make as many notes of a history; `befores` says what those tell. Where
-    that cannot be, only the last is given.
+    Written one after the other they make as many events. Where that cannot be, only the last is given.
     """
     states = [record]
-    for version, before in sorted(befores(story).items(), reverse=True):
+    for version, before in sorted(_befores(story).items(), reverse=True):
         if version != states[0].version:
             break
         states.insert(0, _unlike(_earlier(states[0].whole, before), states[0]))
     return states if _replayable(states) else [record]
 
 
-def befores(story: Sequence[Event]) -> dict[int, Mapping[str, Json]]:
+def _befores(story: Sequence[Event]) -> dict[int, Mapping[str, Json]]:
     """What the revisions of the last life still tell, by version."""
     born = max((at for at, event in enumerate(story) if event.what == "created"), default=0)
     return {e.version: e.before for e in story[born:] if e.what == "revised" and e.before is not None}

@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, Final, Protocol, TypeVar
 
 from ...core.errors import EidetError, Misconfigured, Unavailable
@@ -18,6 +19,7 @@ from ...core.record import Record
 from ...net.retry import Full
 from ...net.worker import BackgroundWorker
 from .. import Store
+from ..abilities import Leaps, LivesInFile, ReportsHealth
 
 log = logging.getLogger("eidet")
 
@@ -29,21 +31,19 @@ REST_SECONDS: Final = 1.0  # before a store that did not answer is asked again
 KNOCK_SECONDS: Final = 0.25  # that a caller waits to see whether a store is back; it may say nothing for long
 
 
-class Leaping(Store, Protocol):
+class LeapingStore(Store, Leaps, Protocol):
     """A store that can be told to give no seq up to some number."""
-
-    def leap(self, seq: int) -> None: ...
 
 
 Opening = Store | Callable[[], Store]
 
 
-def settled(seq: int) -> int:
+def common_seq(seq: int) -> int:
     """How far everybody has come when each store has come to this seq."""
     return seq * STEP + NOBODY
 
 
-class Side:
+class Member:
     """A store with its place among the others; opened when first asked. Safe from many threads.
 
     While it is down, one caller after each rest sees whether it is back; nobody else waits for it.
@@ -56,37 +56,38 @@ class Side:
         self.number = number
         self._clock = clock
         self._lock = threading.Lock()
-        self._store: Leaping | None = None
+        self._store: LeapingStore | None = None
         self._opening = opening if callable(opening) else lambda: opening
         self._door = threading.Lock()
         self._knocking = BackgroundWorker(f"eidet-{name}", self._look)
         self._again = 0.0
         self.error: str | None = None  # while it is down: why
         self.last_error: str | None = None
+        self.leaps_inside = False  # whether its transactions leap, too; learned at the first write
         self.came = 0  # the highest seq it is known to have come to
 
     @property
     def down(self) -> bool:
         return self.error is not None
 
-    def ask(self, job: Callable[[Leaping], T]) -> T:
+    def ask(self, job: Callable[[LeapingStore], T]) -> T:
         """What the store answers. After `Unavailable` it is left alone for a moment."""
         if self.error is not None:
             self._knock()
         try:
             answer = job(self.store)
         except Unavailable as error:
-            self._failed(error)
+            self.note_failure(error)
             raise
-        self._answered()
+        self._note_answer()
         return answer
 
-    def _answered(self) -> None:
+    def _note_answer(self) -> None:
         if self.error is not None:
             log.warning("the %s store is back", self.name)
             self.error = None
 
-    def _failed(self, error: Unavailable) -> None:
+    def note_failure(self, error: Unavailable) -> None:
         self.last_error = str(error)
         if isinstance(error, Full) or self._still_reads():
             return
@@ -98,28 +99,28 @@ class Side:
         """Whoever is first after the rest; `Unavailable` unless the store answers soon."""
         with self._door:
             if self._knocking.running or self._clock() < self._again:
-                raise self._is_down()
+                raise self._down_error()
             self._knocking.start()
         self._knocking.join(KNOCK_SECONDS)
         if self.error is not None:
-            raise self._is_down()
+            raise self._down_error()
 
     def _look(self) -> None:
         try:
             self.store.head()
         except Unavailable as error:
-            self._failed(error)
+            self.note_failure(error)
         except EidetError:
-            self._answered()  # whoever asks next is told what it says
+            self._note_answer()  # whoever asks next is told what it says
         else:
-            self._answered()
+            self._note_answer()
 
-    def _is_down(self) -> Unavailable:
+    def _down_error(self) -> Unavailable:
         return Unavailable(f"the {self.name} store is down: {self.error}", retry_after=REST_SECONDS)
 
     def _still_reads(self) -> bool:
         """A file on a full disk takes no writes, but is there."""
-        if getattr(self._store, "path", None) is None or self._store is None:
+        if self._store is None or not isinstance(self._store, LivesInFile):
             return False
         try:
             self._store.head()
@@ -128,72 +129,75 @@ class Side:
         return True
 
     @property
-    def store(self) -> Leaping:
+    def store(self) -> LeapingStore:
         with self._lock:
             if self._store is None:
                 self._store = self._open()
             return self._store
 
-    def _open(self) -> Leaping:
+    def _open(self) -> LeapingStore:
         """Those who waited while somebody else tried in vain do not try, too."""
         if self.error is not None and self._clock() < self._again:
-            raise self._is_down()
+            raise self._down_error()
         try:
-            return _leaping(self._opening(), self.name)
+            return _check_leaps(self._opening(), self.name)
         except Unavailable as error:
-            self._failed(error)
+            self.note_failure(error)
             raise
 
     @property
     def opened(self) -> Store | None:
         return self._store
 
-    def leap(self, seq: int) -> None:
-        if self.came < seq:
+    def try_leap(self, seq: int) -> None:
+        """Leaps if the store is there; else whoever asks next makes it leap."""
+        with suppress(Unavailable):
             self.ask(lambda store: store.leap(seq))
-            self.came = seq
 
-    # Seqs of all, and of this store.
+    def answers(self) -> bool:
+        """Whether the store is there, as far as is known; looks again if it is time."""
+        if self.error is not None:
+            with suppress(Unavailable):
+                self._knock()
+        return self.error is None
 
-    def inside(self, seq: int) -> int:
-        """What comes after `seq` of all comes after this one here."""
+    # Seqs of all members, and of this one.
+
+    def inner_seq(self, seq: int) -> int:
+        """Whatever comes after `seq` of all members comes after this one here."""
         return max((seq - self.number) // STEP, 0)
 
-    def outside(self, seq: int) -> int:
+    def outer_seq(self, seq: int) -> int:
         return seq * STEP + self.number
 
-    def told(self, record: Record) -> Record:
-        """As everybody sees it."""
-        return record.but(seq=self.outside(record.seq))
+    def owns(self, seq: int) -> bool:
+        return seq % STEP == self.number
 
-    def own(self, record: Record) -> Record:
-        """As this store knows it; one of another store has a seq that none has here."""
-        here = record.seq % STEP == self.number
-        return record.but(seq=record.seq // STEP if here else -1)
-
-    def all_told(self, records: Iterable[Record]) -> Iterator[Record]:
-        return map(self.told, records)
+    def outer(self, records: Iterable[Record | None]) -> list[Record]:
+        """The records that are there, with their seqs among those of all members."""
+        return [record.but(seq=self.outer_seq(record.seq)) for record in records if record is not None]
 
     def health(self) -> dict[str, Any]:
-        kind = type(self._store).__name__ if self._store is not None else None
-        tell = getattr(self._store, "health", None)
-        return {
+        store: object = self._store
+        report: dict[str, Any] = {
             "state": "down" if self.down else "up",
-            "store": kind,
+            "store": None if store is None else type(store).__name__,
             "error": self.error,
             "last_error": self.last_error,
-            **({} if tell is None else {"line": tell()}),
         }
+        if isinstance(store, ReportsHealth):
+            report["line"] = store.health()
+        return report
 
     def close(self) -> None:
         if self._store is not None:
             self._store.close()
 
 
-def _leaping(store: Store, name: str) -> Leaping:
-    if not hasattr(store, "leap"):
+def _check_leaps(store: Store, name: str) -> LeapingStore:
+    if not isinstance(store, Leaps):
         store.close()
         raise Misconfigured(
             f"{type(store).__name__} cannot be the {name} store of a tiered one: it has no `leap(seq)`"
         )
-    return store  # type: ignore[return-value]
+    return store

@@ -1,8 +1,8 @@
 """Records on their way from one store to another.
 
-A record that shall be kept elsewhere is first written, where it is, as it shall be: from then on it is out
-of place, which everybody can see by its tier. Then it is copied to where it belongs, then the copy that is
-out of place is deleted. Whatever breaks off in between, the record is there, and whoever looks next finishes.
+A write that moves a record copies it, and notes in the same transaction that it arrived. Then the old copy is
+deleted, then the note. A record that cannot be moved at once stays where it is, as it shall be: everybody
+sees by its tier that it is out of place. Whatever breaks off, whoever looks next finishes.
 """
 
 from __future__ import annotations
@@ -16,29 +16,31 @@ from ...core.errors import EidetError, Unavailable
 from ...core.event import Event
 from ...core.record import Record, Tier
 from ...core.where import Where
-from .. import verbs
+from .. import SETTINGS, Store, Transaction, verbs
 from ..rules import said_before
-from .history import MOVED, befores, versions
-from .member import LONG, OUTBOX, Side
-from .members import Together
+from .history import MOVED, copy_life, versions
+from .member import LONG, OUTBOX, STEP, LeapingStore, Member
+from .members import Members
+from .outbox import TIERS
 
 log = logging.getLogger("eidet")
 
 BATCH: Final = 500
 AT_ONCE: Final = 4  # batches that one mending moves
-BELONG: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,)}
+ARRIVED: Final = "arrived "  # a setting of the store where a record arrived: the seq it had before
+Key = tuple[str, str]  # scope, id
 
 
 def rank(record: Record) -> tuple[bool, int, bool, int]:
     """Which of two copies of a record counts: the higher. Their seqs are those of all stores."""
-    side = record.seq % 4
-    placed = (record.tier == Tier.LONG) == (side == LONG)
-    return side == OUTBOX, record.version, placed, record.seq
+    number = record.seq % STEP
+    placed = (record.tier == Tier.LONG) == (number == LONG)
+    return number == OUTBOX, record.version, placed, record.seq
 
 
-def newest(records: Iterable[Record]) -> dict[tuple[str, str], Record]:
+def newest(records: Iterable[Record]) -> dict[Key, Record]:
     """One copy of each record."""
-    found: dict[tuple[str, str], Record] = {}
+    found: dict[Key, Record] = {}
     for record in records:
         key = record.scope, record.id
         if key not in found or rank(found[key]) < rank(record):
@@ -46,95 +48,88 @@ def newest(records: Iterable[Record]) -> dict[tuple[str, str], Record]:
     return found
 
 
-def move(stores: Together, source: Side, target: Side, records: Sequence[Record], now: float) -> list[Record]:
-    """Copies records (with the seqs of their store) and deletes them here; as they are there, in order."""
-    with stores.gate.moving():
-        there = _copied(stores, source, target, records, now)
-        stores.write(source, lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED))
-    return [target.told(there[record.scope, record.id]) for record in records]
+# What a write moves.
 
 
-def _copied(
-    stores: Together, source: Side, target: Side, records: Sequence[Record], now: float
-) -> dict[tuple[str, str], Record]:
-    """What is there in this version or a later one was copied before, by whoever broke off."""
-    there = located(target, records)
-    fresh = [r for r in records if (r.scope, r.id) not in there or there[r.scope, r.id].version < r.version]
-    stories = [_story(source, r) if (r.scope, r.id) not in there else [] for r in fresh]
-    states = [s for record, story in zip(fresh, stories, strict=True) for s in versions(record, story)]
-    stored = stores.stored(target, lambda store: verbs.put(store, states, now=now, unique=False))
-    for record, story in zip(fresh, stories, strict=True):
-        if told := befores(story):
-            target.ask(partial(verbs.rewrite_history, scope=record.scope, id=record.id, before=told))
-    return there | {(record.scope, record.id): record for record in stored}
+def note_arrival(transaction: Transaction, old: Record, at: float) -> None:
+    transaction.set_values(SETTINGS, {f"{ARRIVED}{old.scope}\n{old.id}": f"{old.seq} {at!r}"})
 
 
-def _story(source: Side, record: Record) -> list[Event]:
-    """What is told of a record that was ever revised."""
-    return [] if record.version == 1 else source.ask(lambda store: store.history(record.scope, record.id))
+def finish_moves(members: Members) -> None:
+    _finish_arrivals(members, members.short, members.long)
+    _finish_arrivals(members, members.long, members.short)
 
 
-def located(side: Side, records: Sequence[Record]) -> dict[tuple[str, str], Record]:
-    """Those of the same scope and id in a store, with its own seqs."""
-    found: dict[tuple[str, str], Record] = {}
-    for scope in dict.fromkeys(record.scope for record in records):
-        ids = list(dict.fromkeys(record.id for record in records if record.scope == scope))
-        there = side.ask(lambda store, scope=scope, ids=ids: store.read(scope, ids))  # type: ignore[misc]
-        found |= {(scope, record.id): record for record in there if record is not None}
-    return found
+def _finish_arrivals(members: Members, source: Member, target: Member) -> None:
+    """Deletes what arrived elsewhere, as of then."""
+    notes = target.ask(lambda store: store.values(SETTINGS, prefix=ARRIVED))
+    if not notes:
+        return
+    moved: dict[float, list[Record]] = {}
+    for note, told in notes.items():
+        scope, _, _ = note.removeprefix(ARRIVED).partition("\n")
+        seq, when = told.split()
+        found = source.ask(partial(_read, scope=scope, keys=[int(seq)]))
+        moved.setdefault(float(when), []).extend(record for record in found if record is not None)
+    for at, records in moved.items():
+        _delete_copies(members, source, records, at)
+    target.ask(lambda store: store.write(partial(_clear_notes, notes=list(notes))))
 
 
-def mend(stores: Together, now: float) -> None:
+def _clear_notes(transaction: Transaction, notes: Sequence[str]) -> None:
+    transaction.set_values(SETTINGS, dict.fromkeys(notes))
+
+
+def _delete_copies(members: Members, source: Member, records: Sequence[Record], now: float) -> None:
+    """Deletes what lives on in another store."""
+    source.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED))
+    members.note_seq(source, source.ask(lambda store: store.head()).seq)
+
+
+# What was left behind.
+
+
+def mend(members: Members, now: float) -> None:
     """Brings everything to where it belongs, as far as those stores are there."""
-    ways = ((stores.short, stores.long), (stores.long, stores.short))
-    work = [partial(_deliver, stores, target, now) for target, _ in ways]
-    work += [partial(_straighten, stores, source, target, now) for source, target in ways]
-    for one in work:
+    ways = ((members.short, members.long), (members.long, members.short))
+    work = [partial(finish_moves, members)]
+    work += [partial(_deliver, members, target, now) for target, _ in ways]
+    work += [partial(_straighten, members, source, target, now) for source, target in ways]
+    for step in work:
         try:
-            one()
+            step()
         except Unavailable:
             log.debug("a store is down; what belongs there waits")
-    stores.put_box_away()
+    members.put_box_away()
 
 
-def _deliver(stores: Together, target: Side, now: float) -> None:
+def _deliver(members: Members, target: Member, now: float) -> None:
     """What waits in the outbox for a store, in the order it was written."""
-    while (box := stores.outbox) is not None and (records := stores.waiting.due(BELONG[target.name])):
-        _one_by_one_if_need_be(stores, box, records, partial(_handed_over, stores, box, target, now))
+    while (box := members.outbox) is not None and (records := members.waiting.due(target)):
+        _halve_if_refused(members, box, records, partial(_hand_over, members, box, target, now))
 
 
-def _handed_over(stores: Together, box: Side, target: Side, now: float, records: Sequence[Record]) -> None:
-    with stores.gate.moving():
-        _send(stores, box, target, records, now)
-        box.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED))
+def _hand_over(members: Members, box: Member, target: Member, now: float, records: Sequence[Record]) -> None:
+    with members.gate.moving():
+        _send(members, box, target, records, now)
+        _delete_delivered(box, records, now)
 
 
-def _one_by_one_if_need_be(
-    stores: Together, source: Side, records: Sequence[Record], move: Callable[[Sequence[Record]], object]
-) -> None:
-    """What a store will not take is set aside for a while: the rest does not wait for it."""
-    try:
-        move(records)
-    except Unavailable:
-        raise
-    except EidetError as error:
-        if len(records) == 1:
-            stores.aside.put(source, records[0].seq, f"record {records[0].id!r}", error)
-            return
-        half = len(records) // 2
-        for some in (records[:half], records[half:]):
-            _one_by_one_if_need_be(stores, source, some, move)
+def _delete_delivered(box: Member, records: Sequence[Record], now: float) -> None:
+    box.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED))
 
 
-def _send(stores: Together, box: Side, target: Side, records: Sequence[Record], now: float) -> None:
+def _send(members: Members, box: Member, target: Member, records: Sequence[Record], now: float) -> None:
     """As if they were written now, one version after the other.
 
     What was sent before by whoever broke off is not sent again.
     """
-    there = located(target, records)
-    fresh = [r for r in records if not _was_sent(there.get((r.scope, r.id)), r)]
-    states = [state for record in fresh for state in versions(record, _story(box, record))]
-    stores.stored(target, lambda store: verbs.put(store, states, now=now, unique=False))
+    there = _read_copies(target, records)
+    states: list[Record] = []
+    for record in records:
+        if not _was_sent(there.get((record.scope, record.id)), record):
+            states += versions(record, _read_story(box, record))
+    _write_above(members, target, lambda store: verbs.put(store, states, now=now, unique=False))
 
 
 def _was_sent(there: Record | None, record: Record) -> bool:
@@ -145,32 +140,88 @@ def _was_sent(there: Record | None, record: Record) -> bool:
     return revised or not said_before(there, record)
 
 
-def _straighten(stores: Together, source: Side, target: Side, now: float) -> None:
-    """Records that are out of place: somebody broke off, or a store was down."""
-    stray = Where(tiers=BELONG[target.name])
+def _halve_if_refused(
+    members: Members, source: Member, records: Sequence[Record], move: Callable[[Sequence[Record]], object]
+) -> None:
+    """What a store will not take is set aside for a while: the rest does not wait for it."""
+    try:
+        move(records)
+    except Unavailable:
+        raise
+    except EidetError as error:
+        if len(records) == 1:
+            members.aside.put(source, records[0].seq, f"record {records[0].id!r}", error)
+            return
+        half = len(records) // 2
+        for some in (records[:half], records[half:]):
+            _halve_if_refused(members, source, some, move)
+
+
+def _straighten(members: Members, source: Member, target: Member, now: float) -> None:
+    """Records that are out of place: their store was down, or would not take them."""
+    stray = Where(tiers=TIERS[target.name])
     for _ in range(AT_ONCE):
-        passed = stores.aside.seqs(source)
-        most = BATCH + len(passed)
-        found = source.ask(lambda store, most=most: store.find(stray, limit=most))  # type: ignore[misc]
+        passed = members.aside.seqs(source)
+        found = source.ask(partial(_find_first, where=stray, limit=BATCH + len(passed)))
         strays = [record for record in found if record.seq not in passed][:BATCH]
         if not strays:
             return
-        _one_by_one_if_need_be(stores, source, strays, lambda some: move(stores, source, target, some, now))
+        _halve_if_refused(members, source, strays, partial(_move, members, source, target, now))
 
 
-def moved_home(
-    stores: Together, side: Side, records: Sequence[Record], now: float
-) -> dict[tuple[str, str], Record]:
-    """Takes those to where they belong that are not there; later, if that store is down."""
-    last = {(record.scope, record.id): record for record in records}
-    strays = [record for record in last.values() if stores.home(record) is not side]
-    if not strays or side is stores.outbox:
-        return {}
-    try:
-        there = move(stores, side, stores.home(strays[0]), strays, now)
-    except Unavailable:
-        return {}
-    except EidetError as error:  # it is kept, and offered again by whoever mends
-        log.warning("%d records stay in the %s store for now: %s", len(strays), side.name, error)
-        return {}
-    return {(record.scope, record.id): record for record in there}
+def _move(members: Members, source: Member, target: Member, now: float, records: Sequence[Record]) -> None:
+    lives = [(record, _read_story(source, record)) for record in records]
+    with members.gate.moving():
+        _write_above(members, target, lambda store: store.write(partial(_copy_lives, lives=lives)))
+        _delete_copies(members, source, records, now)
+
+
+def _copy_lives(transaction: Transaction, lives: Sequence[tuple[Record, Sequence[Event]]]) -> None:
+    """What is there in this version or a later one was copied before, by whoever broke off."""
+    for record, story in lives:
+        (there,) = transaction.read(record.scope, [record.id])
+        if there is None:
+            copy_life(transaction, record, story)
+        elif there.version < record.version:
+            event = Event(what="revised", id=record.id, scope=record.scope, at=0.0, version=record.version)
+            transaction.remove([there], [_last_revision(story) or event])
+            transaction.insert([record])
+
+
+def _last_revision(story: Sequence[Event]) -> Event | None:
+    revisions = [event for event in story if event.what == "revised"]
+    return revisions[-1] if revisions else None
+
+
+def _write_above(members: Members, member: Member, job: Callable[[LeapingStore], object]) -> None:
+    """A write whose seqs come after all that this process has seen."""
+    if member.came < members.floor:
+        member.ask(lambda store: store.leap(members.floor))
+    member.ask(job)
+    members.note_seq(member, member.ask(lambda store: store.head()).seq)
+
+
+def _find_first(store: Store, where: Where, limit: int) -> list[Record]:
+    return store.find(where, limit=limit)
+
+
+def _read_copies(member: Member, records: Sequence[Record]) -> dict[Key, Record]:
+    """Those of the same scope and id in a store, with its own seqs."""
+    ids: dict[str, dict[str, None]] = {}
+    for record in records:
+        ids.setdefault(record.scope, {})[record.id] = None
+    found: list[Record | None] = []
+    for scope, some in ids.items():
+        found += member.ask(partial(_read, scope=scope, keys=list(some)))
+    return {(record.scope, record.id): record for record in found if record is not None}
+
+
+def _read(store: Store, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
+    return store.read(scope, keys)
+
+
+def _read_story(source: Member, record: Record) -> list[Event]:
+    """What is told of a record that was ever revised."""
+    if record.version == 1:
+        return []
+    return source.ask(lambda store: store.history(record.scope, record.id))

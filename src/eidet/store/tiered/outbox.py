@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ...core.errors import Corrupt, EidetError, Unavailable
+from ...core.errors import Corrupt, EidetError
 from ...core.record import Record, Tier
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import verbs
-from .member import OUTBOX, Leaping, Side
+from .member import OUTBOX, LeapingStore, Member
 from .outbox_file import Outbox
 
 log = logging.getLogger("eidet")
 
 BATCH: Final = 500  # records that are sent at once …
 BATCH_CHARS: Final = 1 << 21  # … unless they are so long that it would take long
+TIERS: Final = {"short": (Tier.SHORT, Tier.MIDDLE), "long": (Tier.LONG,)}  # what belongs there
 ASIDE_SECONDS: Final = 60.0  # before what a store would not take is offered again
 
 
@@ -38,24 +39,24 @@ class Aside:
         self._clock = clock
         self._kept: dict[tuple[str, int], Refusal] = {}
 
-    def put(self, side: Side, seq: int, name: str, error: EidetError) -> None:
-        if (side.name, seq) not in self._kept:
-            log.warning("%s stays in the %s for now: %s", name, side.name, error)
-        self._kept[side.name, seq] = Refusal(name, str(error), self._clock() + ASIDE_SECONDS)
+    def put(self, member: Member, seq: int, name: str, error: EidetError) -> None:
+        if (member.name, seq) not in self._kept:
+            log.warning("%s stays in the %s for now: %s", name, member.name, error)
+        self._kept[member.name, seq] = Refusal(name, str(error), self._clock() + ASIDE_SECONDS)
 
-    def seqs(self, side: Side) -> set[int]:
+    def seqs(self, member: Member) -> set[int]:
         """Those of a store that are passed over now."""
         now = self._clock()
-        return {seq for (name, seq), one in self._kept.items() if name == side.name and now < one.until}
+        return {seq for (name, seq), one in self._kept.items() if name == member.name and now < one.until}
 
-    def gone(self, side: Side, there: Container[int]) -> None:
+    def drop_gone(self, member: Member, there: Container[int]) -> None:
         """Forgets what is no longer there."""
         for name, seq in list(self._kept):
-            if name == side.name and seq not in there:
+            if name == member.name and seq not in there:
                 del self._kept[name, seq]
 
-    def told(self, side: Side) -> list[Refusal]:
-        return [kept for (name, _), kept in sorted(self._kept.items()) if name == side.name]
+    def refusals(self, member: Member) -> list[Refusal]:
+        return [kept for (name, _), kept in sorted(self._kept.items()) if name == member.name]
 
 
 class Waiting:
@@ -63,24 +64,20 @@ class Waiting:
 
     def __init__(self, folder: Path | None, aside: Aside) -> None:
         self.folder = folder
-        self.side: Side | None = None
+        self.member: Member | None = None
         self._aside = aside
         self._box: Outbox | None = None
         self._lock = threading.RLock()
         self._unreadable: dict[str, str] = {}
 
-    def made(self) -> Side:
+    def make(self) -> None:
         with self._lock:
-            if self.side is None:
-                if self.folder is None:
-                    raise Unavailable("there is no outbox: name a folder for it, TieredStore(…, outbox=…)")
+            if self.member is None and self.folder is not None:
                 self._hold(Outbox.new(self.folder))
-            assert self.side is not None
-            return self.side
 
     def _hold(self, box: Outbox) -> None:
         self._box = box
-        self.side = Side("outbox", OUTBOX, box.store)
+        self.member = Member("outbox", OUTBOX, box.store)
 
     def adopt(self) -> None:
         """What processes left behind that are no more. A file that cannot be read is left alone."""
@@ -89,70 +86,78 @@ class Waiting:
         with self._lock:
             self._unreadable.clear()
             for left in Outbox.left_behind(self.folder, self._unreadable):
-                if not left.store.count(Where()):
+                if not verbs.count(left.store, Where()):
                     left.remove()
                 elif self._box is None:
                     self._hold(left)
                 else:
                     self._box.take_over(left)
 
-    def due(self, tiers: Sequence[Tier]) -> list[Record]:
-        """The first that can be sent, in the order they were written; those set aside are passed over."""
-        if self.side is None:
+    def due(self, target: Member) -> list[Record]:
+        """The first that can be sent there, in the order of writing; those set aside are passed over."""
+        if self.member is None:
             return []
-        passed = self._aside.seqs(self.side)
-        where = Where(tiers=tuple(tiers))
-        found = self.side.ask(lambda store: self._found(store, where, BATCH + len(passed)))
+        passed = self._aside.seqs(self.member)
+        where = Where(tiers=TIERS[target.name])
+        found = self.member.ask(lambda store: self._find(store, where, BATCH + len(passed)))
         return _first([record for record in found if record.seq not in passed])
 
-    def _found(self, store: Leaping, where: Where, limit: int) -> list[Record]:
+    def _find(self, store: LeapingStore, where: Where, limit: int) -> list[Record]:
         try:
             return store.find(where, limit=limit)
         except Corrupt:
-            seqs = sorted(
-                (seq, path)
-                for path in verbs.count_scopes(store)
-                for seq in store.match(where.within(Scope(path)))
-            )
-            read = (self._one(store, path, seq) for seq, path in seqs)
-            return [record for record in read if record is not None][:limit]
+            read: list[Record | None] = []
+            for path in verbs.count_scopes(store):
+                seqs = store.match(where.within(Scope(path)))
+                read += [self._read_one(store, path, seq) for seq in seqs]
+            readable = [record for record in read if record is not None]
+            return sorted(readable, key=lambda record: record.seq)[:limit]
 
-    def _one(self, store: Leaping, scope: str, seq: int) -> Record | None:
-        assert self.side is not None
+    def _read_one(self, store: LeapingStore, scope: str, seq: int) -> Record | None:
+        assert self.member is not None
         try:
             return store.read(scope, [seq])[0]
         except Corrupt as error:
-            self._aside.put(self.side, seq, "a damaged record", error)
+            self._aside.put(self.member, seq, "a damaged record", error)
             return None
 
     def put_away(self) -> bool:
         """Removes the outbox if nothing waits in it any more; whether it did."""
         with self._lock:
-            if self._box is None or self._box.store.count(Where()):
+            if self._box is None or verbs.count(self._box.store, Where()):
                 return False
             self._box.remove()
-            self._aside.gone(self._held, ())
-            self._box = self.side = None
+            self._aside.drop_gone(self._held, ())
+            self._box = self.member = None
             return True
 
     @property
-    def _held(self) -> Side:
-        assert self.side is not None
-        return self.side
+    def _held(self) -> Member:
+        assert self.member is not None
+        return self.member
 
     def count(self) -> int:
         with self._lock:
-            return 0 if self._box is None else self._box.store.count(Where())
+            return 0 if self._box is None else verbs.count(self._box.store, Where())
 
     def stuck(self) -> list[Refusal]:
         """What the store it belongs to would not take."""
         with self._lock:
             if self._box is None:
                 return []
-            if refused := self._aside.told(self._held):
-                self._aside.gone(self._held, set(self._box.store.match(Where())))
-                refused = self._aside.told(self._held)
+            if refused := self._aside.refusals(self._held):
+                self._aside.drop_gone(self._held, set(self._box.store.match(Where())))
+                refused = self._aside.refusals(self._held)
             return refused
+
+    def reason_to_wait(self) -> str | None:
+        """Why nothing may be done yet that needs every record in its store."""
+        stuck = self.stuck()
+        if waiting := self.count() - len(stuck):
+            return f"{waiting:,} records still wait in the outbox: try again"
+        if stuck:
+            return f"{stuck[0].record} is rejected by its store ({stuck[0].why}): revise or forget it first"
+        return None
 
     def health(self) -> dict[str, Any]:
         stuck = self.stuck()
@@ -167,7 +172,7 @@ class Waiting:
     def close(self) -> None:
         if self._box is not None:
             self._box.close()
-            self._box = self.side = None
+            self._box = self.member = None
 
 
 def _first(records: list[Record]) -> list[Record]:

@@ -17,6 +17,7 @@ from typing import BinaryIO, Final
 from ...core.errors import EidetError, Unavailable
 from ...core.record import Record
 from ...core.where import Where
+from .. import verbs
 from ..sql.sqlite import SqliteStore
 
 log = logging.getLogger("eidet")
@@ -68,13 +69,13 @@ class Outbox:
         """All that waits in another one waits here; of what waits in both, what was written last."""
         while waiting := other.store.find(Where(), limit=BATCH):
             last = [r for r in waiting if _written(self.store, r) <= _written(other.store, r)]
-            self.store.put(last, now=waiting[-1].created, unique=False)
-            other.store.bury(waiting, now=waiting[-1].created)
+            verbs.put(self.store, last, now=waiting[-1].created, unique=False)
+            verbs.delete_unchanged(other.store, waiting, now=waiting[-1].created)
         other.remove()
 
     def close(self) -> None:
         """An empty one is removed."""
-        if self.store.count(Where()):
+        if verbs.count(self.store, Where()):
             self.store.close()
             self._lock.close()
         else:

@@ -1,241 +1,159 @@
-"""Putting records where they belong, as one store would."""
+"""Writing to all members at once: each is held by the one before it, the long one outermost.
+
+The innermost commits first. If a later one fails, what was new is taken back. A member that does not answer
+takes no part: the job runs again, and what belongs to that member waits in the outbox.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, TypeVar
 
 from ...core.errors import Conflict, EidetError, Unavailable
-from ...core.record import Record
-from .. import Claim, Erasure, Look, Watch, verbs
-from ..rules import UNIQUE_KINDS, Entombed, check_entombed, check_expected
-from .member import STEP, Leaping, Side
-from .members import Together
-from .moving import located, moved_home, newest
+from .. import Head, Store, Transaction, Use, verbs
+from .joint import JointTransaction, Moves, Written
+from .member import Member
+from .members import Members
+from .moving import finish_moves
+from .parts import CannotWait, MemberFailed, MustMove, NeedsOutbox, Parts, RanAgain, as_failure_of
 
-GRAVES: Final = "graves"  # of the long store: set once anything was forgotten for good
-Key = tuple[str, str]
+T = TypeVar("T")
+Job = Callable[[Transaction], T]
 
-
-class _Asked(NamedTuple):
-    """How a put was asked for."""
-
-    now: float
-    unique: bool
-    expect: int | None
-    by: str | None
+RERUNS: Final = 100  # of a write whose members are changed by others all the time
 
 
-def put(
-    stores: Together,
-    records: Sequence[Record],
-    *,
-    now: float,
-    unique: bool,
-    expect: int | None,
-    by: str | None,
-    watch: Watch | None,
-) -> list[Record]:
-    """See `Store.put`. What belongs to a store that is down goes to the outbox."""
-    asked = _Asked(now, unique, expect, by)
-    there = whereabouts(stores, records)
-    _check_versions(stores, records, there, expect)
-    _check_graves(stores, records, watch)
-    twins = _twins(stores, [r for r in records if (r.scope, r.id) not in there], asked)
-    sides = {stores.side(_number(stores, record, there)) for record in records}
-    if len(sides) == 1 and not twins and {stores.home(record) for record in records} == sides:
-        stored = _written(stores, records, list(range(len(records))), there, asked, watch)
-    else:
-        stored = _one_by_one(stores, records, there, asked, watch)
-    if watch is not None and watch.again:
-        _exhume(stores, records, watch)
-    return stored
-
-
-def _one_by_one(
-    stores: Together, records: Sequence[Record], before: dict[Key, Record], asked: _Asked, watch: Watch | None
-) -> list[Record]:
-    """Where the stores have to take turns. If one fails, what was new is taken back."""
-    stored: list[Record] = []
-    for at, record in enumerate(records):
-        there = whereabouts(stores, [record])
-        twin = None if there else _twins(stores, [record], asked).get((record.scope, record.id))
+def write(members: Members, job: Job[T], now: float) -> tuple[T, list[Use]]:
+    """The job's answer, and the uses of records that may be in a member that is away."""
+    away = {member: _why(member) for member in (members.long, members.short) if not member.answers()}
+    moves = Moves.ASK
+    for _ in range(RERUNS):
         try:
-            if twin is None:
-                stored += _written(stores, records, [at], there, asked, watch)
-            else:
-                stored.append(_used(stores, *twin, asked.now))
+            return _attempt(members, job, away, moves, now)
+        except MemberFailed as failed:
+            _give_up_on(failed, members, away)
+        except MustMove:
+            moves = Moves.ALLOWED
+        except NeedsOutbox:
+            members.open_outbox()
+        except CannotWait as refused:
+            raise Unavailable(str(refused), retry_after=1.0) from refused
+        except RanAgain:
+            continue
         except EidetError:
-            _take_back(stores, stored, before, asked.now)
+            if moves is not Moves.ALLOWED:
+                raise
+            moves = Moves.NEVER  # a store would not take what moves: that is tried again by whoever mends
+    raise Unavailable(f"the stores kept changing; gave up after {RERUNS} attempts", retry_after=1.0)
+
+
+def _why(member: Member) -> Unavailable:
+    return Unavailable(f"the {member.name} store is down: {member.error}", retry_after=1.0)
+
+
+def _give_up_on(failed: MemberFailed, members: Members, away: dict[Member, Unavailable]) -> None:
+    """The next attempt does without this member; raises if it cannot."""
+    member, error = failed.member, failed.error
+    if member not in away:
+        member.note_failure(error)
+        members.notice()
+    if away or member is members.outbox:
+        raise error
+    away[member] = error
+
+
+def _attempt(
+    members: Members, job: Job[T], away: dict[Member, Unavailable], moves: Moves, now: float
+) -> tuple[T, list[Use]]:
+    if len(away) == 2:
+        raise away[members.long]
+    write = _Write(Parts(members, away), moves, now)
+    quiet: AbstractContextManager[None] = nullcontext()
+    if moves is Moves.ALLOWED:
+        quiet = members.gate.moving()
+    with quiet:
+        answer = write.run(job)
+    return answer, write.written.unknown_uses
+
+
+class _Write:
+    """One attempt."""
+
+    def __init__(self, parts: Parts, moves: Moves, now: float) -> None:
+        self._parts, self._moves, self._now = parts, moves, now
+        self._members = parts.members
+        self._committed: list[Member] = []
+        self.written = Written()
+
+    def run(self, job: Job[T]) -> T:
+        present = [member for member in self._members.all if member not in self._parts.away]
+        for member in present:
+            self._leap(member)
+        self._members.writer = threading.get_ident()
+        try:
+            answer = self._run_inside(present, job)
+        except BaseException:
+            self._take_back()
             raise
-    return stored
+        finally:
+            self._members.writer = None
+        self._finish()
+        return answer
 
+    def _leap(self, member: Member) -> None:
+        """For a member whose transactions cannot leap."""
+        floor = self._members.floor
+        if not member.leaps_inside and member.came < floor:
+            with as_failure_of(member):
+                member.ask(lambda store: store.leap(floor))
+            member.came = floor
 
-def _number(stores: Together, record: Record, there: dict[Key, Record]) -> int:
-    """Of the store that writes a record: that which has it, or else its home."""
-    old = there.get((record.scope, record.id))
-    return stores.home(record).number if old is None else old.seq % STEP
+    def _run_inside(self, pending: Sequence[Member], job: Job[T]) -> T:
+        if not pending:
+            return self._run_job(job)
+        member, *others = pending
 
+        def run_part(transaction: Transaction) -> T:
+            self._parts.open(member, transaction)
+            return self._run_inside(others, job)
 
-def whereabouts(stores: Together, records: Sequence[Record]) -> dict[Key, Record]:
-    """Where each record is now (by its seq), in the copy that counts."""
-    found = stores.asked(lambda side, _: [side.told(r) for r in located(side, records).values()])
-    return newest(record for _, told in found for record in told)
+        with as_failure_of(member):
+            answer = member.ask(lambda store: store.write(run_part))
+        self._committed.append(member)
+        return answer
 
-
-def _check_versions(
-    stores: Together, records: Sequence[Record], there: dict[Key, Record], expect: int | None
-) -> None:
-    if expect is None:
-        return
-    if len({(record.scope, record.id) for record in records}) < len(records):
-        raise Conflict("a record cannot be changed twice from one version")
-    for record in records:
-        old = there.get((record.scope, record.id))
-        if old is None and (missing := stores.missing()):
-            raise Unavailable(
-                f"the {missing[0]} store is down: whether {record.id!r} is at version {expect} is unknown",
-                retry_after=1.0,
-            )
-        check_expected(expect, old, record.id)
-
-
-def _twins(stores: Together, records: Sequence[Record], asked: _Asked) -> dict[Key, tuple[Side, Record]]:
-    """Where the newest that says what a new record says is in a store other than its own."""
-    new = [record for record in records if record.kind in UNIQUE_KINDS] if asked.unique else []
-    if not new:
-        return {}
-    best: dict[Key, tuple[int, Side, Record]] = {}
-    for side, twins in stores.asked(lambda _, store: twins_in(store, new, asked.now)):
-        for record, twin in zip(new, twins, strict=True):
-            key = record.scope, record.id
-            if twin is not None and (key not in best or best[key][0] < side.outside(twin.seq)):
-                best[key] = side.outside(twin.seq), side, twin
-    homes = {(record.scope, record.id): stores.home(record) for record in new}
-    return {key: (side, twin) for key, (_, side, twin) in best.items() if side is not homes[key]}
-
-
-class _Seen(EidetError):
-    """Ends a look that shall change nothing."""
-
-
-def twins_in(store: Leaping, records: Sequence[Record], now: float) -> list[Record | None]:
-    """A living fact or document for each record that says the same; the newest, None where there is none."""
-    ask: Callable[..., list[Record | None]] | None = getattr(store, "twins", None)
-    if ask is not None:
-        return ask(records, now=now)
-    seen: list[Record] = []
-
-    def plan(look: Look) -> Erasure:
-        seen.extend(look.twins([record.but(seq=-1) for record in records]))
-        raise _Seen
-
-    with suppress(_Seen):
-        verbs.erase(store, plan, now=now)
-    alive = [r for r in seen if r.kind in UNIQUE_KINDS and (r.expires is None or r.expires > now)]
-    by_content: dict[Any, Record] = {(r.scope, r.digest): r for r in sorted(alive, key=lambda r: r.seq)}
-    return [by_content.get((record.scope, record.digest)) for record in records]
-
-
-def _used(stores: Together, side: Side, twin: Record, now: float) -> Record:
-    stores.write(side, lambda store: verbs.add_uses(store, {(twin.scope, twin.id): (1, now)}))
-    (record,) = side.ask(lambda store: store.read(twin.scope, [twin.id]))
-    return side.told(record or twin)
-
-
-def _written(
-    stores: Together,
-    records: Sequence[Record],
-    places: list[int],
-    there: dict[Key, Record],
-    asked: _Asked,
-    watch: Watch | None,
-) -> list[Record]:
-    """Some of the records of a call, which one store writes; then they are taken home."""
-    side = stores.side(_number(stores, records[places[0]], there))
-    assert side is not None
-    try:
-        stored = _put_in(stores, side, records, places, asked, watch)
-    except Unavailable:
-        if asked.expect is not None or side is stores.outbox:
+    def _run_job(self, job: Job[T]) -> T:
+        joint = JointTransaction(self._parts, self._moves)
+        self.written = joint.written
+        try:
+            answer = job(joint)
+        except Conflict as error:
+            if self._parts.away and error.current is None:
+                raise CannotWait(f"whether that is so is not known while a store is down: {error}") from error
             raise
-        side = stores.box()
-        stored = _put_in(stores, side, records, places, asked, watch)
-    moved = moved_home(stores, side, stored, asked.now)
-    return [moved.get((record.scope, record.id), side.told(record)) for record in stored]
+        joint.finish()
+        return answer
+
+    def _take_back(self) -> None:
+        """What was new of a write that cannot be done as a whole."""
+        for member in self._committed:
+            inserted = self.written.inserted.get(member, ())
+            new = [record for record in inserted if (record.scope, record.id) in self.written.new]
+            member.ask(partial(verbs.delete_unchanged, records=new, now=self._now))
+
+    def _finish(self) -> None:
+        for member, records in self.written.inserted.items():
+            self._members.note_seq(member, records[-1].seq)
+        for member in self.written.removed:
+            with suppress(Unavailable):
+                self._members.note_seq(member, member.ask(read_head).seq)
+        if self.written.moved:
+            with suppress(Unavailable):
+                finish_moves(self._members)
 
 
-def _put_in(
-    stores: Together,
-    side: Side,
-    records: Sequence[Record],
-    places: list[int],
-    asked: _Asked,
-    watch: Watch | None,
-) -> list[Record]:
-    own = [records[at] for at in places]
-    minded = None if watch is None else _part(stores, side, own, places, watch)
-    try:
-        return stores.stored(
-            side,
-            lambda store: verbs.put(
-                store, own, now=asked.now, unique=asked.unique, expect=asked.expect, by=asked.by, watch=minded
-            ),
-        )
-    except Entombed as error:
-        raise Entombed(error.scope, {places[at]: since for at, since in error.found.items()}) from error
-
-
-def _take_back(stores: Together, stored: list[Record], there: dict[Key, Record], now: float) -> None:
-    """What was new of a call that cannot be done as a whole."""
-    for side in stores.sides:
-        new = [
-            side.own(record)
-            for record in stored
-            if record.seq % STEP == side.number and (record.scope, record.id) not in there
-        ]
-        if new:
-            stores.write(side, partial(verbs.delete_unchanged, records=new, now=now))
-
-
-# What was forgotten for good.
-
-
-def _part(stores: Together, side: Side, own: Sequence[Record], places: list[int], watch: Watch) -> Watch:
-    """The watch over some of the records; what they were made of may be in another store."""
-
-    def claims() -> list[Claim]:
-        told = watch.claims()
-        return [_elsewhere(stores, side, record, told[at]) for record, at in zip(own, places, strict=True)]
-
-    return watch._replace(claims=claims)
-
-
-def _elsewhere(stores: Together, side: Side, record: Record, claim: Claim) -> Claim:
-    there = {id for id, _ in claim.made_of if _is_there(stores, record.scope, id, but=side)}
-    return claim._replace(made_of=[pair for pair in claim.made_of if pair[0] not in there])
-
-
-def _is_there(stores: Together, scope: str, id: str, but: Side | None = None) -> bool:
-    others = [side for side in stores.sides if side is not but and not side.down]
-    return any(side.ask(lambda store: store.read(scope, [id]))[0] is not None for side in others)
-
-
-def _check_graves(stores: Together, records: Sequence[Record], watch: Watch | None) -> None:
-    """By the tombstones of all stores: one of them may have lost its own."""
-    if watch is None or not stores.has_graves():
-        return
-
-    def since(scope: str, mark: bytes) -> float | None:
-        found = stores.asked(lambda _, store: verbs.tombstones_in(store, scope, [mark]))
-        return next((told[mark] for _, told in found if mark in told), None)
-
-    check_entombed(records, watch.claims(), watch, since, partial(_is_there, stores))
-
-
-def _exhume(stores: Together, records: Sequence[Record], watch: Watch) -> None:
-    if stores.has_graves():
-        for record, claim in zip(records, watch.claims(), strict=True):
-            stores.everyone(lambda _, store, r=record, c=claim: verbs.lift_tombstones(store, r.scope, c.says))  # type: ignore[misc]
+def read_head(store: Store) -> Head:
+    return store.head()

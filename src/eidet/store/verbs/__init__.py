@@ -6,7 +6,15 @@ values.py     settings, leases, counts, uses, staged vectors
 reading.py    scan, counts, quality_counts, fingerprint, what depends on a store's abilities
 """
 
-from .erasing import StoreReader, erase, lift_tombstones, tombstones_in
+from .erasing import (
+    StoreReader,
+    erase,
+    find_derived,
+    find_derived_in,
+    find_same,
+    lift_tombstones,
+    tombstones_in,
+)
 from .reading import (
     compact,
     count,
@@ -46,6 +54,9 @@ __all__ = [
     "delete_unchanged",
     "delete_where",
     "erase",
+    "find_derived",
+    "find_derived_in",
+    "find_same",
     "fingerprint",
     "get_setting",
     "get_settings",

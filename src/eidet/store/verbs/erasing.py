@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ...core.event import Event
 from ...core.record import Record, record_digest
@@ -12,6 +13,7 @@ from .. import Store, Transaction
 from ..abilities import FindsDerived, FindsSame
 from ..legacy import is_legacy
 from ..model import SETTINGS, TOMBSTONES, Erased, Erasure, Reader
+from ..rules import UNIQUE_KINDS
 from .reading import scan
 from .values import get_setting
 from .writing import clear_tallies, delete_records, replace_censored
@@ -24,11 +26,19 @@ def erase(store: Store, plan: Callable[[Reader], Erasure], *, now: float, by: st
     """
     if is_legacy(store):
         return store.erase(plan, now=now, by=by)
+    return store.write(Erase(plan, now, by))
 
-    def job(transaction: Transaction) -> Erased:
-        return _erase(transaction, plan(TransactionReader(transaction)), now, by)
 
-    return store.write(job)
+@dataclass(frozen=True, slots=True)
+class Erase:
+    """The job of `erase`."""
+
+    plan: Callable[[Reader], Erasure]
+    now: float
+    by: str | None = None
+
+    def __call__(self, transaction: Transaction) -> Erased:
+        return _erase(transaction, self.plan(TransactionReader(transaction)), self.now, self.by)
 
 
 def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None) -> Erased:
@@ -58,13 +68,20 @@ def lift_tombstones(store: Store, scope: str, marks: Sequence[bytes]) -> int:
     """Lifts tombstones; how many there were."""
     if is_legacy(store):
         return store.exhume(scope, marks)
+    return store.write(LiftTombstones(scope, marks))
 
-    def job(transaction: Transaction) -> int:
-        there = transaction.values(TOMBSTONES, [(scope, mark) for mark in marks])
+
+@dataclass(frozen=True, slots=True)
+class LiftTombstones:
+    """The job of `lift_tombstones`."""
+
+    scope: str
+    marks: Sequence[bytes]
+
+    def __call__(self, transaction: Transaction) -> int:
+        there = transaction.values(TOMBSTONES, [(self.scope, mark) for mark in self.marks])
         transaction.set_values(TOMBSTONES, dict.fromkeys(there))
         return len(there)
-
-    return store.write(job)
 
 
 class TransactionReader:
@@ -83,9 +100,7 @@ class TransactionReader:
         return self._transaction.same(scope, digests, every_kind=True)
 
     def derived(self, scope: Scope) -> list[Record]:
-        if isinstance(self._transaction, FindsDerived):
-            return self._transaction.derived(scope)
-        return [record for record in self.scan(Where(scope=scope)) if record.derived_from]
+        return find_derived_in(self._transaction, scope)
 
     def history(self, scope: str, id: str) -> list[Event]:
         return self._transaction.history(scope, id)
@@ -107,22 +122,42 @@ class StoreReader:
         return _others(records, self._same)
 
     def _same(self, scope: str, digests: Sequence[bytes]) -> Iterable[Record]:
-        if isinstance(self._store, FindsSame):
-            return self._store.same(scope, digests, every_kind=True)
-        wanted = set(digests)
-        found = scan(self._store, Where(scope=Scope(scope)))
-        return (record for record in found if record_digest(record) in wanted)
+        return find_same(self._store, scope, digests, every_kind=True)
 
     def derived(self, scope: Scope) -> list[Record]:
-        if isinstance(self._store, FindsDerived):
-            return self._store.derived(scope)
-        return [record for record in self.scan(Where(scope=scope)) if record.derived_from]
+        return find_derived(self._store, scope)
 
     def history(self, scope: str, id: str) -> list[Event]:
         return self._store.history(scope, id)
 
     def setting(self, name: str) -> str | None:
         return get_setting(self._store, name)
+
+
+def find_same(
+    store: Store, scope: str, digests: Sequence[bytes], *, every_kind: bool = False
+) -> list[Record]:
+    """As `Transaction.same`, outside of a write; may have to look at each record of the scope."""
+    if isinstance(store, FindsSame):
+        return store.same(scope, digests, every_kind=every_kind)
+    wanted = set(digests)
+    kinds = None if every_kind else UNIQUE_KINDS
+    found = scan(store, Where(scope=Scope(scope), kinds=kinds))
+    return [record for record in found if record_digest(record) in wanted]
+
+
+def find_derived(store: Store, scope: Scope) -> list[Record]:
+    """The records of a scope that were derived from others, by rising seq."""
+    if isinstance(store, FindsDerived):
+        return store.derived(scope)
+    return [record for record in scan(store, Where(scope=scope)) if record.derived_from]
+
+
+def find_derived_in(transaction: Transaction, scope: Scope) -> list[Record]:
+    """As `find_derived`, inside of a write."""
+    if isinstance(transaction, FindsDerived):
+        return transaction.derived(scope)
+    return [record for record in transaction.find(Where(scope=scope)) if record.derived_from]
 
 
 def _others(

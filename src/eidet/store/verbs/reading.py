@@ -10,7 +10,15 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...quality import Survey
 from .. import Store
-from ..abilities import Compacts, CountsQuality, MeasuresSize, PrunesHistory, ScrubsFiles
+from ..abilities import (
+    Compacts,
+    CountsQuality,
+    Fingerprints,
+    MeasuresSize,
+    PrunesHistory,
+    ScansAll,
+    ScrubsFiles,
+)
 from ..legacy import is_legacy
 from ..model import Scrubbed
 from ..rules import UNIQUE_KINDS
@@ -18,7 +26,7 @@ from ..rules import UNIQUE_KINDS
 
 def scan(store: Store, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
     """Matching records above a seq, by rising seq; holds no lock, and never all of them in memory."""
-    if is_legacy(store):
+    if is_legacy(store) or isinstance(store, ScansAll):
         yield from store.scan(where, after=after, batch=batch)
         return
     while found := store.find(where, limit=batch, after=after):
@@ -57,6 +65,8 @@ def fingerprint(store: Store, seq: int) -> str | None:
     """What tells the write with this seq from any other, if it still knows; the same each time."""
     if is_legacy(store):
         return store.witness(seq)
+    if isinstance(store, Fingerprints):
+        return store.fingerprint(seq)
     for record in store.find(Where(), limit=1, after=seq - 1):
         if record.seq == seq:
             return f"{record.id} {record.created}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ...core.scope import Scope
 from ...core.validate import Json
@@ -12,12 +13,9 @@ from ...quality import Tally
 from .. import Store, Transaction
 from ..abilities import SwitchesVectors
 from ..legacy import is_legacy
-from ..model import EPOCH, SETTINGS, STAGED, TALLIES, Derived, Use, Uses
+from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TALLIES, Derived, Use, Uses
 from ..rules import lease_of, may_lease
 from .writing import epoch_of
-
-_STAGED_NAME = "staged"  # whose vectors are staged
-_STAGED_UP_TO = "staged_up_to"
 
 
 def get_setting(store: Store, name: str) -> str | None:
@@ -33,12 +31,19 @@ def set_settings(store: Store, settings: Mapping[str, str], *, fresh: bool = Fal
     """Writes settings, all or none; with `fresh`, those that are set already are left alone."""
     if is_legacy(store):
         return store.configure(settings, fresh=fresh)
+    return store.write(SetSettings(settings, fresh))
 
-    def job(transaction: Transaction) -> None:
-        kept = transaction.values(SETTINGS, list(settings)) if fresh else {}
-        transaction.set_values(SETTINGS, {**settings, **kept})
 
-    return store.write(job)
+@dataclass(frozen=True, slots=True)
+class SetSettings:
+    """The job of `set_settings`."""
+
+    settings: Mapping[str, str]
+    fresh: bool = False
+
+    def __call__(self, transaction: Transaction) -> None:
+        kept = transaction.values(SETTINGS, list(self.settings)) if self.fresh else {}
+        transaction.set_values(SETTINGS, {**self.settings, **kept})
 
 
 def take_lease(store: Store, name: str, owner: str, *, now: float, until: float) -> bool:
@@ -48,15 +53,24 @@ def take_lease(store: Store, name: str, owner: str, *, now: float, until: float)
     """
     if is_legacy(store):
         return store.lease(name, owner, now=now, until=until)
-    key = f"lease:{name}"
+    return store.write(TakeLease(name, owner, now, until))
 
-    def job(transaction: Transaction) -> bool:
-        mine = may_lease(transaction.values(SETTINGS, (key,)).get(key), owner, now)
+
+@dataclass(frozen=True, slots=True)
+class TakeLease:
+    """The job of `take_lease`."""
+
+    name: str
+    owner: str
+    now: float
+    until: float
+
+    def __call__(self, transaction: Transaction) -> bool:
+        key = f"lease:{self.name}"
+        mine = may_lease(transaction.values(SETTINGS, (key,)).get(key), self.owner, self.now)
         if mine:
-            transaction.set_values(SETTINGS, {key: lease_of(owner, until)})
+            transaction.set_values(SETTINGS, {key: lease_of(self.owner, self.until)})
         return mine
-
-    return store.write(job)
 
 
 def add_uses(store: Store, uses: Uses) -> None:
@@ -66,7 +80,17 @@ def add_uses(store: Store, uses: Uses) -> None:
     if not uses:
         return None
     rows = [Use(scope, id, count, when) for (scope, id), (count, when) in uses.items()]
-    return store.write(lambda transaction: transaction.update(rows))
+    return store.write(AddUses(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class AddUses:
+    """The job of `add_uses`."""
+
+    rows: Sequence[Use]
+
+    def __call__(self, transaction: Transaction) -> None:
+        transaction.update(self.rows)
 
 
 def add_counts(store: Store, rows: Sequence[Tally], *, since: int) -> None:
@@ -79,7 +103,18 @@ def add_counts(store: Store, rows: Sequence[Tally], *, since: int) -> None:
         return store.tally(rows, since=since)
     if not rows:
         return None
-    return store.write(lambda transaction: _add_counts(transaction, rows, since))
+    return store.write(AddCounts(rows, since))
+
+
+@dataclass(frozen=True, slots=True)
+class AddCounts:
+    """The job of `add_counts`."""
+
+    rows: Sequence[Tally]
+    since: int
+
+    def __call__(self, transaction: Transaction) -> None:
+        _add_counts(transaction, self.rows, self.since)
 
 
 def _add_counts(transaction: Transaction, rows: Sequence[Tally], since: int) -> None:
@@ -112,20 +147,37 @@ def rewrite_history(store: Store, scope: str, id: str, before: Mapping[int, Mapp
         return store.retell(scope, id, before)
     if not before:
         return 0
-    return store.write(lambda transaction: transaction.edit_history({(scope, id): before}))
+    return store.write(RewriteHistory(scope, id, before))
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteHistory:
+    """The job of `rewrite_history`."""
+
+    scope: str
+    id: str
+    before: Mapping[int, Mapping[str, Json]]
+
+    def __call__(self, transaction: Transaction) -> int:
+        return transaction.edit_history({(self.scope, self.id): self.before})
 
 
 def replace_derived(store: Store, derived: Iterable[Derived]) -> None:
     """Replaces derived bytes in place and raises the epoch. Records that are gone are passed over."""
     if is_legacy(store):
         return store.rewrite(derived)
-    rows = list(derived)
+    return store.write(ReplaceDerived(list(derived)))
 
-    def job(transaction: Transaction) -> None:
-        transaction.update(rows)
+
+@dataclass(frozen=True, slots=True)
+class ReplaceDerived:
+    """The job of `replace_derived`."""
+
+    rows: Sequence[Derived]
+
+    def __call__(self, transaction: Transaction) -> None:
+        transaction.update(self.rows)
         _raise_epoch(transaction)
-
-    return store.write(job)
 
 
 def _raise_epoch(transaction: Transaction) -> None:
@@ -136,24 +188,31 @@ def stage_vectors(store: Store, name: str, vectors: Sequence[tuple[int, bytes]])
     """Keeps vectors (by seq) of the next embedder aside, across restarts; another name starts anew."""
     if is_legacy(store):
         return store.stage(name, vectors)
+    return store.write(StageVectors(name, vectors))
 
-    def job(transaction: Transaction) -> None:
-        known = transaction.values(SETTINGS, (_STAGED_NAME, _STAGED_UP_TO))
-        same = known.get(_STAGED_NAME) == name
-        last = int(known.get(_STAGED_UP_TO, 0)) if same else 0
-        last = max([last, *(seq for seq, _ in vectors)])
-        transaction.set_values(STAGED, dict(vectors), clear=not same)
-        transaction.set_values(SETTINGS, {_STAGED_NAME: name, _STAGED_UP_TO: str(last)})
 
-    return store.write(job)
+@dataclass(frozen=True, slots=True)
+class StageVectors:
+    """The job of `stage_vectors`."""
+
+    name: str
+    vectors: Sequence[tuple[int, bytes]]
+
+    def __call__(self, transaction: Transaction) -> None:
+        known = transaction.values(SETTINGS, (STAGED_NAME, STAGED_UP_TO))
+        same = known.get(STAGED_NAME) == self.name
+        last = int(known.get(STAGED_UP_TO, 0)) if same else 0
+        last = max([last, *(seq for seq, _ in self.vectors)])
+        transaction.set_values(STAGED, dict(self.vectors), clear=not same)
+        transaction.set_values(SETTINGS, {STAGED_NAME: self.name, STAGED_UP_TO: str(last)})
 
 
 def staged_up_to(store: Store, name: str) -> int:
     """Up to which seq vectors of this embedder are kept aside; 0 if none."""
     if is_legacy(store):
         return store.staged(name)
-    known = store.values(SETTINGS, (_STAGED_NAME, _STAGED_UP_TO))
-    return int(known[_STAGED_UP_TO]) if known.get(_STAGED_NAME) == name else 0
+    known = store.values(SETTINGS, (STAGED_NAME, STAGED_UP_TO))
+    return int(known.get(STAGED_UP_TO, 0)) if known.get(STAGED_NAME) == name else 0
 
 
 def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:
@@ -166,12 +225,23 @@ def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:
         return store.adopt(name, settings)
     if isinstance(store, SwitchesVectors):
         return store.switch_vectors(name, settings)
-    return store.write(lambda transaction: _switch_vectors(transaction, name, settings))
+    return store.write(SwitchVectors(name, settings))
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchVectors:
+    """The job of `switch_vectors`."""
+
+    name: str
+    settings: Mapping[str, str]
+
+    def __call__(self, transaction: Transaction) -> int:
+        return _switch_vectors(transaction, self.name, self.settings)
 
 
 def _switch_vectors(transaction: Transaction, name: str, settings: Mapping[str, str]) -> int:
     staged: Mapping[int, bytes] = {}
-    if transaction.values(SETTINGS, (_STAGED_NAME,)).get(_STAGED_NAME) == name:
+    if transaction.values(SETTINGS, (STAGED_NAME,)).get(STAGED_NAME) == name:
         staged = transaction.values(STAGED)
     rows = []
     lacking = 0
@@ -184,6 +254,6 @@ def _switch_vectors(transaction: Transaction, name: str, settings: Mapping[str, 
     if not lacking:
         transaction.update(rows)
         transaction.set_values(STAGED, {}, clear=True)
-        transaction.set_values(SETTINGS, {**settings, _STAGED_NAME: None, _STAGED_UP_TO: None})
+        transaction.set_values(SETTINGS, {**settings, STAGED_NAME: None, STAGED_UP_TO: None})
         _raise_epoch(transaction)
     return lacking

@@ -2,7 +2,8 @@
 
     chain.py    entries, and the hash that ties each to the one before it      (pure)
     log.py      the file: appended to by many threads and processes            tail.py   where it ends
-    events.py   what entries say of records and filters
+    events.py   what entries say of records and filters                        entries.py   … of jobs
+    store.py    notes the jobs of the verbs                                    transaction.py   other jobs
     verify.py   whether anything was altered, removed, inserted or reordered
 
 `eidet.trust.audit.store` notes what happens to a store; `Memory` notes what a store cannot see.

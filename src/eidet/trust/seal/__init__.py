@@ -1,10 +1,15 @@
-"""Keys and sealed bytes, apart from any store.
+"""Sealed stores: keys, sealed bytes, and the store around a store that seals.
 
-    service.py    the master key: where it comes from, and the port of a key service (KMS)
-    boxes.py      sealing bytes under the keys of a scope, so that nothing can be moved or changed
-    wrapped.py    scope keys as they are kept and carried
-    keyring.py    the keys of all scopes of a store
-    contract.py   the laws of a key service, as tests
+    service.py        the master key: where it comes from, and the port of a key service (KMS)
+    boxes.py          sealing bytes under the keys of a scope, so that nothing can be moved or changed
+    wrapped.py        scope keys as they are kept and carried
+    keyring.py        the keys of all scopes of a store
+    contract.py       the laws of a key service, as tests
+    codec.py          records, entries and notes of the history as they are kept, and back
+    opener.py         opens them by the keys of a ring           filter_split.py   filters, history.py
+    store.py          reads a store and opens what it gives      transaction.py    seals what a job writes
+    small_values.py   tallies and staged vectors
+    key_rotation.py   new keys, and destroying them              exports.py, seal_file.py
 
 What is sealed and what is not is told in docs/encryption.md; why so, in ADR 0013.
 """

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
@@ -24,7 +24,7 @@ from ...core.lossless import Original, pack_original, read_original
 from ...core.record import MARK_BYTES, Record, content_digest
 from ...core.state import NO_STATE, State
 from ...core.validate import Json, dump_json
-from ...store import Entry
+from ...store import Derived, Entry
 from .boxes import MAC_BYTES, ScopeKeys, number_of
 
 LABELS: Final = ("agent", "session", "who", "source")
@@ -42,15 +42,11 @@ class Content(NamedTuple):
     state: dict[str, Json]
 
 
-def content_bytes(content: Content) -> bytes:
-    return dump_json(content).encode()
-
-
-def shut(record: Record, keys: ScopeKeys, number: int | None = None) -> Record:
+def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> Record:
     """The record as it is kept, sealed by the newest key or the one with that number."""
     number = keys.newest if number is None else number
     owner, whole = keys.owner(record.id), record.whole
-    content = content_bytes(Content(whole.text, whole.data, whole.meta, whole.state.to_json()))
+    content = dump_json(Content(whole.text, whole.data, whole.meta, whole.state.to_json())).encode()
     labels = {name: _label(keys, name, getattr(record, name)) for name in LABELS}
     form = record.but(
         **labels,
@@ -100,7 +96,7 @@ def guarded(form: Record, mark: bytes) -> bytes:
     ).encode()
 
 
-def opened(form: Record, keys: ScopeKeys) -> Record:
+def open_record(form: Record, keys: ScopeKeys) -> Record:
     """The record; `Corrupt` if anything of it was changed or belongs elsewhere."""
     owner = keys.owner(form.id)
     vector = None if form.vector is None else keys.open("vector", form.vector, owner)
@@ -109,7 +105,7 @@ def opened(form: Record, keys: ScopeKeys) -> Record:
     )
 
 
-def readable(form: Record, keys: ScopeKeys) -> Record:
+def open_content(form: Record, keys: ScopeKeys) -> Record:
     """The record with its content, but with vector and terms as they are kept: for filters."""
     return form.but(**_readable(form, keys, keys.owner(form.id)))
 
@@ -124,10 +120,26 @@ def _readable(form: Record, keys: ScopeKeys, owner: bytes) -> dict[str, Any]:
     return {**labels, **said, "original": original, "sealed": None}
 
 
+def open_bare(form: Record, keys: ScopeKeys) -> Record:
+    """The record without what it says; a label that was damaged is left out, so that it can be deleted."""
+    labels = {}
+    for name in LABELS:
+        try:
+            labels[name] = _labelled(keys, name, getattr(form, name))
+        except Corrupt:
+            labels[name] = None
+    return blank(form).but(**labels)
+
+
 def blank(form: Record) -> Record:
-    """What can be known of a record whose key was destroyed."""
-    labels = dict.fromkeys(LABELS)
-    return form.but(**labels, vector=None, terms=b"", original=None, sealed=None)
+    """What can be known of a record whose key was destroyed; its agent stays the token."""
+    return form.but(session=None, who=None, source=None, vector=None, terms=b"", original=None, sealed=None)
+
+
+def seal_derived(row: Derived, id: str, keys: ScopeKeys) -> Derived:
+    owner = keys.owner(id)
+    vector = None if row.vector is None else keys.seal("vector", owner, row.vector)
+    return Derived(row.seq, vector, keys.seal("terms", owner, row.terms))
 
 
 def content_of(form: Record, keys: ScopeKeys, owner: bytes) -> Content:
@@ -135,15 +147,14 @@ def content_of(form: Record, keys: ScopeKeys, owner: bytes) -> Content:
     if sealed is None:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} is not sealed, but its store is")
     mark, guard, box = sealed[:MARK_BYTES], sealed[MARK_BYTES:_BOX], sealed[_BOX:]
-    content = content_in(box, keys, owner, form)
+    content = _content_of(json.loads(keys.open("content", box, owner)), keys, form)
     if keys.mac(guarded(form, mark), number_of(box)) != guard:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} was changed outside of Eidet")
     return content
 
 
-def content_in(box: bytes, keys: ScopeKeys, owner: bytes, form: Record | None) -> Content:
+def _content_of(said: Sequence[Any], keys: ScopeKeys, form: Record | None) -> Content:
     """What a box holds. One of the time before there was a state had it in its meta: `form` is of whom."""
-    said = json.loads(keys.open("content", box, owner))
     if len(said) == len(Content._fields):
         return Content(*said)
     text, data, meta = said
@@ -181,7 +192,7 @@ def numbers_in(form: Record) -> set[int]:
     return {number_of(box) for box in boxes}
 
 
-def entry_opened(entry: Entry, keys: ScopeKeys) -> Entry:
+def open_entry(entry: Entry, keys: ScopeKeys) -> Entry:
     """An entry of the index; what cannot be opened is given as damaged, so that the rest is found.
 
     Vector and terms belong to the same record; to which, the record itself tells when it is read.
@@ -196,18 +207,37 @@ def entry_opened(entry: Entry, keys: ScopeKeys) -> Entry:
     return Entry._make((*entry[:4], *labels, *entry[8:17], vector, terms))
 
 
-def told_before(
-    before: Mapping[str, Json], newer: Content, keys: ScopeKeys, owner: bytes, form: Record | None
+def seal_note(before: Mapping[str, Json], keys: ScopeKeys, owner: bytes) -> dict[str, Json]:
+    """A note of the history as it is kept: labels as tokens, what differs of the content in one box."""
+    note = {name: value for name, value in before.items() if name not in Content._fields}
+    for name in LABELS:
+        if note.get(name) is not None:
+            note[name] = keys.label(name, note[name])
+    said = {name: before[name] for name in Content._fields if name in before}
+    if said:
+        box = keys.seal("content", owner, dump_json(said).encode())
+        note["sealed"] = b64encode(bytes(_BOX) + box).decode()
+    return note
+
+
+def open_note(
+    note: Mapping[str, Json], newer: Content, keys: ScopeKeys, owner: bytes, form: Record | None
 ) -> tuple[dict[str, Json], Content]:
-    """What a note of the history says in plain words, and what the record said then."""
-    told = dict(before)
+    """What a note of the history says in plain words, and what the record said then.
+
+    A box holds what differs from the version after it; one of earlier times, all that was said.
+    """
+    told = dict(note)
     for name in LABELS:
         if told.get(name) is not None:
             told[name] = keys.labelled(name, told[name])
     sealed = told.pop("sealed", None)
     if sealed is None:
         return told, newer
-    older = content_in(b64decode(sealed)[_BOX:], keys, owner, form)
+    said = json.loads(keys.open("content", b64decode(sealed)[_BOX:], owner))
+    if isinstance(said, dict):
+        return told | said, newer._replace(**said)
+    older = _content_of(said, keys, form)
     told |= {k: v for k, v in older._asdict().items() if v != getattr(newer, k)}
     return told, older
 

@@ -11,9 +11,10 @@ from ...core.errors import Corrupt, Misconfigured
 from ...core.record import Record
 from ...core.where import Where
 from ...store import Store, verbs
+from ...store.passthrough import PassthroughStore
 from . import Shredded
 from .boxes import LASTING, ScopeKeys
-from .codec import opened, shut
+from .codec import open_record, seal_record
 from .store import SealedStore
 
 log = logging.getLogger("eidet.trust.seal")
@@ -24,15 +25,13 @@ def sealed_in(store: Store) -> SealedStore | None:
     """The sealed store that a store is or is around; None if there is none."""
     if isinstance(store, SealedStore):
         return store
-    from ..audit.store import AuditedStore
-
-    return sealed_in(store.inner) if isinstance(store, AuditedStore) else None
+    return sealed_in(store.inner) if isinstance(store, PassthroughStore) else None
 
 
 def sealed_export(store: SealedStore, where: Where) -> tuple[Iterator[Record], dict[str, Any]]:
     """The records as they are kept, and what a manifest must say for them to be opened elsewhere."""
     store.fresh()
-    scopes = list(store.scopes(where.scope))
+    scopes = list(verbs.count_scopes(store, where.scope))
     forms = (form for form in verbs.scan(store.inner, where) if form.scope not in store.ring.shredded())
     return forms, {SEALED: store.ring.carried(scopes)}
 
@@ -50,7 +49,7 @@ def opened_export(records: Iterable[Record], manifest: Mapping[str, Any], store:
             "with that key, Memory(…, key=…)"
         )
     received = sealed.ring.received(carried)
-    return (opened(record, received.of(record.scope)) for record in records)
+    return (open_record(record, received.of(record.scope)) for record in records)
 
 
 class Archive(Protocol):
@@ -76,7 +75,7 @@ class SealedArchive:
     def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str:
         self.store.fresh()
         keys = {record.scope: self.store.keys(record.scope) for record in records}
-        forms = [shut(record, keys[record.scope], LASTING) for record in records]
+        forms = [seal_record(record, keys[record.scope], LASTING) for record in records]
         lasting = {scope: _fingerprint(some) for scope, some in keys.items()}
         told = {SEALED: {"identity": self.store.identity, "lasting": lasting}}
         return self.archive.keep(forms, {**manifest, **told}, now=now)
@@ -106,7 +105,7 @@ class SealedArchive:
 
     def _readable(self, form: Record) -> Record:
         try:
-            return opened(form, self.store.keys(form.scope))
+            return open_record(form, self.store.keys(form.scope))
         except (Shredded, Corrupt):
             return form
 
@@ -114,11 +113,11 @@ class SealedArchive:
         self.store.fresh()
         lost = 0
         for form in self.archive.read(name):
-            keys = self.store.ring.of(form.scope) if self.store.has_keys(form.scope) else None
+            keys = self.store.ring.of(form.scope) if self.store.opener.has_keys(form.scope) else None
             if keys is None or _fingerprint(keys) != lasting.get(form.scope):
                 lost += 1
             else:
-                yield opened(form, keys)
+                yield open_record(form, keys)
         if lost:
             log.warning("%s: %s records belong to scopes whose keys were destroyed", name, lost)
 

@@ -10,13 +10,15 @@ from ...core.errors import Corrupt
 from ...core.event import Event
 from ...core.record import Record
 from .boxes import ScopeKeys
-from .codec import Content, content_of, told_before
+from .codec import Content, content_of, open_note
 
 LOST: Final = "(its key was destroyed)"  # who made something, as told by a history that outlived it
 Acted = Callable[[str], str]  # the token of who acted -> who
 
 
-def story(events: Sequence[Event], form: Record | None, keys: ScopeKeys | None, acted: Acted) -> list[Event]:
+def open_history(
+    events: Sequence[Event], form: Record | None, keys: ScopeKeys | None, acted: Acted
+) -> list[Event]:
     """Each note is about the one after it: so they are read from the newest, which is about the record.
 
     `form` is the record as it is kept now.
@@ -29,7 +31,7 @@ def story(events: Sequence[Event], form: Record | None, keys: ScopeKeys | None, 
     for event in reversed(events):
         before = event.before
         if before is not None:
-            before, newer = told_before(before, newer, keys, owner, form)
+            before, newer = open_note(before, newer, keys, owner, form)
         plain.append(replace(event, before=before, by=_who(event, keys, acted)))
     return plain[::-1]
 

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 from ...core.errors import Conflict, Refused
@@ -24,9 +23,11 @@ from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
 from ...store import verbs
+from ...store.abilities import LivesInFile
 from . import KeyService, Shredded
 from .codec import numbers_in, sealed_anew
-from .store import ACTORS, SealedStore
+from .keyring import ACTORS
+from .store import SealedStore
 
 Clock = Callable[[], float]
 Progress = Callable[[int, int], None]
@@ -73,7 +74,8 @@ def _records_anew(
         found = False
         for batch in _outdated(store, scope):
             found = True
-            store.recast([(record, record) for record in map(store.opened, batch)], now=clock())
+            forms = [(record, record) for record in map(store.opener.open, batch)]
+            verbs.rewrite_form(store, forms, now=clock())
             done += len(batch)
             renew()
             if progress is not None:
@@ -137,9 +139,9 @@ def wipe(store: SealedStore) -> None:
 
 def _remove_copies(store: SealedStore) -> None:
     """Copies that were made before a change of the schema have the destroyed key still."""
-    path: Path | None = getattr(store.inner, "path", None)
-    for copy in () if path is None else path.parent.glob(f"{glob.escape(path.name)}.schema-*"):
-        copy.unlink()
+    if isinstance(store, LivesInFile):
+        for copy in store.path.parent.glob(f"{glob.escape(store.path.name)}.schema-*"):
+            copy.unlink()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

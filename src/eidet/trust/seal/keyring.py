@@ -27,6 +27,7 @@ from .wrapped import Received, context, unwrapped
 SEAL: Final = "seal"
 FORMAT: Final = 1
 KEPT: Final = 10_000  # scopes whose keys are held in RAM
+ACTORS: Final = "\0actors"  # no scope can be called so: the key for the names of who acted
 _KEYS: Final = "seal:key:"
 _SHREDDED: Final = "seal:shredded:"
 
@@ -124,15 +125,28 @@ class Outdated(Misconfigured):
 class Keyring:
     """The keys of one store, unwrapped when first needed and held until its epoch changes."""
 
-    def __init__(self, shelf: Shelf, service: KeyService, noted: Noted | None = None) -> None:
-        check_master(shelf, service)
+    def __init__(
+        self, shelf: Shelf, service: KeyService, noted: Noted | None = None, said: str | None = None
+    ) -> None:
+        """`said` is what the store is known to say of its master key; else it is looked at."""
+        if said is None:
+            check_master(shelf, service)
         self._shelf = shelf
         self._service = service
         self._held: dict[str, ScopeKeys | None] = {}
         self._dead: frozenset[str] | None = None
-        self._said = _get_setting(shelf, SEAL)
+        self._said = _get_setting(shelf, SEAL) if said is None else said
         self.noted: Noted = noted or _nothing
         self.epoch = -1  # of the store, when what is held began to be read
+
+    def on(self, shelf: Shelf, noted: Noted) -> Keyring:
+        """The same keys as another shelf has them: a transaction, in which keys can be made."""
+        return Keyring(shelf, self._service, noted, self._said)
+
+    def drop(self, scope: str) -> None:
+        """What is held of one scope is not believed any more: its key was just made."""
+        self._held.pop(scope, None)
+        self._dead = None
 
     def as_of(self, epoch: int) -> None:
         """Whatever was read before this epoch may be outdated: keys were made or destroyed since."""
@@ -147,15 +161,18 @@ class Keyring:
 
     def of(self, scope: str) -> ScopeKeys | None:
         """The keys of a scope; None if it never had any, `Shredded` if they were destroyed."""
+        held = self._held
         try:
-            return self._held[scope]
+            return held[scope]
         except KeyError:
-            return self._hold(scope, self._read(scope))
+            return self._hold(held, scope)
 
-    def _hold(self, scope: str, keys: ScopeKeys | None) -> ScopeKeys | None:
-        if len(self._held) >= KEPT:
-            self._held = {}
-        self._held[scope] = keys
+    def _hold(self, held: dict[str, ScopeKeys | None], scope: str) -> ScopeKeys | None:
+        """Reads keys and holds them among those of before: they may be dropped meanwhile, by a new epoch."""
+        keys = self._read(scope)
+        if len(held) >= KEPT:
+            held.clear()
+        held[scope] = keys
         return keys
 
     def _read(self, scope: str) -> ScopeKeys | None:
@@ -193,7 +210,7 @@ class Keyring:
     def begun(self, scope: str, *, again: bool) -> ScopeKeys:
         """The keys of a scope, which get made if there are none; after shredding only with `again`."""
         try:
-            keys = self.of(scope) or self._hold(scope, self._read(scope))
+            keys = self.of(scope) or self._hold(self._held, scope)
         except (Shredded, Misconfigured) as error:
             if not again or isinstance(error, Outdated):
                 raise

@@ -9,22 +9,20 @@ from __future__ import annotations
 import glob
 import json
 import shutil
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 from ...core.record import Record
-from ...core.validate import Json, dump_json
+from ...core.validate import dump_json
 from ...store.sql.raw_file import RawConnection, open_alone
 from ...store.sql.rows import COLUMNS, record_of, row_of
 from ...store.sql.sqlite import SqliteStore, translated
 from . import KeyService
-from .boxes import MAC_BYTES, ScopeKeys
-from .codec import LABELS, Content, content_bytes, shut
-from .keyring import Keyring, begin, check_master, is_sealed
-from .store import ACTORS
+from .boxes import ScopeKeys
+from .codec import seal_note, seal_record
+from .keyring import ACTORS, Keyring, begin, check_master, is_sealed
 
 Progress = Callable[[int, int], None]
 BATCH: Final = 500
@@ -68,7 +66,7 @@ def _seal_records(raw: RawConnection, ring: Keyring, progress: Progress | None) 
     while rows := raw.execute(page, (at, BATCH)).fetchall():
         for record in map(record_of, rows):
             keys = ring.begun(record.scope, again=False)
-            raw.execute(_UPDATE, (*row_of(shut(record, keys), record.seq), record.seq))
+            raw.execute(_UPDATE, (*row_of(seal_record(record, keys), record.seq), record.seq))
             if record.version > 1:
                 _seal_notes(raw, record, keys)
         at, done = rows[-1][0], done + len(rows)
@@ -78,29 +76,14 @@ def _seal_records(raw: RawConnection, ring: Keyring, progress: Progress | None) 
 
 
 def _seal_notes(raw: RawConnection, record: Record, keys: ScopeKeys) -> None:
-    """What history tells of a record: differences become the whole of what was said before."""
-    told = raw.execute(
-        "SELECT seq, earlier FROM events WHERE scope = ? AND id = ? AND earlier IS NOT NULL "
-        "ORDER BY seq DESC",
+    """What history tells of a record."""
+    notes = raw.execute(
+        "SELECT seq, earlier FROM events WHERE scope = ? AND id = ? AND earlier IS NOT NULL",
         (record.scope, record.id),
     ).fetchall()
-    whole = record.whole
-    said = Content(whole.text, whole.data, whole.meta, whole.state.to_json())
-    for seq, earlier in told:
-        before = json.loads(earlier)
-        said = said._replace(**{name: before[name] for name in Content._fields if name in before})
-        raw.execute(
-            "UPDATE events SET earlier = ? WHERE seq = ?", (dump_json(_note(before, said, record, keys)), seq)
-        )
-
-
-def _note(before: Mapping[str, Json], said: Content, record: Record, keys: ScopeKeys) -> dict[str, Json]:
-    kept: dict[str, Json] = {name: value for name, value in before.items() if name not in Content._fields}
-    for name in LABELS:
-        if kept.get(name) is not None:
-            kept[name] = keys.label(name, kept[name])
-    box = keys.seal("content", keys.owner(record.id), content_bytes(said))
-    return {**kept, "sealed": b64encode(bytes(2 * MAC_BYTES) + box).decode()}
+    for seq, earlier in notes:
+        note = seal_note(json.loads(earlier), keys, keys.owner(record.id))
+        raw.execute("UPDATE events SET earlier = ? WHERE seq = ?", (dump_json(note), seq))
 
 
 def _seal_names(raw: RawConnection, ring: Keyring) -> None:

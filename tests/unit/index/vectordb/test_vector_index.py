@@ -158,7 +158,7 @@ def test_whoever_was_away_for_longer_than_the_store_tells_begins_anew(
     stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
     asked(index_on(server, store))
     (before,) = server.spaces
-    store.drop(Where(ids=("3", "4")), now=NOW)
+    verbs.delete_where(store, Where(ids=("3", "4")), now=NOW)
     assert store.prune(NOW + 1, dead=True, most=100) > 0
     stored(store, noted("new", axis=9))
     index = index_on(server, store)

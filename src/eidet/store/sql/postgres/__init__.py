@@ -1,39 +1,41 @@
 """PostgreSQL: one writer at a time with group commit; what a lost line leaves in doubt is looked up.
 
-postgres_address.py    what a URL says             postgres_write.py      a transaction, done once
-postgres_bulk.py       many records at once        postgres_replicas.py   reading elsewhere
-postgres_driver.py     the connections             postgres_json.py, postgres_text.py, postgres_errors.py
+address.py      what a URL says                reader.py, transaction.py   many records in one round trip
+driver.py       the connections                write.py, quick.py          a commit that is made once
+replicas.py     reading elsewhere              searchable.py               what an index may ask here
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from ....core.errors import Unavailable
 from ....core.record import Record, record_digest
+from ....core.scope import Scope
 from ....core.settings import Settings
 from ....core.where import Where
 from ....net.retry import RetryPolicy
-from ... import Changes, Head, Watch
-from ...pushdown import untold
+from ... import Changes, Head, Transaction
+from ...model import SETTINGS, STAGED, TOMBSTONES, K, NewRecord, Table, V
 from ...rules import UNIQUE_KINDS
-from ..relational import Cursor, RelationalStore, Scribe
-from ..rows import record_of, row_of
+from ..driver import Ask, Cursor, ask_on
+from ..relational import RelationalStore
+from ..rows import row_of
 from .address import address_of
-from .bulk import PostgresScribe, marks_of, quick_insert
 from .driver import PostgresDriver
 from .lookups import add_box, add_documents
-from .match import matching
+from .reader import PostgresReader
 from .searchable import SqlCondition
 from .text import stored
+from .transaction import PostgresTransaction, insert_if_free
 from .write import Quick
 
 T = TypeVar("T")
 
-QUICK = quick_insert()
+INSERT_IF_FREE: Final = insert_if_free()
 
 
 class PostgresStore(RelationalStore):
@@ -69,53 +71,31 @@ class PostgresStore(RelationalStore):
         self._reigns = driver.reigns
         self._doubted = 0  # whoever knows only what was before this seq begins anew
         super().__init__(driver)
-        self._by = {
-            name: self._sql.in_array(name, kind) for name, kind in (("id", "text"), ("seq", "bigint"))
-        }
-        driver.ahead = (self._sql["head"].sql, self._sql["graves"].sql)
+        driver.ahead = (self._sql["head"].sql, self._sql.values_where(TOMBSTONES.name, (), 1).sql)
         self._seen = super().head()
-        driver.slow = frozenset(self._sql[name].sql for name in ("adopt", "lacking", "unstage"))
+        whole_tables = [self._sql["adopt"].sql, self._sql["lacking"].sql]
+        driver.slow = frozenset([*whole_tables, self._sql.write_values(STAGED.name).clear])
 
     def condition(self, where: Where) -> SqlCondition:
         """As `SearchableDatabase.condition`."""
-        sifted = self._sifted(add_box(where))
-        sql, values = self._sql.prepare(self._where(sifted.coarse))
+        sifted = self._reader.sift(add_box(where))
+        sql, values = self._sql.prepare(self._reader.compile(sifted.coarse))
         return add_documents(SqlCondition(sql, stored(values), sifted.exact), where)
-
-    def match(self, where: Where) -> list[int]:
-        told = self._driver.json
-        asked = untold(where, told.answers)
-        if not asked or not all(map(told.finds, asked)):
-            return super().match(where)
-        return list(matching(self._where(self._sifted(where).coarse), asked, told, self._select))
 
     def health(self) -> dict[str, Any]:
         """How the lines to the server and its replicas do."""
         return {**self.retrier.health().as_dict(), "replicas": self._driver.replicas.told()}
 
-    def put(
-        self,
-        records: Sequence[Record],
-        *,
-        now: float,
-        unique: bool = True,
-        expect: int | None = None,
-        epoch: int | None = None,
-        by: str | None = None,
-        watch: Watch | None = None,
-    ) -> list[Record]:
-        """A single new record is written by one statement; whatever is not so simple, step by step."""
-        job = partial(
-            self._put, records, now=now, unique=unique, expect=expect, epoch=epoch, by=by, watch=watch
-        )
-        known = watch is not None and (watch.again or watch.returning)
-        if len(records) != 1 or expect is not None or known:
-            return self._driver.write(job) if records else []
-        (record,) = records
-        values = [*row_of(record, 0)[1:], *self._conditions(record, now, unique, epoch, watch)]
-        life, floor = (record.scope, record.id, record.created), self._seen.seq
+    def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
+        """One statement in one round trip, and the job only if that finds something in its way."""
+        record = new.record
         quick = Quick(
-            QUICK, values, life=life, floor=floor, answer=partial(self._created, record), the_long_way=job
+            INSERT_IF_FREE,
+            [*row_of(record, 0)[1:], *self._conditions(new)],
+            life=(record.scope, record.id, record.created),
+            floor=self._seen.seq,
+            answer=partial(self._created, record),
+            the_long_way=partial(self._run, job),
         )
         return self._driver.write(quick)
 
@@ -123,32 +103,32 @@ class PostgresStore(RelationalStore):
         self._seen = max(self._seen, Head(self._seen.epoch, seq))
         return [record.but(seq=seq)]
 
-    def _conditions(
-        self, record: Record, now: float, unique: bool, epoch: int | None, watch: Watch | None
-    ) -> list[Any]:
-        """The last parameters of `quick_insert`. Claims can be asked for only where there are graves."""
-        claims = watch.claims() if watch is not None and self._graves else None
-        graves = list(marks_of([record], claims)) if claims is not None else []
+    def _conditions(self, new: NewRecord) -> list[Any]:
+        """The last parameters of `insert_if_free`. Marks are made only where there are tombstones."""
+        marks = new.marks() if self._has_tombstones else []
         return [
-            None if epoch is None else str(epoch),
-            [scope for scope, _ in graves],
-            [mark for _, mark in graves],
-            watch is not None and claims is None,
-            unique and record.kind in UNIQUE_KINDS,
-            record.scope,
-            record_digest(record),
-            now,
+            None if new.epoch is None else str(new.epoch),
+            [scope for scope, _ in marks],
+            [mark for _, mark in marks],
+            new.watch is not None and not self._has_tombstones,
+            new.unique and new.record.kind in UNIQUE_KINDS,
+            new.record.scope,
+            record_digest(new.record),
+            new.now,
         ]
 
-    def _scribe(self, cursor: Cursor, now: float, by: str | None) -> Scribe:
-        return PostgresScribe(cursor, self._sql, now, by)
+    def _run(self, job: Callable[[Transaction], T], cursor: Cursor) -> T:
+        transaction = self._transaction_of(cursor)
+        try:
+            return job(transaction)
+        finally:
+            self._has_tombstones = self._has_tombstones or transaction.saw_tombstones
 
-    def _among(self, scope: str, column: str, values: Sequence[Any]) -> Iterator[Record]:
-        """One statement for any number of them, which the server has planned already."""
-        if not values:
-            return iter(())
-        told = f"{{{','.join(map(str, values))}}}" if column == "seq" else list(values)
-        return map(record_of, self._driver.read(self._by[column], (scope, told)))
+    def _reader_of(self, ask: Ask) -> PostgresReader:
+        return PostgresReader(self._sql, self._driver.json, ask)
+
+    def _transaction_of(self, cursor: Cursor) -> PostgresTransaction:
+        return PostgresTransaction(cursor, self._sql, self._reader_of(ask_on(cursor)))
 
     # What a replica told must not be taken back by one that is further behind, and what the index knows
     # of must be found: such questions go to the primary.
@@ -186,17 +166,28 @@ class PostgresStore(RelationalStore):
 
         return self._onward(partial(super().changes, scope, since, limit), whole)
 
-    def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
-        return self._completed(partial(super().get, scope), ids)
+    def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
+        return self._completed(partial(super().read, scope), keys)
 
-    def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
-        return self._completed(partial(super().fetch, scope), seqs)
+    def fingerprint(self, seq: int) -> str | None:
+        ask = super().fingerprint
+        return self._completed(lambda seqs: [ask(seqs[0])], [seq])[0]
 
-    def witness(self, seq: int) -> str | None:
-        return self._completed(lambda seqs: [super(PostgresStore, self).witness(seqs[0])], [seq])[0]
-
-    def setting(self, name: str) -> str | None:
-        return self._completed(lambda names: [super(PostgresStore, self).setting(names[0])], [name])[0]
+    def values(
+        self,
+        table: Table[K, V],
+        keys: Iterable[K] | None = None,
+        *,
+        within: Scope | None = None,
+        prefix: str = "",
+        limit: int | None = None,
+    ) -> dict[K, V]:
+        if keys is None or table.name != SETTINGS.name:
+            return super().values(table, keys, within=within, prefix=prefix, limit=limit)
+        wanted, ask = list(keys), super().values
+        answers = self._completed(lambda some: list(map(ask(table, some).get, some)), wanted)
+        found = zip(wanted, answers, strict=True)
+        return {key: value for key, value in found if value is not None}
 
     def at_one(self, ask: Callable[[], T], unless: type[Exception] = Unavailable) -> T:
         """Whatever is read in there is read from one server, which knows all that this process has seen.

@@ -14,7 +14,7 @@ from ....net.retry import OutcomeUnknown, Retrier, RetryPolicy
 from ... import Head, Scrubbed
 from ...group_commit import Ticket, Turns
 from ...watchdog import Watch
-from ..relational import Cursor, Row
+from ..driver import Cursor, Row
 from .address import Address, connect, reign_of, replica_of, shown
 from .errors import translated
 from .json_sql import PostgresJson

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ....core.errors import Unavailable
 from ...group_commit import Ticket
-from ..relational import Cursor
+from ..driver import Cursor
 from .quick import ask_together
 from .text import Row, loaded, rows_of, stored
 
@@ -200,7 +200,7 @@ class PostgresCursor:
     `known` are answers that came ahead; each is given once, for it is only as fresh as that.
     """
 
-    __slots__ = ("_answer", "_known", "_progress", "raw")
+    __slots__ = ("_answer", "_known", "_progress", "raw", "rowcount")
 
     def __init__(
         self, raw: Any, known: dict[str, list[Row]] | None = None, progress: Progress | None = None
@@ -209,22 +209,22 @@ class PostgresCursor:
         self._known = known or {}
         self._progress = progress
         self._answer: list[Row] | None = None
-
-    @property
-    def rowcount(self) -> int:
-        return int(self.raw.rowcount)
+        self.rowcount = 0  # of the last statement, over all its rows
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
         self._answer = self._known.pop(sql, None)
         if self._answer is None:
             self._goes_on(sql)
             self.raw.execute(sql, stored(parameters))
+            self.rowcount = self.raw.rowcount
 
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
         rows = [stored(row) for row in parameters]
+        self.rowcount = 0
         for start in range(0, len(rows), 1000):
             self._goes_on(sql)
             self.raw.executemany(sql, rows[start : start + 1000])
+            self.rowcount += self.raw.rowcount
 
     def copy(self, sql: str) -> Any:
         self._goes_on(sql)

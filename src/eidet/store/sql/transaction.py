@@ -1,0 +1,171 @@
+"""A transaction on the tables. It holds the write lock, so seqs can be counted here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ...core.event import Event
+from ...core.record import Record, record_digest
+from ...core.scope import Scope
+from ...core.validate import Json, dump_json
+from ...core.where import Where
+from ..model import SETTINGS, TOMBSTONES, Derived, Head, K, Table, Use, V
+from ..rules import UNIQUE_KINDS
+from .driver import Cursor, Row
+from .reader import SqlReader
+from .rows import row_of
+from .statements import Statements
+from .values import VALUE_TABLES
+
+Edits = Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]
+
+
+class SqlTransaction:
+    """Reads and writes on one cursor."""
+
+    def __init__(self, cursor: Cursor, sql: Statements, reader: SqlReader) -> None:
+        self._cursor, self._sql, self._reader = cursor, sql, reader
+        self._head: Head | None = None
+        self.saw_tombstones = False
+        self.read, self.same, self.derived = reader.read, reader.same, reader.derived
+        self.history = reader.history
+
+    def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
+        return self._reader.walk(where, bare=bare)
+
+    def insert(self, records: Sequence[Record]) -> list[Record]:
+        first = self._take_seqs(len(records))
+        rows = [row_of(record, seq) for seq, record in enumerate(records, first)]
+        self._run_many(self._sql["insert"].sql, rows)
+        return [record.but(seq=seq) for seq, record in enumerate(records, first)]
+
+    def insert_new(self, record: Record, *, unique: bool, now: float) -> Record | None:
+        """Inserts a record unless its id is taken or, with `unique`, a living one says the same."""
+        unique = unique and record.kind in UNIQUE_KINDS
+        if unique and self._reader.rows("twin", scope=record.scope, digest=record_digest(record), now=now):
+            return None
+        head = self.head()
+        self._cursor.execute(self._sql["insert_free"].sql, row_of(record, head.seq + 1))
+        if self._cursor.rowcount == 0:
+            return None
+        self._take_seqs(1)
+        return record.but(seq=head.seq + 1)
+
+    def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
+        first = self._take_seqs(len(records))
+        self._run_many(self._sql["remove"].sql, [(record.seq,) for record in records])
+        rows = []
+        for seq, (record, event) in enumerate(zip(records, events, strict=True), first):
+            rows.append(event_row(seq, record, event))
+        self._run_many(self._sql["log"].sql, rows)
+
+    def update(self, changes: Iterable[Use | Derived]) -> None:
+        use, replace = self._sql["use"], self._sql["replace_derived"]
+        uses, derived = [], []
+        for change in changes:
+            if isinstance(change, Use):
+                uses.append(use.bind(**change._asdict()))
+            else:
+                derived.append(replace.bind(**change._asdict()))
+        self._run_many(use.sql, uses)
+        self._run_many(replace.sql, derived)
+
+    def edit_history(self, edits: Edits) -> int:
+        censored = [key for key, before in edits.items() if before is None]
+        edited = self._censor(censored) if censored else 0
+        one = self._sql["edit"]
+        rows = []
+        for (scope, id), before in edits.items():
+            for version, told in (before or {}).items():
+                rows.append(one.bind(scope=scope, id=id, version=version, earlier=dump_json(told)))
+        return edited + self._run_many(one.sql, rows)
+
+    def _censor(self, keys: Sequence[tuple[str, str]]) -> int:
+        """Removes what events of these records say was before; how many said something."""
+        return self._run_many(self._sql["censor"].sql, keys)
+
+    def values(
+        self,
+        table: Table[K, V],
+        keys: Iterable[K] | None = None,
+        *,
+        within: Scope | None = None,
+        prefix: str = "",
+        limit: int | None = None,
+    ) -> dict[K, V]:
+        found = self._reader.values(table, keys, within=within, prefix=prefix, limit=limit)
+        if found and table.name == TOMBSTONES.name:
+            self.saw_tombstones = True
+        return found
+
+    def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
+        kept, sql = VALUE_TABLES[table.name], self._sql.write_values(table.name)
+        if clear:
+            self._cursor.execute(sql.clear, ())
+        put, removed = [], []
+        for key, value in values.items():
+            if value is None:
+                removed.append(kept.key_row(key))
+            else:
+                put.append((*kept.key_row(key), kept.store_value(value)))
+        self._run_many(sql.set, put)
+        self._run_many(sql.remove, removed)
+
+    def adopt_vectors(self, *, staged: bool) -> int:
+        """Makes the staged vectors those of the records, unless some lack one; how many do."""
+        lacking = int(self._reader.rows("lacking" if staged else "with_vector")[0][0])
+        if not lacking:
+            self._cursor.execute(self._sql["adopt"].sql, ())
+        return lacking
+
+    def prune(self, before: float, *, dead: bool, most: int) -> int:
+        found = self._reader.rows("prunable", before=before, dead=dead, most=most)
+        self._run_many(self._sql["prune"].sql, found)
+        last = max([self._reader.pruned(), *(seq for (seq,) in found)])
+        self.set_values(SETTINGS, {"pruned": str(last)})
+        return len(found)
+
+    def leap(self, seq: int) -> None:
+        """What is written next comes after this seq."""
+        epoch, last = self.head()
+        self._head = Head(epoch, max(last, seq))
+
+    def head(self) -> Head:
+        """How far the store has come with this transaction; the epoch is the one it began in."""
+        if self._head is None:
+            self._head = self._reader.head()
+        return self._head
+
+    def _take_seqs(self, count: int) -> int:
+        """The first of `count` new seqs."""
+        epoch, last = self.head()
+        self._head = Head(epoch, last + count)
+        return last + 1
+
+    def _run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> int:
+        """Runs a statement for each row; how many rows of the database it changed."""
+        if len(rows) == 1:
+            self._cursor.execute(sql, rows[0])
+        elif rows:
+            self._cursor.executemany(sql, rows)
+        else:
+            return 0
+        return self._cursor.rowcount
+
+
+def event_row(seq: int, record: Record, event: Event) -> Row:
+    """The columns of the table `events`."""
+    return (
+        seq,
+        event.scope,
+        event.id,
+        event.what,
+        event.at,
+        event.by,
+        event.version,
+        record.seq,
+        record.created,
+        record.agent,
+        None if event.before is None else dump_json(event.before),
+    )

@@ -1,0 +1,251 @@
+"""No call of the port gets past a wrapper that has not decided about it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eidet import Audit, acting
+from eidet.core.errors import BadInput
+from eidet.core.event import Event
+from eidet.core.record import Record
+from eidet.core.scope import Scope
+from eidet.core.where import Where
+from eidet.store import (
+    SETTINGS,
+    STAGED,
+    TALLIES,
+    TOMBSTONES,
+    Derived,
+    Store,
+    Transaction,
+    Use,
+    abilities,
+    verbs,
+)
+from eidet.store.abilities import ABILITIES, FindsDerived, KeepsSecrets, Leaps, LivesInFile, ReportsHealth
+from eidet.store.passthrough import PassthroughStore, PassthroughTransaction
+from eidet.store.ram import RamStore
+from eidet.store.tiered import TieredStore
+from eidet.trust.audit.chain import Entry
+from eidet.trust.audit.log import AuditLog
+from eidet.trust.audit.store import AuditedStore
+from eidet.trust.audit.transaction import AuditedTransaction
+from eidet.trust.audit.verify import entries
+from eidet.trust.seal.service import LocalKeys
+from eidet.trust.seal.store import SealedStore
+from eidet.trust.seal.transaction import SealedTransaction
+
+WRAPPERS = (AuditedStore, SealedStore)
+TRANSACTIONS = (AuditedTransaction, SealedTransaction)
+OF_TIERS = {"archive", "fingerprint", "health", "missing", "prune", "scan"} | {
+    "scrub",
+    "size",
+    "survey",
+    "switch_vectors",
+    "trim",
+}
+BY_VERBS = {"derived", "put_new", "same"}  # what the verbs do for two stores that are one
+OF_ONE = {"address", "audited_by", "leap", "offered_index", "path", "sealed", "secret"}
+
+
+def names_of(protocol: type) -> set[str]:
+    return {name for name in vars(protocol) if not name.startswith("_")}
+
+
+def names_of_abilities() -> set[str]:
+    return set().union(*map(names_of, ABILITIES))
+
+
+PORT = names_of(Store) | names_of_abilities()
+TRANSACTION = names_of(Transaction) | names_of(FindsDerived) | names_of(Leaps)
+
+
+def decided(wrapper: type[PassthroughStore | PassthroughTransaction]) -> list[str]:
+    """What it defines itself, passes on as it says, or says that it lacks; what is in two is there twice."""
+    defined = [name for name in vars(wrapper) if name in PORT | TRANSACTION]
+    lacking = [name for name in wrapper.lacks.split() if not hasattr(wrapper, name)]
+    return sorted([*defined, *wrapper.passes.split(), *lacking])
+
+
+def test_every_ability_is_listed() -> None:
+    declared = [
+        one
+        for _, one in inspect.getmembers(abilities, inspect.isclass)
+        if one.__module__ == abilities.__name__
+    ]
+    assert set(declared) == set(ABILITIES)
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_a_wrapper_decides_about_each_method_of_the_port_and_each_ability(
+    wrapper: type[PassthroughStore],
+) -> None:
+    assert decided(wrapper) == sorted(PORT)
+    assert "__getattr__" not in dir(wrapper)
+
+
+@pytest.mark.parametrize("wrapper", TRANSACTIONS)
+def test_a_wrapped_transaction_decides_about_each_of_its_methods(
+    wrapper: type[PassthroughTransaction],
+) -> None:
+    assert decided(wrapper) == sorted(TRANSACTION)
+    assert "__getattr__" not in dir(wrapper)
+
+
+def test_a_method_that_is_new_to_the_port_is_missed_in_each_wrapper(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Store, "unheard_of", lambda self: None, raising=False)
+    for wrapper in WRAPPERS:
+        assert decided(wrapper) != sorted(PORT | names_of(Store))
+
+
+def test_two_stores_that_are_one_decide_about_each_method_and_each_ability() -> None:
+    store = TieredStore(RamStore(), RamStore())
+    assert {name for name in names_of(Store) | OF_TIERS if not hasattr(store, name)} == set()
+    assert names_of_abilities() == OF_TIERS | BY_VERBS | OF_ONE
+    assert "__getattr__" not in dir(TieredStore)
+
+
+# What a wrapper has, it has because the store inside has it.
+
+
+class Placed(RamStore):
+    """A store that has every ability that depends on where a store lives."""
+
+    path = Path("here")
+    address = "there"
+    archive = "attic"
+    missing = ("the long store is down",)
+
+    def health(self) -> dict[str, Any]:
+        return {"state": "up"}
+
+    def secret(self, name: str) -> bytes:
+        return name.encode()
+
+    def offered_index(self) -> str | None:
+        return "own"
+
+
+def sealed(inner: Store, folder: Path) -> Store:
+    del folder
+    return SealedStore(inner, LocalKeys(bytes(32)))
+
+
+def audited(inner: Store, folder: Path) -> Store:
+    return AuditedStore(inner, AuditLog(Audit(path=folder / "audit.jsonl")), owns=True)
+
+
+wrapped = pytest.mark.parametrize("wrap", [sealed, audited])
+
+
+@wrapped
+def test_abilities_of_the_store_inside_are_passed_on(
+    wrap: Callable[[Store, Path], Any], tmp_path: Path
+) -> None:
+    store = wrap(Placed(), tmp_path)
+    assert all(isinstance(store, ability) for ability in (LivesInFile, ReportsHealth, KeepsSecrets))
+    assert (str(store.path), store.address, store.archive) == ("here", "there", "attic")
+    assert (store.health(), store.secret("x"), store.offered_index()) == ({"state": "up"}, b"x", "own")
+    assert store.missing == ("the long store is down",)
+
+
+@wrapped
+def test_abilities_that_the_store_inside_lacks_are_not_feigned(
+    wrap: Callable[[Store, Path], Any], tmp_path: Path
+) -> None:
+    store = wrap(RamStore(), tmp_path)
+    for name in ("path", "address", "archive", "health", "secret", "offered_index"):
+        assert not hasattr(store, name)
+    assert store.missing == ()
+
+
+@wrapped
+def test_records_are_found_by_content_and_by_source_outside_of_a_write(
+    wrap: Callable[[Store, Path], Any], tmp_path: Path
+) -> None:
+    store = wrap(RamStore(), tmp_path)
+    one, two = (
+        Record(id=id, scope="a", text="same", derived_from=("x",) * (id == "two")) for id in ("one", "two")
+    )
+    stored = verbs.put(store, [one, two], now=1.0, unique=False)
+    reader = verbs.StoreReader(store)
+    assert reader.twins(stored[:1]) == stored[1:]
+    assert reader.derived(Scope("a")) == stored[1:]
+
+
+# Jobs that say nothing about themselves.
+
+
+def noted(folder: Path) -> list[Entry]:
+    return [entry for entry in entries(folder / "audit.jsonl") if entry.verb != "begin"]
+
+
+def event(record: Record, what: str, by: str | None = None) -> Event:
+    return Event(what=what, id=record.id, scope=record.scope, at=1.0, by=by, version=record.version)
+
+
+def test_a_job_of_ones_own_is_noted_step_by_step(tmp_path: Path) -> None:
+    store = audited(RamStore(), tmp_path)
+
+    def job(transaction: Transaction) -> None:
+        one, two = transaction.insert([Record(id=id, scope="a", text=id) for id in ("one", "two")])
+        transaction.remove([one], [event(one, "forgotten", "eve")])
+        transaction.remove([two], [event(two, "moved")])
+        transaction.update([Use("a", "two", 1, 1.0)])
+        transaction.update([Derived(two.seq, b"v", b"t")])
+        transaction.edit_history({("a", "two"): {2: {"text": "x"}}})
+        transaction.set_values(SETTINGS, {"name": "secret"})
+        transaction.set_values(TOMBSTONES, {("a", b"m"): 1.0, ("a", b"n"): None})
+        transaction.set_values(STAGED, {1: b"v"})
+        transaction.set_values(TALLIES, {("a", 1, "recall"): {"n": 1}})
+
+    with acting(by="ann"):
+        store.write(job)
+    store.close()
+    told = noted(tmp_path)
+    assert [(entry.verb, entry.by) for entry in told] == [
+        ("put", "ann"),
+        ("bury", "eve"),
+        ("rewrite", "ann"),
+        ("retell", "ann"),
+        ("configure", "ann"),
+        ("entomb", "ann"),
+        ("exhume", "ann"),
+    ]
+    assert (told[0].ids, told[1].ids) == (("one", "two"), ("one",))
+
+
+def test_a_job_of_ones_own_that_fails_is_said_to_have_failed(tmp_path: Path) -> None:
+    store = audited(RamStore(), tmp_path)
+
+    def job(transaction: Transaction) -> None:
+        transaction.insert([Record(id="one", scope="a", text="one")])
+        raise BadInput("no")
+
+    with pytest.raises(BadInput):
+        store.write(job)
+    assert store.find(Where()) == []
+    store.close()
+    put, failed = noted(tmp_path)
+    assert (failed.verb, failed.details["of"]) == ("failed", [put.n])
+
+
+def test_keys_that_a_job_made_in_vain_are_never_used() -> None:
+    inner = RamStore()
+    store = SealedStore(inner, LocalKeys(bytes(32)))
+    before = inner.values(SETTINGS)
+
+    def job(transaction: Transaction) -> None:
+        transaction.insert([Record(id="one", scope="a", text="one")])
+        raise BadInput("no")
+
+    with pytest.raises(BadInput):
+        store.write(job)
+    assert inner.values(SETTINGS) == before
+    (kept,) = verbs.put(store, [Record(id="one", scope="a", text="one")], now=1.0)
+    assert SealedStore(inner, LocalKeys(bytes(32))).read("a", ["one"]) == [kept]
