@@ -5,12 +5,13 @@ The verbs ask for these where a store can do better than the port alone, or wher
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from ..core.record import Record
 from ..core.scope import Scope
+from ..core.where import Where
 from ..quality import Survey
 from .model import Scrubbed
 
@@ -54,6 +55,12 @@ class PrunesHistory(Protocol):
 
         With `dead`, all that is told of records that are no more, too.
         """
+
+
+@runtime_checkable
+class Scans(Protocol):
+    def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
+        """As `verbs.scan`, without choosing anew for each page."""
 
 
 @runtime_checkable

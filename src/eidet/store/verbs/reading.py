@@ -10,7 +10,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...quality import Survey
 from .. import Store
-from ..abilities import Compacts, CountsQuality, MeasuresSize, PrunesHistory, ScrubsFiles
+from ..abilities import Compacts, CountsQuality, MeasuresSize, PrunesHistory, Scans, ScrubsFiles
 from ..legacy import is_legacy
 from ..model import Scrubbed
 from ..rules import UNIQUE_KINDS
@@ -19,6 +19,9 @@ from ..rules import UNIQUE_KINDS
 def scan(store: Store, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
     """Matching records above a seq, by rising seq; holds no lock, and never all of them in memory."""
     if is_legacy(store):
+        yield from store.scan(where, after=after, batch=batch)
+        return
+    if isinstance(store, Scans):
         yield from store.scan(where, after=after, batch=batch)
         return
     while found := store.find(where, limit=batch, after=after):
@@ -76,6 +79,13 @@ def quality_counts(
         return store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
     living = store.find(Where(scope=scope, alive_at=now))
     said = Counter((r.scope, record_digest(r)) for r in living if r.kind in UNIQUE_KINDS)
+    return survey_of(living, said, fresh=fresh, ripe=ripe, stale=stale)
+
+
+def survey_of(
+    living: Sequence[Record], said: Counter[tuple[str, bytes]], *, fresh: float, ripe: float, stale: float
+) -> Survey:
+    """The counts of living records. `said` counts facts and documents by scope and content digest."""
     old = [record for record in living if record.created < ripe]
     return Survey(
         records=len(living),

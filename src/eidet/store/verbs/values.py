@@ -16,8 +16,8 @@ from ..model import EPOCH, SETTINGS, STAGED, TALLIES, Derived, Use, Uses
 from ..rules import lease_of, may_lease
 from .writing import epoch_of
 
-_STAGED_NAME = "staged"  # whose vectors are staged
-_STAGED_UP_TO = "staged_up_to"
+STAGED_NAME = "staged"  # whose vectors are staged
+STAGED_UP_TO = "staged_up_to"
 
 
 def get_setting(store: Store, name: str) -> str | None:
@@ -138,12 +138,12 @@ def stage_vectors(store: Store, name: str, vectors: Sequence[tuple[int, bytes]])
         return store.stage(name, vectors)
 
     def job(transaction: Transaction) -> None:
-        known = transaction.values(SETTINGS, (_STAGED_NAME, _STAGED_UP_TO))
-        same = known.get(_STAGED_NAME) == name
-        last = int(known.get(_STAGED_UP_TO, 0)) if same else 0
+        known = transaction.values(SETTINGS, (STAGED_NAME, STAGED_UP_TO))
+        same = known.get(STAGED_NAME) == name
+        last = int(known.get(STAGED_UP_TO, 0)) if same else 0
         last = max([last, *(seq for seq, _ in vectors)])
         transaction.set_values(STAGED, dict(vectors), clear=not same)
-        transaction.set_values(SETTINGS, {_STAGED_NAME: name, _STAGED_UP_TO: str(last)})
+        transaction.set_values(SETTINGS, {STAGED_NAME: name, STAGED_UP_TO: str(last)})
 
     return store.write(job)
 
@@ -152,8 +152,8 @@ def staged_up_to(store: Store, name: str) -> int:
     """Up to which seq vectors of this embedder are kept aside; 0 if none."""
     if is_legacy(store):
         return store.staged(name)
-    known = store.values(SETTINGS, (_STAGED_NAME, _STAGED_UP_TO))
-    return int(known[_STAGED_UP_TO]) if known.get(_STAGED_NAME) == name else 0
+    known = store.values(SETTINGS, (STAGED_NAME, STAGED_UP_TO))
+    return int(known[STAGED_UP_TO]) if known.get(STAGED_NAME) == name else 0
 
 
 def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:
@@ -171,7 +171,7 @@ def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:
 
 def _switch_vectors(transaction: Transaction, name: str, settings: Mapping[str, str]) -> int:
     staged: Mapping[int, bytes] = {}
-    if transaction.values(SETTINGS, (_STAGED_NAME,)).get(_STAGED_NAME) == name:
+    if transaction.values(SETTINGS, (STAGED_NAME,)).get(STAGED_NAME) == name:
         staged = transaction.values(STAGED)
     rows = []
     lacking = 0
@@ -184,6 +184,6 @@ def _switch_vectors(transaction: Transaction, name: str, settings: Mapping[str, 
     if not lacking:
         transaction.update(rows)
         transaction.set_values(STAGED, {}, clear=True)
-        transaction.set_values(SETTINGS, {**settings, _STAGED_NAME: None, _STAGED_UP_TO: None})
+        transaction.set_values(SETTINGS, {**settings, STAGED_NAME: None, STAGED_UP_TO: None})
         _raise_epoch(transaction)
     return lacking
