@@ -18,7 +18,7 @@ from eidet.store import Store
 from eidet.store.contract import StoreContract
 from eidet.store.redis import RedisStore
 from eidet.store.redis.address import address_of
-from eidet.store.redis.client import Wire
+from eidet.store.redis.client import RedisClient
 from eidet.store.redis.keys import Keys
 
 
@@ -32,7 +32,7 @@ class TestVectorSets(VectorContract):
         self.url = redis8_url
 
     def database(self) -> Database:
-        return VectorSets(Wire(address_of(self.url), None), Keys("eidet"), bits=self.bits)
+        return VectorSets(RedisClient(address_of(self.url), None), Keys("eidet"), bits=self.bits)
 
 
 class TestVectorSetsBySearch(TestVectorSets):

@@ -67,10 +67,10 @@ def test_nodes_send_callers_to_where_a_scope_is(cluster: Cluster) -> None:
     """Any node may be named; one that does not have a key says who does."""
     for node in cluster.nodes[:4]:
         store = RedisStore(f"redis+cluster://127.0.0.1:{node.port}?prefix=doors")
-        store.put([record(uuid.uuid4().hex, f"s{n}") for n in range(6)], now=NOW)
+        verbs.put(store, [record(uuid.uuid4().hex, f"s{n}") for n in range(6)], now=NOW)
         store.close()
     store = RedisStore(f"redis+cluster://127.0.0.1:1,127.0.0.1:{cluster.nodes[5].port}?prefix=doors")
-    assert sum(store.scopes().values()) == store.count(Where()) == 24
+    assert sum(verbs.count_scopes(store).values()) == verbs.count(store, Where()) == 24
     store.close()
 
 
@@ -80,7 +80,7 @@ def test_a_writer_that_is_slow_between_number_and_write_is_not_passed_over(
     url = f"{cluster.url}?prefix=passed"
     numbered, may_write = threading.Event(), threading.Event()
     slow = RedisStore(url)
-    write = slow._wire.write
+    write = slow.client.write
 
     def paused(key: str, command: Command, *, copied: bool = True) -> object:
         answer = write(key, command, copied=copied)
@@ -89,10 +89,10 @@ def test_a_writer_that_is_slow_between_number_and_write_is_not_passed_over(
             may_write.wait(5)
         return answer
 
-    monkeypatch.setattr(slow._wire, "write", paused)
+    monkeypatch.setattr(slow.client, "write", paused)
     with Memory(url, embedder="hashing:32") as source, Memory(RamStore(), embedder="hashing:32") as target:
         source.remember("there before", scope="s")
-        writer = threading.Thread(target=lambda: slow.put([record("late", "s")], now=NOW))
+        writer = threading.Thread(target=lambda: verbs.put(slow, [record("late", "s")], now=NOW))
         writer.start()
         assert numbered.wait(5)
         source.remember("overtakes it", scope="t")
@@ -212,7 +212,7 @@ class Load:
             started = time.monotonic()
             try:
                 self.told += [
-                    r.id for r in self._store.put([record(f"{writer}-{number}", self._scope)], now=NOW)
+                    r.id for r in verbs.put(self._store, [record(f"{writer}-{number}", self._scope)], now=NOW)
                 ]
             except Unavailable as error:
                 self.refused.append(error)

@@ -17,7 +17,7 @@ from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import RetryPolicy
 from eidet.quality import Tally
-from eidet.store import Erasure
+from eidet.store import Erasure, verbs
 from eidet.store.redis import RedisStore
 
 NOW = 1_700_000_000.0
@@ -35,7 +35,7 @@ def proxy(valkey: Valkey, redis_url: str) -> Iterator[Proxy]:
 @pytest.fixture
 def store(proxy: Proxy) -> Iterator[RedisStore]:
     store = RedisStore(f"redis://127.0.0.1:{proxy.port}/0", retry_policy=QUICK)
-    store.put([record("one"), record("two")], now=NOW)
+    verbs.put(store, [record("one"), record("two")], now=NOW)
     yield store
     store.close()
 
@@ -55,22 +55,22 @@ def record(id: str) -> Record:
 
 
 VERBS: dict[str, Callable[[RedisStore], object]] = {
-    "put": lambda store: store.put([record(uuid.uuid4().hex)], now=NOW),
-    "revise": lambda store: store.put([record("one").but(text=uuid.uuid4().hex)], now=NOW),
-    "get": lambda store: store.get("a", ["one"]),
-    "fetch": lambda store: store.fetch("a", [1]),
+    "put": lambda store: verbs.put(store, [record(uuid.uuid4().hex)], now=NOW),
+    "revise": lambda store: verbs.put(store, [record("one").but(text=uuid.uuid4().hex)], now=NOW),
+    "get": lambda store: store.read("a", ["one"]),
+    "fetch": lambda store: store.read("a", [1]),
     "find": lambda store: store.find(Where(scope=Scope("a"))),
     "scan": lambda store: list(store.scan(Where())),
-    "count": lambda store: store.count(Where()),
-    "drop": lambda store: store.drop(Where(ids=("nobody",)), now=NOW),
-    "erase": lambda store: store.erase(lambda _: Erasure(), now=NOW),
-    "note": lambda store: store.note({("a", "one"): (1, NOW)}),
-    "tally": lambda store: store.tally([Tally("a", 1, "recall", {"n": 1})], since=0),
+    "count": lambda store: verbs.count(store, Where()),
+    "drop": lambda store: verbs.delete_where(store, Where(ids=("nobody",)), now=NOW),
+    "erase": lambda store: verbs.erase(store, lambda _: Erasure(), now=NOW),
+    "note": lambda store: verbs.add_uses(store, {("a", "one"): (1, NOW)}),
+    "tally": lambda store: verbs.add_counts(store, [Tally("a", 1, "recall", {"n": 1})], since=0),
     "history": lambda store: store.history("a", "one"),
     "head": lambda store: store.head(),
     "changes": lambda store: store.changes("a", 0, 10),
-    "configure": lambda store: store.configure({"name": "value"}),
-    "lease": lambda store: store.lease("work", "me", now=NOW, until=NOW + 1),
+    "configure": lambda store: verbs.set_settings(store, {"name": "value"}),
+    "lease": lambda store: verbs.take_lease(store, "work", "me", now=NOW, until=NOW + 1),
     "size": lambda store: store.size(),
     "survey": lambda store: store.survey(None, now=NOW, fresh=0.0, ripe=0.0, stale=0.0),
 }
@@ -109,29 +109,29 @@ def test_a_slow_line_is_only_slow(verb: str, patient: RedisStore, proxy: Proxy) 
 
 
 WRITES: dict[str, Callable[[RedisStore, int], object]] = {
-    "put": lambda store, n: store.put([record(f"new {n}")], now=NOW),
-    "revise": lambda store, n: store.put([record("one").but(text=f"text {n}")], now=NOW),
-    "expect": lambda store, n: store.put([record("two").but(text=f"text {n}")], now=NOW, expect=n + 1),
-    "note": lambda store, n: store.note({("a", "one"): (1, NOW)}),
-    "tally": lambda store, n: store.tally([Tally("a", 1, "recall", {"n": 1})], since=0),
-    "twin": lambda store, n: store.put([record(f"twin {n}").but(text="the text of both")], now=NOW),
+    "put": lambda store, n: verbs.put(store, [record(f"new {n}")], now=NOW),
+    "revise": lambda store, n: verbs.put(store, [record("one").but(text=f"text {n}")], now=NOW),
+    "expect": lambda store, n: verbs.put(store, [record("two").but(text=f"text {n}")], now=NOW, expect=n + 1),
+    "note": lambda store, n: verbs.add_uses(store, {("a", "one"): (1, NOW)}),
+    "tally": lambda store, n: verbs.add_counts(store, [Tally("a", 1, "recall", {"n": 1})], since=0),
+    "twin": lambda store, n: verbs.put(store, [record(f"twin {n}").but(text="the text of both")], now=NOW),
 }
 
 
 @pytest.mark.parametrize("write", WRITES)
 def test_a_write_whose_answer_is_lost_happens_once(write: str, patient: RedisStore, proxy: Proxy) -> None:
-    patient.put([record("both")], now=NOW)
+    verbs.put(patient, [record("both")], now=NOW)
     for n in range(3):
         proxy.cut_after = 0  # of the line that is open: the write gets through, its answer does not
         healing = threading.Timer(0.05, proxy.heal)
         healing.start()
         WRITES[write](patient, n)
         healing.join()
-    one, two, both = patient.get("a", ["one", "two", "both"])
+    one, two, both = patient.read("a", ["one", "two", "both"])
     assert one is not None
     assert two is not None
     assert both is not None
-    found = (one.version, two.version, one.uses, both.uses, patient.count(Where()))
+    found = (one.version, two.version, one.uses, both.uses, verbs.count(patient, Where()))
     wanted = {
         "put": (1, 1, 0, 0, 6),
         "revise": (4, 1, 0, 0, 3),
@@ -141,7 +141,9 @@ def test_a_write_whose_answer_is_lost_happens_once(write: str, patient: RedisSto
         "twin": (1, 1, 0, 3, 3),
     }
     assert found == wanted[write]
-    assert [row.counts for row in patient.tallies(None, 0)] == ([{"n": 3}] if write == "tally" else [])
+    assert [row.counts for row in verbs.read_counts(patient, None, 0)] == (
+        [{"n": 3}] if write == "tally" else []
+    )
     assert len(patient.history("a", "one")) == one.version
 
 
@@ -154,9 +156,9 @@ def test_a_line_cut_again_and_again_is_tried_until_it_holds(
     proxy.cut_after = after
     healing = threading.Timer(0.2, proxy.heal)
     healing.start()
-    patient.put([record("three").but(text="long " * 4000)], now=NOW)
+    verbs.put(patient, [record("three").but(text="long " * 4000)], now=NOW)
     assert [r.id for r in patient.find(Where())] == ["one", "two", "three"]
-    patient.note({("a", "one"): (1, NOW)})
+    verbs.add_uses(patient, {("a", "one"): (1, NOW)})
     healing.join()
     assert [(r.version, r.uses) for r in patient.find(Where())] == [(1, 1), (1, 0), (1, 0)]
 
@@ -174,8 +176,8 @@ def test_what_was_acknowledged_while_lines_break_all_the_time_is_there_once(
     shaking.start()
     told = []
     for number in range(60):
-        told += [r.id for r in patient.put([record(f"r{number}")], now=NOW)]
-        patient.note({("a", "one"): (1, NOW)})
+        told += [r.id for r in verbs.put(patient, [record(f"r{number}")], now=NOW)]
+        verbs.add_uses(patient, {("a", "one"): (1, NOW)})
     ended.set()
     shaking.join()
     proxy.heal()
@@ -187,14 +189,14 @@ def test_what_was_acknowledged_while_lines_break_all_the_time_is_there_once(
 def test_a_write_that_was_sent_again_and_again_happens_once(store: RedisStore, proxy: Proxy) -> None:
     proxy.silent = True
     with pytest.raises(Unavailable, match=r"may have taken effect|did not answer"):
-        store.tally([Tally("a", 1, "recall", {"n": 1})], since=0)
+        verbs.add_counts(store, [Tally("a", 1, "recall", {"n": 1})], since=0)
     with pytest.raises(Unavailable):
-        store.note({("a", "one"): (1, NOW)})
+        verbs.add_uses(store, {("a", "one"): (1, NOW)})
     proxy.heal()
     proxy.cut()
-    assert store.get("a", ["one"])[0].uses in (0, 1)  # type: ignore[union-attr]
-    store.note({("a", "one"): (1, NOW)})
-    assert store.get("a", ["one"])[0].uses in (1, 2)  # type: ignore[union-attr]
+    assert store.read("a", ["one"])[0].uses in (0, 1)  # type: ignore[union-attr]
+    verbs.add_uses(store, {("a", "one"): (1, NOW)})
+    assert store.read("a", ["one"])[0].uses in (1, 2)  # type: ignore[union-attr]
 
 
 def test_a_server_that_is_down_is_left_alone_and_found_again(valkey: Valkey, proxy: Proxy) -> None:
@@ -211,6 +213,6 @@ def test_a_server_that_is_down_is_left_alone_and_found_again(valkey: Valkey, pro
     assert time.monotonic() - started < 0.25
     proxy.heal()
     time.sleep(0.4)
-    store.put([record("x")], now=NOW)
+    verbs.put(store, [record("x")], now=NOW)
     assert store.retrier.health().state == "up"
     store.close()

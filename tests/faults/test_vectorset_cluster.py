@@ -21,7 +21,7 @@ from eidet.index.vectordb.vectorset import VectorSets
 from eidet.store import Store
 from eidet.store.redis import RedisStore
 from eidet.store.redis.address import address_of
-from eidet.store.redis.client import Wire
+from eidet.store.redis.client import RedisClient
 from eidet.store.redis.keys import Keys, slot_of
 
 
@@ -48,7 +48,7 @@ class TestVectorSetsInACluster(VectorContract):
 
     def database(self) -> Database:
         place = address_of(self.url)
-        return VectorSets(Wire(place, None), Keys(place.prefix))
+        return VectorSets(RedisClient(place, None), Keys(place.prefix))
 
     def make(self, store: Store, width: int) -> Index:
         return VectorIndex(store, width, self.database(), settings=AT_ONCE)

@@ -23,7 +23,7 @@ from eidet.index.vectordb.vectorset import VectorSets
 from eidet.models.embed.hashing import Hashing
 from eidet.net.retry import RetryPolicy
 from eidet.store.redis.address import address_of
-from eidet.store.redis.client import Wire
+from eidet.store.redis.client import RedisClient
 from eidet.store.redis.keys import Keys
 
 WIDTH = 16
@@ -115,7 +115,7 @@ def test_a_recall_goes_by_words_in_time_and_what_waits_is_sent_later(
 def test_a_black_hole_is_told_within_the_deadline(redis8: Redis8, redis8_url: str, verb: str) -> None:
     proxy = Proxy(redis8.port)
     place = address_of(f"redis://127.0.0.1:{proxy.port}/0")
-    database = VectorSets(Wire(place, RetryPolicy(deadline_seconds=0.3)), Keys("test"))
+    database = VectorSets(RedisClient(place, RetryPolicy(deadline_seconds=0.3)), Keys("test"))
     verbs: dict[str, Callable[[], object]] = {
         "prepare": lambda: database.prepare(SHELF),
         "put": lambda: database.put(SHELF, points()),

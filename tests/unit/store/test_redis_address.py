@@ -19,6 +19,7 @@ from tests.servers.valkey import Valkey
 from eidet.core.errors import Misconfigured
 from eidet.core.record import Record
 from eidet.core.where import Where
+from eidet.store import verbs
 from eidet.store.redis import RedisStore
 from eidet.store.redis.address import address_of
 
@@ -59,7 +60,7 @@ def test_tls_is_said_by_the_scheme_or_an_option() -> None:
         ("redis://h/one", "not a database number"),
         ("redis://h?prefix={x}", "prefix"),
         ("redis://h?prefix=", "prefix"),
-        ("redis://h?wait=-1", "wait must be a whole number"),
+        ("redis://h?wait=-1", "wait is a whole number from 0 up"),
         ("redis://h?wiat=1", "unknown option 'wiat'"),
         ("redis+sentinel://h", "name the service"),
         ("http://h", "cannot start with http://"),
@@ -156,8 +157,8 @@ def test_tls_is_spoken_and_strangers_are_not_trusted(tmp_path: Path, valkey: Val
     public, private = certificate(tmp_path)
     curtain = Curtain(valkey.port, public, private)
     store = RedisStore(f"rediss://127.0.0.1:{curtain.port}/0?ssl_ca_certs={public}")
-    store.put([record("x")], now=NOW)
-    assert store.count(Where()) == 1
+    verbs.put(store, [record("x")], now=NOW)
+    assert verbs.count(store, Where()) == 1
     store.close()
     with pytest.raises(Misconfigured, match="ssl_ca_certs"):
         RedisStore(f"rediss://127.0.0.1:{curtain.port}/0")
@@ -176,11 +177,11 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
 
 def test_sentinels_name_the_primary_and_the_one_that_takes_over(watched: Watched) -> None:
     store = RedisStore(f"redis+sentinel://127.0.0.1:1,127.0.0.1:{watched.port}/main?deadline=20")
-    store.put([record("x")], now=NOW)
+    verbs.put(store, [record("x")], now=NOW)
     watched.await_replica("eidet:{eidet}:h")
     watched.primary.kill()
     started = time.monotonic()
-    store.put([record("y")], now=NOW)
+    verbs.put(store, [record("y")], now=NOW)
     assert time.monotonic() - started < 15
     assert [r.id for r in store.find(Where())] == ["x", "y"]
     store.close()

@@ -22,8 +22,8 @@ from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import Full, OutcomeUnknown
-from eidet.store import Derived, Erasure, Look, Stone
-from eidet.store.redis import RedisStore, vectors
+from eidet.store import Derived, Erasure, Look, Stone, verbs
+from eidet.store.redis import RedisStore, writing
 from eidet.store.redis.connection import packed
 from eidet.store.redis.keys import Keys, slot_of
 
@@ -53,49 +53,49 @@ def ids(store: RedisStore, where: Where | None = None) -> list[str]:
 def test_the_server_lets_a_scope_expire_of_which_nobody_keeps_anything(
     store: RedisStore, valkey: Valkey
 ) -> None:
-    store.put([record("x", expires=NOW + 0.05), record("y", expires=NOW + 0.1)], now=NOW)
+    verbs.put(store, [record("x", expires=NOW + 0.05), record("y", expires=NOW + 0.1)], now=NOW)
     assert ids(store) == ["x", "y"]
     time.sleep(0.3)
     assert [valkey.ask("EXISTS", BASE + key) for key in "isocpxzdgm"] == [b":0"] * 10
-    assert (store.get("a", ["x"]), store.find(Where()), store.scopes()) == ([None], [], {})
-    assert store.put([record("x")], now=NOW + 1)[0].version == 1
+    assert (store.read("a", ["x"]), store.find(Where()), verbs.count_scopes(store)) == ([None], [], {})
+    assert verbs.put(store, [record("x")], now=NOW + 1)[0].version == 1
 
 
 def test_what_is_kept_keeps_its_scope(store: RedisStore, valkey: Valkey) -> None:
-    store.put([record("x", expires=NOW + 0.05)], now=NOW)
-    store.put([record("stays")], now=NOW)
+    verbs.put(store, [record("x", expires=NOW + 0.05)], now=NOW)
+    verbs.put(store, [record("stays")], now=NOW)
     time.sleep(0.2)
     assert ids(store) == ["stays"]
     assert valkey.ask("TTL", BASE + "s") == b":-1"
 
 
 def test_traces_of_what_expired_are_cleared_away_by_the_next_write(store: RedisStore) -> None:
-    old, _ = store.put([record("x", text="same", expires=NOW + 0.05), record("stays")], now=NOW)
+    old, _ = verbs.put(store, [record("x", text="same", expires=NOW + 0.05), record("stays")], now=NOW)
     since = store.head().seq
     time.sleep(0.2)
-    assert store.get("a", ["x"]) == [None]
-    assert [r.id for r in store.put([record("y", text="same")], now=NOW + 60)] == ["y"]
+    assert store.read("a", ["x"]) == [None]
+    assert [r.id for r in verbs.put(store, [record("y", text="same")], now=NOW + 60)] == ["y"]
     assert store.changes("a", since, 10).gone == [old.seq]
-    assert store.count(Where()) == 2
-    assert store.put([record("x", text="other")], now=NOW + 60)[0].version == 1
-    assert store.scopes() == {"a": 3}
+    assert verbs.count(store, Where()) == 2
+    assert verbs.put(store, [record("x", text="other")], now=NOW + 60)[0].version == 1
+    assert verbs.count_scopes(store) == {"a": 3}
 
 
 def test_expiry_goes_by_the_clock_of_the_caller(store: RedisStore, valkey: Valkey) -> None:
     """A caller whose clock stands in the past does not lose what lives by that clock."""
-    store.put([record("x", expires=NOW + 600)], now=NOW)
+    verbs.put(store, [record("x", expires=NOW + 600)], now=NOW)
     time.sleep(0.05)
     assert ids(store, Where(alive_at=NOW + 599)) == ["x"]
     assert ids(store, Where(alive_at=NOW + 600)) == []
-    assert store.count(Where(alive_at=NOW + 600)) == 0
+    assert verbs.count(store, Where(alive_at=NOW + 600)) == 0
 
 
 def test_a_longer_life_is_known_to_the_server(store: RedisStore) -> None:
-    store.put([record("x", expires=NOW + 0.05)], now=NOW)
-    store.put([record("x", expires=NOW + 600)], now=NOW)
+    verbs.put(store, [record("x", expires=NOW + 0.05)], now=NOW)
+    verbs.put(store, [record("x", expires=NOW + 600)], now=NOW)
     time.sleep(0.15)
     assert ids(store) == ["x"]
-    store.note({("a", "x"): (2, NOW)})
+    verbs.add_uses(store, {("a", "x"): (2, NOW)})
     assert store.find(Where())[0].uses == 2
 
 
@@ -109,31 +109,31 @@ def test_writers_of_many_processes_lose_nothing(redis_url: str) -> None:
     def write(worker: int) -> None:
         store = stores[worker % 4]
         for n in range(15):
-            store.put([record("shared", text=f"{worker} {n}"), record(f"{worker}-{n}")], now=NOW)
-            store.note({("a", "shared"): (1, NOW)})
-            store.put([record(f"twin {worker} {n}", text=f"fact {n}")], now=NOW)
+            verbs.put(store, [record("shared", text=f"{worker} {n}"), record(f"{worker}-{n}")], now=NOW)
+            verbs.add_uses(store, {("a", "shared"): (1, NOW)})
+            verbs.put(store, [record(f"twin {worker} {n}", text=f"fact {n}")], now=NOW)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(8)))
-    (shared,) = stores[0].get("a", ["shared"])
+    (shared,) = stores[0].read("a", ["shared"])
     assert shared is not None
     assert (shared.version, shared.uses) == (8 * 15, 8 * 15)
     assert len(stores[0].history("a", "shared")) == 8 * 15
     facts = [r for r in stores[1].find(Where()) if r.text.startswith("fact")]
     assert sorted(r.text for r in facts) == sorted(f"fact {n}" for n in range(15))
     assert sum(r.uses for r in facts) == 7 * 15
-    assert stores[2].count(Where()) == 1 + 8 * 15 + 15
+    assert verbs.count(stores[2], Where()) == 1 + 8 * 15 + 15
     for store in stores:
         store.close()
 
 
 def test_of_many_who_expect_a_version_one_gets_it(redis_url: str) -> None:
     stores = [RedisStore(redis_url) for _ in range(4)]
-    stores[0].put([record("x")], now=NOW)
+    verbs.put(stores[0], [record("x")], now=NOW)
 
     def change(n: int) -> bool:
         try:
-            stores[n % 4].put([record("x", text=f"{n}")], now=NOW, expect=1)
+            verbs.put(stores[n % 4], [record("x", text=f"{n}")], now=NOW, expect=1)
         except Conflict as conflict:
             return conflict.current != 2
         return True
@@ -146,17 +146,17 @@ def test_of_many_who_expect_a_version_one_gets_it(redis_url: str) -> None:
 
 def test_a_plan_is_made_anew_when_others_write_meanwhile(redis_url: str) -> None:
     store, other = RedisStore(redis_url), RedisStore(redis_url)
-    store.put([record("x")], now=NOW)
+    verbs.put(store, [record("x")], now=NOW)
     seen: list[list[str]] = []
 
     def plan(look: Look) -> Erasure:
         found = list(look.scan(Where(scope=Scope("a"))))
         if not seen:
-            other.put([record("late")], now=NOW)
+            verbs.put(other, [record("late")], now=NOW)
         seen.append([r.id for r in found])
         return Erasure(gone=found)
 
-    assert [id for _, id in store.erase(plan, now=NOW).gone] == ["x", "late"]
+    assert [id for _, id in verbs.erase(store, plan, now=NOW).gone] == ["x", "late"]
     assert seen == [["x"], ["x", "late"]]
     store.close()
     other.close()
@@ -164,26 +164,26 @@ def test_a_plan_is_made_anew_when_others_write_meanwhile(redis_url: str) -> None
 
 def test_a_scope_that_appears_meanwhile_is_seen_by_a_plan_for_all(redis_url: str) -> None:
     store, other = RedisStore(redis_url), RedisStore(redis_url)
-    store.put([record("x")], now=NOW)
+    verbs.put(store, [record("x")], now=NOW)
     tries: list[int] = []
 
     def plan(look: Look) -> Erasure:
         found = list(look.scan(Where()))
         if not tries:
-            other.put([record("late", "b")], now=NOW)
+            verbs.put(other, [record("late", "b")], now=NOW)
         tries.append(len(found))
         return Erasure(gone=found)
 
-    store.erase(plan, now=NOW)
-    assert (tries, store.count(Where())) == ([1, 2], 0)
+    verbs.erase(store, plan, now=NOW)
+    assert (tries, verbs.count(store, Where())) == ([1, 2], 0)
     store.close()
     other.close()
 
 
 def test_a_put_over_several_scopes_is_all_or_nothing(store: RedisStore) -> None:
-    store.put([record("x", "a"), record("x", "b")], now=NOW)
+    verbs.put(store, [record("x", "a"), record("x", "b")], now=NOW)
     with pytest.raises(Conflict):
-        store.put([record("x", "a", text="new"), record("none", "b")], now=NOW, expect=1)
+        verbs.put(store, [record("x", "a", text="new"), record("none", "b")], now=NOW, expect=1)
     assert {r.version for r in store.find(Where())} == {1}
 
 
@@ -191,27 +191,27 @@ def test_a_put_over_several_scopes_is_all_or_nothing(store: RedisStore) -> None:
 
 
 def test_scripts_that_the_server_forgot_are_sent_again(store: RedisStore, valkey: Valkey) -> None:
-    store.put([record("x")], now=NOW)
+    verbs.put(store, [record("x")], now=NOW)
     valkey.ask("SCRIPT", "FLUSH")
-    store.put([record("y")], now=NOW)
+    verbs.put(store, [record("y")], now=NOW)
     valkey.ask("SCRIPT", "FLUSH")
-    assert [r and r.id for r in store.get("a", ["x", "y"])] == ["x", "y"]
+    assert [r and r.id for r in store.read("a", ["x", "y"])] == ["x", "y"]
 
 
 def test_what_somebody_else_wrote_over_a_record_is_told(store: RedisStore, valkey: Valkey) -> None:
-    (one,) = store.put([record("x")], now=NOW)
+    (one,) = verbs.put(store, [record("x")], now=NOW)
     for other in ("nonsense", "\x01" * 60, ""):
         valkey.ask("SET", f"{BASE}r:{one.seq}", other)
         if other:
             with pytest.raises(Corrupt, match="scope 'a'"):
-                store.get("a", ["x"])
+                store.read("a", ["x"])
 
 
 def test_prefixes_share_a_server_and_nothing_else(redis_url: str) -> None:
     one, other = RedisStore(f"{redis_url}?prefix=one"), RedisStore(f"{redis_url}?prefix=other")
-    one.put([record("x")], now=NOW)
-    one.configure({"some": "thing"})
-    assert (other.count(Where()), other.setting("some"), other.head().seq) == (0, None, 0)
+    verbs.put(one, [record("x")], now=NOW)
+    verbs.set_settings(one, {"some": "thing"})
+    assert (verbs.count(other, Where()), verbs.get_setting(other, "some"), other.head().seq) == (0, None, 0)
     assert one.identity != other.identity
     one.close()
     other.close()
@@ -219,7 +219,7 @@ def test_prefixes_share_a_server_and_nothing_else(redis_url: str) -> None:
 
 def _fill(store: RedisStore, stored: list[str]) -> None:
     for n in range(3000):
-        stored += [r.id for r in store.put([record(f"{n}", text=f"{n} " * 1500)], now=NOW)]
+        stored += [r.id for r in verbs.put(store, [record(f"{n}", text=f"{n} " * 1500)], now=NOW)]
 
 
 def test_a_full_server_says_so_and_loses_nothing(serve: Serve) -> None:
@@ -231,10 +231,10 @@ def test_a_full_server_says_so_and_loses_nothing(serve: Serve) -> None:
     assert store.retrier.health().state == "up"
     assert ids(store) == stored
     with pytest.raises(Full):
-        store.put([record("0", text="revised")], now=NOW)
-    assert store.get("a", ["0"])[0].version == 1  # type: ignore[union-attr]
-    assert store.drop(Where(ids=tuple(stored[:300])), now=NOW) == stored[:300]
-    store.put([record("new")], now=NOW)
+        verbs.put(store, [record("0", text="revised")], now=NOW)
+    assert store.read("a", ["0"])[0].version == 1  # type: ignore[union-attr]
+    assert verbs.delete_where(store, Where(ids=tuple(stored[:300])), now=NOW) == stored[:300]
+    verbs.put(store, [record("new")], now=NOW)
     assert ids(store) == [*stored[300:], "new"]
     assert store.size() > 1_000_000
     store.close()
@@ -242,9 +242,9 @@ def test_a_full_server_says_so_and_loses_nothing(serve: Serve) -> None:
 
 def test_what_no_replica_has_in_time_is_told_to_be_unsure(redis_url: str) -> None:
     store = RedisStore(f"{redis_url}?wait=1&wait_ms=20&deadline=1")
-    assert store.count(Where()) == 0, "reading does not wait"
+    assert verbs.count(store, Where()) == 0, "reading does not wait"
     with pytest.raises(OutcomeUnknown, match=r"stored, but only 0 of 1 replicas have it after 20 ms"):
-        store.put([record("x")], now=NOW)
+        verbs.put(store, [record("x")], now=NOW)
     assert [(r.id, r.version) for r in store.find(Where())] == [("x", 1)]
     assert store.retrier.health().failures == 0, "the server itself is fine"
     store.close()
@@ -254,10 +254,10 @@ def test_replicas_that_have_it_let_a_write_return(serve: Serve) -> None:
     primary = serve("--repl-diskless-sync-delay", "1")  # seconds, in which a write that did not wait returns
     replica = serve("--replicaof", "127.0.0.1", str(primary.port))
     store = RedisStore(f"{primary.url}?wait=1&wait_ms=200&deadline=15")
-    store.put([record("x")], now=NOW)
+    verbs.put(store, [record("x")], now=NOW)
     assert replica.ask("EXISTS", BASE + "s") == b":1"
     store.close()
-    with pytest.raises(Unavailable, match="accepts no writes now"):
+    with pytest.raises(Unavailable, match="accepts no writes, it is a replica"):
         RedisStore(f"{replica.url}?deadline=1")
 
 
@@ -267,7 +267,7 @@ def test_a_server_that_evicts_at_will_is_refused(serve: Serve) -> None:
         RedisStore(server.url)
     server.ask("CONFIG", "SET", "maxmemory-policy", "volatile-lru")
     store = RedisStore(server.url)
-    store.put([record("x", expires=NOW + 60)], now=NOW)
+    verbs.put(store, [record("x", expires=NOW + 60)], now=NOW)
     assert server.ask("TTL", BASE + "s") == b":-1", "the indexes of a scope are not what may be evicted"
     store.close()
 
@@ -294,8 +294,8 @@ def test_a_user_without_rights_is_told_what_is_missing(redis_url: str, valkey: V
     few = ("~eidet:*", "+@read", "+@write", "+@scripting", "+@connection", "+time")
     valkey.ask("ACL", "SETUSER", "modest", "on", ">p", *few)
     store = RedisStore(f"redis://modest:p@{place}")  # what it must not ask, it does without
-    store.put([record("x")], now=NOW)
-    assert store.count(Where()) == 1
+    verbs.put(store, [record("x")], now=NOW)
+    assert verbs.count(store, Where()) == 1
     store.close()
     valkey.ask("ACL", "DELUSER", "poor", "modest")
 
@@ -328,7 +328,7 @@ def test_an_index_follows_a_server_that_lost_its_last_writes(serve: Serve) -> No
         memory.remember("Ann lives in Lisbon", id="ann")
         memory.remember("Bob lives in Porto", id="bob")
         server.ask("SAVE")
-        dropping.drop(Where(ids=("ann",)), now=NOW)
+        verbs.delete_where(dropping, Where(ids=("ann",)), now=NOW)
         memory.remember("Eve lives in Faro", id="eve")
         for one in (memory, other):
             assert {hit.id for hit in one.recall("who lives where?")} == {"bob", "eve"}
@@ -368,12 +368,14 @@ def test_commands_are_written_as_the_protocol_wants_it() -> None:
 
 
 def test_only_what_the_ranges_let_through_is_read(store: RedisStore, valkey: Valkey) -> None:
-    store.put([record(f"{n}", occurred=NOW + n, step=n, kind=Kind.MESSAGE) for n in range(500)], now=NOW)
+    verbs.put(
+        store, [record(f"{n}", occurred=NOW + n, step=n, kind=Kind.MESSAGE) for n in range(500)], now=NOW
+    )
     reads = _calls(store, "get")
-    assert store.count(Where(since=NOW + 100, until=NOW + 199)) == 100
+    assert verbs.count(store, Where(since=NOW + 100, until=NOW + 199)) == 100
     assert len(store.match(Where(step_from=10, step_to=19))) == 10
     assert _calls(store, "get") == reads, "counting in ranges reads no record"
-    assert store.count(Where(since=NOW + 490, kinds=(Kind.MESSAGE,))) == 10
+    assert verbs.count(store, Where(since=NOW + 490, kinds=(Kind.MESSAGE,))) == 10
     assert _calls(store, "get") == reads + 10
     found = store.find(Where(importance_min=0.5), order="-occurred", limit=2)
     assert [r.id for r in found] == ["499", "498"]
@@ -381,7 +383,7 @@ def test_only_what_the_ranges_let_through_is_read(store: RedisStore, valkey: Val
 
 
 def _calls(store: RedisStore, command: str) -> int:
-    told = store._wire.info("commandstats")[0].get(f"cmdstat_{command}", "calls=0,")
+    told = store.client.info("commandstats")[0].get(f"cmdstat_{command}", "calls=0,")
     return int(told.split(",")[0].removeprefix("calls="))
 
 
@@ -390,7 +392,7 @@ def test_a_thread_that_waits_for_its_turn_is_not_forgotten(store: RedisStore) ->
 
     def write(n: int) -> None:
         try:
-            store.put([record(f"{n}", expires=None)], now=NOW, expect=1 if n % 2 else None)
+            verbs.put(store, [record(f"{n}", expires=None)], now=NOW, expect=1 if n % 2 else None)
         except Conflict as error:
             errors.append(error)
 
@@ -399,7 +401,7 @@ def test_a_thread_that_waits_for_its_turn_is_not_forgotten(store: RedisStore) ->
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(errors) == store.count(Where()) == 10
+    assert len(errors) == verbs.count(store, Where()) == 10
 
 
 # The page about it.
@@ -422,20 +424,24 @@ def test_the_snippet_of_the_page_prints_what_the_page_says(redis_url: str) -> No
 def test_the_vectors_of_many_records_are_replaced_piece_by_piece(
     store: RedisStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vectors, "BULK", 3)
-    stored = store.put([record(f"{n}", "ab"[n % 2], vector=b"old") for n in range(8)], now=NOW)
-    store.note({("a", "0"): (2, NOW)})
-    store.rewrite([Derived(r.seq, b"new", b"terms") for r in stored])
+    monkeypatch.setattr(writing, "BULK", 3)
+    stored = verbs.put(store, [record(f"{n}", "ab"[n % 2], vector=b"old") for n in range(8)], now=NOW)
+    verbs.add_uses(store, {("a", "0"): (2, NOW)})
+    verbs.replace_derived(store, [Derived(r.seq, b"new", b"terms") for r in stored])
     assert {(r.vector, r.terms) for r in store.find(Where())} == {(b"new", b"terms")}
     assert store.head().epoch == 2, "it rises before the first and with the last"
-    store.stage("next", [(r.seq, b"next %d" % n) for n, r in enumerate(stored)])
-    assert store.adopt("next", {"embedder": "next"}) == 0
+    verbs.stage_vectors(store, "next", [(r.seq, b"next %d" % n) for n, r in enumerate(stored)])
+    assert verbs.switch_vectors(store, "next", {"embedder": "next"}) == 0
     assert [r.vector for r in store.find(Where())] == [b"next %d" % n for n in range(8)]
-    assert (store.setting("embedder"), store.staged("next"), store.find(Where())[0].uses) == ("next", 0, 2)
+    assert (
+        verbs.get_setting(store, "embedder"),
+        verbs.staged_up_to(store, "next"),
+        store.find(Where())[0].uses,
+    ) == ("next", 0, 2)
 
 
 def test_more_is_forgotten_at_once_than_lua_takes_as_arguments(store: RedisStore) -> None:
-    store.erase(lambda _: Erasure(stones=[Stone("a", b"%d" % n) for n in range(9000)]), now=NOW)
+    verbs.erase(store, lambda _: Erasure(stones=[Stone("a", b"%d" % n) for n in range(9000)]), now=NOW)
     marks = [b"%d" % n for n in range(9000)]
-    assert len(store.entombed("a", marks)) == store.exhume("a", marks) == 9000
-    assert store.entombed("a", marks) == {}
+    assert len(verbs.tombstones_in(store, "a", marks)) == verbs.lift_tombstones(store, "a", marks) == 9000
+    assert verbs.tombstones_in(store, "a", marks) == {}

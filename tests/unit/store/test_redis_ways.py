@@ -43,7 +43,7 @@ def test_a_socket_of_this_machine_is_an_address(
     assert said(f"redis://localhost/3?socket={quote(str(path))}") == "hello there"
     store = RedisStore(f"redis://localhost:1/3?socket={quote(str(path))}")
     assert store.retrier.name == f"redis://{path}/3"
-    assert store.count(Where()) == 1
+    assert verbs.count(store, Where()) == 1
     store.close()
     server.stop()
     with pytest.raises(Unavailable, match="the socket"):

@@ -17,11 +17,11 @@ from ...net.url import Options
 from ...store import Store
 from ...store.redis.address import OPTIONS, address_of
 from ...store.redis.address import Address as Place
-from ...store.redis.client import Wire
+from ...store.redis.client import RedisClient
 from ...store.redis.connection import Command, script
 from ...store.redis.keys import Keys
 from ...store.redis.scripts import ELEMENTS
-from ...store.redis.vector_sets import VECTOR_SETS, Shelves, element_of, pages, take_out
+from ...store.redis.vector_sets import VECTOR_SETS, VectorSetRegistry, element_of, pages, take_out
 from ...text import Analyzer
 from .. import Floats
 from ..abilities import has_ability
@@ -66,11 +66,11 @@ def vectorset(
     place, options = _place(store, settings.index)
     how = settings_in({"whole": "2000", **options}, "vectorset", own=("bits", "ef"))
     beside, keys = not settings.index.startswith("vectorset+"), Keys(place.prefix)
-    wire = Wire(place, None, name=BESIDE if beside else None)
+    wire = RedisClient(place, None, name=BESIDE if beside else None)
     try:
         _check_has(wire, place)
         bits, ef = _whole(options, "bits", 32), _whole(options, "ef", 200)
-        shelves = Shelves(wire, keys) if beside else None
+        shelves = VectorSetRegistry(wire, keys) if beside else None
         database = VectorSets(wire, keys, bits=bits, ef=ef, shelves=shelves)
     except BaseException:
         wire.close()
@@ -105,7 +105,7 @@ def _whole(options: Mapping[str, str], name: str, usual: int) -> int:
     return int(text)
 
 
-def _check_has(wire: Wire, place: Place) -> None:
+def _check_has(wire: RedisClient, place: Place) -> None:
     """A server that does not answer now may have them."""
     try:
         has = wire.may(VECTOR_SETS, Keys(place.prefix).store + "k")
@@ -131,7 +131,13 @@ class VectorSets:
     filters_slowly: Literal[True] = True  # the attributes of each element are read anew for each search
 
     def __init__(
-        self, wire: Wire, keys: Keys, *, bits: int = 32, ef: int = 200, shelves: Shelves | None = None
+        self,
+        wire: RedisClient,
+        keys: Keys,
+        *,
+        bits: int = 32,
+        ef: int = 200,
+        shelves: VectorSetRegistry | None = None,
     ) -> None:
         self.retrier = wire.retrier
         self._shelves = shelves  # where the records are on the same server

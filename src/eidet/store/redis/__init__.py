@@ -1,8 +1,15 @@
 """Redis and Valkey: records in memory on a server, in a cluster, or behind sentinels.
 
+address.py, topology.py, connection.py, client.py   how servers are reached
+keys.py, codec.py, tables.py, scripts.py, lua/       how things are kept
+reading.py, pushdown.py                              how records are found
+known.py, transaction*.py, commit_plan.py            what jobs read and write
+writing.py                                           how it is committed
+vectors.py, vector_sets.py                           vectors that are switched, and sets beside scopes
+
 A write is decided here, by the rules that all stores share, and carried out by one script on the server,
-which first checks that what was taken for granted is so. All keys of a scope lie in one slot. Seqs come
-from the server's clock, so that none is given twice even if the server lost the last writes.
+which first checks that what was read is still so. All keys of a scope lie in one slot. Seqs come from the
+server's clock, so that none is given twice even if the server lost the last writes.
 """
 
 from __future__ import annotations
@@ -11,38 +18,33 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
-from itertools import groupby
-from typing import Any, Concatenate, Final, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar, cast
 
 from ...core.errors import Misconfigured
 from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.settings import Settings
-from ...core.validate import Json
 from ...core.where import Where
 from ...net.retry import RetryPolicy
-from ...quality import Survey, Tally
-from .. import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Uses, Watch
-from ..legacy import LegacyStore
-from ..model import entry_of
-from ..rules import check_epoch, check_order, lease_of, may_lease
+from ...quality import Survey
+from .. import Transaction
+from ..model import Changes, Head, K, Scrubbed, Table, V, entry_of
+from ..rules import UNIQUE_KINDS, check_order
+from ..verbs.reading import survey_of
 from .address import address_of
-from .client import Wire
+from .client import RedisClient
 from .codec import record_of
 from .connection import absent, script
-from .counts import Counts
-from .erasure import Erasing
 from .keys import Keys
-from .operations import alone, burying, noting, putting, recasting
+from .known import LONG
 from .reading import Reading
 from .scripts import CHANGES, RESERVE
-from .transaction import Desk
-from .vector_sets import VECTOR_SETS, Shelves
-from .vectors import Vectors
-from .writing import Work, Writing
+from .transaction import RedisTransaction
+from .vector_sets import VECTOR_SETS, VectorSetRegistry
+from .vectors import switch_vectors
+from .writing import Writing
 
-LONG: Final = 60
 OFFERED: Final = "vectorset://?small=100000"  # up to so many, the index in RAM is several times as fast
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,7 +57,7 @@ def _in_time(
 
     @wraps(verb)
     def within(self: RedisStore, /, *given: P.args, **named: P.kwargs) -> T:
-        with self._wire.deadline(times=times):
+        with self.client.deadline(times=times):
             return verb(self, *given, **named)
 
     return within
@@ -68,7 +70,7 @@ def _in_long_time(
     return _in_time(verb, LONG)
 
 
-class RedisStore(LegacyStore):
+class RedisStore:
     """Records on `redis://`, `rediss://`, `redis+cluster://` or `redis+sentinel://`.
 
     In a cluster, what is written to several scopes at once is all or nothing in each of them.
@@ -82,8 +84,8 @@ class RedisStore(LegacyStore):
         del settings
         self.address = address = address_of(url)
         self._keys = Keys(address.prefix)
-        self._wire = Wire(address, retry_policy)
-        self.retrier = self._wire.retrier
+        self.client = RedisClient(address, retry_policy)
+        self.retrier = self.client.retrier
         try:
             mortal = self._check_server()
             self.identity = self._begin()
@@ -91,85 +93,18 @@ class RedisStore(LegacyStore):
             self.close()
             raise
         self._cluster = address.cluster
-        self._turns, self._doubted = self._wire.servers.turns, 0
-        parts = (self._wire, self._keys)
-        self._reading = Reading(*parts)
-        self._writing = Writing(*parts, address, mortal=mortal)
-        self._erasing = Erasing(*parts, self._reading, self._writing)
-        self._vectors = Vectors(*parts, self._reading, self._writing)
-        self._counts = Counts(*parts, self._reading, self._writing)
-        self._shelves = Shelves(*parts)
-
-    def health(self) -> dict[str, Any]:
-        """How the line to the server does; asks nobody."""
-        return self.retrier.health().as_dict()
-
-    # Writing.
-
-    @_in_time
-    def put(
-        self,
-        records: Sequence[Record],
-        *,
-        now: float,
-        unique: bool = True,
-        expect: int | None = None,
-        epoch: int | None = None,
-        by: str | None = None,
-        watch: Watch | None = None,
-    ) -> list[Record]:
-        if not records and epoch is not None:
-            check_epoch(epoch, self.head().epoch)
-        how: dict[str, Any] = {"now": now, "unique": unique, "expect": expect, "epoch": epoch, "by": by}
-        if not self._cluster or watch is not None:  # claims of a watch are those of all records
-            return self._run(putting(records, **how, watch=watch), records) if records else []
-        runs = (list(run) for _, run in groupby(records, key=_scope))
-        return [record for run in runs for record in self._run(putting(run, **how, watch=None), run)]
-
-    @_in_time
-    def recast(
-        self,
-        forms: Sequence[tuple[Record, Record]],
-        *,
-        now: float,
-        epoch: int | None = None,
-        by: str | None = None,
-    ) -> list[Record | None]:
-        if not forms and epoch is not None:
-            check_epoch(epoch, self.head().epoch)
-        runs = [list(forms)] if not self._cluster else _runs(forms, lambda pair: pair[0].scope)
-        return [
-            answer
-            for run in runs
-            if run
-            for answer in self._run(recasting(run, now=now, epoch=epoch, by=by), [old for old, _ in run])
-        ]
-
-    @_in_time
-    def bury(self, records: Sequence[Record], *, now: float, by: str | None = None) -> list[str]:
-        runs = [list(records)] if not self._cluster else _runs(records, _scope)
-        return [id for run in runs if run for id in self._run(burying(run, now=now, by=by), run)]
-
-    @_in_time
-    def note(self, uses: Uses) -> None:
-        rows = sorted(uses.items())
-        runs = [rows] if not self._cluster else _runs(rows, lambda row: row[0][0])
-        for run in filter(None, runs):
-            self._writing.run(noting(run[0][0][0], run))
-
-    def _run(self, work: Work, records: Sequence[Record]) -> Any:
-        work.scope = records[0].scope if records else ""
-        return self._writing.run(work)
+        self._turns, self._doubted = self.client.servers.turns, 0
+        self._reading = Reading(self.client, self._keys)
+        self._writing = Writing(self.client, self._keys, self._reading, address, mortal=mortal)
+        self._vector_sets = VectorSetRegistry(self.client, self._keys)
 
     # Reading.
 
     @_in_time
-    def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
-        return self._reading.get(scope, ids)
-
-    @_in_time
-    def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
-        return self._reading.fetch(scope, seqs)
+    def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
+        if keys and isinstance(keys[0], int):
+            return self._reading.fetch(scope, cast("Sequence[int]", keys))
+        return self._reading.get(scope, cast("Sequence[str]", keys))
 
     @_in_time
     def find(
@@ -184,89 +119,75 @@ class RedisStore(LegacyStore):
     def match(self, where: Where) -> list[int]:
         return [seq for _, seq in self._reading.seqs(where)]
 
-    @_in_time
-    def count(self, where: Where) -> int:
-        return self._reading.count(where)
-
     @_in_long_time
-    def census(self, where: Where) -> dict[tuple[str, str], int]:
-        rows = (row.record for row in self._reading.lights(where))
-        return dict(Counter((str(r.kind), str(r.tier)) for r in rows))
-
-    @_in_time
-    def scopes(self, scope: Scope | None = None, *, alive_at: float | None = None) -> dict[str, int]:
-        return self._counts.scopes(scope, alive_at)
+    def count_by(self, where: Where, columns: Sequence[str] = ()) -> dict[tuple[str, ...], int]:
+        return self._reading.count_by(where, columns)
 
     @_in_long_time
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
-        return self._counts.survey(scope, now, fresh, ripe, stale)
-
-    @_in_time
-    def tally(self, rows: Sequence[Tally], *, since: int) -> None:
-        self._counts.tally(rows, since)
-
-    @_in_time
-    def tallies(self, scope: Scope | None, since: int) -> list[Tally]:
-        return self._counts.tallies(scope, since)
-
-    # Forgetting and history.
-
-    @_in_long_time
-    def drop(self, where: Where, *, now: float, by: str | None = None) -> list[str]:
-        return self._erasing.drop(where, now, by)
-
-    @_in_long_time
-    def erase(self, plan: Callable[[Look], Erasure], *, now: float, by: str | None = None) -> Erased:
-        return self._erasing.erase(plan, now, by)
-
-    @_in_time
-    def entombed(self, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
-        return self._writing.entombed(scope, marks)
-
-    @_in_time
-    def exhume(self, scope: str, marks: Sequence[bytes]) -> int:
-        def run(desk: Desk) -> int:
-            found = self._writing.entombed(scope, marks)
-            for mark, since in found.items():
-                desk.guard(self._keys.base(scope) + "b", mark, repr(since).encode())
-            if found:
-                desk.do(scope, "HDEL", "b", *found)
-            return len(found)
-
-        lifted: int = self._writing.run(alone(run, scope))
-        return lifted
+        rows = list(self._reading.lights(Where(scope=scope, alive_at=now)))
+        unique = (row for row in rows if row.record.kind in UNIQUE_KINDS)
+        said = Counter((row.record.scope, row.digest.encode()) for row in unique)
+        return survey_of([row.record for row in rows], said, fresh=fresh, ripe=ripe, stale=stale)
 
     @_in_time
     def history(self, scope: str, id: str) -> list[Event]:
-        return self._erasing.history(scope, id)
+        return self._writing.peek().history(scope, id)
+
+    @_in_long_time
+    def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
+        return self._writing.peek().same(scope, digests, every_kind=every_kind)
 
     @_in_time
-    def retell(self, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
-        return self._erasing.retell(scope, id, before)
+    def values(
+        self,
+        table: Table[K, V],
+        keys: Iterable[K] | None = None,
+        *,
+        within: Scope | None = None,
+        prefix: str = "",
+        limit: int | None = None,
+    ) -> dict[K, V]:
+        return self._writing.peek().values(table, keys, within=within, prefix=prefix, limit=limit)
+
+    # Writing.
+
+    @_in_time
+    def write(self, job: Callable[[Transaction], T]) -> T:
+        return self._writing.run(job)
+
+    @_in_long_time
+    def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
+        return self._writing.run(lambda transaction: switch_vectors(transaction, name, settings))
 
     @_in_long_time
     def prune(self, before: float, *, dead: bool, most: int) -> int:
-        return self._erasing.prune(before, dead, most)
+        pruned = 0
+        for scope in self._reading.scopes(None):
+            if pruned < most:
+                pruned += self._prune_scope(scope, before, dead, most - pruned)
+        return pruned
 
-    def trim(self, most: int) -> int:
-        """The server gives memory back by itself."""
-        del most
-        return 0
+    def _prune_scope(self, scope: str, before: float, dead: bool, most: int) -> int:
+        def job(transaction: RedisTransaction) -> int:
+            return transaction.histories.prune(scope, before, dead=dead, most=most)
+
+        return self._writing.run(job)
 
     @_in_time
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         """Where the server writes files, it is asked to write them anew, which takes it a while."""
         del said
-        self._shelves.clean()
+        self._vector_sets.clean()
         pending = []
-        for told in self._wire.info("persistence"):
+        for told in self.client.info("persistence"):
             if told.get("aof_enabled") == "1":
                 pending.append("the append-only file of the server, until the server rewrites it")
             elif int(told.get("rdb_saves", "0")) or int(told.get("rdb_last_load_keys_loaded", "0")):
                 pending.append("the snapshot file of the server, until the server saves it again")
         if pending:
             command = ("BGREWRITEAOF",) if "append" in pending[0] else ("BGSAVE", "SCHEDULE")
-            if any(map(absent, self._wire.answers(command))):
+            if any(map(absent, self.client.answers(command))):
                 pending.append(f"the user of the address may not call {command[0]}: an operator has to")
         return Scrubbed(pending=tuple(dict.fromkeys(pending)))
 
@@ -275,30 +196,29 @@ class RedisStore(LegacyStore):
     @_in_time
     def head(self) -> Head:
         head = self._head()
-        turns = self._wire.servers.turns
+        turns = self.client.servers.turns
         if turns != self._turns:  # what was told before may not be so any more: followers begin anew
             reserve = script(RESERVE, self._keys.store + "h", 1, "", "")
-            self._doubted = int(self._wire.write(self._keys.store, reserve)[1])
+            self._doubted = int(self.client.write(self._keys.store, reserve)[1])
             self._turns = turns
             head = self._head()
         return head
 
     def _head(self) -> Head:
-        epoch, seq = self._wire.ask(self._keys.store, ("HMGET", self._keys.store + "h", "epoch", "seq"))
+        epoch, seq = self.client.ask(self._keys.store, ("HMGET", self._keys.store + "h", "epoch", "seq"))
         return Head(int(epoch or 0), int(seq or 0))
 
     @_in_time
     def leap(self, seq: int) -> None:
-        """No write gets a seq up to this one any more: for whoever counts over several stores."""
         if (lag := seq - self._head().seq) > 0:
-            self._wire.write(self._keys.store, script(RESERVE, self._keys.store + "h", lag, "", ""))
+            self.client.write(self._keys.store, script(RESERVE, self._keys.store + "h", lag, "", ""))
 
     @_in_time
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         base = self._keys.base(scope)
         key = "" if self._cluster else self._keys.store + "h"
         told = self._head() if self._cluster else ()
-        answer = self._wire.ask(base, script(CHANGES, base, key, since, limit, *told))
+        answer = self.client.ask(base, script(CHANGES, base, key, since, limit, *told))
         epoch, upto, pruned, fresh, gone = answer
         pairs = zip(fresh[::2], fresh[1::2], strict=True)
         entries = [entry_of(record_of(found, scope, int(seq))) for seq, found in pairs]
@@ -306,85 +226,30 @@ class RedisStore(LegacyStore):
         head = Head(int(epoch), int(upto))
         return Changes(head, entries, [int(seq) for seq in gone], missed if missed > since else 0)
 
-    @_in_long_time
-    def witness(self, seq: int) -> str | None:
-        names = self._reading.scopes(None)
-        bases = [self._keys.base(name) for name in names]
-        there = self._wire.read((base, ("EXISTS", f"{base}r:{seq}")) for base in bases)
-        found = (name for name, is_there in zip(names, there, strict=True) if is_there)
-        records = (record for name in found for record in self.fetch(name, [seq]) if record is not None)
-        return next((f"{record.id} {record.created}" for record in records), None)
+    # The servers.
 
-    # Settings and derived bytes.
-
-    @_in_time
-    def setting(self, name: str) -> str | None:
-        found = self._wire.ask(self._keys.store, ("HGET", self._keys.store + "s", name))
-        return None if found is None else found.decode()
-
-    @_in_time
-    def settings(self, prefix: str) -> dict[str, str]:
-        flat = self._wire.ask(self._keys.store, ("HGETALL", self._keys.store + "s"))
-        pairs = sorted((k.decode(), v.decode()) for k, v in zip(flat[::2], flat[1::2], strict=True))
-        return {name: value for name, value in pairs if name.startswith(prefix)}
-
-    @_in_time
-    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
-        def run(desk: Desk) -> None:
-            for name, value in settings.items():
-                desk.do_after("HSETNX" if fresh else "HSET", "s", name, value)
-
-        self._writing.run(Work(run, blind=True))
-
-    @_in_time
-    def lease(self, name: str, owner: str, *, now: float, until: float) -> bool:
-        def run(desk: Desk) -> bool:
-            held = self.setting(f"lease:{name}")
-            mine = may_lease(held, owner, now)
-            if mine:
-                desk.guard(self._keys.store + "s", f"lease:{name}", (held or "").encode())
-                desk.do_after("HSET", "s", f"lease:{name}", lease_of(owner, until))
-            return mine
-
-        may: bool = self._writing.run(alone(run))
-        return may
-
-    @_in_long_time
-    def rewrite(self, derived: Iterable[Derived]) -> None:
-        self._vectors.rewrite(derived)
-
-    @_in_long_time
-    def stage(self, name: str, vectors: Sequence[tuple[int, bytes]]) -> None:
-        self._vectors.stage(name, vectors)
-
-    @_in_time
-    def staged(self, name: str) -> int:
-        return self._vectors.staged(name)
-
-    @_in_long_time
-    def adopt(self, name: str, settings: Mapping[str, str]) -> int:
-        return self._vectors.adopt(name, settings)
-
-    # Life.
+    def health(self) -> dict[str, Any]:
+        """How the line to the server does; asks nobody."""
+        return self.retrier.health().as_dict()
 
     @_in_time
     def offered_index(self) -> str | None:
         """The index that the servers bring along, if all of them do and this user may use it."""
-        return OFFERED if self._wire.may(VECTOR_SETS, self._keys.store + "k") else None
+        return OFFERED if self.client.may(VECTOR_SETS, self._keys.store + "k") else None
 
     @_in_time
     def size(self) -> int:
         """Memory that the servers use in all (`used_memory`), whatever else they hold."""
-        return sum(int(told.get("used_memory", "0")) for told in self._wire.info("memory"))
+        return sum(int(told.get("used_memory", "0")) for told in self.client.info("memory"))
 
     def close(self) -> None:
-        self._wire.close()
+        self.client.close()
 
     def _check_server(self) -> bool:
         """Whether whole scopes may be given an end; refuses servers that would drop records at will."""
         policies = [
             (told.get("maxmemory_policy", "noeviction"), told.get("maxmemory", "0"))
-            for told in self._wire.info("memory")
+            for told in self.client.info("memory")
         ]
         for policy, most in policies:
             if policy.startswith("allkeys") and most != "0":
@@ -397,14 +262,6 @@ class RedisStore(LegacyStore):
     def _begin(self) -> str:
         key = self._keys.store + "h"
         for name, value in (("identity", uuid.uuid4().hex), ("epoch", 0), ("tombs", 0), ("scopes", 0)):
-            self._wire.write(self._keys.store, ("HSETNX", key, name, value), copied=False)
-        found: bytes = self._wire.ask(self._keys.store, ("HGET", key, "identity"))
+            self.client.write(self._keys.store, ("HSETNX", key, name, value), copied=False)
+        found: bytes = self.client.ask(self._keys.store, ("HGET", key, "identity"))
         return found.decode()
-
-
-def _scope(record: Record) -> str:
-    return record.scope
-
-
-def _runs(things: Iterable[Any], key: Callable[[Any], str]) -> list[list[Any]]:
-    return [list(run) for _, run in groupby(things, key=key)]

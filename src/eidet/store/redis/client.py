@@ -18,7 +18,7 @@ PAGE: Final = 1000  # commands that go out at once
 PAUSE: Final = 0.05  # before replicas that are late are waited for again
 
 
-class Wire:
+class RedisClient:
     """The servers, the line to them, and how long whoever asks will wait."""
 
     def __init__(
@@ -42,6 +42,11 @@ class Wire:
             yield
         finally:
             self._mine.ends = outer
+
+    def prolong(self, times: int) -> None:
+        """For what may have to look at every record: each question has the deadline, all together many."""
+        longer = time.monotonic() + times * self.retrier.policy.deadline_seconds
+        self._mine.ends = max(getattr(self._mine, "ends", None) or 0.0, longer)
 
     @property
     def ends(self) -> float:

@@ -46,12 +46,12 @@ class Sifted:
             ("ZCOUNT", base + "x", "-inf", _told(dead)),
         )
 
-    def words(self, after: int) -> list[Any]:
+    def words(self, after: int, most: int | None = None) -> list[Any]:
         """For the script `select`."""
         ranges = [word for key, low, high in self.ranges for word in (key, _told(low), _told(high))]
         alive = "" if self.alive_at is None else repr(self.alive_at)
         named = [""] if self.ids is None else ["1", *self.ids]
-        return [after, alive, len(self.ranges), *ranges, *named]
+        return [after, alive, "" if most is None else most, len(self.ranges), *ranges, *named]
 
 
 def sifted(where: Where, scope: str) -> Sifted | None:

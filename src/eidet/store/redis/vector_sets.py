@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeVar
 
-from .client import Wire
+from .client import RedisClient
 from .connection import Command
 from .keys import Keys
 
@@ -15,40 +15,40 @@ VECTOR_SETS: Final = ("VADD", "VSIM", "VREM", "VEMB", "VCARD", "VINFO", "VGETATT
 REMOVED: Final = 32  # elements at once: others wait meanwhile, a fifth of a millisecond for each
 
 
-class Shelves:
+class VectorSetRegistry:
     """Which sets there are, and up to when what went away was taken out of them."""
 
-    def __init__(self, wire: Wire, keys: Keys) -> None:
-        self._wire, self._keys = wire, keys
+    def __init__(self, client: RedisClient, keys: Keys) -> None:
+        self._client, self._keys = client, keys
         self._key = keys.store + "k"
 
     def note(self, key: str) -> None:
         """There is a set now, which is empty."""
-        seq = self._wire.ask(self._keys.store, ("HGET", self._keys.store + "h", "seq"))
-        self._wire.write_all(self._key, [("HSET", self._key, key, int(seq or 0))])
+        seq = self._client.ask(self._keys.store, ("HGET", self._keys.store + "h", "seq"))
+        self._client.write_all(self._key, [("HSET", self._key, key, int(seq or 0))])
 
     def forget(self, key: str) -> None:
-        self._wire.write_all(self._key, [("HDEL", self._key, key)])
+        self._client.write_all(self._key, [("HDEL", self._key, key)])
 
     def clean(self) -> None:
         """Takes out what went away since; whoever fills a set does so as well, but later.
 
         A user who may not change the sets leaves that to those who fill them.
         """
-        flat = self._wire.ask(self._key, ("HGETALL", self._key))
-        if flat and self._wire.may(("VREM",), self._key):
+        flat = self._client.ask(self._key, ("HGETALL", self._key))
+        if flat and self._client.may(("VREM",), self._key):
             for key, since in zip(flat[::2], flat[1::2], strict=True):
                 self._clean(key.decode(), int(since))
 
     def _clean(self, key: str, since: int) -> None:
         base = key[: key.index("}") + 2]
         told = ("ZRANGEBYSCORE", f"{base}g", f"({since}", "+inf", "WITHSCORES")
-        pruned, flat = self._wire.read([(base, ("HGET", f"{base}m", "pruned")), (base, told)])
+        pruned, flat = self._client.read([(base, ("HGET", f"{base}m", "pruned")), (base, told)])
         if int(float(pruned or 0)) > since:  # nobody knows any more what went: it is filled anew
-            self._wire.write_all(key, [("UNLINK", key), ("UNLINK", f"{key}:u")])
+            self._client.write_all(key, [("UNLINK", key), ("UNLINK", f"{key}:u")])
         elif flat:
-            take_out(self._wire, key, [int(seq) for seq in flat[::2]])
-            self._wire.write_all(self._key, [("HSET", self._key, key, int(float(flat[-1])))])
+            take_out(self._client, key, [int(seq) for seq in flat[::2]])
+            self._client.write_all(self._key, [("HSET", self._key, key, int(float(flat[-1])))])
 
 
 def element_of(seq: int) -> str:
@@ -56,20 +56,20 @@ def element_of(seq: int) -> str:
     return f"{seq:013x}000"
 
 
-def take_out(wire: Wire, key: str, seqs: Sequence[int]) -> None:
+def take_out(client: RedisClient, key: str, seqs: Sequence[int]) -> None:
     """All elements of these records, as far as they are there."""
     further, names = f"{key}:u", [element_of(seq) for seq in seqs]
-    if wire.ask(key, ("EXISTS", further)):
+    if client.ask(key, ("EXISTS", further)):
         ranges = (("ZRANGEBYLEX", further, f"[{name[:-3]}001", f"[{name[:-3]}fff") for name in names)
-        found = [name.decode() for told in wire.read((key, one) for one in ranges) for name in told]
-        _sent(wire, key, [("ZREM", further, name) for name in found])
+        found = [name.decode() for told in client.read((key, one) for one in ranges) for name in told]
+        _send(client, key, [("ZREM", further, name) for name in found])
         names += found
-    _sent(wire, key, [("VREM", key, name) for name in names])
+    _send(client, key, [("VREM", key, name) for name in names])
 
 
-def _sent(wire: Wire, key: str, commands: Sequence[Command]) -> None:
+def _send(client: RedisClient, key: str, commands: Sequence[Command]) -> None:
     for page in pages(commands, REMOVED):
-        wire.write_all(key, page)
+        client.write_all(key, page)
 
 
 def pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -1,4 +1,4 @@
-"""Writing: jobs of many threads share a desk; one script carries it out, or says that something changed."""
+"""Writing: jobs of many threads share a transaction, which one script commits if nothing has changed."""
 
 from __future__ import annotations
 
@@ -6,48 +6,48 @@ import os
 import random
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count, groupby
 from typing import Any, Final, TypeVar, cast
 from zlib import crc32
 
 from ...core.errors import EidetError, Unavailable
-from ...core.record import Record
 from ...net.retry import OutcomeUnknown
 from ..group_commit import Job, Ticket, Turns
 from .address import Address
-from .client import Wire
+from .client import RedisClient
+from .commit_plan import CommitPlan
 from .connection import script
 from .keys import Keys
-from .scope_view import Need, Seen, Sheet, sheet_of
-from .scripts import COMMIT, LOOK, RESERVE
-from .transaction import Desk
+from .known import Known, Memo, Wanted
+from .reading import Reading
+from .scripts import COMMIT, RESERVE
+from .tables import Place
+from .transaction import RedisTransaction, renumber
 
 T = TypeVar("T")
 ANSWERS_MS: Final = 600_000  # how long an answer is remembered for whoever asks again
 SWEPT: Final = 10  # seqs that clearing away may take in a cluster
 LANES: Final = 16
 PATIENT: Final = 3  # tries before a writer that others get ahead of pauses
+BULK: Final = 5000  # derived bytes that are replaced at once; of more, the epoch rises first and last
 
 
 @dataclass(slots=True)
-class Work:
-    """What a call wants written. `run` may be called several times, each time on a new desk.
+class _Work:
+    """A job, when whoever wants it gives up, and in a cluster what it asked for when it was rehearsed."""
 
-    With `blind`, it is tried first without reading. Work that is `alone` reads for itself.
-    """
+    job: Callable[[RedisTransaction], Any]
+    ends: float
+    wanted: Wanted = field(default_factory=Wanted)
+    scope: str | None = ""  # None: it cannot share a transaction
 
-    run: Callable[[Desk], Any]
-    needs: Callable[[], Mapping[str, Need]] = dict
-    blind: bool = False
-    alone: bool = False
-    scope: str = ""  # in a cluster, work of several scopes is carried out one scope after the other
-    ends: float = 0.0  # when whoever wants it gives up
-    landed: Callable[[Sequence[str]], None] | None = None  # told which scopes were, when not all could be
+    def __call__(self, transaction: Any) -> Any:
+        return self.job(transaction)
 
-    def __call__(self, desk: Any) -> Any:
-        return self.run(desk)
+
+Group = list[tuple[Ticket[Any], _Work]]
 
 
 class _Lane:
@@ -67,176 +67,219 @@ class _Lane:
 class Writing:
     """The way in for all that is written."""
 
-    def __init__(self, wire: Wire, keys: Keys, address: Address, *, mortal: bool) -> None:
-        self._wire, self._keys = wire, keys
+    def __init__(
+        self, client: RedisClient, keys: Keys, reading: Reading, address: Address, *, mortal: bool
+    ) -> None:
+        self._client, self._keys, self._reading = client, keys, reading
+        self._head = keys.store + "h"
         self._cluster = address.cluster
         self._linger, self._mortal = address.linger_seconds, mortal
         self._lanes = [_Lane(self._commit) for _ in range(LANES if self._cluster else 1)]
         self._registered: set[str] = set()
-        self._turns = wire.servers.turns
+        self._turns = client.servers.turns
+        self.memo = Memo()
 
-    def run(self, work: Work) -> Any:
-        work.ends = self._wire.ends
-        lane = self._lanes[crc32(work.scope.encode()) % len(self._lanes)]
-        return lane.turns.run(cast("Job[Any]", work))
+    def run(self, job: Callable[[RedisTransaction], T]) -> T:
+        work = _Work(job, self._client.ends)
+        if self._cluster:
+            self._rehearse(work)
+        lane = self._lanes[crc32((work.scope or "").encode()) % len(self._lanes)]
+        return cast("T", lane.turns.run(cast("Job[Any]", work)))
 
-    def entombed(self, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
-        if not marks:
-            return {}
-        base = self._keys.base(scope)
-        found = self._wire.ask(base, ("HMGET", base + "b", *marks))
-        return {mark: float(since) for mark, since in zip(marks, found, strict=True) if since is not None}
+    def peek(self) -> RedisTransaction:
+        """Reads as jobs do, and is never committed."""
+        return RedisTransaction(self._known(), self._linger, guess=False)
+
+    def _rehearse(self, work: _Work) -> None:
+        """Finds out which scopes a job is about, and what it will ask for, without asking anybody."""
+        known = self._known(silent=True)
+        transaction = RedisTransaction(known, self._linger, guess=True)
+        try:
+            work.job(transaction)
+        except Exception:  # noqa: BLE001 - whatever it is, it is told when the job runs on what is there
+            work.scope = None
+        work.wanted = known.wanted
+        scopes = dict.fromkeys((*known.wanted.scopes, *transaction.plan.scopes))
+        work.scope = next(iter(scopes)) if len(scopes) == 1 and work.scope is not None else None
+
+    def _known(self, *, silent: bool = False) -> Known:
+        return Known(self._client, self._keys, self._reading, self.memo, silent)
 
     # One turn.
 
     def _commit(self, lane: _Lane, tickets: list[Ticket[Any]]) -> None:
-        works = [(ticket, cast("Work", ticket.job)) for ticket in tickets]
-        shared = [pair for pair in works if not pair[1].alone]
-        scopes = dict.fromkeys(work.scope if self._cluster else "" for _, work in shared)
-        groups = [[p for p in shared if not self._cluster or p[1].scope == scope] for scope in scopes]
-        groups += [[pair] for pair in works if pair[1].alone]
-        for group in groups:
+        for group in _groups(tickets):
             try:
-                with self._wire.deadline(max(work.ends for _, work in group)):
+                with self._client.deadline(max(work.ends for _, work in group)):
                     self._carry_out(lane, group)
             except EidetError as error:
                 for ticket, _ in group:
                     ticket.error = ticket.error or error
 
-    def _carry_out(self, lane: _Lane, group: list[tuple[Ticket[Any], Work]]) -> None:
-        blind = not self._cluster and all(work.blind for _, work in group)
+    def _carry_out(self, lane: _Lane, group: Group) -> None:
+        """Runs jobs on what is guessed, and where that is wrong, on what is read in one round trip."""
+        known, guess = self._known(), not self._cluster
+        for _, work in group:
+            known.wanted.add(work.wanted)
+        landed: dict[str, list[int]] = {}  # seqs given in scopes that a cluster has written already
         for tries in count(1):
-            desk = self._filled(group, blind)
+            if not guess:
+                known.fetch()
+            transaction = self._run_jobs(group, known, guess)
             if all(ticket.error is not None for ticket, _ in group):
                 return
-            given = self._sent(lane, desk)
+            given = None
+            if transaction is not None:
+                given = self._send(lane, transaction.plan, landed)
             if given is not None:
                 for ticket, _ in group:
-                    ticket.result = numbered(ticket.result, given)
+                    ticket.result = renumber(ticket.result, given)
                 return
-            blind = False
-            if desk.landed and group[0][1].landed is not None:
-                group[0][1].landed(desk.landed)
-            self._await_turn(tries)
+            if not guess:
+                self._await_turn(tries)
+            known.renew(landed)
+            guess = False
 
-    def _filled(self, group: Sequence[tuple[Ticket[Any], Work]], blind: bool) -> Desk:
-        """A desk on which all the work was done that can be; what cannot is told so, and left out."""
-        seen = None if blind else self._look(work for _, work in group)
+    def _run_jobs(self, group: Group, known: Known, guess: bool) -> RedisTransaction | None:
+        """A transaction with all jobs that can be done; those that cannot are told so, and left out.
+
+        None if jobs must run again, on what is read.
+        """
         while True:
-            desk = Desk(self._keys, self._linger, seen)
+            transaction = RedisTransaction(known, self._linger, guess=guess)
             failed = False
             for ticket, work in group:
-                if ticket.error is None:
-                    try:
-                        ticket.result = work.run(desk)
-                    except EidetError as error:
-                        ticket.error, failed = error, True
-                        break
+                if ticket.error is not None:
+                    continue
+                try:
+                    ticket.result = work.job(transaction)
+                except Exception as error:  # noqa: BLE001 - it belongs to whoever gave the job
+                    if transaction.guessed:
+                        return None
+                    ticket.error, failed = error, True
+                    break
             if not failed:
-                return desk
+                return transaction if transaction.certain else None
 
     def _await_turn(self, tries: int) -> None:
-        if self._wire.left < 0.002:
+        if self._client.left < 0.002:
             raise Unavailable("other writers kept changing the data; nothing was stored", retry_after=0.1)
         if tries > PATIENT:
             time.sleep(random.random() * min(0.002 * tries, 0.05))  # noqa: S311
 
-    # Reading before writing.
-
-    def _look(self, works: Iterable[Work]) -> Seen:
-        needs: dict[str, Need] = {}
-        for work in works:
-            for scope, need in work.needs().items():
-                known = needs.get(scope, Need())
-                needs[scope] = Need(known.ids | need.ids, known.digests | need.digests)
-        asked = [(self._keys.store, ("HMGET", self._keys.store + "h", "epoch", "tombs"))]
-        asked += [self._asked(scope, need) for scope, need in needs.items()]
-        head, *answers = self._wire.read(asked)
-        sheets = {
-            scope: sheet_of(self._keys.base(scope), scope, need, answer)
-            for (scope, need), answer in zip(needs.items(), answers, strict=True)
-        }
-        return Seen(int(head[0] or 0), int(head[1] or 0), self._look_more, self.entombed, sheets)
-
-    def _look_more(self, scope: str, need: Need) -> Sheet:
-        return sheet_of(self._keys.base(scope), scope, need, self._wire.read([self._asked(scope, need)])[0])
-
-    def _asked(self, scope: str, need: Need) -> tuple[str, Any]:
-        base = self._keys.base(scope)
-        return base, script(LOOK, base, "", len(need.ids), *sorted(need.ids), *sorted(need.digests))
-
     # Sending.
 
-    def _sent(self, lane: _Lane, desk: Desk) -> list[int] | None:
+    def _send(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int] | None:
         """The seqs given; None if something is not as it was."""
+        if not plan.writes:
+            return []
+        if not self._send_bulk(lane, plan):
+            return None
         if self._cluster:
-            return self._sent_by_scope(lane, desk)
-        words = [*desk.told(), *desk.after]
-        head = self._keys.store + "h"
-        return self._call(lane, self._keys.store, desk.guards, words, "", head) if words else []
+            return self._send_by_scope(lane, plan, landed)
+        words = [*plan.words(), *self._swaps(plan, plan.derived), *plan.words_after()]
+        return self._call(lane, self._keys.store, plan.guards, words, "", self._head)
 
-    def _sent_by_scope(self, lane: _Lane, desk: Desk) -> list[int] | None:
-        given: dict[str, Iterator[int]] = {}
-        if desk.entombs:
-            store = self._keys.store
-            self._wire.write(store, ("HINCRBY", store + "h", "tombs", 1))
-        for scope, sheet in desk.sheets.items():
-            if words := desk.told(scope):
-                seqs = self._sent_one(lane, desk, scope, sheet, words)
+    def _send_bulk(self, lane: _Lane, plan: CommitPlan) -> bool:
+        """Replaces all derived bytes but the last few thousand; whoever dies on the way does it again."""
+        raises = plan.epoch is not None
+        while len(plan.derived) > BULK:
+            places = list(plan.derived)[:BULK]
+            after = plan.words_of_epoch() if raises else []
+            if not self._send_swaps(lane, plan, places, after):
+                return False
+            if raises and plan.epoch is not None:
+                plan.guards[self._head, "epoch"] = str(plan.epoch).encode()
+                plan.epoch += 1
+                raises = False
+            for place in places:
+                del plan.derived[place]
+        return True
+
+    def _send_swaps(
+        self, lane: _Lane, plan: CommitPlan, places: Sequence[tuple[str, int]], after: Sequence[Any]
+    ) -> bool:
+        store = self._keys.store
+        if not self._cluster:
+            words = [*self._swaps(plan, places), *after]
+            return self._call(lane, store, plan.guards, words, "", self._head) is not None
+        if after and self._call(lane, store, plan.guards_of(store), after, "", self._head) is None:
+            return False
+        for scope, some in groupby(sorted(places), key=lambda place: place[0]):
+            base = self._keys.base(scope)
+            if words := self._swaps(plan, list(some)):
+                self._call(lane, base, {}, words, "", base + "m")
+        return True
+
+    def _swaps(self, plan: CommitPlan, places: Iterable[tuple[str, int]]) -> list[Any]:
+        found = self._reading.fetch_all(list(places))
+        return plan.swap(record for record in found if record is not None)
+
+    def _send_by_scope(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int] | None:
+        """In a cluster: one scope after the other. Those that `landed` before are not written again."""
+        store = self._keys.store
+        if plan.entombs and not landed:
+            self._client.write(store, ("HINCRBY", self._head, "tombs", 1))
+            self._raise_guard(plan, "tombs")
+        for scope in plan.scopes:
+            if scope not in landed and (words := plan.words(scope)):
+                seqs = self._send_scope(lane, plan, scope, words)
                 if seqs is None:
                     return None
-                given[scope] = iter(seqs)
-                desk.landed.append(scope)
-        if desk.after:
-            guards = {key: value for key, value in desk.guards.items() if key[0].startswith(self._keys.store)}
-            head = self._keys.store + "h"
-            done = self._call(lane, self._keys.store, {} if desk.landed else guards, desk.after, "", head)
-            if done is None:
+                landed[scope] = seqs
+        self._send_swaps(lane, plan, list(plan.derived), ())
+        if after := plan.words_after():
+            guards = {} if landed else plan.guards_of(store)
+            if self._call(lane, store, guards, after, "", self._head) is None:
                 return None
-        return [next(given[scope]) for scope in desk.added]
+        return _in_order(plan.added, landed)
 
-    def _sent_one(
-        self, lane: _Lane, desk: Desk, scope: str, sheet: Sheet, words: Sequence[Any]
+    def _raise_guard(self, plan: CommitPlan, counter: str) -> None:
+        """Of a counter that this write itself has just raised."""
+        if (self._head, counter) in plan.guards:
+            plan.guards[self._head, counter] = b"%d" % (int(plan.guards[self._head, counter] or 0) + 1)
+
+    def _send_scope(
+        self, lane: _Lane, plan: CommitPlan, scope: str, words: Sequence[Any]
     ) -> list[int] | None:
-        if sheet.registers:
+        written = plan.scopes[scope]
+        if written.registers:
             self._register(scope)
-        guards = {key: value for key, value in desk.guards.items() if key[0].startswith(sheet.base)}
-        if not desk.seqs:
-            return self._call(lane, sheet.base, guards, words, "", sheet.base + "m")
-        head = self._keys.store + "h"
-        expected = [_text(desk.guards.get((head, name), b"")) for name in ("epoch", "tombs")]
-        reserve = script(RESERVE, head, desk.seqs + SWEPT, *expected)
-        answer, base = self._wire.write(self._keys.store, reserve, copied=False)
+        guards = plan.guards_of(written.base)
+        if not plan.seqs:
+            return self._call(lane, written.base, guards, words, "", written.base + "m")
+        expected = [plan.guards.get((self._head, name), b"").decode() for name in ("epoch", "tombs")]
+        reserve = script(RESERVE, self._head, plan.seqs + SWEPT, *expected)
+        answer, base = self._client.write(self._keys.store, reserve, copied=False)
         if answer != b"done":
             return None
-        return self._call(lane, sheet.base, guards, words, base.decode(), "")
+        return self._call(lane, written.base, guards, words, base.decode(), "")
 
     def _register(self, scope: str) -> None:
         """In a cluster, before a scope is first written: names without records do no harm."""
-        turns = self._wire.servers.turns
+        turns = self._client.servers.turns
         if turns != self._turns:  # a node that took over may not know what the last one was told
             self._turns, self._registered = turns, set()
         if scope not in self._registered:
             store = self._keys.store
-            self._wire.write(store, ("HSET", store + "n", scope, "1"))
+            self._client.write(store, ("HSET", store + "n", scope, "1"))
             self._registered.add(scope)
 
     def _call(
         self,
         lane: _Lane,
         key: str,
-        guards: Mapping[tuple[str, Any], Any],
+        guards: Mapping[Place, bytes],
         words: Sequence[Any],
         base: str,
         head: str,
     ) -> list[int] | None:
         name, number = lane.token()
         names = "" if self._cluster else self._keys.store + "n"
-        listed = [
-            part for (hash_key, field_name), value in guards.items() for part in (hash_key, field_name, value)
-        ]
-        arguments = [number, ANSWERS_MS, base, head, names, int(self._mortal), len(guards), *listed, *words]
-        state, answer = self._wire.write(key, script(COMMIT, f"{key}w:{name}", *arguments))
+        arguments = [number, ANSWERS_MS, base, head, names, int(self._mortal), len(guards)]
+        for place, value in guards.items():
+            arguments += [*place, value]
+        state, answer = self._client.write(key, script(COMMIT, f"{key}w:{name}", *arguments, *words))
         if state == b"late":
             raise OutcomeUnknown(
                 "a later write of this process was already answered; the outcome of this one is unknown"
@@ -244,14 +287,25 @@ class Writing:
         return [int(seq) for seq in answer.split()] if state == b"done" else None
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+def _groups(tickets: Sequence[Ticket[Any]]) -> list[Group]:
+    """Jobs that share a transaction: those of one scope in a cluster, else all."""
+    shared: dict[str, Group] = {}
+    alone: list[Group] = []
+    for ticket in tickets:
+        work = cast("_Work", ticket.job)
+        if work.scope is None:
+            alone.append([(ticket, work)])
+        else:
+            shared.setdefault(work.scope, []).append((ticket, work))
+    return [*shared.values(), *alone]
 
 
-def numbered(result: Any, given: Sequence[int]) -> Any:
-    """An answer with the seqs that records were given, in place of those they had on the desk."""
-    if not isinstance(result, list):
-        return result
-    return [
-        one.but(seq=given[-one.seq - 1]) if isinstance(one, Record) and one.seq < 0 else one for one in result
-    ]
+def _in_order(added: Sequence[str], landed: Mapping[str, Sequence[int]]) -> list[int]:
+    """The seqs of all records in the order in which they were added."""
+    given = {scope: iter(seqs) for scope, seqs in landed.items()}
+    try:
+        return [next(given[scope]) for scope in added]
+    except (StopIteration, KeyError) as error:
+        raise OutcomeUnknown(
+            "other writers changed what this write is about after some scopes were written"
+        ) from error

@@ -86,6 +86,13 @@ def quality_counts(
         return store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
     living = store.find(Where(scope=scope, alive_at=now))
     said = Counter((r.scope, record_digest(r)) for r in living if r.kind in UNIQUE_KINDS)
+    return survey_of(living, said, fresh=fresh, ripe=ripe, stale=stale)
+
+
+def survey_of(
+    living: Sequence[Record], said: Counter[tuple[str, bytes]], *, fresh: float, ripe: float, stale: float
+) -> Survey:
+    """The counts of living records. `said` counts facts and documents by scope and content digest."""
     old = [record for record in living if record.created < ripe]
     return Survey(
         records=len(living),

@@ -23,7 +23,7 @@ from eidet.index.vectordb.pushdown import EVERYTHING, NOTHING, Every, Filter, Le
 from eidet.index.vectordb.weaviate import WeaviateDatabase
 from eidet.net.retry import RetryPolicy
 from eidet.store.redis.address import address_of
-from eidet.store.redis.client import Wire
+from eidet.store.redis.client import RedisClient
 from eidet.store.redis.keys import Keys
 
 WIDTH = 8
@@ -66,7 +66,7 @@ def _vectorset(stack: ExitStack, folder: Path, bits: int = 32) -> Database:
 
     server = Redis8(folder).start()
     stack.callback(server.stop)
-    wire = Wire(address_of(server.url), None)
+    wire = RedisClient(address_of(server.url), None)
     stack.callback(wire.close)
     return VectorSets(wire, Keys("test"), bits=bits)
 

@@ -16,7 +16,7 @@ from eidet.index.vectordb.expression import NAMES, attributes, expression, may_p
 from eidet.index.vectordb.pushdown import NUMBERS, TEXTS, Every, Filter, Leaf, Some, hash_label, passes
 from eidet.index.vectordb.vectorset import VectorSets
 from eidet.store.redis.address import address_of
-from eidet.store.redis.client import Wire
+from eidet.store.redis.client import RedisClient
 from eidet.store.redis.keys import Keys
 
 ODD = [
@@ -41,7 +41,7 @@ ODD = [
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorSets]:
     pytest.importorskip("redis", reason="needs redis: pip install 'eidet[redis]'")
     server = Redis8(tmp_path_factory.mktemp("redis8")).start()
-    made = VectorSets(Wire(address_of(server.url), None), Keys("test"))
+    made = VectorSets(RedisClient(address_of(server.url), None), Keys("test"))
     made.prepare(SHELF)
     made.put(SHELF, [Point(key_of(n + 1, 0), vector(n), told) for n, told in enumerate(ROWS)])
     yield made

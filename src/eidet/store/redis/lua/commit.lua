@@ -154,7 +154,10 @@ local words = {
     end
     return 2
   end,
-  X = function(i) sweep(ARGV[i]) return 1 end,
+  X = function(i)
+    sweep(math.max(tonumber(ARGV[i]), millis / 1000) - tonumber(ARGV[i + 1]))
+    return 2
+  end,
   R = function(i)
     local count = tonumber(ARGV[i])
     redis.call(unpack(ARGV, i + 1, i + count))

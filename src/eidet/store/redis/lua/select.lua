@@ -1,9 +1,9 @@
 -- Seqs that pass ranges. KEYS[1]: the scope's base; ARGV: seq above which they lie, '' or the moment at
--- which they must live, the number of ranges (index, low, high), '' or '1' if ids follow, ids.
--- Answers the scope's version, then seqs in no order.
-local base, after, alive = KEYS[1], tonumber(ARGV[1]), ARGV[2]
-local ranges, at = {}, 4
-for n = 1, tonumber(ARGV[3]) do
+-- which they must live, '' or how many at most, the number of ranges (index, low, high), '' or '1' if ids
+-- follow, ids. Answers the scope's version, then seqs: the lowest ones, rising, if their number is limited.
+local base, after, alive, most = KEYS[1], tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+local ranges, at = {}, 5
+for n = 1, tonumber(ARGV[4]) do
   local key, low, high = base .. ARGV[at], ARGV[at + 1], ARGV[at + 2]
   ranges[n] = {key, low, high, redis.call('ZCOUNT', key, low, high)}
   at = at + 3
@@ -18,6 +18,8 @@ if ARGV[at] == '1' then
 elseif #ranges > 0 and (after == 0 or ranges[1][4] < redis.call('ZCARD', base .. 's') / 2) then
   found = redis.call('ZRANGEBYSCORE', ranges[1][1], ranges[1][2], ranges[1][3])
   start = 2
+elseif most and alive == '' and #ranges == 0 then
+  found = redis.call('ZRANGEBYSCORE', base .. 's', '(' .. ARGV[1], '+inf', 'LIMIT', 0, most)
 else
   found = redis.call('ZRANGEBYSCORE', base .. 's', '(' .. ARGV[1], '+inf')
 end
@@ -35,8 +37,10 @@ local function passes(seq)
   end
   return true
 end
+if most then table.sort(found, function(a, b) return tonumber(a) < tonumber(b) end) end
 local kept = {redis.call('HGET', base .. 'm', 'v') or ''}
 for _, seq in ipairs(found) do
+  if most and #kept > most then break end
   if passes(seq) then kept[#kept + 1] = seq end
 end
 return kept

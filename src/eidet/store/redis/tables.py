@@ -1,0 +1,71 @@
+"""Where the tables of small values are kept: hashes of the store, or of each scope."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...core.validate import dump_json
+from ..model import EPOCH, SETTINGS, STAGED, TALLIES, TOMBSTONES, Table
+from .keys import Keys
+
+Place = tuple[str, Any]  # the key of a hash, and a field of it
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a table becomes a hash. `key_of` takes the scope and a field as the server tells it."""
+
+    letter: str
+    scoped: bool
+    field_of: Callable[[Any], str | bytes]
+    key_of: Callable[[str, bytes], Any]
+    dump: Callable[[Any], str | bytes]
+    load: Callable[[bytes], Any]
+
+    def hash_of(self, keys: Keys, scope: str) -> str:
+        return (keys.base(scope) if self.scoped else keys.store) + self.letter
+
+    def version_of(self, keys: Keys, scope: str) -> Place:
+        """Rises with each change of the table."""
+        if self.scoped:
+            return keys.base(scope) + "m", f"t:{self.letter}"
+        return keys.store + "h", f"t:{self.letter}"
+
+
+def place_of(keys: Keys, table: Table[Any, Any], key: Any) -> Place:
+    """Where one value is kept. The epoch is part of the store's head."""
+    if table == SETTINGS and key == EPOCH:
+        return keys.store + "h", EPOCH
+    layout = LAYOUTS[table.name]
+    return layout.hash_of(keys, scope_of(table, key)), layout.field_of(key)
+
+
+def scope_of(table: Table[Any, Any], key: Any) -> str:
+    return key[0] if LAYOUTS[table.name].scoped else ""
+
+
+def _tally_field(key: tuple[str, int, str]) -> str:
+    return f"{key[1]}\0{key[2]}"
+
+
+def _tally_key(scope: str, field: bytes) -> tuple[str, int, str]:
+    day, _, thing = field.decode().partition("\0")
+    return scope, int(day), thing
+
+
+LAYOUTS: Final = {
+    SETTINGS.name: Layout("s", False, str, lambda _, field: field.decode(), str, bytes.decode),
+    STAGED.name: Layout("v", False, str, lambda _, field: int(field), bytes, bytes),
+    TOMBSTONES.name: Layout(
+        "b",
+        True,
+        lambda key: key[1],
+        lambda scope, field: (scope, field),
+        lambda since: repr(float(since)),
+        float,
+    ),
+    TALLIES.name: Layout("y", True, _tally_field, _tally_key, dump_json, json.loads),
+}
