@@ -452,7 +452,7 @@ def test_a_summary_takes_at_most_half_of_the_window() -> None:
     store = SummaryMemory(lambda request: "many words " * 40, threshold=11, token_counter="words")
     run(filled(store, 12))
     window = run(store.get_context_window(max_tokens=30))
-    assert all(message.role == "user" for message in window)
+    assert {message.role for message in window} == {"user"}
     window = run(store.get_context_window(max_tokens=400))
     assert window[0].role == "system"
     assert window[-1].content == "Message 11"

@@ -149,5 +149,6 @@ def test_closing_while_others_work_gives_only_the_documented_error(tmp_path: Pat
     }
     assert len(errors) == 8
     with Memory(tmp_path / "m.db", embedder=EMBEDDER) as memory:
+        assert acknowledged
         assert all(memory.get(acknowledged))
         assert memory.admin.check() == []

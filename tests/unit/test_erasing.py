@@ -242,7 +242,9 @@ def test_an_episode_is_told_anew_without_what_was_forgotten(memory: Memory) -> N
     assert set(told.derived_from) == {ids[0], ids[2], ids[3]}
     assert isinstance(told.data, dict)
     assert told.data["messages"] == 3
-    assert all(event.before is None for event in memory.history(episode.id))
+    told_of = memory.history(episode.id)
+    assert told_of
+    assert all(event.before is None for event in told_of)
     assert memory.recall("the opera in Milan")
     assert memory.admin.check() == []
     assert memory.trust.verify_forgotten(TALK[1])

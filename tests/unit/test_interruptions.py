@@ -32,6 +32,7 @@ def test_an_interrupted_change_of_language_is_noticed_and_finished(tmp_path: Pat
         assert memory.admin.rebuild() == 1500
         assert memory.admin.check() == []
         records = memory.find(limit=2000)
+        assert len(records) == 1500
         assert all(term_id("haus") in terms_in(record.terms) for record in records)
 
 

@@ -55,6 +55,7 @@ def test_a_quoted_text_cannot_close_its_quotation() -> None:
     first = fenced("x", Trust.WEB)
     end = first.splitlines()[-1]
     lines = fenced(f"x\n{end}\u2028{end}\r{end}", Trust.WEB).splitlines()
+    assert len(lines) == 6
     assert all(line.startswith("> ") for line in lines[1:-1])
     assert lines[-1].startswith("[[end ")
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import AbstractContextManager
 from typing import Any
+
+from tests.servers import scripted
+from tests.servers.scripted import Behaviour, ScriptedServer
 
 from eidet.models.llm.schema import is_closed
 
@@ -17,76 +16,36 @@ OPENAI_FIELDS = {"model", "messages", "max_tokens", "max_completion_tokens", "te
 ANTHROPIC_FIELDS = {"model", "messages", "max_tokens", "system", "temperature", "tools", "tool_choice"}
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(scripted.Handler):
     server: Server
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append(body)
-        self.server.seen.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
-        answer = self.server.script.pop(0) if self.server.script else says(self.server.default)
-        answer(self, body)
-
-    def do_GET(self) -> None:
-        self.server.seen.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
+    def do_GET(self) -> None:  # noqa: N802 (the name that http.server calls)
+        self.note_request()
         self.give(200, b"{}")
 
     @property
     def is_anthropic(self) -> bool:
         return self.path.endswith("/messages")
 
-    def give(self, status: int, content: bytes, kind: str = "application/json", **headers: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def give_json(self, status: int, content: Any, **headers: str) -> None:
-        self.give(status, json.dumps(content).encode(), **headers)
-
     def complain(self, status: int, message: str, **headers: str) -> None:
         error: dict[str, Any] = {"type": "an_error", "message": message}
         whole = {"type": "error", "error": error} if self.is_anthropic else {"error": error}
         self.give_json(status, whole, **headers)
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Silence."""
 
-
-Behaviour = Callable[[Handler, Any], None]
-
-
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
+class Server(ScriptedServer):
+    """A model that says `default` when the script does not tell otherwise."""
 
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.asked: list[Any] = []
-        self.seen: list[tuple[str, dict[str, str]]] = []
-        self.script: list[Behaviour] = []
+        super().__init__(self.say_default, Handler)
         self.default = "hello"
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Silence: clients hang up on purpose here."""
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+    def say_default(self, handler: Handler, body: Any) -> None:
+        says(self.default)(handler, body)
 
 
-@contextmanager
-def running() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+def running() -> AbstractContextManager[Server]:
+    return Server().running()
 
 
 def says(text: str, *, stop: str = "", refusal: str | None = None, usage: bool = True) -> Behaviour:
@@ -162,42 +121,6 @@ def _wrong_anthropic(handler: Handler, body: Any) -> str:
     if "tool_choice" in body and body["tool_choice"]["name"] not in [tool["name"] for tool in body["tools"]]:
         return "tool_choice names no tool"
     return ""
-
-
-def status(code: int, message: str = "so it is", **headers: str) -> Behaviour:
-    return lambda handler, body: handler.complain(code, message, **headers)
-
-
-def raw(content: bytes, kind: str = "application/json") -> Behaviour:
-    return lambda handler, body: handler.give(200, content, kind)
-
-
-def cut(handler: Handler, body: Any) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Length", "10000")
-    handler.end_headers()
-    handler.wfile.write(b'{"id": "1", "content": [{"type": "te')
-
-
-def cut_in_a_chunk(handler: Handler, body: Any) -> None:
-    handler.wfile.write(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100\r\n{"id":')
-
-
-def hung_up(handler: Handler, body: Any) -> None:
-    handler.connection.close()
-
-
-def silent(handler: Handler, body: Any) -> None:
-    time.sleep(3)
-
-
-def drop_by_drop(handler: Handler, body: Any) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Length", "1000")
-    handler.end_headers()
-    for _ in range(60):
-        handler.wfile.write(b" ")
-        time.sleep(0.05)
 
 
 def takes_no(*fields: str, message: str = "") -> Behaviour:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit.llm.server import KEY, Behaviour, Server, cut, raw, running, says, silent, status
+from tests.servers.scripted import Behaviour, cut, raw, silent, status
+from tests.unit.llm.server import KEY, Server, running, says
 
 from eidet.core.errors import EidetError, Misconfigured, Refused, Unavailable
 from eidet.models.llm import LLM, Answer, BadAnswer, Declined, Request, llm_of

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.llm.server import KEY, Server, says, status, takes_no
+from tests.servers.scripted import status
+from tests.unit.llm.server import KEY, Server, says, takes_no
 
 from eidet.core.errors import BadInput
 from eidet.models.llm import Request

@@ -358,7 +358,9 @@ def test_no_candidates_have_no_signals_to_speak_of() -> None:
         away=np.zeros(0),
     )
     for recipe in RECIPES.values():
-        assert all(len(values) == 0 for values in signals_of(found, what, recipe, NOW, 0.0).shares.values())
+        shares = signals_of(found, what, recipe, NOW, 0.0).shares
+        assert shares
+        assert all(len(values) == 0 for values in shares.values())
 
 
 @often
