@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import Clock
 
 from eidet import Memory
 from eidet.compat.api import (
@@ -34,14 +35,6 @@ from eidet.compat.api import (
 NOW = 1_700_000_000.0
 DAY = 86_400.0
 MOODS = ("calm", "Calm", "angry", "afraid")
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture(scope="module", params=["ram", "file"])

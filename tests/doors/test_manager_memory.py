@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet import Memory, Where
 from eidet.compat.manager import (
@@ -260,7 +261,7 @@ class TestShortTerm:
         size=st.integers(1, 12),
         threshold=st.sampled_from([0.0, 0.25, 0.6]),
     )
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=examples(80), deadline=None)
     def test_the_window_is_as_full_as_it_can_be_ordered_and_has_the_newest_half(
         self, weights: list[float], size: int, threshold: float
     ) -> None:

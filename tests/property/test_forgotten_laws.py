@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import Clock, examples
 
 from eidet import Memory, Refused, Where
 from eidet.core.former_meta import Origin, split_meta
@@ -18,18 +19,10 @@ from eidet.core.settings import Upkeep
 from eidet.store.sql.scrubbing import PIECE, gaps_of, pieces_of
 from eidet.store.tombstones import Marker, absorbed_in, folded, is_everyday
 
-LAWS = settings(max_examples=15, deadline=None, derandomize=True)
+LAWS = settings(max_examples=examples(15), deadline=None, derandomize=True)
 words = st.sampled_from(["safe", "cellar", "river", "Lisbon", "cello", "opera", "Bergen", "garden", "winter"])
 sayings = st.lists(words, min_size=4, max_size=9).map(" ".join)
 lasting = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
-
-
-class Clock:
-    now = 1.7e9
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
 
 
 @LAWS
@@ -46,7 +39,7 @@ def test_nothing_of_what_was_forgotten_is_left_anywhere(
     doomed = which.draw(st.sets(st.sampled_from(said), min_size=1))
     with TemporaryDirectory() as folder:
         export = Path(folder) / "all.jsonl"
-        with Memory(Path(folder) / "m.db", embedder="hashing:16", clock=Clock()) as memory:
+        with Memory(Path(folder) / "m.db", embedder="hashing:16", clock=Clock(tick=1.0)) as memory:
             marked = [f"{text} mark{n}mark" for n, text in enumerate(said)]
             records = memory.remember(marked, kind=kind, session="s")
             if summed and kind == "message":

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import PLACES, place_of
 
 from eidet import AsyncMemory, BadInput, Conflict, Memory, Misconfigured, Where
 from eidet.aio.namespaces import AsyncAdmin, AsyncKeys, AsyncTrust, AsyncUpkeep
@@ -118,9 +119,9 @@ def test_a_memory_that_was_closed_before_it_was_used_says_so() -> None:
     run(story())
 
 
-@pytest.fixture(params=["ram", "file"])
+@pytest.fixture(params=PLACES)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
-    return None if request.param == "ram" else tmp_path / "memory.db"
+    return place_of(request, tmp_path)
 
 
 def run(story: Coroutine[Any, Any, None]) -> None:

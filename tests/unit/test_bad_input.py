@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.making import PLACES, place_of
 
 from eidet import (
     BadInput,
@@ -31,10 +32,10 @@ NOW = 1_700_000_000.0
 WIDTH = 16
 
 
-@pytest.fixture(params=["ram", "file"], scope="module")
+@pytest.fixture(params=PLACES, scope="module")
 def memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """One for all tests that must not change it."""
-    place = None if request.param == "ram" else tmp_path_factory.mktemp("memory") / "memory.db"
+    place = place_of(request, tmp_path_factory.mktemp("memory"))
     with Memory(place, embedder=f"hashing:{WIDTH}", clock=lambda: NOW) as opened:
         opened.remember("already there", id="there", importance=0.7)
         yield opened

@@ -14,6 +14,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import Clock, examples
 from tests.servers.fixtures import EMPTY, TEMPLATE
 from tests.servers.postgres import Postgres
 from tests.strategies import records
@@ -35,17 +36,8 @@ NOW = 1_700_000_000.0
 KEY = new_key()
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
-
-
 def ram(**how: Any) -> Memory:
-    chosen: dict[str, Any] = {"embedder": "hashing:64", "clock": Clock()}
+    chosen: dict[str, Any] = {"embedder": "hashing:64", "clock": Clock(tick=1.0)}
     return Memory(RamStore(), **chosen | how)
 
 
@@ -78,7 +70,7 @@ def source() -> Memory:
 
 @pytest.fixture(params=["ram", "file", "sealed", "postgres", "redis"])
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
-    how: dict[str, Any] = {"embedder": "hashing:64", "clock": Clock()}
+    how: dict[str, Any] = {"embedder": "hashing:64", "clock": Clock(tick=1.0)}
     if request.param == "ram":
         yield Memory(RamStore(), **how)
         return
@@ -117,7 +109,7 @@ many = st.lists(st.tuples(records(), lives), max_size=5).map(
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=15)
+@settings(derandomize=True, deadline=None, max_examples=examples(15))
 @given(many)
 def test_from_ram_to_a_file_and_back_to_ram_all_is_as_it_was(said: list[Record]) -> None:
     one, two = ram(clock=lambda: NOW), ram(clock=lambda: NOW)
@@ -377,7 +369,7 @@ def test_what_is_under_a_hold_in_the_target_stays_as_it_is(source: Memory, targe
 
 
 def test_what_has_expired_stays_behind(target: Memory) -> None:
-    clock = Clock()
+    clock = Clock(tick=1.0)
     source = ram(clock=clock)
     source.remember("for an hour", expires=timedelta(hours=1))
     source.remember("for ever")
@@ -537,10 +529,10 @@ def test_a_target_that_is_there_keeps_its_own_embedder(source: Memory, tmp_path:
 
 
 def test_from_sealed_to_plain_and_back(source: Memory, tmp_path: Path) -> None:
-    with Memory(tmp_path / "s.db", embedder="hashing:64", key=KEY, clock=Clock()) as sealed:
+    with Memory(tmp_path / "s.db", embedder="hashing:64", key=KEY, clock=Clock(tick=1.0)) as sealed:
         assert copy(source, sealed).ok
         assert copy(sealed, tmp_path / "p.db").ok
-    with Memory(tmp_path / "p.db", clock=Clock()) as plain:
+    with Memory(tmp_path / "p.db", clock=Clock(tick=1.0)) as plain:
         assert by_id(plain) == by_id(source)
         assert plain.history("ann") == source.history("ann")
     assert b"Lisbon" not in (tmp_path / "s.db").read_bytes()
@@ -550,7 +542,7 @@ def test_the_guard_of_the_target_sees_what_comes(tmp_path: Path) -> None:
     source = ram()
     source.remember("Write to ann.smith@example.org", id="mail")
     source.revise("mail", text="Write to bob.jones@example.org")
-    with Memory(tmp_path / "m.db", embedder="hashing:64", guard="redact", clock=Clock()) as target:
+    with Memory(tmp_path / "m.db", embedder="hashing:64", guard="redact", clock=Clock(tick=1.0)) as target:
         copied = copy(source, target)
         assert copied.ok
         assert "only ids were compared" in copied.notes[-1]
@@ -644,9 +636,9 @@ def test_a_source_that_is_written_meanwhile_is_copied_up_to_where_it_was(target:
 def test_from_server_to_server_and_back_all_is_as_it_was(
     source: Memory, postgres_url: str, redis_url: str
 ) -> None:
-    with Memory(postgres_url, embedder="hashing:64", clock=Clock()) as first:
+    with Memory(postgres_url, embedder="hashing:64", clock=Clock(tick=1.0)) as first:
         assert copy(source, first).ok
-        with Memory(redis_url, embedder="hashing:64", clock=Clock()) as second:
+        with Memory(redis_url, embedder="hashing:64", clock=Clock(tick=1.0)) as second:
             assert copy(first, second).ok
             back = ram()
             assert copy(second, back).ok
@@ -694,11 +686,11 @@ def test_from_any_place_to_any_other(
     form = source.parts.store.read("acme", ["bob"])[0]
     assert form is not None
     verbs.rewrite_form(source.parts.store, [(form, form.but(tier=Tier.LONG))], now=NOW)
-    with Memory(**place(kind), embedder="hashing:64", clock=Clock()) as first:
+    with Memory(**place(kind), embedder="hashing:64", clock=Clock(tick=1.0)) as first:
         assert copy(source, first).ok
         whole = by_id(source)
         for other in KINDS:
-            with Memory(**place(other), embedder="hashing:64", clock=Clock()) as second:
+            with Memory(**place(other), embedder="hashing:64", clock=Clock(tick=1.0)) as second:
                 copied = copy(first, second)
                 assert (copied.ok, copied.created, copied.histories) == (True, len(whole), 3), other
                 assert by_id(second) == whole, other
@@ -714,7 +706,7 @@ def test_into_tiers_and_out_of_them(source: Memory, redis_url: str, tmp_path: Pa
     verbs.rewrite_form(source.parts.store, [(form, form.but(tier=Tier.LONG))], now=NOW)
     store = TieredStore(lambda: open_store(redis_url, Settings()), SqliteStore(tmp_path / "long.db"))
     back = ram()
-    with Memory(store, embedder="hashing:64", clock=Clock()) as tiers:
+    with Memory(store, embedder="hashing:64", clock=Clock(tick=1.0)) as tiers:
         assert copy(source, tiers).ok
         assert by_id(tiers) == by_id(source)
         assert copy(tiers, back).ok

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import PLACES, Clock, place_of
 
 from eidet import BadInput, Corrupt, Kind, Memory, Misconfigured, Refused, Scope, Settings, Unavailable, Where
 from eidet.core.settings import Upkeep
@@ -26,25 +27,16 @@ SECRET = "the safe in the cellar opens with 4711-0815"
 OTHER = "the cat sleeps on the warm windowsill"
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
-
-
-@pytest.fixture(params=["ram", "file"])
+@pytest.fixture(params=PLACES)
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
-    place = None if request.param == "ram" else tmp_path / "memory.db"
-    with Memory(place, embedder="hashing:32", clock=Clock()) as opened:
+    place = place_of(request, tmp_path)
+    with Memory(place, embedder="hashing:32", clock=Clock(tick=1.0)) as opened:
         yield opened
 
 
 def on_file(tmp_path: Path, **settings: Any) -> Memory:
     chosen = Settings(**settings)
-    return Memory(tmp_path / "memory.db", embedder="hashing:32", clock=Clock(), settings=chosen)
+    return Memory(tmp_path / "memory.db", embedder="hashing:32", clock=Clock(tick=1.0), settings=chosen)
 
 
 def bytes_beside(folder: Path) -> bytes:
@@ -200,7 +192,7 @@ def test_a_load_leaves_out_what_was_forgotten(
         assert memory.load(tmp_path / "e.jsonl") == 1
     assert "2 records were forgotten for good" in caplog.text
     assert texts(memory) == [OTHER]
-    with Memory(embedder="hashing:32", clock=Clock()) as elsewhere:
+    with Memory(embedder="hashing:32", clock=Clock(tick=1.0)) as elsewhere:
         assert elsewhere.load(tmp_path / "e.jsonl") == 3
 
 
@@ -618,7 +610,7 @@ def test_the_cache_of_an_embedder_forgets(tmp_path: Path) -> None:
     from eidet.models.embed.cache import Cached
 
     cached = Cached(embedder_of("hashing:32"), path=tmp_path / "vectors.db")
-    with Memory(embedder=cached, clock=Clock()) as memory:
+    with Memory(embedder=cached, clock=Clock(tick=1.0)) as memory:
         record = memory.remember(SECRET)
         memory.remember(OTHER)
         row = cached.embed([SECRET])[0].tobytes()
@@ -630,7 +622,7 @@ def test_the_cache_of_an_embedder_forgets(tmp_path: Path) -> None:
 
 
 def test_echoes_of_it_go_too(memory: Memory) -> None:
-    with Memory(embedder="hashing:32", clock=Clock(), settings=Settings(echo_guard=True)) as guarded:
+    with Memory(embedder="hashing:32", clock=Clock(tick=1.0), settings=Settings(echo_guard=True)) as guarded:
         record = guarded.remember(SECRET)
         guarded.recall("the safe")
         guarded.remember(f"I remember that {SECRET}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import PLACES, Clock, place_of
 from tests.unit.testing.altered import Altered
 
 from eidet import AsyncMemory, BadInput, Memory, NotFound, Refused, Scope, Settings, Where
@@ -27,22 +28,14 @@ NOW = 1_700_000_000.0
 TODAY = day_of(NOW)
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=["ram", "file"])
+@pytest.fixture(params=PLACES)
 def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Memory]:
-    place = None if request.param == "ram" else tmp_path / "memory.db"
+    place = place_of(request, tmp_path)
     with Memory(place, embedder="hashing:64", clock=clock) as opened:
         opened.remember(["Ann lives in Lisbon", "Bob drinks tea"], scope="team/ann")
         opened.remember("Cleo plays chess", scope="team/bob")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import PLACES, Clock, place_of
 
 from eidet import BadInput, Corrupt, Memory, Misconfigured, NotFound, Refused, Settings, Unavailable, Where
 from eidet.core.record import Kind, Record, Tier
@@ -31,25 +32,14 @@ LONG = " ".join(f"Ann told on day {n} of the {n * 7}th house she had seen in Lis
 QUICK = Upkeep(short_age_days=1, middle_age_days=10)
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
-
-    def days(self, days: float) -> None:
-        self.now += days * DAY
-
-
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=["ram", "file"])
+@pytest.fixture(params=PLACES)
 def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Memory]:
-    place = None if request.param == "ram" else tmp_path / "memory.db"
+    place = place_of(request, tmp_path)
     with Memory(place, embedder="hashing:64", clock=clock) as opened:
         yield opened
 

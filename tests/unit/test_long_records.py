@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.making import PLACES, place_of
 
 from eidet import AsyncMemory, Draft, Memory, Settings
 from eidet.core.record import Record
@@ -25,9 +26,9 @@ NEEDLE = "Ann keeps her violin under the stairs in Lisbon. "
 LONG = FILLER * 100 + NEEDLE + FILLER * 100  # some 3,000 words
 
 
-@pytest.fixture(params=["ram", "file"])
+@pytest.fixture(params=PLACES)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
-    return None if request.param == "ram" else tmp_path / "memory.db"
+    return place_of(request, tmp_path)
 
 
 @pytest.fixture

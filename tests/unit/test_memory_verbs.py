@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.making import PLACES, Clock, place_of
 
 from eidet import (
     BadInput,
@@ -41,28 +42,14 @@ HASHING = "hashing:64"
 DAY = 86_400.0
 
 
-class Clock:
-    """A time that passes when told to."""
-
-    def __init__(self) -> None:
-        self.now = 1_700_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def pass_(self, seconds: float = 1.0) -> float:
-        self.now += seconds
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=["ram", "file"])
+@pytest.fixture(params=PLACES)
 def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Memory]:
-    place = None if request.param == "ram" else tmp_path / "memory.db"
+    place = place_of(request, tmp_path)
     with Memory(place, embedder=HASHING, clock=clock) as opened:
         yield opened
 

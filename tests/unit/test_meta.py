@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import Clock
 
 from eidet import BadInput, Memory, Record, Settings, Where
 from eidet.copy import copy
@@ -38,14 +39,6 @@ WORDS: dict[str, Any] = {
     "nested": {"hold": [1, None, "é"]},
 }
 LOOKS_REAL: dict[str, Any] = WORDS | {"hold": MARK, "poison": {"score": 0.99, "why": ["x"]}}
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet.quality import (
     DAY,
@@ -32,7 +33,7 @@ from eidet.quality.drift import Drift, Shift, drift, holm, ks_distance, ks_p_val
 from eidet.quality.metrics import MEANINGS, growth, metrics_of
 from eidet.store.tallies import TallyBuffer
 
-often = settings(derandomize=True, deadline=None, max_examples=100)
+often = settings(derandomize=True, deadline=None, max_examples=examples(100))
 STRICT = Windows(least_effect=0.0)  # the tests alone decide
 
 

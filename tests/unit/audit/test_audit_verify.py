@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet import BadInput, NotFound
 from eidet.trust.audit import Audit
@@ -51,7 +52,7 @@ def test_an_untouched_log_is_as_it_was_written(log: Replaced) -> None:
 
 
 @given(place=places, offset=st.integers(0, 10_000), flip=st.integers(1, 255))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_any_changed_byte_is_found_at_its_line(log: Replaced, place: int, offset: int, flip: int) -> None:
     line = bytearray(log.lines[place])
     line[offset % len(line)] ^= flip
@@ -61,14 +62,14 @@ def test_any_changed_byte_is_found_at_its_line(log: Replaced, place: int, offset
 
 
 @given(place=places)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_any_removed_line_is_found_where_it_was(log: Replaced, place: int) -> None:
     found = log.faults([*log.lines[:place], *log.lines[place + 1 :]])
     assert min(found) == place + 1
 
 
 @given(one=places, other=places)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_any_two_swapped_lines_are_found(log: Replaced, one: int, other: int) -> None:
     assume(one != other)
     changed = list(log.lines)
@@ -77,14 +78,14 @@ def test_any_two_swapped_lines_are_found(log: Replaced, one: int, other: int) ->
 
 
 @given(which=places, to=st.integers(0, SIZE))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_any_doubled_line_is_found_wherever_it_is_put(log: Replaced, which: int, to: int) -> None:
     found = log.faults([*log.lines[:to], log.lines[which], *log.lines[to:]])
     assert min(found) <= to + 2
 
 
 @given(size=st.integers(0, 10_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_truncation_is_found(log: Replaced, size: int) -> None:
     whole = b"".join(log.lines)
     kept = whole[: size % len(whole)]
@@ -92,7 +93,7 @@ def test_any_truncation_is_found(log: Replaced, size: int) -> None:
 
 
 @given(place=places, text=st.binary(max_size=40))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_inserted_line_is_found(log: Replaced, place: int, text: bytes) -> None:
     fresh = text.replace(b"\n", b"") + b"\n"
     found = log.faults([*log.lines[: place + 1], fresh, *log.lines[place + 1 :]])

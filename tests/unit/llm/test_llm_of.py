@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.making import Clock
 from tests.unit.llm.server import KEY, Server
 
 from eidet.core.errors import Misconfigured, Unavailable
@@ -134,14 +135,6 @@ class Moody:
         return Answer(text="fine")
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def fail(llm: Resting, times: int = 1) -> Unavailable:
     for _ in range(times):
         with pytest.raises(Unavailable) as caught:
@@ -150,7 +143,7 @@ def fail(llm: Resting, times: int = 1) -> Unavailable:
 
 
 def test_a_model_that_failed_three_times_running_is_left_alone_for_a_while() -> None:
-    moody, clock = Moody(), Clock()
+    moody, clock = Moody(), Clock(1000.0)
     llm = Resting(moody, clock=clock)
     fail(llm, times=3)
     error = fail(llm, times=5)
@@ -170,7 +163,7 @@ def test_a_model_that_failed_three_times_running_is_left_alone_for_a_while() -> 
 
 @pytest.mark.parametrize(("asked", "rests"), [(120.0, 120.0), (1.0, PAUSE), (1e9, LONGEST)])
 def test_it_is_left_alone_as_long_as_it_asks_for_within_reason(asked: float, rests: float) -> None:
-    moody, clock = Moody(), Clock()
+    moody, clock = Moody(), Clock(1000.0)
     moody.error = Unavailable("busy", retry_after=asked)
     llm = Resting(moody, clock=clock)
     fail(llm, times=3)
@@ -180,7 +173,7 @@ def test_it_is_left_alone_as_long_as_it_asks_for_within_reason(asked: float, res
 def test_other_errors_are_no_reason_to_rest() -> None:
     moody = Moody()
     moody.error = Misconfigured("wrong key")
-    llm = Resting(moody, clock=Clock())
+    llm = Resting(moody, clock=Clock(1000.0))
     for _ in range(9):
         with pytest.raises(Misconfigured):
             llm.ask(ASK)
@@ -188,7 +181,7 @@ def test_other_errors_are_no_reason_to_rest() -> None:
 
 
 def test_while_one_question_finds_out_the_others_are_not_let_through() -> None:
-    moody, clock = Moody(), Clock()
+    moody, clock = Moody(), Clock(1000.0)
     llm = Resting(moody, clock=clock)
     fail(llm, times=3)
     clock.now += PAUSE

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet.core.errors import BadInput
 from eidet.models.llm import BadAnswer, Request, Turn
@@ -144,13 +145,13 @@ json_values = st.recursive(
 words = st.text().filter(lambda text: "{" not in text and not text.lstrip().startswith("<think>"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.dictionaries(st.text(), json_values, max_size=4), words, words)
 def test_an_object_is_found_amid_any_words(value: dict[str, Any], before: str, after: str) -> None:
     assert fitting(f"{before}{json.dumps(value)}{after}", ANY) == value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.text(), json_values)
 def test_any_text_and_any_value_fits_or_says_why_not(text: str, value: Any) -> None:
     assert isinstance(misfit(value, PERSON), str)

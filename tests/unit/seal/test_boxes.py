@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet.core.errors import Corrupt
 from eidet.trust.seal.boxes import LASTING, OtherKey, ScopeKeys, number_of, packed
@@ -14,7 +15,7 @@ KEYS = ScopeKeys("here", "ann", SECRETS)
 OWNER = KEYS.owner("x")
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.binary(max_size=200), st.sampled_from((None, 1, 2, LASTING)))
 def test_what_was_sealed_is_opened(plain: bytes, number: int | None) -> None:
     box = KEYS.seal("terms", OWNER, plain, number)
@@ -24,7 +25,7 @@ def test_what_was_sealed_is_opened(plain: bytes, number: int | None) -> None:
     assert len(plain) < 8 or plain not in box
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data())
 def test_no_bit_of_a_box_can_be_changed(data: st.DataObject) -> None:
     box = bytearray(KEYS.seal("terms", OWNER, b"some terms"))
@@ -60,7 +61,7 @@ def test_what_is_no_box_is_corrupt(box: bytes) -> None:
         KEYS.open("terms", box)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 def test_labels_are_the_same_for_the_same_and_come_back(label: str) -> None:
     token = KEYS.label("who", label)
@@ -84,7 +85,7 @@ def test_marks_differ_by_content_and_scope_but_not_by_key() -> None:
     assert KEYS.mac(b"x", 1) != KEYS.mac(b"x", 2)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.binary(max_size=5), max_size=4), st.lists(st.binary(max_size=5), max_size=4))
 def test_parts_cannot_be_taken_for_others(one: list[bytes], other: list[bytes]) -> None:
     assert (packed(*one) == packed(*other)) == (one == other)

@@ -8,10 +8,11 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet.text.chunks import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
 
-often = settings(derandomize=True, deadline=None, max_examples=60)
+often = settings(derandomize=True, deadline=None, max_examples=examples(60))
 sentence = st.sampled_from(
     (
         "It rained. ",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.making import Clock
 
 from eidet import Kind, Memory, Misconfigured, Record, Refused, Retention, Settings, Unavailable, Upkeep
 from eidet.core.settings import read_settings
@@ -151,14 +152,6 @@ def test_the_standings_count_each_record_once(records: list[Record], policies: l
 
 
 # In a memory.
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def memory_of(*retention: Retention, clock: Clock, **upkeep: Any) -> Memory:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 from tests.strategies import records, wheres
 
 from eidet.core.record import Kind, Record
@@ -49,7 +50,7 @@ def alive(record: Record) -> bool:
     return record.expires is None or record.expires > NOW
 
 
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 @given(record=records(), where=wheres())
 def test_nothing_that_was_asked_for_is_kept_back(record: Record, where: Where) -> None:
     only, exact = push_down(where, record.scope, NOW)
