@@ -6,8 +6,10 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
+from tests.faults import lines
 from tests.servers.proxy import Proxy
 from tests.servers.valkey import Valkey
 
@@ -98,14 +100,12 @@ def test_a_server_that_is_away_is_told_within_the_deadline(
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_lines_that_were_cut_are_not_noticed(verb: str, patient: RedisStore, proxy: Proxy) -> None:
-    proxy.cut()
-    VERBS[verb](patient)
+    lines.check_alike(verb, partial(VERBS[verb], patient), patient, proxy, lines.cut)
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_slow_line_is_only_slow(verb: str, patient: RedisStore, proxy: Proxy) -> None:
-    proxy.delay = 0.02
-    VERBS[verb](patient)
+    lines.check_alike(verb, partial(VERBS[verb], patient), patient, proxy, lines.slow)
 
 
 WRITES: dict[str, Callable[[RedisStore, int], object]] = {
