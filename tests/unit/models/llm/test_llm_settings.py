@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.servers.scripted import status
-from tests.unit.llm.server import KEY, Server, says, takes_no
+from tests.unit.models.llm.server import KEY, Server, says, takes_no
 
 from eidet.core.errors import BadInput
 from eidet.models.llm import Request

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.servers.scripted import Behaviour, cut, cut_in_a_chunk, drop_by_drop, hung_up, raw, silent, status
-from tests.unit.llm.server import KEY, Server, running, says
+from tests.unit.models.llm.server import KEY, Server, running, says
 
 from eidet.core.errors import Misconfigured, Unavailable
 from eidet.models.llm import Request, Turn

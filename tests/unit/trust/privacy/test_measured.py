@@ -6,9 +6,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.unit.guard import digits
-from tests.unit.guard.people import KINDS, Score, cases, scores, table
-from tests.unit.guard.phrases import LOCALES
+from tests.unit.trust.privacy import digits
+from tests.unit.trust.privacy.people import KINDS, Score, cases, scores, table
+from tests.unit.trust.privacy.phrases import LOCALES
 
 from eidet.trust.privacy import check_digits as checks
 
@@ -30,7 +30,7 @@ def test_no_locale_is_forgotten() -> None:
 
 
 def test_the_page_shows_the_table_that_was_measured() -> None:
-    page = Path(__file__).parents[3] / "docs" / "privacy.md"
+    page = Path(__file__).parents[4] / "docs" / "privacy.md"
     assert table(ROWS) in page.read_text()
 
 

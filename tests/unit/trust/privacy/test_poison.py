@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.guard.attacks import ATTACKS, HIDDEN, UNSEEN
-from tests.unit.guard.benign import BENIGN
-from tests.unit.guard.fresh import FRESH_ATTACKS, FRESH_BENIGN, LATER_ATTACKS, LATER_BENIGN
+from tests.unit.trust.privacy.attacks import ATTACKS, HIDDEN, UNSEEN
+from tests.unit.trust.privacy.benign import BENIGN
+from tests.unit.trust.privacy.fresh import FRESH_ATTACKS, FRESH_BENIGN, LATER_ATTACKS, LATER_BENIGN
 
 from eidet.core.errors import BadInput
 from eidet.trust.privacy import Trust, fenced, poison

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.making import Clock
-from tests.unit.llm.server import KEY, Server
+from tests.unit.models.llm.server import KEY, Server
 
 from eidet.core.errors import Misconfigured, Unavailable
 from eidet.models.llm import Answer, Request, llm_of

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.unit.llm.server import Server, running
+from tests.unit.models.llm.server import Server, running
 
 from eidet.net import http as wire
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.servers.scripted import Behaviour, cut, raw, silent, status
-from tests.unit.llm.server import KEY, Server, running, says
+from tests.unit.models.llm.server import KEY, Server, running, says
 
 from eidet.core.errors import EidetError, Misconfigured, Refused, Unavailable
 from eidet.models.llm import LLM, Answer, BadAnswer, Declined, Request, llm_of
