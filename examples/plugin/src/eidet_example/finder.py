@@ -13,7 +13,7 @@ from eidet.index import Floats, Probe, Scores
 from eidet.index.embedded.postings import Postings
 from eidet.index.outside import OutsideIndex
 from eidet.models.embed.quantise import all_raised
-from eidet.store import Store
+from eidet.store import Store, verbs
 from eidet.text.analysis import read_analysis
 
 
@@ -30,7 +30,7 @@ class PlainFinder:
         self._store, self._width = store, width
 
     def find(self, scope: str, probe: Probe) -> Scores:
-        records = list(self._store.scan(Where(scope=Scope(scope))))
+        records = list(verbs.scan(self._store, Where(scope=Scope(scope))))
         where = () if probe.where is None else (probe.where,)
         passing = set(self._store.match(Where(scope=Scope(scope), alive_at=probe.now, every=where)))
         rows = [row for row, record in enumerate(records) if record.seq in passing]
