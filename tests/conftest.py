@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.making import rounds
 from tests.ran import unproved
 
-# The same examples in every run, however busy the machine is.
-settings.register_profile(
-    "eidet",
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
-)
-settings.load_profile("eidet")
+# The same examples in every run, however busy the machine is; EIDET_TEST_ROUNDS=full makes more of them.
+CALM = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+for profile, most in (("quick", 35), ("full", 100)):
+    settings.register_profile(
+        profile, derandomize=True, deadline=None, max_examples=most, suppress_health_check=CALM
+    )
+settings.load_profile(rounds("quick", "full"))
 
 # A shell that runs the tests in the background lets them, and all that they start, ignore an interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.unit.llm.server import KEY, Server, running
+from tests.unit.models.llm.server import KEY, Server, running
 
 from eidet.models.llm import LLM, Answer, Request, llm_of
 from eidet.models.llm.adapt import adapt

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.making import PLACES, place_of
 
 from eidet import Memory
 
 
-@pytest.fixture(params=["ram", "file"])
+@pytest.fixture(params=PLACES)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
     """None for RAM, else the path of a SQLite file that is not there yet."""
-    return None if request.param == "ram" else tmp_path / "memory.db"
+    return place_of(request, tmp_path)
 
 
 @pytest.fixture

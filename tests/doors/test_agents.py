@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet import Memory
 from eidet.compat.agents import (
@@ -235,7 +236,7 @@ def test_the_tokens_allowed_are_counted_to_the_last_one() -> None:
     assert said(conversation) == ["c"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=25), st.integers(40, 200))
 def test_never_more_than_the_tokens_allowed(lengths: list[int], most: int) -> None:
     conversation = ConversationMemory(max_tokens=most, token_counter="words", summarize_threshold=12)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import Clock
 
 from eidet import Memory
 from eidet.compat.api import (
@@ -34,14 +35,6 @@ from eidet.compat.api import (
 NOW = 1_700_000_000.0
 DAY = 86_400.0
 MOODS = ("calm", "Calm", "angry", "afraid")
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture(scope="module", params=["ram", "file"])
@@ -357,7 +350,10 @@ def test_a_strategy_of_ones_own_can_be_used(space: MemorySpace) -> None:
         def score(self, look: Any, record: Any) -> float:
             return float(record.step % 2)
 
-    assert all(score in (0.0, 1.0) for _, score in space.search_scored(Odd(), 5))
+    scored = space.search_scored(Odd(), 5)
+    assert [score for _, score in scored] == [float(entry["step_number"] % 2) for entry, _ in scored]
+    best = space.search_scored(Odd(recency_weight=0.5), 5)
+    assert [(entry["step_number"] % 2, score) for entry, score in best] == [(1, 1.0)] * 5, "the best first"
 
 
 @pytest.mark.point(179)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import Clock, examples
 
 from eidet import Memory
 from eidet.compat.api import (
@@ -30,14 +31,6 @@ from eidet.core.record import Record
 from eidet.store.ram import RamStore
 
 NOW = 1_700_000_000.0
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -447,7 +440,7 @@ def test_a_result_of_none_is_kept_and_an_error_is_not() -> None:
 
 @pytest.mark.point(184)
 @given(st.lists(st.lists(st.integers()).map(sorted), max_size=6), st.none() | st.integers(0, 10))
-@settings(derandomize=True, max_examples=60)
+@settings(derandomize=True, max_examples=examples(60))
 def test_merging_sorted_lists_is_sorting_them_all(parts: list[list[int]], limit: int | None) -> None:
     assert merge_sorted(parts, lambda n: n, limit) == sorted(n for part in parts for n in part)[:limit]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import Clock
 from tests.servers.valkey import Valkey
 
 from eidet import Memory
@@ -18,14 +19,6 @@ from eidet.compat.api import (
     RedisSTMConfig,
     SQLiteLTMConfig,
 )
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_700_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

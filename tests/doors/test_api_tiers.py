@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import Clock
 from tests.unit.testing.altered import Altered
 
 from eidet import Memory
@@ -30,14 +31,6 @@ from eidet.store.ram import RamStore
 
 NOW = 1_700_000_000.0
 HOUR = 3600.0
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

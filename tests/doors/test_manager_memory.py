@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet import Memory, Where
 from eidet.compat.manager import (
@@ -27,6 +28,7 @@ from eidet.compat.manager import (
 from eidet.compat.manager.buffers import window
 from eidet.core.errors import BadInput, Misconfigured
 from eidet.core.record import Record
+from eidet.quality import RESPONSIVE
 
 ALL_TYPES = ["short_term", "working", "long_term", "episodic"]
 
@@ -259,7 +261,7 @@ class TestShortTerm:
         size=st.integers(1, 12),
         threshold=st.sampled_from([0.0, 0.25, 0.6]),
     )
-    @settings(max_examples=80, deadline=None)
+    @settings(max_examples=examples(80), deadline=None)
     def test_the_window_is_as_full_as_it_can_be_ordered_and_has_the_newest_half(
         self, weights: list[float], size: int, threshold: float
     ) -> None:
@@ -497,15 +499,17 @@ class TestUpkeep:
         asyncio.run(manager.feedback(True, entry))
         told = asyncio.run(manager.metrics())
         assert told["performance"]["memory_usage_efficiency"] == 0.5
-        assert 0 < (told["performance"]["retrieval_seconds_p95"] or 0) < 1
+        slowest = told["performance"]["retrieval_seconds_p95"] or 0
+        assert 0 < slowest < 1
         assert (told["performance"]["storage_bytes_per_record"] or 0) > 0
         assert told["performance"]["storage_duplicate_ratio"] == 0
         assert told["quality"]["context_relevance"] == 1.0
         assert told["quality"]["response_accuracy"] == 1.0
         assert told["quality"]["information_retention"] == 1.0
         assert (told["scale"]["memory_growth_per_day"] or 0) > 0
-        assert 0 <= (told["scale"]["system_responsiveness"] or 0) <= 1
-        assert told["scale"]["system_responsiveness"] is not None
+        responsive = told["scale"]["system_responsiveness"]
+        assert responsive in (0.0, 1.0), "of one recall"
+        assert responsive == 1.0 or slowest > RESPONSIVE / 2
         assert told["scale"]["drift_detected"] is None, "too few recalls to tell"
 
     def test_there_must_be_something_to_judge(self, manager: MemoryManager) -> None:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet import AsyncMemory, Memory, Settings
 from eidet.compat.messages import (
@@ -452,7 +453,7 @@ def test_a_summary_takes_at_most_half_of_the_window() -> None:
     store = SummaryMemory(lambda request: "many words " * 40, threshold=11, token_counter="words")
     run(filled(store, 12))
     window = run(store.get_context_window(max_tokens=30))
-    assert all(message.role == "user" for message in window)
+    assert {message.role for message in window} == {"user"}
     window = run(store.get_context_window(max_tokens=400))
     assert window[0].role == "system"
     assert window[-1].content == "Message 11"
@@ -461,7 +462,7 @@ def test_a_summary_takes_at_most_half_of_the_window() -> None:
 words = st.text("ab c", min_size=1, max_size=12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(words, max_size=12), st.integers(0, 14), st.integers(0, 14))
 def test_a_page_is_the_slice_of_the_list(said: list[str], limit: int, offset: int) -> None:
     store = BaseMemoryStore()
@@ -482,7 +483,7 @@ operations = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(operations)
 def test_the_messages_behave_like_a_list(steps: list[tuple[str, int]]) -> None:
     store, plain = BaseMemoryStore(), list[str | None]()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib.metadata import entry_points
 
 import pytest
+from tests.making import Clock
 
 from eidet import Memory
 from eidet.compat.api import AgentMemoryAPI
@@ -15,15 +16,6 @@ from eidet.compat.manager import MemoryConfig, MemoryManager
 from eidet.compat.messages import BaseMemoryStore, Message
 from eidet.store import verbs
 from eidet.views import Conversation
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_700_000_000.0
-
-    def __call__(self) -> float:
-        self.now += 0.001
-        return self.now
 
 
 @pytest.fixture(params=["postgres", "redis"])
@@ -69,7 +61,7 @@ def test_a_store_of_texts_is_one_on_a_server_too(url: str) -> None:
 
 @pytest.mark.point(10)
 def test_entries_of_the_cache_live_as_long_as_it_was_said(redis_url: str) -> None:
-    clock = Clock()
+    clock = Clock(tick=0.001)
     with Memory(redis_url, clock=clock) as memory:
         cache, lasting = RedisStore(memory=memory, ttl=60), RedisStore(memory=memory, name="lasting")
         cache.add("k", "short")

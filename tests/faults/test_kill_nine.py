@@ -12,11 +12,12 @@ import pytest
 from tests.faults import children
 from tests.faults.children import BULK, EMBEDDER, SETTINGS, Slow
 from tests.faults.nursery import Child, Nursery
+from tests.making import rounds
 
 from eidet import Memory, Misconfigured, Scope
 from eidet.core.record import Record
 
-ROUNDS = 20
+ROUNDS = rounds(8, 20)
 MANY = 3000
 QUESTIONS = ("note7", "a process killed", "turn3 note12", "note40 going", "nothing like it")
 
@@ -41,7 +42,7 @@ def killed_within(child: Child, seconds: float) -> list[Any]:
     return [first, *child.hear_rest()]
 
 
-def test_twenty_kills_lose_nothing_that_was_acknowledged(start: Nursery, tmp_path: Path) -> None:
+def test_many_kills_lose_nothing_that_was_acknowledged(start: Nursery, tmp_path: Path) -> None:
     path, chance = tmp_path / "m.db", random.Random(9)
     acknowledged: dict[str, str] = {}
     for turn in range(ROUNDS):

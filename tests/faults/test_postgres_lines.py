@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
+from tests.faults import lines
 from tests.servers.postgres import Postgres
 from tests.servers.proxy import Proxy
 
@@ -112,15 +113,13 @@ def test_a_server_that_is_away_is_told_within_the_deadline(store: PostgresStore,
 
 
 def test_lines_that_were_cut_are_not_noticed(patient: PostgresStore, proxy: Proxy) -> None:
-    for verb in VERBS.values():
-        proxy.cut()
-        verb(patient)
+    for name, verb in VERBS.items():
+        lines.check_alike(name, partial(verb, patient), patient, proxy, lines.cut)
 
 
 def test_a_slow_line_is_only_slow(patient: PostgresStore, proxy: Proxy) -> None:
-    proxy.delay = 0.02
-    for verb in VERBS.values():
-        verb(patient)
+    for name, verb in VERBS.items():
+        lines.check_alike(name, partial(verb, patient), patient, proxy, lines.slow)
 
 
 @pytest.mark.parametrize("after", [0, 40, 120, 300, 700, 1200])

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 from tests.faults.children import EMBEDDER
+from tests.making import PLACES, place_of, rounds
 
 from eidet import Memory, Misconfigured, Settings
 
 THREADS = 16
-SECONDS = 3.0
+SECONDS = rounds(1.5, 3.0)
 
 
 @dataclass
@@ -84,9 +85,9 @@ def run_threads(jobs: list[Callable[[], None]]) -> list[BaseException]:
     return errors
 
 
-@pytest.fixture(params=["ram", "file"])
+@pytest.fixture(params=PLACES)
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
-    place = None if request.param == "ram" else tmp_path / "m.db"
+    place = place_of(request, tmp_path)
     with Memory(place, embedder=EMBEDDER, settings=Settings(sidecar_from=200, flush_uses=20)) as memory:
         yield memory
 
@@ -126,7 +127,7 @@ def test_concurrent_changes_of_one_record_are_all_kept(memory: Memory) -> None:
         assert str(getattr(final, name)).endswith("-9")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(rounds(3, 6)))
 def test_closing_while_others_work_gives_only_the_documented_error(tmp_path: Path, seed: int) -> None:
     acknowledged: list[str] = []
     memory = Memory(tmp_path / "m.db", embedder=EMBEDDER)
@@ -149,5 +150,6 @@ def test_closing_while_others_work_gives_only_the_documented_error(tmp_path: Pat
     }
     assert len(errors) == 8
     with Memory(tmp_path / "m.db", embedder=EMBEDDER) as memory:
+        assert acknowledged
         assert all(memory.get(acknowledged))
         assert memory.admin.check() == []

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet.core.errors import BadInput
 from eidet.core.record import Record, Tier, Trust
@@ -29,7 +30,7 @@ from eidet.upkeep.plan import PLANNERS, Bounds, plan
 
 NOW = 1_700_000_000.0
 few = settings(
-    max_examples=40,
+    max_examples=examples(40),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

@@ -8,28 +8,22 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.making import Clock, examples
 
 from eidet import Memory, Refused, Where
 from eidet.core.former_meta import Origin, split_meta
 from eidet.core.record import Kind, Record
 from eidet.core.settings import Upkeep
-from eidet.store.sql.scrubbing import gaps_of, pieces_of
+from eidet.store.sql.scrubbing import PIECE, gaps_of, pieces_of
 from eidet.store.tombstones import Marker, absorbed_in, folded, is_everyday
 
-LAWS = settings(max_examples=15, deadline=None, derandomize=True)
+LAWS = settings(max_examples=examples(15), deadline=None, derandomize=True)
 words = st.sampled_from(["safe", "cellar", "river", "Lisbon", "cello", "opera", "Bergen", "garden", "winter"])
 sayings = st.lists(words, min_size=4, max_size=9).map(" ".join)
+PART = {"id": "p", "text": "said before", "occurred": 1.0, "meta": {}}
 lasting = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
-
-
-class Clock:
-    now = 1.7e9
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
 
 
 @LAWS
@@ -46,7 +40,7 @@ def test_nothing_of_what_was_forgotten_is_left_anywhere(
     doomed = which.draw(st.sets(st.sampled_from(said), min_size=1))
     with TemporaryDirectory() as folder:
         export = Path(folder) / "all.jsonl"
-        with Memory(Path(folder) / "m.db", embedder="hashing:16", clock=Clock()) as memory:
+        with Memory(Path(folder) / "m.db", embedder="hashing:16", clock=Clock(tick=1.0)) as memory:
             marked = [f"{text} mark{n}mark" for n, text in enumerate(said)]
             records = memory.remember(marked, kind=kind, session="s")
             if summed and kind == "message":
@@ -118,22 +112,32 @@ def test_only_short_messages_are_everyday(text: str) -> None:
         max_leaves=8,
     )
 )
+@example(told=[PART, PART | {"id": "q", "text": "of another"}])
 def test_whatever_meta_says_of_parts_is_only_meta(told: Any) -> None:
     said = record("x", meta={"merged": told})
     assert list(absorbed_in(said)) == []
     meta, state = split_meta(said.meta, Origin(said.created, said.source, said.derived_from))
-    assert all(isinstance(part.text, str) for part in absorbed_in(said.but(state=state)))
+    parts = list(absorbed_in(said.but(state=state)))
+    wanted = [part["text"] for part in told] if state.merged else []
+    assert [part.text for part in parts] == wanted
     assert ("merged" in meta) != bool(state.merged)
 
 
-@given(blob=st.binary(max_size=3000))
+@given(blob=st.binary(max_size=3000) | st.binary(min_size=600, max_size=3000))
 def test_gaps_of_any_file_can_be_read(blob: bytes) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "f"
         path.write_bytes(b"SQLite format 3\0\x02\x00" + blob)
-        assert all(isinstance(gap, bytes) for gap in gaps_of(path))
+        whole = path.read_bytes()
+        pages = [whole[start : start + 512] for start in range(0, len(whole) - 511, 512)]
+        for page, gap in zip(pages, gaps_of(path), strict=True):
+            assert set(gap) <= set(page)
+            assert gap == gap.strip(b"\0")
 
 
 @given(text=st.binary(min_size=1, max_size=200))
 def test_pieces_are_of_the_text(text: bytes) -> None:
-    assert all(piece in text for piece in pieces_of(text))
+    pieces = list(pieces_of(text))
+    assert bool(pieces) == bool(text.strip() or len(text) > PIECE)
+    assert all(piece in text for piece in pieces)
+    assert text.startswith(b"".join(pieces))

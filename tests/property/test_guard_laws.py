@@ -8,6 +8,7 @@ from time import process_time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet.trust.privacy import Keys, Pattern, Policy, fenced, find, guarded, guarded_data, poison
 
@@ -84,7 +85,7 @@ KEYS = Keys(key=b"0123456789abcdef", vault=Nowhere(), seal=lambda value: b"")
 
 
 @given(TEXTS, POLICIES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_guarding_what_is_guarded_changes_nothing(text: str, policy: Policy) -> None:
     once = guarded(text, policy, KEYS).text
     assert guarded(once, policy, KEYS).text == once
@@ -98,7 +99,7 @@ def test_guarding_what_is_guarded_changes_nothing(text: str, policy: Policy) -> 
     ),
     POLICIES,
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_guarding_data_twice_is_guarding_it_once(data: dict[str, str], policy: Policy) -> None:
     once = guarded_data(data, policy, KEYS).data
     assert len(once) == len(data)
@@ -106,7 +107,7 @@ def test_guarding_data_twice_is_guarding_it_once(data: dict[str, str], policy: P
 
 
 @given(TEXTS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_findings_are_in_order_apart_and_true_to_the_text(text: str) -> None:
     found = find(text, PATTERNS, least=0)
     assert all(
@@ -116,7 +117,7 @@ def test_findings_are_in_order_apart_and_true_to_the_text(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_text_has_a_score_and_a_fence_it_cannot_leave(text: str) -> None:
     assert 0 <= poison(text).score <= 1
     lines = fenced(text, "web").splitlines()

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.candidates import column
+from tests.making import examples
 from tests.wordbook import Wordbook
 
 from eidet.core.record import Kind, Record
@@ -32,7 +33,7 @@ NOW = 1_700_000_000.0
 WIDTH = 8
 WORDS = ("cat", "dog", "bird", "the", "sea")
 COLUMNS = ("seq", "dense", "words", "importance", "occurred", "turn", "kind", "flags", "length", "days")
-often = settings(derandomize=True, deadline=None, max_examples=150)
+often = settings(derandomize=True, deadline=None, max_examples=examples(150))
 
 ids = st.sampled_from([f"id{n}" for n in range(12)])
 words = st.lists(st.sampled_from(WORDS), max_size=6)

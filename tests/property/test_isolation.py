@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet import BadInput, Memory, Scope, Where
 from eidet.testing import leaks
@@ -30,7 +31,7 @@ def filled(memory: Memory, scopes: list[str]) -> None:
         memory.remember(text, scope=scope, id="shared", who=f"Jo{number}", session="s")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(SCOPES, min_size=2, max_size=6, unique=True))
 def test_each_scope_answers_with_its_own_and_a_prefix_with_what_is_below(scopes: list[str]) -> None:
     memory = Memory(embedder="hashing:16")
@@ -50,7 +51,7 @@ def test_each_scope_answers_with_its_own_and_a_prefix_with_what_is_below(scopes:
         assert memory.count(scope=Scope.under(scope)) == len(below)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.lists(SCOPES, min_size=2, max_size=5, unique=True), st.data())
 def test_forgetting_one_scope_leaves_the_others_in_a_file_too(scopes: list[str], data: st.DataObject) -> None:
     doomed = data.draw(st.sampled_from(scopes))
@@ -63,7 +64,7 @@ def test_forgetting_one_scope_leaves_the_others_in_a_file_too(scopes: list[str],
         assert not memory.recall("garden", scope=doomed)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(max_size=30))
 def test_a_scope_is_taken_as_it_is_or_refused(scope: str) -> None:
     memory = Memory(embedder="hashing:16")
@@ -76,7 +77,7 @@ def test_a_scope_is_taken_as_it_is_or_refused(scope: str) -> None:
         assert memory.scopes() == {scope: 1}
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=examples(4), deadline=None)
 @given(st.integers(0, 10_000))
 def test_no_game_of_tenants_leaks(seed: int) -> None:
     assert not leaks(lambda: Memory(embedder="hashing:16"), tenants=5, operations=60, seed=seed).leaks

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 from tests.strategies import records
 
 from eidet import Memory
@@ -77,7 +78,7 @@ def exact(record: Record) -> str:
     )
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=examples(60))
 @given(records(), texts, vectors)
 def test_any_record_survives_the_tiers_in_ram(
     record: Record, text: str, vector: list[list[float]] | None
@@ -85,7 +86,7 @@ def test_any_record_survives_the_tiers_in_ram(
     stories(RamStore(), record, text, vector)
 
 
-@settings(derandomize=True, deadline=None, max_examples=15)
+@settings(derandomize=True, deadline=None, max_examples=examples(15))
 @given(records(), texts, vectors)
 def test_any_record_survives_the_tiers_in_a_file(
     record: Record, text: str, vector: list[list[float]] | None
@@ -94,7 +95,7 @@ def test_any_record_survives_the_tiers_in_a_file(
         stories(SqliteStore(Path(folder) / "memory.db"), record, text, vector)
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(derandomize=True, deadline=None, max_examples=examples(100))
 @given(
     text=st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=50),
     data=st.none()
@@ -110,7 +111,7 @@ def test_an_original_is_read_as_it_was_packed(
     assert read_original(pack_original(original)) == original
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(derandomize=True, deadline=None, max_examples=examples(100))
 @given(
     width=st.integers(1, 40),
     count=st.integers(1, 4),

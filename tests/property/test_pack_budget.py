@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet import Draft, Memory
 from eidet.core.hit import Hit
@@ -18,7 +19,7 @@ from eidet.recall.passages import Key, SessionTurns, key_of
 from eidet.recall.prompt_lines import GAP
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
 
-often = settings(derandomize=True, deadline=None, max_examples=200)
+often = settings(derandomize=True, deadline=None, max_examples=examples(200))
 
 COUNTERS: list[TokenCounter | Callable[[str], int]] = [
     Estimate(),
@@ -168,7 +169,7 @@ def test_the_order_of_what_is_told_does_not_depend_on_the_ranking(
         assert pack(again, 100_000, Estimate()).text == context.text
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=examples(60))
 @given(
     st.lists(st.tuples(texts.filter(str.strip), st.sampled_from(list(Kind)), names), max_size=10),
     st.integers(1, 90),
@@ -189,7 +190,7 @@ def test_a_context_from_a_memory_keeps_to_its_budget(
 
 
 @pytest.mark.parametrize("spec", ["estimate", "words", "llama"])
-@settings(derandomize=True, deadline=None, max_examples=40)
+@settings(derandomize=True, deadline=None, max_examples=examples(40))
 @given(found=records, budget=st.integers(1, 300))
 def test_named_counters_keep_the_budget_too(spec: str, found: list[Record], budget: int) -> None:
     counter = counter_of(spec)

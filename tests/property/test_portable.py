@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 from tests.strategies import records
 
 from eidet import EidetError, Memory
@@ -19,7 +20,7 @@ from eidet.store.ram import RamStore
 from eidet.write.put import put_records
 
 NOW = 1_700_000_000.0
-often = settings(derandomize=True, deadline=None, max_examples=100)
+often = settings(derandomize=True, deadline=None, max_examples=examples(100))
 
 
 def full(record: Record, n: int, life: tuple[int, float | None, int, int]) -> Record:
@@ -54,7 +55,7 @@ def test_a_file_gives_every_record_back_exactly(said: list[Record]) -> None:
         assert [repr(record.data) for record in read_export(path)] == [repr(record.data) for record in said]
 
 
-@settings(derandomize=True, deadline=None, max_examples=40)
+@settings(derandomize=True, deadline=None, max_examples=examples(40))
 @given(many)
 def test_a_memory_that_was_exported_and_loaded_is_the_same(said: list[Record]) -> None:
     said = [record if record.expires is None else record.but(expires=NOW + 1e6) for record in said]

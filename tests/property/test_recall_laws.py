@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 from tests.wordbook import Wordbook
 
 from eidet import Hits, Memory, Scope
@@ -24,7 +25,7 @@ from eidet.write import analysed, embedded
 
 NOW = 1_700_000_000.0
 WIDTH = 8
-often = settings(derandomize=True, deadline=None, max_examples=60)
+often = settings(derandomize=True, deadline=None, max_examples=examples(60))
 
 words = st.lists(
     st.sampled_from(("cat", "dog", "Ann", "sea", "Lisbon", "yesterday", "two", "?")), min_size=1, max_size=6

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.making import examples
 from tests.strategies import records, wheres
 
 from eidet.core.errors import Conflict
@@ -189,5 +190,5 @@ def answer(ask: Callable[[Store], Any], store: Store) -> Any:
 
 TestSqliteBehavesLikeRam = Twins.TestCase
 TestSqliteBehavesLikeRam.settings = settings(
-    derandomize=True, deadline=None, max_examples=50, stateful_step_count=20
+    derandomize=True, deadline=None, max_examples=examples(50), stateful_step_count=20
 )

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet.models.embed.hashing import Hashing
 from eidet.text.tokens import Estimate, TokenCounter, Words, counter_of
@@ -22,8 +23,8 @@ from eidet.upkeep.same_or_update import Relation, relation
 from eidet.upkeep.summary import Passage, gist, summarise
 from eidet.upkeep.symbols import spell_symbols
 
-often = settings(derandomize=True, deadline=None, max_examples=150)
-seldom = settings(derandomize=True, deadline=None, max_examples=60)
+often = settings(derandomize=True, deadline=None, max_examples=examples(150))
+seldom = settings(derandomize=True, deadline=None, max_examples=examples(60))
 NEARLY = 1e-9
 
 curves = st.builds(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sqlalchemy import select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateTable
+from tests.making import examples
 from tests.strategies import IDS, LABELS, PATTERNS, SCALARS, SCOPES, STEPS, TIMES, records, wheres
 
 from eidet.core.record import Kind, Record, Tier, Trust
@@ -51,7 +52,7 @@ POOLS: dict[str, Sequence[Any]] = {
 }
 
 agreement = settings(
-    max_examples=120,
+    max_examples=examples(120),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

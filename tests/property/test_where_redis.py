@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 from tests.strategies import STEPS, TIMES, records, wheres
 
 from eidet.core.record import Record
@@ -16,7 +17,7 @@ from eidet.store.ram import RamStore
 from eidet.store.redis import RedisStore
 
 few = settings(
-    max_examples=25,
+    max_examples=examples(25),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

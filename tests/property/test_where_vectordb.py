@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 from tests.servers.milvus import milvus_lite
 from tests.strategies import records, wheres
 
@@ -65,7 +66,7 @@ def stored(found: list[Record]) -> RamStore:
 
 
 @settings(
-    max_examples=8,
+    max_examples=examples(8),
     phases=[Phase.generate],  # making a failure smaller would ask the engines a thousand times
     deadline=None,
     derandomize=True,

@@ -106,14 +106,14 @@ def test_a_command_that_does_not_exist_is_found() -> None:
 
 @cache
 def _variables() -> set[str]:
-    """Those of the settings, and those that the code reads under a name of its own."""
+    """Those of the settings, and those that the code and the tests read under a name of their own."""
     settings = {f"EIDET_{one.name.upper()}" for one in dataclasses.fields(eidet.Settings)}
     upkeep = {f"EIDET_UPKEEP_{one.name.upper()}" for one in dataclasses.fields(eidet.Upkeep)}
     return settings | upkeep | set(_literals())
 
 
 def _literals() -> Iterator[str]:
-    for file in (ROOT / "src" / "eidet").rglob("*.py"):
+    for file in (*(ROOT / "src" / "eidet").rglob("*.py"), ROOT / "tests" / "making.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
             if isinstance(value, str) and re.fullmatch(r"EIDET_[A-Z_]*[A-Z]", value):

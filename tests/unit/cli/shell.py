@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.forked import run_anew, run_program
 from typer.testing import CliRunner
 
 from eidet.cli import app
@@ -60,14 +59,12 @@ class Shell:
         return Said(result.exit_code, result.stdout, result.stderr)
 
     def process(self, *words: str, **more: str) -> Said:
-        done = subprocess.run(
-            [sys.executable, "-m", "eidet.cli", *words],
-            env=self.environment(**more),
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        return Said(done.returncode, done.stdout, done.stderr)
+        program = ["-m", "eidet.cli", *words]
+        done = run_program(program, folder=self.folder, environment=self.environment(**more))
+        return Said(done.code, done.out, done.err)
+
+    def process_anew(self, *words: str, **more: str) -> Said:
+        """In a new interpreter, which has nothing of Eidet yet."""
+        program = ["-m", "eidet.cli", *words]
+        done = run_anew(program, folder=self.folder, environment=self.environment(**more))
+        return Said(done.code, done.out, done.err)

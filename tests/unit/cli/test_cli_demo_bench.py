@@ -7,7 +7,7 @@ from eidet.cli.bench import texts
 
 
 def test_the_demo_answers_from_another_process(eidet: Shell) -> None:
-    said = eidet.process("demo", "--json", EIDET_EMBEDDER="").json
+    said = eidet.process_anew("demo", "--json", EIDET_EMBEDDER="").json
     assert said["process"] != said["remembered"]["process"]
     best = {answer["query"]: answer["hits"][0]["record"]["text"] for answer in said["answers"]}
     assert "22:10" in best["When does the night train leave?"]

@@ -42,12 +42,12 @@ def _seen(terminal: int) -> str:
 
 
 def test_the_version_is_told(eidet: Shell) -> None:
-    assert eidet.process("--version").out == f"eidet {__version__}\n"
+    assert eidet.process_anew("--version").out == f"eidet {__version__}\n"
 
 
 def test_help_is_quick_and_names_every_command(eidet: Shell) -> None:
     start = time.perf_counter()
-    said = eidet.process("--help")
+    said = eidet.process_anew("--help")
     assert time.perf_counter() - start < 5  # loose: the machine may be busy
     names = "demo remember recall context find show forget stats export load rebuild reembed doctor bench"
     assert all(name in said.out for name in [*names.split(), "history", "scopes", "--install-completion"])

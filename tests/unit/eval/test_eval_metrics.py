@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet.eval.bootstrap import draw_means, intervals
 from eidet.eval.figures import differences, figures
@@ -92,7 +93,7 @@ def rankings(draw: st.DrawFn) -> tuple[Found, np.ndarray[tuple[int], np.dtype[np
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(rankings(), st.integers(1, 6))
 def test_the_laws_of_figures(
     ranking: tuple[Found, np.ndarray[tuple[int], np.dtype[np.int64]]], k: int

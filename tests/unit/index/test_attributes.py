@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 from tests.strategies import conditions, records
 
 from eidet import Condition, Draft, Memory, Where
@@ -66,7 +67,7 @@ def held(
     return [bool(value) for value in found]
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(derandomize=True, deadline=None, max_examples=examples(300))
 @given(st.lists(records(), max_size=8), st.lists(conditions(), min_size=1, max_size=4))
 def test_a_column_says_what_the_condition_says(rows: list[Record], asked: list[Condition]) -> None:
     table = Attributes()
@@ -74,7 +75,7 @@ def test_a_column_says_what_the_condition_says(rows: list[Record], asked: list[C
         assert held(table, condition, rows) == [condition.holds(row) for row in rows]
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(derandomize=True, deadline=None, max_examples=examples(100))
 @given(st.lists(records(), max_size=4), st.lists(records(), max_size=4), conditions(), conditions())
 def test_rows_that_come_later_and_rows_in_units_are_told_too(
     first: list[Record], later: list[Record], one: Condition, other: Condition

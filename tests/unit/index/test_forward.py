@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tests.making import examples
 from tests.wordbook import WIDTH, vector_of
 
 from eidet.index import Floats
@@ -16,7 +17,7 @@ from eidet.index.embedded.postings import Postings
 from eidet.index.embedded.vectors import VectorPlanes
 from eidet.text import pack, term_id
 
-often = settings(derandomize=True, deadline=None, max_examples=100)
+often = settings(derandomize=True, deadline=None, max_examples=examples(100))
 WORDS = ("cat", "kitten", "dog", "violin", "instruments", "sea", "ship")
 BY_ID = {term_id(word): word for word in WORDS}
 

@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet.index.embedded.sessions import Sessions
 
-often = settings(derandomize=True, deadline=None, max_examples=150)
+often = settings(derandomize=True, deadline=None, max_examples=examples(150))
 
 
 class Row(NamedTuple):

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.candidates import Turn, found_of
+from tests.making import examples
 
 from eidet import Memory, Recipe
 from eidet.index import Candidates, Span
 from eidet.recall.calibrate import calibrate_scores
 from eidet.recall.signals import Signals
 
-often = settings(derandomize=True, deadline=None, max_examples=100)
+often = settings(derandomize=True, deadline=None, max_examples=examples(100))
 shares = st.floats(0, 1)
 ANY, NEITHER = Recipe(), Recipe(dense=0.0, words=0.0)
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.candidates import Turn, asked, found_of
+from tests.making import examples
 
 from eidet import Memory, Scope, Unavailable
 from eidet.core.hit import Hit, Reasons, Signal
@@ -20,7 +21,7 @@ from eidet.recall.signals import signals_of
 from eidet.text.analysis import NAMED, QUESTION
 
 NOW = 1_700_000_000.0
-often = settings(derandomize=True, deadline=None, max_examples=100)
+often = settings(derandomize=True, deadline=None, max_examples=examples(100))
 DENSE = Recipe(dense=1.0, words=0.0, importance=0.0, nothing=0.0)
 
 

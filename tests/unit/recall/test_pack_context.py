@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making import PLACES, place_of
 
 from eidet import AsyncMemory, BadInput, Context, Draft, Kind, Memory, Misconfigured, Recipe, Scope, Where
 from eidet.core.record import Record
@@ -17,9 +18,9 @@ NOW = 1_700_000_000.0
 DAY = 86_400.0
 
 
-@pytest.fixture(params=["ram", "file"])
+@pytest.fixture(params=PLACES)
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
-    place = None if request.param == "ram" else tmp_path / "memory.db"
+    place = place_of(request, tmp_path)
     with Memory(place, embedder="hashing:64", clock=lambda: NOW) as opened:
         yield opened
 

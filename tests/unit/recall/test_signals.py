@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.candidates import DAY, Turn, asked, found_of
+from tests.making import examples
 
 from eidet.core.record import Kind
 from eidet.index import Candidates, Span
@@ -30,7 +31,7 @@ from eidet.text.dates import Dated
 
 NOW = 1_700_000_000.0
 UNIX = date(1970, 1, 1).toordinal()
-often = settings(derandomize=True, deadline=None, max_examples=100)
+often = settings(derandomize=True, deadline=None, max_examples=examples(100))
 
 
 def signals(
@@ -358,7 +359,9 @@ def test_no_candidates_have_no_signals_to_speak_of() -> None:
         away=np.zeros(0),
     )
     for recipe in RECIPES.values():
-        assert all(len(values) == 0 for values in signals_of(found, what, recipe, NOW, 0.0).shares.values())
+        shares = signals_of(found, what, recipe, NOW, 0.0).shares
+        assert shares
+        assert all(len(values) == 0 for values in shares.values())
 
 
 @often

@@ -8,6 +8,7 @@ from hashlib import sha1
 import pytest
 from hypothesis import settings
 from hypothesis.stateful import initialize, run_state_machine_as_test
+from tests.making import examples
 from tests.property import test_store_machine as machine
 from tests.servers.valkey import Valkey
 
@@ -53,5 +54,5 @@ def test_every_answer_is_that_of_the_reference(
     monkeypatch.setattr(Twins, "url", redis_url, raising=False)
     run_state_machine_as_test(
         Twins,
-        settings=settings(derandomize=True, deadline=None, max_examples=25, stateful_step_count=20),
+        settings=settings(derandomize=True, deadline=None, max_examples=examples(25), stateful_step_count=20),
     )

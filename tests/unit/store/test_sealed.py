@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 from tests.strategies import records, wheres
 
 from eidet.core.errors import Conflict, Corrupt, EidetError, Misconfigured, Refused
@@ -184,7 +185,7 @@ def test_history_that_was_changed_is_corrupt(file: Path) -> None:
 # Filters.
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(records(), max_size=6, unique_by=lambda r: (r.scope, r.id)), wheres())
 def test_every_filter_finds_what_it_means(given: list[Record], where: Where) -> None:
     store = SealedStore(RamStore(), SERVICE)

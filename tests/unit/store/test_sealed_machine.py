@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import initialize
+from tests.making import examples
 from tests.property import test_store_machine as machine
 
 from eidet.store.ram import RamStore
@@ -34,6 +35,6 @@ TestSealedBehavesLikeRam.settings = settings(
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    max_examples=12,
+    max_examples=examples(12),
     stateful_step_count=20,
 )

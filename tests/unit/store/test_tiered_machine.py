@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.making import examples
 
 from eidet.core.errors import Conflict
 from eidet.core.event import Event
@@ -177,5 +178,9 @@ def story(events: list[Event]) -> list[Any]:
 
 TestTwoBehaveLikeOne = One.TestCase
 TestTwoBehaveLikeOne.settings = settings(
-    derandomize=True, deadline=None, max_examples=40, stateful_step_count=15, phases=(Phase.generate,)
+    derandomize=True,
+    deadline=None,
+    max_examples=examples(40),
+    stateful_step_count=15,
+    phases=(Phase.generate,),
 )

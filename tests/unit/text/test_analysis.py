@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet.core.errors import Corrupt
 from eidet.text import pack, pack_ids, term_id
 from eidet.text.analysis import DAYS_KEPT, NOTHING, Analysis, pack_analysis, read_analysis, terms_in
 
-often = settings(derandomize=True, deadline=None, max_examples=100)
+often = settings(derandomize=True, deadline=None, max_examples=examples(100))
 ids = st.lists(st.integers(0, 2**32 - 1), max_size=20)
 days = st.tuples(st.integers(1, 3_652_059), st.integers(1, 3_652_059))
 

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet.core.errors import BadInput
 from eidet.text.dates import Dated, dates_in, has_time
@@ -346,19 +347,19 @@ def _holds(text: str, now: datetime, language: str, past: bool) -> None:
     assert has_time(text, language) or not found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(), NOWS, st.sampled_from(sorted(LANGUAGES)), st.booleans())
 def test_any_text_is_read_lawfully(text: str, now: datetime, language: str, past: bool) -> None:
     _holds(text, now, language, past)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=12), NOWS, st.booleans())
 def test_any_heap_of_time_words_is_read_lawfully(words: list[str], now: datetime, past: bool) -> None:
     _holds(" ".join(words), now, "en", past)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.sampled_from(EXPRESSIONS), NOWS, st.booleans())
 def test_any_day_can_be_now(text: str, now: datetime, past: bool) -> None:
     _holds(text, now, "en", past)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet.text.analysis import DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED
 from eidet.text.flags import LONGEST, marks_of
@@ -89,7 +90,7 @@ def test_only_so_many_days_are_kept() -> None:
     assert len(marks_of(text, NOW, "en")[1]) == DAYS_KEPT
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(derandomize=True, deadline=None, max_examples=examples(100))
 @given(st.text(max_size=200), st.sampled_from(["en", "de", "fr", "zh", "none"]), st.integers(1, 9998))
 def test_any_text_of_any_time_has_marks(text: str, language: str, year: int) -> None:
     found, days = marks_of(text, datetime(year, 3, 1, tzinfo=UTC), language)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from eidet.core.errors import Misconfigured, MissingExtra
@@ -174,13 +175,13 @@ exact_ones = st.deferred(lambda: st.sampled_from(_exact_ones()))
 odd_text = st.text(st.characters(exclude_categories=()), max_size=60)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(exact_ones, odd_text)
 def test_any_text_can_be_counted(counter: TokenCounter, text: str) -> None:
     assert counter.count(text) >= bool(text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     exact_ones,
     st.lists(st.sampled_from([*ENGLISH.split(), *CHINESE, "\n", "  "]), max_size=30),

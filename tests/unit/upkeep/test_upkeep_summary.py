@@ -142,6 +142,7 @@ def test_a_long_text_has_a_short_gist_of_its_own_sentences() -> None:
     told = gist(" ".join(said), embed, 40)
     assert 0 < Estimate().count(told) <= 40
     assert all(sentence.strip(". ") in " ".join(said) for sentence in told.split(". "))
+    assert told.startswith("The harbour of town")
     assert "\n" not in told
 
 

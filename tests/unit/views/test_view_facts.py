@@ -5,22 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.making import Clock
 
 from eidet import BadInput, Memory, NotFound, Where
 from eidet.views import Episodic, Semantic
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(1_000.0)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import Clock, examples
 
 from eidet import Memory, Message
 from eidet.views import Conversation
@@ -23,19 +24,11 @@ STEPS = st.one_of(
 )
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class Model:
     """A log, and the list that it has to be."""
 
     def __init__(self) -> None:
-        self.clock = Clock()
+        self.clock = Clock(1_000.0)
         self.memory = Memory(clock=self.clock, embedder="hashing")
         self.log = Conversation(self.memory, "s")
         self.expected: list[str] = []
@@ -86,7 +79,7 @@ def texts(messages: list[Message]) -> list[str | None]:
     return [message.content for message in messages]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(steps=st.lists(STEPS, max_size=14))
 def test_a_log_is_a_list(steps: list[tuple[str, int]]) -> None:
     model = Model()

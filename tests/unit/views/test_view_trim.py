@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 
 from eidet import Memory
 from eidet.views import Conversation
@@ -13,7 +14,7 @@ from eidet.views import Conversation
 steps = st.lists(st.tuples(st.booleans(), st.integers(1, 4)), min_size=1, max_size=8)
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=examples(60))
 @given(steps, st.integers(0, 12), st.booleans())
 def test_what_is_left_are_the_newest_in_their_order(
     said: list[tuple[bool, int]], keep: int, revised: bool

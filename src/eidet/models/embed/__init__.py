@@ -237,6 +237,6 @@ def _make_plugged_in(name: str, setting: str) -> Embedder:
     made: Embedder = call_plugin(GROUP, name, make, [setting] if setting else [])
     if not _is_embedder(made):
         raise Misconfigured(
-            f"{name!r} of {GROUP} is to give an embedder (name, width, embed), not {type(made).__name__}"
+            f"{name!r} of {GROUP} must return an embedder (name, width, embed), not {type(made).__name__}"
         )
     return made

@@ -144,6 +144,6 @@ def _make_plugged_in(name: str, setting: str) -> Reranker:
     made: Reranker = call_plugin(GROUP, name, make, [setting] if setting else [])
     if not _is_reranker(made):
         raise Misconfigured(
-            f"{name!r} of {GROUP} is to give a reranker (name, scores), not {type(made).__name__}"
+            f"{name!r} of {GROUP} must return a reranker (name, scores), not {type(made).__name__}"
         )
     return made

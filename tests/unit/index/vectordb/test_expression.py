@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 from tests.servers.redis8 import Redis8
 from tests.unit.index.vectordb.test_databases import LEAVES, SHELF, row, vector
 
@@ -76,7 +77,7 @@ filters = st.recursive(
 
 
 @given(filters)
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_the_server_lets_pass_what_a_filter_says(database: VectorSets, only: Filter) -> None:
     found = {match.key for match in database.near(SHELF, vector(0), 50, only=only)}
     assert found == {key_of(n + 1, 0) for n, told in enumerate(ROWS) if passes(only, told)}

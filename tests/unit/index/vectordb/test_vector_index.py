@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.making import Clock
 from tests.servers.pinecone import Pinecone
 
 from eidet.core.errors import Misconfigured, Unavailable
@@ -30,17 +31,6 @@ from eidet.store.sql.sqlite import SqliteStore
 from eidet.text import term_id
 
 AT_ONCE = VectorSettings(small=0, ship_rows=1, background=False)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> float:
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.making import examples
 from tests.servers.pinecone import Pinecone
 
 from eidet.core.scope import Scope
@@ -108,7 +109,9 @@ class Walk:
         assert not mine.notes or self.server.down is not None
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(moves=MOVES, ship_rows=st.integers(1, 4))
 def test_it_agrees_after_every_move(
     server: Pinecone, moves: list[tuple[str, str, list[int]]], ship_rows: int

@@ -1,0 +1,63 @@
+"""What tests of all folders share: a clock, places, texts, and how many rounds a test takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import pytest
+
+T = TypeVar("T")
+
+IS_FULL = os.environ.get("EIDET_TEST_ROUNDS") == "full"
+NOW = 1_700_000_000.0
+DAY = 86_400.0
+PLACES = ("ram", "file")
+
+
+def rounds(quick: T, full: T) -> T:
+    """How often, how long or with how many: fewer for whoever tries Eidet, more before a change lands."""
+    return full if IS_FULL else quick
+
+
+def examples(full: int) -> int:
+    """How many examples Hypothesis makes: a third of the full number, but not fewer than ten."""
+    return rounds(min(full, max(full // 3, 10)), full)
+
+
+class Clock:
+    """A time that passes when told to, or by one tick whenever it is asked."""
+
+    def __init__(self, now: float = NOW, *, tick: float = 0.0) -> None:
+        self.now = now
+        self.tick = tick
+
+    def __call__(self) -> float:
+        self.now += self.tick
+        return self.now
+
+    def pass_(self, seconds: float = 1.0) -> float:
+        self.now += seconds
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def days(self, days: float) -> None:
+        self.now += days * DAY
+
+
+def place_of(request: pytest.FixtureRequest, folder: Path) -> Path | None:
+    """For a fixture over PLACES: None for RAM, else the path of a file that is not there yet."""
+    return None if request.param == "ram" else folder / "memory.db"
+
+
+class HasText(Protocol):
+    @property
+    def text(self) -> str: ...
+
+
+def texts(found: Iterable[HasText]) -> list[str]:
+    return [one.text for one in found]

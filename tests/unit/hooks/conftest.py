@@ -1,0 +1,22 @@
+"""A memory, and every warning told anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from eidet import Memory
+from eidet.hooks.keep import quiet
+
+
+@pytest.fixture
+def memory() -> Memory:
+    return Memory(embedder="hashing")
+
+
+@pytest.fixture(autouse=True)
+def _every_warning_is_told() -> Iterator[None]:
+    quiet._told.clear()
+    yield
+    quiet._told.clear()

@@ -1,0 +1,287 @@
+"""Asking and judging, and falling back to the rules."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.servers.scripted import Behaviour, cut, raw, silent, status
+from tests.unit.models.llm.server import KEY, Server, running, says
+
+from eidet.core.errors import EidetError, Misconfigured, Refused, Unavailable
+from eidet.models.llm import LLM, Answer, BadAnswer, Declined, Request, llm_of
+from eidet.models.llm.adapt import adapt
+from eidet.models.llm.consult import Outcome, answered, consult
+from eidet.models.llm.ledger import Ledger
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"facts": {"type": "array", "items": {"type": "string"}}},
+    "required": ["facts"],
+    "additionalProperties": False,
+}
+FACTS = Request(prompt="Facts?", schema=SCHEMA, purpose="facts", max_tokens=77)
+PLAIN = Request(prompt="Sum it up.", purpose="summary", max_tokens=77)
+GOOD, BAD = '{"facts": ["Ann lives in Lisbon"]}', '{"facts": "Ann lives in Lisbon"}'
+both = pytest.mark.parametrize("provider", ["anthropic", "openai"])
+
+
+def llm_at(server: Server, provider: str, timeout: float = 5.0) -> LLM:
+    return llm_of(f"{provider}:m-1@{server.url}", key=KEY, timeout=timeout)
+
+
+def facts_of(answer: Answer) -> list[str]:
+    found: list[str] = answer.value["facts"]
+    return found
+
+
+def facts(llm: LLM | None, ledger: Ledger | None = None) -> Outcome[list[str]]:
+    return answered(llm, FACTS, read=facts_of, otherwise=lambda: ["by rule"], ledger=ledger)
+
+
+@both
+def test_an_answer_that_fits_has_a_value(server: Server, provider: str) -> None:
+    server.default = GOOD
+    ledger = Ledger()
+    assert facts(llm_at(server, provider), ledger).value == ["Ann lives in Lisbon"]
+    assert (ledger.total().calls, ledger.total().repairs, ledger.total().failures) == (1, 0, {})
+
+
+@both
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Here you are:\n```json\n{GOOD}\n```\nAnything else?",
+        f"```\n{GOOD}\n```",
+        f"The facts {{in braces}} are {GOOD}.",
+        f'<think>Perhaps {{"facts": ["wrong"]}}?</think>\n{GOOD}',
+        f'An {{"example": 1}} first, then {GOOD}',
+    ],
+    ids=["fence", "bare fence", "prose", "thoughts", "example"],
+)
+def test_json_is_found_amid_other_words(server: Server, provider: str, text: str) -> None:
+    server.default = text
+    assert facts(llm_at(server, provider)).value == ["Ann lives in Lisbon"]
+    assert len(server.asked) == 1
+
+
+@both
+@pytest.mark.parametrize(
+    ("first", "complaint"),
+    [
+        (BAD, '$.facts has to be array, not "Ann lives in Lisbon"'),
+        ('{"facts": ["a", 7]}', "$.facts[1] has to be string, not 7"),
+        ("{}", "$ lacks 'facts'"),
+        ("I found no facts.", "no complete JSON object"),
+        ('{"facts": ["a", {"x": 1}', "no complete JSON object"),
+        ('{"facts": [NaN]}', "no complete JSON object"),
+        ('{"facts": ["\\ud800"]}', "no complete JSON object"),
+        ("", "it is empty"),
+    ],
+)
+def test_what_does_not_fit_is_repaired_by_asking_again(
+    server: Server, provider: str, first: str, complaint: str
+) -> None:
+    server.script = [says(first), says(GOOD)]
+    ledger = Ledger()
+    outcome = facts(llm_at(server, provider), ledger)
+    assert (outcome.by, outcome.value) == ("llm", ["Ann lives in Lisbon"])
+    *_, question, bad, again = server.asked[1]["messages"]
+    assert question["content"] == "Facts?"
+    assert bad["role"] == "assistant"
+    assert complaint in again["content"]
+    assert json.dumps(SCHEMA, separators=(",", ":")) in again["content"]
+    assert outcome.answer is not None
+    assert (outcome.answer.attempts, outcome.answer.tokens_in, outcome.answer.tokens_out) == (2, 200, 40)
+    total = ledger.total()
+    assert (total.calls, total.repairs, total.failures, total.tokens_in) == (2, 1, {}, 200)
+
+
+@both
+@pytest.mark.parametrize(
+    ("script", "cause", "asks"),
+    [
+        ([status(500)] * 9, "unavailable", 4),
+        ([status(429, Retry_After="60")], "unavailable", 1),
+        ([cut] * 9, "unavailable", 4),
+        ([raw(b"{")] * 9, "unavailable", 4),
+        ([raw(b"<html>", "text/html")], "misconfigured", 1),
+        ([status(401)], "misconfigured", 1),
+        ([status(400)] * 9, "rejected", 2),
+        ([says(BAD)] * 9, "misfit", 2),
+        ([says("no JSON at all")] * 9, "malformed", 2),
+        ([says("")] * 9, "empty", 2),
+        ([says("no", refusal="I'd rather not")], "refused", 1),
+        ([says(BAD), says("no", refusal="I'd rather not")], "refused", 2),
+        ([says(BAD), status(401)], "misconfigured", 2),
+    ],
+)
+def test_whatever_goes_wrong_the_rules_decide_and_it_is_recorded(
+    server: Server, provider: str, script: list[Behaviour], cause: str, asks: int
+) -> None:
+    server.script = list(script)
+    ledger = Ledger()
+    outcome = facts(llm_at(server, provider), ledger)
+    assert (outcome.value, outcome.by, outcome.cause) == (["by rule"], "rules", cause)
+    assert outcome.why
+    assert ledger.tallies()["facts"].failures == {cause: 1}
+    [failure] = ledger.recent_failures()
+    assert (failure.purpose, failure.cause, failure.why) == ("facts", cause, outcome.why)
+    assert len(server.asked) == asks
+    assert KEY not in repr(outcome) + repr(ledger.recent_failures())
+
+
+@pytest.mark.parametrize(("provider", "stop"), [("anthropic", "max_tokens"), ("openai", "length")])
+@pytest.mark.parametrize("request_", [FACTS, PLAIN], ids=["facts", "plain"])
+def test_an_answer_cut_by_the_limit_is_not_used_and_not_asked_for_again(
+    server: Server, provider: str, stop: str, request_: Request
+) -> None:
+    server.script = [says(GOOD, stop=stop)]
+    with pytest.raises(BadAnswer, match="cut off after 77 tokens") as caught:
+        consult(llm_at(server, provider), request_)
+    assert caught.value.cause == "truncated"
+    assert len(server.asked) == 1
+
+
+def test_a_filtered_answer_is_refused(server: Server) -> None:
+    server.script = [says("half of", stop="content_filter")]
+    with pytest.raises(Declined, match="m-1 declined to answer: half of"):
+        consult(llm_at(server, "openai"), PLAIN)
+    assert issubclass(Declined, Refused)
+
+
+@both
+def test_a_slow_answer_is_recorded_as_slow(server: Server, provider: str) -> None:
+    server.script = [silent]
+    ledger = Ledger()
+    assert facts(llm_at(server, provider, timeout=0.15), ledger).cause == "slow"
+    assert ledger.total().millis >= 150
+
+
+@both
+def test_an_empty_text_is_no_answer(server: Server, provider: str) -> None:
+    server.default = "<think>hm</think>  "
+    with pytest.raises(BadAnswer, match="answered nothing"):
+        consult(llm_at(server, provider), PLAIN)
+    assert len(server.asked) == 1
+
+
+@both
+def test_thoughts_are_not_part_of_an_answer(server: Server, provider: str) -> None:
+    server.default = "<think>\nWhat to say?\n</think>\n\nAnn moved."
+    assert consult(llm_at(server, provider), PLAIN).text == "Ann moved."
+
+
+def test_a_text_that_utf8_cannot_carry_is_no_answer() -> None:
+    with pytest.raises(BadAnswer, match="lone surrogate") as caught:
+        consult(adapt(lambda prompt: "a \ud800 b"), PLAIN)
+    assert caught.value.cause == "malformed"
+
+
+def test_a_long_bad_answer_is_shown_to_the_model_only_in_part(server: Server) -> None:
+    server.script = [says("x" * 100_000), says(GOOD)]
+    assert facts(llm_at(server, "openai")).by == "llm"
+    assert len(server.asked[1]["messages"][-2]["content"]) == 4_000
+
+
+def test_without_a_model_the_rules_decide_and_nothing_failed() -> None:
+    ledger = Ledger()
+    outcome = facts(None, ledger)
+    assert (outcome.value, outcome.by, outcome.cause) == (["by rule"], "rules", "none")
+    assert ledger.tallies() == {}
+
+
+def test_a_server_that_is_gone_leaves_it_to_the_rules() -> None:
+    with running() as gone:
+        pass
+    assert facts(llm_at(gone, "openai")).cause == "unavailable"
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no"), KeyError("facts"), TypeError("no"), ZeroDivisionError(), Misconfigured("no")]
+)
+def test_an_answer_its_reader_cannot_use_is_left_to_the_rules(server: Server, error: Exception) -> None:
+    def read(answer: Answer) -> str:
+        raise error
+
+    ledger = Ledger()
+    outcome = answered(llm_at(server, "openai"), PLAIN, read=read, otherwise=lambda: "rule", ledger=ledger)
+    assert (outcome.value, outcome.by, outcome.cause) == ("rule", "rules", "unusable")
+    assert type(error).__name__ in outcome.why
+    assert outcome.answer is not None
+    assert outcome.answer.text == "hello"
+    assert ledger.total().failures == {"unusable": 1}
+
+
+def test_the_rules_are_not_asked_when_the_model_answered(server: Server) -> None:
+    def otherwise() -> str:
+        raise AssertionError("not wanted")
+
+    outcome = answered(llm_at(server, "openai"), PLAIN, read=lambda answer: answer.text, otherwise=otherwise)
+    assert (outcome.value, outcome.by, outcome.cause, outcome.why) == ("hello", "llm", "", "")
+
+
+def test_an_error_of_the_rules_is_the_callers_own() -> None:
+    def otherwise() -> str:
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        answered(None, PLAIN, read=lambda answer: answer.text, otherwise=otherwise)
+    with pytest.raises(LookupError, match="mine"):
+        answered(adapt(lambda prompt: ""), PLAIN, read=lambda answer: answer.text, otherwise=otherwise)
+
+
+class Rude:
+    """An LLM of a user that keeps to no law."""
+
+    name = "rude"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def ask(self, request: Request) -> Answer:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        given: Answer = self.answer
+        return given
+
+
+@pytest.mark.parametrize(
+    ("thrown", "cause"),
+    [
+        (RuntimeError("boom"), "unavailable"),
+        (OSError("boom"), "unavailable"),
+        (EidetError("boom"), "error"),
+        (Unavailable("boom", retry_after=3), "unavailable"),
+    ],
+)
+def test_what_an_llm_throws_never_gets_out(thrown: Exception, cause: str) -> None:
+    outcome = facts(Rude(thrown))
+    assert (outcome.by, outcome.cause) == ("rules", cause)
+    assert "boom" in outcome.why
+
+
+def test_a_repair_asks_for_the_same_purpose_model_and_limit() -> None:
+    seen: list[Request] = []
+
+    def ask(request: Request) -> str:
+        seen.append(request)
+        return BAD
+
+    assert facts(adapt(ask)).cause == "misfit"
+    first, second = seen
+    assert second == replace(first, before=second.before, prompt=second.prompt)
+    assert second.before[:-1] == first.turns
+
+
+def test_a_bad_answer_that_utf8_cannot_carry_is_repaired_too() -> None:
+    seen: list[Request] = []
+
+    def ask(request: Request) -> str:
+        seen.append(request)
+        return "\ud800 is no JSON" if len(seen) == 1 else GOOD
+
+    assert facts(adapt(ask)).by == "llm"
+    assert seen[1].before[-1].text == "? is no JSON"

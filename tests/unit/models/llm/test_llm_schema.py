@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.making import examples
+
+from eidet.core.errors import BadInput
+from eidet.models.llm import BadAnswer, Request, Turn
+from eidet.models.llm.json_in_prose import fitting, without_thoughts
+from eidet.models.llm.schema import is_closed, misfit
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "age": {"type": ["integer", "null"], "minimum": 0, "maximum": 150},
+        "mood": {"enum": ["glad", "sad", 1]},
+        "marks": {"type": "array", "items": {"type": "number"}, "minItems": 1, "maxItems": 3},
+        "extra": {"type": "object", "additionalProperties": {"type": "boolean"}},
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"name": "Ann"},
+        {"name": "", "age": None, "mood": 1},
+        {"name": "Ann", "age": 150, "mood": "sad", "marks": [1, 2.5, -3e9], "extra": {"a": True}},
+    ],
+)
+def test_what_fits_fits(value: Any) -> None:
+    assert misfit(value, PERSON) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        ([], "$ has to be object, not []"),
+        (None, "$ has to be object, not null"),
+        ({}, "$ lacks 'name'"),
+        ({"name": None}, "$.name has to be string, not null"),
+        ({"name": "a", "age": 1.5}, "$.age has to be integer or null, not 1.5"),
+        ({"name": "a", "age": True}, "$.age has to be integer or null, not true"),
+        ({"name": "a", "age": -1}, "$.age has to be at least 0, not -1"),
+        ({"name": "a", "age": 151}, "$.age has to be at most 150, not 151"),
+        ({"name": "a", "mood": "odd"}, '$.mood has to be one of ["glad","sad",1], not "odd"'),
+        ({"name": "a", "mood": True}, '$.mood has to be one of ["glad","sad",1], not true'),
+        ({"name": "a", "marks": [1, "2"]}, '$.marks[1] has to be number, not "2"'),
+        ({"name": "a", "marks": [1, False]}, "$.marks[1] has to be number, not false"),
+        ({"name": "a", "marks": []}, "$.marks has to be at least 1 items, not 0"),
+        ({"name": "a", "marks": [1, 2, 3, 4]}, "$.marks has to be at most 3 items, not 4"),
+        ({"name": "a", "extra": {"b": 1}}, "$.extra.b has to be boolean, not 1"),
+        ({"name": "a", "other": 1}, "$ has 'other', which is not wanted"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_the_way_to_it(value: Any, complaint: str) -> None:
+    assert misfit(value, PERSON) == complaint
+
+
+def test_a_long_value_is_shown_in_part() -> None:
+    assert len(misfit({"name": ["x" * 1000]}, PERSON)) < 150
+
+
+@pytest.mark.parametrize(
+    ("schema", "complaint"),
+    [
+        ({"type": "string"}, "asks for an object"),
+        ({}, "asks for an object"),
+        ({"type": "object", "patternProperties": {}}, "patternProperties is not checked here"),
+        ({"type": "object", "properties": {"a": {"type": "text"}}}, r"\$\.a: no type is called text"),
+        (
+            {"type": "object", "properties": {"a": {"items": {"anyOf": []}}}},
+            r"\$\.a\[\]: anyOf is not checked",
+        ),
+        ({"type": "object", "properties": {"a": "string"}}, r"\$\.a: a schema is a dict, not str"),
+        ({"type": "object", "properties": ["a"]}, "properties is a dict"),
+        ({"type": "object", "required": "a"}, "required is a list"),
+        ({"type": "object", "additionalProperties": {"minimum": "1"}}, r"\$\.\*: minimum is a number"),
+        ({"type": "object", "properties": {"a": {"enum": {1, 2}}}}, "JSON cannot represent"),
+    ],
+)
+def test_a_schema_that_would_not_be_checked_is_refused(schema: Any, complaint: str) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        Request(prompt="x", schema=schema)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"prompt": " "}, "needs a prompt"),
+        ({"prompt": 7}, "needs a string"),
+        ({"prompt": "\ud800"}, "lone surrogate"),
+        ({"prompt": "x", "max_tokens": 0}, "at least 1"),
+        ({"prompt": "x", "before": (Turn("system", "x"),)}, "user or assistant"),
+        ({"prompt": "x", "before": (Turn("user", "\ud800"),)}, "lone surrogate"),
+    ],
+)
+def test_a_request_that_cannot_be_asked_is_refused(given: Any, complaint: str) -> None:
+    with pytest.raises(BadInput, match=complaint):
+        Request(**given)
+
+
+def test_a_schema_is_closed_if_every_object_names_and_needs_all_it_may_hold() -> None:
+    inner = {"type": "object", "properties": {"b": {}}, "required": ["b"], "additionalProperties": False}
+    outer = {"type": "object", "properties": {"a": {"type": "array", "items": inner}}, "required": ["a"]}
+    assert is_closed(inner)
+    assert not is_closed(outer)
+    assert is_closed(outer | {"additionalProperties": False})
+    assert not is_closed(inner | {"required": []})
+
+
+ANY = {"type": "object"}
+
+
+def test_what_a_broken_object_holds_inside_is_not_the_answer() -> None:
+    with pytest.raises(BadAnswer, match="no complete JSON object"):
+        fitting('{"facts": [{"text": "a"}, {"text": "b"}', ANY)
+
+
+@pytest.mark.parametrize("text", ["{" * 100_000, '{"a":' * 100_000, "[" * 100_000 + "{", "{x" * 100_000])
+def test_hopeless_text_is_given_up_quickly(text: str) -> None:
+    with pytest.raises(BadAnswer):
+        fitting(text, ANY)
+
+
+def test_thoughts_that_never_end_are_kept() -> None:
+    assert without_thoughts("<think>hm") == "<think>hm"
+    assert without_thoughts("a <think>b</think>") == "a <think>b</think>"
+    assert without_thoughts(" <think>a</think> <b>") == "<b>"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+words = st.text().filter(lambda text: "{" not in text and not text.lstrip().startswith("<think>"))
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.dictionaries(st.text(), json_values, max_size=4), words, words)
+def test_an_object_is_found_amid_any_words(value: dict[str, Any], before: str, after: str) -> None:
+    assert fitting(f"{before}{json.dumps(value)}{after}", ANY) == value
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.text(), json_values)
+def test_any_text_and_any_value_fits_or_says_why_not(text: str, value: Any) -> None:
+    assert isinstance(misfit(value, PERSON), str)
+    with suppress(BadAnswer):
+        assert misfit(fitting(text, PERSON), PERSON) == ""
+
+
+def test_what_fits_inside_an_object_that_does_not_is_not_the_answer() -> None:
+    with pytest.raises(BadAnswer, match=r"\$ lacks 'name'"):
+        fitting('{"person": {"name": "Ann"}}', PERSON)

@@ -1,0 +1,114 @@
+"""Forgetting for good: it can be looked at before, and proved afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.trust.erase.given import SECRET, TALK, talk
+
+from eidet import BadInput, Corrupt, Memory, Misconfigured
+from eidet.trust.erase.receipt import Receipt
+
+# A look before.
+
+
+def test_a_preview_names_everything_and_changes_nothing(memory: Memory) -> None:
+    ids = talk(memory, *TALK)
+    episode = memory.upkeep.end_session("s1")
+    note = memory.remember("a note", derived_from=[ids[1]])
+    before = memory.find()
+    found = memory.trust.preview_forget(ids[1])
+    assert ([r.id for r in found.asked], [r.id for r in found.dropped]) == ([ids[1]], [note.id])
+    assert [r.id for r in found.anew] == [episode.id]
+    assert memory.find() == before
+    assert memory.trust.preview_forget(everything=True, scope="default").count == 6
+
+
+# Proof.
+
+
+def test_a_receipt_is_true_until_anything_of_it_changes(memory: Memory, tmp_path: Path) -> None:
+    receipt = memory.forget(memory.remember(SECRET).id, by="ann").receipt
+    assert receipt is not None
+    receipt.save(tmp_path / "r.json")
+    loaded = Receipt.load(tmp_path / "r.json")
+    assert loaded == receipt
+    assert SECRET not in (tmp_path / "r.json").read_text()
+    assert memory.trust.verify_receipt(loaded)
+    changes: dict[str, Any] = {
+        "store": "x", "scope": "x", "ids": ("x",), "marks": (), "counts": {"records": 2}, "by": "bob",
+        "at": 1.0, "why": "x", "pending": ("x",), "method": "ed25519", "key": "00", "signature": "00",
+    }  # fmt: skip
+    for name, value in changes.items():
+        assert not memory.trust.verify_receipt(replace(receipt, **{name: value})), name
+    with Memory(embedder="hashing:32") as elsewhere:
+        assert not elsewhere.trust.verify_receipt(receipt)
+
+
+def test_a_file_that_is_no_receipt_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="cannot be read"):
+        Receipt.load(tmp_path / "none.json")
+    for text in ("{", "[]", "{}", '{"eidet":"receipt","format":1}'):
+        (tmp_path / "r.json").write_text(text)
+        with pytest.raises(Corrupt):
+            Receipt.load(tmp_path / "r.json")
+
+
+def test_a_key_of_the_owner_signs_receipts(memory: Memory, tmp_path: Path) -> None:
+    pytest.importorskip("cryptography")
+    receipt = memory.forget(memory.remember(SECRET).id, key=b"k" * 32).receipt
+    assert receipt is not None
+    assert receipt.method == "ed25519"
+    assert memory.trust.verify_receipt(receipt)
+    assert not memory.trust.verify_receipt(replace(receipt, by="bob"))
+    forged = Memory(embedder="hashing:32").forget("x", key=b"f" * 32).receipt
+    assert forged is not None
+    assert not memory.trust.verify_receipt(replace(forged, store=receipt.store))
+    with pytest.raises(Misconfigured, match="cannot be read"):
+        memory.forget("x", key=str(tmp_path / "none.pem"))
+    with pytest.raises(BadInput, match="32 bytes"):
+        memory.forget("x", key=5)
+
+
+def test_absence_is_told_place_by_place(memory: Memory) -> None:
+    record = memory.remember(SECRET)
+    found = memory.trust.verify_forgotten(SECRET)
+    assert not found
+    assert {p.name for p in found.places if p.found} >= {
+        "records, by words in them",
+        "records, by what they say",
+    }
+    assert not memory.trust.verify_forgotten(record.id)
+    receipt = memory.forget(record.id).receipt
+    assert receipt is not None
+    for what in (SECRET, record.id, receipt):
+        absence = memory.trust.verify_forgotten(what)
+        assert absence, str(absence)
+        assert len(absence.places) >= 10
+    memory.remember(f"he said: {SECRET.upper()} and left", again=True)
+    assert not memory.trust.verify_forgotten(SECRET)
+    assert memory.trust.verify_forgotten(receipt)
+
+
+def test_a_value_is_looked_for_in_data(memory: Memory) -> None:
+    record = memory.remember({"card": "4111", "pin": [1, 2]})
+    assert not memory.trust.verify_forgotten({"card": "4111", "pin": [1, 2]})
+    memory.forget(record.id)
+    assert memory.trust.verify_forgotten({"card": "4111", "pin": [1, 2]})
+
+
+@pytest.mark.parametrize("what", ["", "  ", None, "\ud800", {1: 2}, object()])
+def test_one_must_say_what_was_forgotten(memory: Memory, what: object) -> None:
+    with pytest.raises(BadInput):
+        memory.trust.verify_forgotten(what)
+
+
+@pytest.mark.parametrize("how", [{"for_good": "yes"}, {"for_good": 1}, {"why": 5}, {"by": "\ud800"}])
+def test_bad_wishes_change_nothing(memory: Memory, how: dict[str, Any]) -> None:
+    record = memory.remember(SECRET)
+    with pytest.raises(BadInput):
+        memory.forget(record.id, **how)
+    assert memory.count() == 1

@@ -1,0 +1,252 @@
+"""What a policy does to a text and to data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from eidet.core.errors import BadInput, Corrupt, Misconfigured, Refused
+from eidet.trust.privacy import Forbidden, Keys, Pattern, Policy, find, guarded, guarded_data, restored
+
+KEY = b"k" * 32
+TEXT = "Mail Ann.Lee@example.com, card 4242 4242 4242 4242."
+
+
+@dataclass
+class RamVault:
+    sealed: dict[str, bytes] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.sealed)  # an empty vault is false, and a vault all the same
+
+    def put(self, token: str, sealed: bytes) -> None:
+        self.sealed[token] = sealed
+
+    def get(self, token: str) -> bytes | None:
+        return self.sealed.get(token)
+
+
+def keys(vault: RamVault | None = None) -> Keys:
+    return Keys(
+        key=KEY, vault=RamVault() if vault is None else vault, seal=lambda value: value[::-1].encode()
+    )
+
+
+def unseal(sealed: bytes) -> str:
+    return sealed.decode()[::-1]
+
+
+def test_a_policy_redacts_unless_told_otherwise() -> None:
+    assert guarded(TEXT, Policy()).text == "Mail [EMAIL], card [CARD]."
+
+
+def test_a_mask_leaves_what_the_owner_recognises() -> None:
+    assert guarded(TEXT, Policy(default="mask")).text == "Mail A…@e….com, card •••• 4242."
+
+
+def test_findings_say_where_and_never_what() -> None:
+    told = guarded(TEXT, Policy())
+    assert [(one.kind, TEXT[one.start : one.end]) for one in told.findings] == [
+        ("email", "Ann.Lee@example.com"),
+        ("card", "4242 4242 4242 4242"),
+    ]
+    assert "4242" not in repr(told)
+    assert "Lee" not in repr(find(TEXT))
+
+
+def test_labels_and_kept_classes_leave_the_text_alone() -> None:
+    told = guarded(TEXT, Policy(email="label", card="keep"))
+    assert told.text == TEXT
+    assert told.labels == ("email",)
+    assert len(told.findings) == 2
+
+
+def test_a_refusal_names_class_and_place_and_not_the_value() -> None:
+    with pytest.raises(
+        Refused, match="refuses card: there is one in the text at characters 31 to 50"
+    ) as refusal:
+        guarded(TEXT, Policy(card="refuse"))
+    assert isinstance(refusal.value, Forbidden)
+    assert (refusal.value.kind, refusal.value.start) == ("card", 31)
+    assert "4242" not in str(refusal.value)
+
+
+def test_nothing_reaches_the_vault_when_a_text_is_refused() -> None:
+    vault = RamVault()
+    with pytest.raises(Forbidden):
+        guarded(TEXT, Policy(email="pseudonym", card="refuse"), keys(vault))
+    assert not vault.sealed
+
+
+def test_one_address_has_one_pseudonym_however_it_is_written() -> None:
+    policy = Policy(default="pseudonym")
+    one, two = (guarded(text, policy, keys()).text for text in ("to ANN@example.com", "to ann@Example.com"))
+    assert one == two
+    assert one != guarded("to bob@example.com", policy, keys()).text
+    other = Keys(key=b"j" * 32, vault=RamVault(), seal=str.encode)
+    assert guarded("to ann@example.com", policy, other).text != one
+
+
+def test_a_vault_turns_pseudonyms_back() -> None:
+    vault = RamVault()
+    told = guarded(TEXT, Policy(default="pseudonym"), keys(vault))
+    assert "Lee" not in told.text
+    sealed = list(vault.sealed.values())
+    assert sorted(map(unseal, sealed)) == ["4242 4242 4242 4242", "Ann.Lee@example.com"]
+    assert not any(b"Lee" in value or value.startswith(b"4242") for value in sealed)
+    assert restored(told.text, vault, unseal) == TEXT
+    assert restored("EMAIL_0000000000 stays", vault, unseal) == "EMAIL_0000000000 stays"
+
+
+def test_a_seal_that_cannot_be_opened_is_corrupt() -> None:
+    vault = RamVault()
+    told = guarded(TEXT, Policy(default="pseudonym"), keys(vault))
+
+    def broken(sealed: bytes) -> str:
+        raise ValueError(sealed)
+
+    with pytest.raises(Corrupt, match="cannot be opened"):
+        restored(told.text, vault, broken)
+
+
+def test_hashes_depend_on_the_key() -> None:
+    text = guarded("a@b.org", Policy(default="hash"), Keys(key=KEY)).text
+    assert text.startswith("email:")
+    assert len(text) == len("email:") + 16
+    assert text != guarded("a@b.org", Policy(default="hash"), Keys(key=b"z" * 16)).text
+
+
+@pytest.mark.parametrize(
+    ("policy", "given"),
+    [
+        (Policy(email="hash"), None),
+        (Policy(default="pseudonym"), None),
+        (Policy(ip="pseudonym"), Keys(key=KEY)),
+    ],
+)
+def test_a_policy_that_lacks_its_key_or_vault_is_misconfigured(policy: Policy, given: Keys | None) -> None:
+    with pytest.raises(Misconfigured, match="need a"):
+        guarded("nothing here", policy, given)
+
+
+def test_policies_and_keys_are_checked() -> None:
+    with pytest.raises(BadInput, match="unknown action 'burn'"):
+        Policy(email="burn")
+    with pytest.raises(BadInput, match="16 to 64 bytes"):
+        Keys(key=b"short")
+    with pytest.raises(BadInput, match="from 0 to 1"):
+        Policy(least=2)
+    assert "k" * 4 not in repr(Keys(key=KEY))
+
+
+def test_data_is_guarded_in_strings_keys_and_long_numbers_with_paths() -> None:
+    told = guarded_data(
+        {
+            "password": "swordfish",
+            "friends": {"a@b.org": 1, "c@d.org": [2]},
+            "card": 4242424242424242,
+            "n": 12,
+        },
+        Policy(),
+    )
+    assert told.data == {
+        "password": "[SECRET]",
+        "friends": {"[EMAIL]": 1, "[EMAIL] 2": [2]},
+        "card": "[CARD]",
+        "n": 12,
+    }
+    assert [one.path for one in told.findings] == [
+        "data.password",
+        "data.friends.(key)",
+        "data.friends.(key)",
+        "data.card",
+    ]
+    assert guarded_data(told.data, Policy()).data == told.data
+
+
+def test_a_refusal_in_data_names_the_path() -> None:
+    with pytest.raises(Forbidden, match=r"meta\.people\[1\] at characters 0 to 7"):
+        guarded_data({"people": ["x", "a@b.org"]}, Policy(email="refuse"), what="meta")
+
+
+def test_patterns_add_classes() -> None:
+    policy = Policy(patterns=(Pattern(name="employee", regex=r"\bE-[0-9]{6}\b", action="mask"),))
+    assert guarded("ask E-123456", policy).text == "ask •••"
+    assert (
+        guarded(
+            "ask " * 400 + "E-123456", Policy(patterns=(Pattern(name="staff", regex="E-[0-9]{6}"),))
+        ).text[-7:]
+        == "[STAFF]"
+    )
+
+
+@pytest.mark.parametrize(
+    "regex", [r"(a+)+$", r"(a|a)*b", r"(\w+\s?)*x", r".*.*.*x", r"(?:a{1,50}){1,50}b", r"((a{2,9})*)*"]
+)
+def test_patterns_that_could_run_away_are_refused(regex: str) -> None:
+    with pytest.raises(BadInput, match=r"could take very long|matches the empty text"):
+        Pattern(name="bad", regex=regex)
+
+
+@pytest.mark.parametrize("regex", [r"(", r"", r"(a)\1", r"(?x) a b", r"x*"])
+def test_patterns_that_are_none_are_refused(regex: str) -> None:
+    with pytest.raises(BadInput):
+        Pattern(name="bad", regex=regex)
+
+
+def test_a_pattern_may_not_take_the_name_of_a_class() -> None:
+    with pytest.raises(BadInput, match="name not in use"):
+        Pattern(name="email", regex="x")
+    with pytest.raises(BadInput, match="two patterns share a name"):
+        Policy(patterns=(Pattern(name="one", regex="x"), Pattern(name="one", regex="y")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the secret is patience",
+        "password: required",
+        "token: str",
+        'api_key = os.environ["X"]',
+        "std::vector",
+        "see 1.2.3",
+        "git@example.org:a/b.git",
+        "icon@2x.png",
+        "on 12 March 1987",
+        "version 1.2.3.4",
+        "at 12:30:45",
+        "Mentoring 101",
+    ],
+)
+def test_what_only_looks_personal_stays(text: str) -> None:
+    assert find(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("db postgres://ann:s3cr3t!@host/x", "secret", "s3cr3t!"),
+        ("ann [at] example [dot] org", "email", "ann [at] example [dot] org"),
+        ("Passwort: Geheim12", "secret", "Geheim12"),
+        (
+            "aws secret: wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            "secret",
+            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        ),
+        ("Authorization: Bearer abcdefghij0123456789XYZ", "secret", "abcdefghij0123456789XYZ"),
+    ],
+)
+def test_secrets_and_spellings_are_found(text: str, kind: str, value: str) -> None:
+    assert [(one.kind, one.text) for one in find(text)] == [(kind, value)]
+
+
+def test_findings_that_share_one_character_are_not_both_told() -> None:
+    two = (Pattern(name="left", regex="abcd"), Pattern(name="right", regex="defghi"))
+    assert [(one.kind, one.text) for one in find("abcdefghi", two)] == [("right", "defghi")]
+    longer = (Pattern(name="left", regex="abcdef"), Pattern(name="right", regex="fghi"))
+    assert [(one.kind, one.text) for one in find("abcdefghi", longer)] == [("left", "abcdef")]
+
+
+def test_a_key_speaks_of_the_beginning_of_its_value_only() -> None:
+    assert guarded_data({"password": "[EMAIL] swordfish"}, Policy()).data == {"password": "[EMAIL] swordfish"}
