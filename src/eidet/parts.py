@@ -88,7 +88,7 @@ class Binding:
             self.renew()
         return self._epoch or 0
 
-    def claimed_epoch(self) -> int:
+    def claim_epoch(self) -> int:
         """The epoch to write under, without asking the store again."""
         if self._epoch is None:
             self.claim()
@@ -280,7 +280,7 @@ class Parts:
         return self.index.cleanse(scope)
 
     @contextmanager
-    def reopened_index(self) -> Iterator[None]:
+    def reopen_index(self) -> Iterator[None]:
         """Around a change after which the index must be opened anew."""
         with self._lock:
             yield

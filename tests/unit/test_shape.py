@@ -126,7 +126,7 @@ IRREGULAR: Final = words(
     paid said seen sent shown sold sought spent spoken stood taken taught thought thrown told understood
     wanted woken worn written wrote"""
 )
-NOT_PARTICIPLES: Final = words("embed feed need reembed seed shed shred speed")
+NOT_PARTICIPLES: Final = words("aembed embed feed heed need reembed seed shed shred speed")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

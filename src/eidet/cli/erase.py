@@ -13,7 +13,7 @@ from ..core.record import Trust
 from ..core.validate import Json
 from ..core.where import Where
 from .json_output import emit
-from .options import Below, Which, command
+from .memory_options import Below, Which, command
 from .panels import FORGET
 from .parse import json_of
 from .show import console, show_record, size_text, style_text, table

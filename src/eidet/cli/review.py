@@ -9,10 +9,10 @@ import typer
 
 from ..core.record import Record
 from .json_output import emit, emit_each, record_json
-from .options import Below, Which, command
+from .memory_options import Below, Which, command
 from .panels import TRUST
 from .show import console, local_time, show_record, style_text, table, tell_record
-from .upkeep import By, Id
+from .upkeep_commands import By, Id
 
 
 def add_to(app: typer.Typer) -> None:

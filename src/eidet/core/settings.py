@@ -158,8 +158,8 @@ def read_settings(environment: Mapping[str, str], file: Path | None = None) -> S
     upkeep, retention = given.pop("upkeep", {}), _retention(given.pop("retention", []), file)
     if not isinstance(upkeep, dict):
         raise Misconfigured(f"settings file {file}: [eidet.upkeep] must be a table, not {upkeep!r}")
-    chosen = _chosen(Settings(), given, environment, "EIDET_", "")
-    kept = _chosen(Upkeep(), upkeep, environment, "EIDET_UPKEEP_", "upkeep.")
+    chosen = _choose(Settings(), given, environment, "EIDET_", "")
+    kept = _choose(Upkeep(), upkeep, environment, "EIDET_UPKEEP_", "upkeep.")
     return replace(chosen, retention=retention, upkeep=kept)
 
 
@@ -178,7 +178,7 @@ def _retention(tables: Any, file: Path | None) -> tuple[Retention, ...]:
 T = TypeVar("T", Settings, Upkeep)
 
 
-def _chosen(
+def _choose(
     usual: T, given: Mapping[str, Any], environment: Mapping[str, str], prefix: str, within: str
 ) -> T:
     names = {f.name for f in fields(usual)} - {"upkeep", "retention"}
@@ -189,7 +189,7 @@ def _chosen(
     if unknown := values.keys() - names:
         listed = sorted(f"{within}{name}" for name in unknown)
         raise Misconfigured(f"unknown settings {listed}; there are {', '.join(sorted(names))}")
-    typed = {name: _typed(getattr(usual, name), within + name, value) for name, value in values.items()}
+    typed = {name: _convert(getattr(usual, name), within + name, value) for name, value in values.items()}
     return replace(usual, **typed)
 
 
@@ -203,7 +203,7 @@ def _table(file: Path) -> dict[str, Any]:
     return dict(table)
 
 
-def _typed(default: Any, name: str, value: Any) -> Any:
+def _convert(default: Any, name: str, value: Any) -> Any:
     if not isinstance(value, str) or isinstance(default, str):
         return value
     if value.lower() == "none" and name.startswith("upkeep."):

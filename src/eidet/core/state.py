@@ -103,7 +103,7 @@ class State:
         """Whether somebody pinned the record, or the law holds it."""
         return self.pinned is not None or self.hold is not None
 
-    def protected_from(self, expires: float | None) -> State:
+    def protect_from(self, expires: float | None) -> State:
         """With an expiry that waits until the pins and holds there are have ended."""
         if expires is None:
             return self
@@ -113,7 +113,7 @@ class State:
 
     def own(self) -> State:
         """One that shares nothing that anybody could change: the `meta` of merged parts is a dict."""
-        return State.from_json(_copied(self.to_json())) if self.merged or self.more else self
+        return State.from_json(_copy(self.to_json())) if self.merged or self.more else self
 
     def to_json(self) -> dict[str, Json]:
         """Fields that have their default are left out; those of a newer version come back."""
@@ -143,10 +143,10 @@ def dump_state(state: State) -> str | None:
     return dump_json(said) if said else None
 
 
-def _copied(value: Json) -> Json:
+def _copy(value: Json) -> Json:
     if isinstance(value, dict):
-        return {name: _copied(item) for name, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
+        return {name: _copy(item) for name, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 def _until(mark: Protection, expires: float) -> Protection:
@@ -238,7 +238,7 @@ def read_part(kind: type[Any], value: Json) -> Any:
         raise Misshapen(str(error)) from None
 
 
-def _merged(value: Json) -> tuple[MergedPart, ...]:
+def _read_merged(value: Json) -> tuple[MergedPart, ...]:
     if not isinstance(value, list) or not value:
         raise Misshapen(f"{value!r:.80} is not a list of parts")
     return tuple(read_part(MergedPart, part) for part in value)
@@ -251,7 +251,7 @@ _READ: Final[dict[str, Callable[[Json], Any]]] = {
     "poison": lambda value: read_part(PoisonLabel, value),
     "quarantine": lambda value: read_part(Quarantine, value),
     "reviewed": lambda value: read_part(Review, value),
-    "merged": _merged,
+    "merged": _read_merged,
     "echo_of": _text,
     "updates": _text,
     "updated_by": _text,

@@ -152,7 +152,7 @@ def compare(value: Json, op: str, operand: Json) -> bool:
             return isinstance(value, str) and compile_pattern(operand).search(value) is not None
         case "contains":
             return _contains(value, operand)
-    return _ordered(value, op, operand)
+    return _compare(value, op, operand)
 
 
 def same(a: Json, b: Json) -> bool:
@@ -178,7 +178,7 @@ def _contains(value: Json, operand: Json) -> bool:
     return isinstance(value, list) and any(same(item, operand) for item in value)
 
 
-def _ordered(value: Json, op: str, operand: Json) -> bool:
+def _compare(value: Json, op: str, operand: Json) -> bool:
     if not ((_number(value) and _number(operand)) or (isinstance(value, str) and isinstance(operand, str))):
         return False
     match op:

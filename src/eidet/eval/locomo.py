@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from .. import BadInput, Draft, Scope
 from .cases import Case, Question, sessions_of
-from .fields import list_in, table_in, text_in, texts_in, time_of
+from .json_fields import list_in, table_in, text_in, texts_in, time_of
 
 CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _SESSION: Final = re.compile(r"session_(\d+)")

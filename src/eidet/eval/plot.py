@@ -10,7 +10,7 @@ from math import ceil, floor, log10
 from typing import Final
 
 from .figures import Difference, Figure
-from .metrics import Bin
+from .ranking_metrics import Bin
 
 WIDTH: Final = 420.0
 COLOURS: Final = 6

@@ -14,7 +14,7 @@ from ..models.embed import embedder_of
 from ..parts import Parts
 from ..quality import DAY, Quality, Survey, Windows, day_of, quality_of
 from ..quality.drift import Drift, drift, split
-from ..quality.health import format_health, health_of
+from ..quality.health_report import format_health, health_of
 from ..quality.metrics import metrics_of, quality_as_json
 from ..recall.path import ReadPath
 from ..store import verbs
@@ -117,17 +117,17 @@ class AdminNamespace:
         """
         chosen = embedder_of(embedder)
         count = reembed(self._parts.store, chosen, progress)
-        with self._parts.reopened_index():
+        with self._parts.reopen_index():
             self._parts.binding.switch_embedder(chosen)
         return count
 
-    def phrased(self, query: str, *, scope: str | Scope = "default", now: Moment | None = None) -> str:
+    def phrase_query(self, query: str, *, scope: str | Scope = "default", now: Moment | None = None) -> str:
         """The query as it is embedded: without the names of who speaks in the scope."""
         return self._reads.phrase(query, scope, None if now is None else moment(now, "now"))
 
     def _reanalyse(self, language: str, progress: Progress | None) -> None:
         parts, store = self._parts, self._parts.store
-        with parts.reopened_index():
+        with parts.reopen_index():
             analyzer = analyzer_of(language)
             parts.binding.switch_analyzer(analyzer)
             verbs.set_settings(store, {"language": language, "analyzer": UNFINISHED})

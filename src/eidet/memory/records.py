@@ -44,7 +44,7 @@ class Records:
         for _ in range(TRIES):
             with suppress(Conflict):
                 return change(self.require(id, scope), self._parts.clock())
-        raise kept_changing(id)
+        raise make_conflict(id)
 
 
 def alive(record: Record | None, now: float) -> Record | None:
@@ -53,7 +53,7 @@ def alive(record: Record | None, now: float) -> Record | None:
     return None if expired else record
 
 
-def kept_changing(id: str) -> Conflict:
+def make_conflict(id: str) -> Conflict:
     return Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
 
 

@@ -45,7 +45,7 @@ class TrustNamespace:
         """Keeps a memory from recall, find and context until it is approved; upkeep leaves it alone."""
         who = actor(by)
         return self._records.change(
-            id, scope, lambda old, now: self._guarding.quarantined(old, now, who, because)
+            id, scope, lambda old, now: self._guarding.quarantine(old, now, who, because)
         )
 
     def approve(
@@ -58,7 +58,7 @@ class TrustNamespace:
     ) -> Record:
         """Ends a quarantine and takes the label off; it is trusted as `trust` says, else as before."""
         who = actor(by)
-        return self._records.change(id, scope, lambda old, now: self._guarding.approved(old, trust, now, who))
+        return self._records.change(id, scope, lambda old, now: self._guarding.approve(old, trust, now, who))
 
     def review(self, *, scope: str | Scope = "default", limit: int = 100) -> list[Record]:
         """What waits for somebody to look at it: in quarantine or labelled, newest first."""

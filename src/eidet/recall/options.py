@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypedDict
 
-from ..core.arguments import checked_limit, checked_share, checked_unit, given
+from ..core.arguments import check_limit, check_share, check_unit, list_given
 from ..core.errors import BadInput
 from ..core.scope import Scope
 from ..core.validate import Moment, moment
@@ -114,14 +114,14 @@ def build_query(
         scope=Scope.of(scope),
         now=now,
         asked=now if asked is None else moment(asked, "now"),
-        limit=checked_limit(limit),
+        limit=check_limit(limit),
         where=where,
         vector=options.get("vector"),
         recipe=AUTO if recipe is None else recipe_of(recipe),
-        least=checked_share(options.get("least", 0.0), "least"),
-        unit=checked_unit(options.get("unit", "record")),
+        least=check_share(options.get("least", 0.0), "least"),
+        unit=check_unit(options.get("unit", "record")),
         reranker=None if rerank is None else reranker_of(rerank),
-        given=given(**{name: said[name] for name in _SAID if name in said}),
+        given=list_given(**{name: said[name] for name in _SAID if name in said}),
         understand=options.get("understand", True),
         order=options.get("order", "-occurred"),
         explain=options.get("explain", False),

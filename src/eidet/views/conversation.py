@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from ..core.arguments import checked_offset, narrowed, one
+from ..core.arguments import check_offset, narrow_filter, one
 from ..core.draft import Details, Draft, Message
 from ..core.errors import BadInput
 from ..core.record import Kind, Record
@@ -15,9 +15,9 @@ from ..core.validate import Json, Moment, clean_text
 from ..core.where import Where
 from ..memory import Memory
 from ..text.tokens import TokenCounter, counter_of
-from .arguments import check_session, check_tokens, filter_by_roles, has, how_many, that_fit
 from .housekeeping import put_away
-from .log import Log
+from .log_order import Log
+from .message_selection import check_session, check_tokens, filter_by_roles, has, how_many, that_fit
 from .messages import Said, add_key, add_place, as_json, draft_of, from_json, log_id, message_of
 from .summaries import Summed, make_summary, summary_id
 
@@ -118,9 +118,9 @@ class Conversation:
         where: Where | None = None,
     ) -> list[Record]:
         """The same as records of the memory."""
-        asked = narrowed(where, since=since, until=until)
+        asked = narrow_filter(where, since=since, until=until)
         parts = [part for part in (asked, filter_by_roles(roles)) if part is not None]
-        return self._log(*parts).newest(how_many(limit), checked_offset(offset))
+        return self._log(*parts).newest(how_many(limit), check_offset(offset))
 
     def get(self, id: str) -> Record | None:
         """A message of this session by the id it was added with, or by that of its record."""

@@ -23,7 +23,7 @@ _creating: Final = threading.Lock()  # two threads that begin one state: the sec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class WorkingState:
     """All of a working memory."""
 
     task: str = ""
@@ -35,11 +35,11 @@ class State:
     variables: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> State:
+    def of(cls, told: Mapping[str, Any]) -> WorkingState:
         """From what `as_json` gave, or parts of it; what cannot be a state is refused."""
-        return State().but(told)
+        return WorkingState().but(told)
 
-    def but(self, changes: Mapping[str, Any]) -> State:
+    def but(self, changes: Mapping[str, Any]) -> WorkingState:
         if not isinstance(changes, Mapping):
             raise BadInput(f"a working state must be a dict, not {type(changes).__name__}")
         if unknown := changes.keys() - _FIELDS.keys():
@@ -109,7 +109,7 @@ _FIELDS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "scratchpad": _texts,
     "variables": _values,
 }
-assert set(_FIELDS) == {field.name for field in fields(State)}
+assert set(_FIELDS) == {field.name for field in fields(WorkingState)}
 
 
 class Working:
@@ -137,7 +137,7 @@ class Working:
         self._id = key_id("working\0" + dump_json([agent, session]))
         self._lock = threading.Lock()
         self._task_id = uuid.uuid4().hex[:8]
-        self._state = State(task_id=self._task_id)
+        self._state = WorkingState(task_id=self._task_id)
 
     # Each property is a copy of the moment; changes go through the methods.
 
@@ -212,7 +212,7 @@ class Working:
 
     def clear(self) -> None:
         with self._lock:
-            self._state = State(task_id=self._state.task_id)
+            self._state = WorkingState(task_id=self._state.task_id)
         if self._persist:
             put_away(self._memory, [self._id], scope=self._scope)
 
@@ -222,7 +222,7 @@ class Working:
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Replaces all of it by what `state` gave."""
-        loaded = State.of(state)
+        loaded = WorkingState.of(state)
         if loaded.task_id:
             fresh = loaded
         else:
@@ -231,7 +231,7 @@ class Working:
 
     # Where the state is.
 
-    def _now(self) -> State:
+    def _now(self) -> WorkingState:
         """What is told: nothing of a state in quarantine, which changes go on from nonetheless."""
         if not self._persist:
             return self._state
@@ -239,14 +239,14 @@ class Working:
         aside = record is not None and record.trust is Trust.QUARANTINED
         return self._read(None if aside else record)
 
-    def _change(self, change: Callable[[State], tuple[State, T]]) -> T:
+    def _change(self, change: Callable[[WorkingState], tuple[WorkingState, T]]) -> T:
         if self._persist:
             return self._rewrite(change)
         with self._lock:
             self._state, answer = change(self._state)
         return answer
 
-    def _rewrite(self, change: Callable[[State], tuple[State, T]]) -> T:
+    def _rewrite(self, change: Callable[[WorkingState], tuple[WorkingState, T]]) -> T:
         """Changes the stored state as it is at that moment; a change that came between makes it try again."""
         for _ in range(TRIES):
             record = self._record()
@@ -259,7 +259,7 @@ class Working:
                 return answer
         raise Conflict(f"the working state kept changing; gave up after {TRIES} attempts")
 
-    def _create(self, change: Callable[[State], tuple[State, T]]) -> T:
+    def _create(self, change: Callable[[WorkingState], tuple[WorkingState, T]]) -> T:
         new, answer = change(self._read(None))
         made = self._memory.remember(
             new.prompt(),
@@ -275,13 +275,13 @@ class Working:
             self._write(new, made.version)
         return answer
 
-    def _overwritten(self) -> State | None:
+    def _overwritten(self) -> WorkingState | None:
         last = self._memory.history(self._id, scope=self._scope)[-1].before
         if last and isinstance(last.get("data"), Mapping):
-            return State.of(last["data"])
+            return WorkingState.of(last["data"])
         return None
 
-    def _write(self, state: State, version: int) -> bool:
+    def _write(self, state: WorkingState, version: int) -> bool:
         """Whether the state was still that version."""
         told: dict[str, Any] = {"text": state.prompt(), "data": state.as_json()}
         try:
@@ -293,13 +293,13 @@ class Working:
     def _record(self) -> Record | None:
         return self._memory.get(self._id, scope=self._scope)
 
-    def _read(self, record: Record | None) -> State:
+    def _read(self, record: Record | None) -> WorkingState:
         if record is None:
-            return State(task_id=self._task_id)
-        return State.of(record.whole.data)
+            return WorkingState(task_id=self._task_id)
+        return WorkingState.of(record.whole.data)
 
 
-def _pop_subgoal(state: State) -> tuple[State, str | None]:
+def _pop_subgoal(state: WorkingState) -> tuple[WorkingState, str | None]:
     if not state.subgoals:
         return state, None
     return replace(state, subgoals=state.subgoals[:-1]), state.subgoals[-1]

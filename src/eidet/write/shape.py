@@ -35,7 +35,7 @@ def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> 
     things: Sequence[object] = [what] if single else what  # type: ignore[assignment]
     if not single and not said.keys().isdisjoint(("id", "key", "vector")):
         raise BadInput("id, key and vector belong to one record; give a list of Draft(id=…) for many")
-    return [_filled(_draft(thing), said) if said else _draft(thing) for thing in things], single
+    return [_fill_gaps(_draft(thing), said) if said else _draft(thing) for thing in things], single
 
 
 def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
@@ -43,7 +43,9 @@ def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
     things = what if isinstance(what, list | tuple) else [what]
     drafts = [_draft(thing) for thing in things if isinstance(thing, str | Message | Draft | Mapping)]
     texts = [
-        d.text if d.text is not None else told(clean_json(d.data, "data")) for d in drafts if d.vector is None
+        d.text if d.text is not None else describe_data(clean_json(d.data, "data"))
+        for d in drafts
+        if d.vector is None
     ]
     return [unit for text in texts for unit in _units(text)]
 
@@ -52,7 +54,7 @@ def text_said(details: Mapping[str, Any]) -> list[str]:
     """The text that details alone will be embedded as: their own, or the one their data tells."""
     if isinstance(details.get("text"), str):
         return _units(details["text"])
-    return [] if details.get("data") is None else _units(told(clean_json(details["data"], "data")))
+    return [] if details.get("data") is None else _units(describe_data(clean_json(details["data"], "data")))
 
 
 def _units(text: str) -> list[str]:
@@ -74,7 +76,7 @@ def _draft(thing: object) -> Draft:
     raise BadInput(f"a memory must be a text, a message or a dict, not {type(thing).__name__}")
 
 
-def _filled(draft: Draft, said: Mapping[str, Any]) -> Draft:
+def _fill_gaps(draft: Draft, said: Mapping[str, Any]) -> Draft:
     """What a thing says of itself wins over what was said of all, but for its kind."""
     gaps = {
         name: value for name, value in said.items() if name == "kind" or getattr(draft, name) in (None, ())
@@ -116,7 +118,7 @@ def _from_message(message: Message) -> Draft:
     )
 
 
-def shaped(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
+def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
     """The record a draft describes, without vector and terms; a clear error where it cannot be one."""
     data = None if draft.data is None else clean_json(draft.data, "data")
     occurred = now if draft.occurred is None else moment(draft.occurred, "occurred")
@@ -124,7 +126,7 @@ def shaped(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
     expires = _ends(ttl, now) if draft.expires is None else _expires(draft.expires, now)
     state = NO_STATE if ttl is None else State(ttl=ttl)
     if draft.pinned is not None and check_pinned(draft.pinned):
-        state, expires = pinned_state(state, expires, now), None
+        state, expires = pin_state(state, expires, now), None
     return Record(
         id=_id(draft, now),
         scope=scope,
@@ -167,7 +169,7 @@ def check_id(id: str) -> str:
 
 def _text(text: str | None, data: Json, text_chars: int) -> str:
     if text is None and data is not None:
-        text = told(data)
+        text = describe_data(data)
     if text is None or (not clean_text(text, "text").strip() and data is None):
         raise BadInput("there is nothing to remember: the text is empty, and there is no data")
     if len(text) > text_chars:
@@ -178,16 +180,18 @@ def _text(text: str | None, data: Json, text_chars: int) -> str:
     return text
 
 
-def told(data: Json) -> str:
+def describe_data(data: Json) -> str:
     """Data as a line of text, for search and for people: `health: 0.85; inventory wood: 5`."""
     match data:
         case dict():
             return "; ".join(
-                f"{key} {told(value)}" if isinstance(value, dict) else f"{key}: {told(value)}"
+                f"{key} {describe_data(value)}"
+                if isinstance(value, dict)
+                else f"{key}: {describe_data(value)}"
                 for key, value in data.items()
             )
         case list():
-            return ", ".join(told(item) for item in data)
+            return ", ".join(describe_data(item) for item in data)
     return str(data)
 
 
@@ -230,7 +234,7 @@ def check_pinned(pinned: bool) -> bool:
     return pinned
 
 
-def pinned_state(state: State, expires: float | None, now: float) -> State:
+def pin_state(state: State, expires: float | None, now: float) -> State:
     """Pinned by whoever acts; the expiry waits until the pin ends."""
     return state.but(pinned=Protection(at=now, by=acts().by, expires=expires))
 

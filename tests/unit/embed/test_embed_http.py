@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from eidet.core.errors import BadInput, Misconfigured, Unavailable
-from eidet.models.embed import checked, embedder_of
+from eidet.models.embed import embed_checked, embedder_of
 from eidet.models.embed.http import HttpEmbedder
 from eidet.net import http as wire
 
@@ -151,7 +151,7 @@ def status(code: int, message: str = "so it is", **headers: str) -> Answer:
 
 def test_rows_come_in_order(server: Server) -> None:
     embedder = HttpEmbedder("m", url=server.url, key=KEY)
-    assert checked(embedder, ["a", "abc"]).tolist() == [[1, 1, 1], [3, 3, 3]]
+    assert embed_checked(embedder, ["a", "abc"]).tolist() == [[1, 1, 1], [3, 3, 3]]
     assert server.asked == [{"model": "m", "input": ["a", "abc"]}]
     path, headers = server.seen[0]
     assert path == "/v1/embeddings"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from eidet.eval.bootstrap import draw_means, intervals
 from eidet.eval.figures import differences, figures
-from eidet.eval.metrics import (
+from eidet.eval.ranking_metrics import (
     Found,
     Ranks,
     all_at,

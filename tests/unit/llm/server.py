@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from eidet.models.llm.schema import is_closed
+from eidet.models.llm.answer_schema import is_closed
 
 KEY = "sk-secret-123456"
 OPENAI_FIELDS = {"model", "messages", "max_tokens", "max_completion_tokens", "temperature", "response_format"}

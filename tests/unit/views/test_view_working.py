@@ -10,7 +10,7 @@ import pytest
 
 from eidet import BadInput, Memory
 from eidet.views import Working
-from eidet.views.working import State
+from eidet.views.working import WorkingState
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_a_state_that_another_process_began_meanwhile_is_built_upon(tmp_path: Pa
             found = look(*args, **how)
             missed += found is None
             if found is None and missed == 2:  # after the last look before the state is begun
-                told = State(scratchpad=("first",)).as_json()
+                told = WorkingState(scratchpad=("first",)).as_json()
                 there.remember("", kind="working", data=told, id=one._id)
             return found
 

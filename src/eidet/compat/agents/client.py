@@ -109,8 +109,8 @@ def asking(client: Any, model: str = MODEL) -> Any:
     if create is None:
         return client
 
-    def asked(prompt: str) -> str:
+    def ask(prompt: str) -> str:
         answer = create(model=model, max_tokens=1024, messages=[{"role": "user", "content": prompt}])
         return "".join(block.text for block in answer.content if block.type == "text")
 
-    return asked
+    return ask

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, TypeGuard
 
 from ...core.errors import BadInput, EidetError, Misconfigured, Refused
 from ...core.validate import Json, clean_text
-from .schema import checked_schema
+from .answer_schema import check_schema
 
 Stop = Literal["end", "length", "refusal"]
 
@@ -65,7 +65,7 @@ class Request:
         if self.max_tokens < 1:
             raise BadInput(f"max_tokens is at least 1, not {self.max_tokens}")
         if self.schema is not None:
-            checked_schema(self.schema)
+            check_schema(self.schema)
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -127,9 +127,9 @@ def llm_of(
     from .cooldown import Resting
 
     if isinstance(thing, str):
-        from .http import named
+        from .http import http_llm_of
 
-        return Resting(named(thing, key=key, timeout=timeout, headers=headers, environment=environment))
+        return Resting(http_llm_of(thing, key=key, timeout=timeout, headers=headers, environment=environment))
     if isinstance(thing, type):
         raise Misconfigured(f"LLM {thing.__name__} is a class; give an instance: {thing.__name__}()")
     return thing if _is_llm(thing) else Resting(adapt(thing, timeout=timeout))

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from . import Answer, Request, Stop
-from .dialect import SCHEMA, TEMPERATURE, Without, count, instructed
+from .dialect import SCHEMA, TEMPERATURE, Without, add_instruction, count
 
 VERSION = "2023-06-01"
 TOOL = "answer"
@@ -31,7 +31,7 @@ class Anthropic:
 
     def body(self, request: Request, model: str, without: Without) -> dict[str, Any]:
         native = request.schema is not None and SCHEMA not in without
-        system = request.system if native else instructed(request)
+        system = request.system if native else add_instruction(request)
         body: dict[str, Any] = {
             "model": model,
             "max_tokens": request.max_tokens,

@@ -36,7 +36,7 @@ class Dialect(Protocol):
         """Raises KeyError, TypeError, IndexError or AttributeError where the body is of another shape."""
 
 
-def instructed(request: Request) -> str:
+def add_instruction(request: Request) -> str:
     """The system prompt with the schema spelt out, for models that are not told of it otherwise."""
     if request.schema is None:
         return request.system

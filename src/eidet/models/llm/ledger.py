@@ -94,11 +94,11 @@ class Ledger:
         self._tallies: dict[str, CallTotals] = {}
         self._recent: deque[Failure] = deque(maxlen=RECENT)
 
-    def asked(self, purpose: str, *, millis: float = 0.0, repair: bool = False) -> None:
+    def count_call(self, purpose: str, *, millis: float = 0.0, repair: bool = False) -> None:
         """A question went out, whatever will come of it. `millis` are those of one that failed."""
         self._add(purpose, CallTotals(calls=1, repairs=int(repair), millis=millis))
 
-    def answered(self, purpose: str, name: str, answer: Answer) -> None:
+    def count_answer(self, purpose: str, name: str, answer: Answer) -> None:
         """An answer came from the LLM of this name, good or bad."""
         cost = self._cost(name, answer)
         tally = CallTotals(
@@ -111,7 +111,7 @@ class Ledger:
         )
         self._add(purpose, tally)
 
-    def failed(self, purpose: str, cause: str, why: str) -> None:
+    def count_failure(self, purpose: str, cause: str, why: str) -> None:
         """An operation ended without a usable answer."""
         self._add(purpose, CallTotals(failures={cause: 1}))
         self._recent.append(Failure(purpose=purpose, cause=cause, why=why[:500]))

@@ -35,14 +35,14 @@ class Reranker(Protocol):
         """
 
 
-def checked(reranker: Reranker, query: str, texts: Sequence[str]) -> list[float]:
+def score_checked(reranker: Reranker, query: str, texts: Sequence[str]) -> list[float]:
     """What the reranker answers, after number and range of the scores were verified."""
     if isinstance(texts, str):
         raise BadInput("reranking takes a list of texts; wrap a single text: [text]")
-    return verified(reranker.name, texts, reranker.scores(query, texts)) if texts else []
+    return check_scores(reranker.name, texts, reranker.scores(query, texts)) if texts else []
 
 
-def verified(name: str, texts: Sequence[str], answer: Any) -> list[float]:
+def check_scores(name: str, texts: Sequence[str], answer: Any) -> list[float]:
     """The answer as floats from 0 to 1, one per text, or `Misconfigured` saying what came."""
     scores = numbers(name, texts, answer)
     for text, score in zip(texts, scores, strict=True):
@@ -123,7 +123,7 @@ def _make_named(spec: str, key: str | None, timeout: float, environment: Mapping
     if name in ("http", "https"):
         from .http import HttpReranker
 
-        return HttpReranker.named(spec, key=key, timeout=timeout, environment=environment)
+        return HttpReranker.from_spec(spec, key=key, timeout=timeout, environment=environment)
     if name in BUILT_IN:
         make = _load_built_in(BUILT_IN[name])
         built: Reranker = make(setting) if setting else make()

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from ...core.errors import BadInput, Misconfigured
 from ...net.http import HttpClient, join_endpoint
-from . import numbers, out_of_range, sigmoid, verified
+from . import check_scores, numbers, out_of_range, sigmoid
 
 Dialect = Literal["cohere", "tei"]
 BATCH: dict[Dialect, int] = {"cohere": 100, "tei": 32}  # Cohere bills by hundreds, TEI takes no more
@@ -56,7 +56,7 @@ class HttpReranker:
         )
 
     @classmethod
-    def named(
+    def from_spec(
         cls,
         spec: str,
         *,
@@ -83,7 +83,7 @@ class HttpReranker:
             self._logits = True
         if self._logits:
             return [sigmoid(score) for score in scores]
-        return verified(self.name, texts, scores)
+        return check_scores(self.name, texts, scores)
 
     def _ask(self, query: str, texts: Sequence[str]) -> list[float]:
         if self._dialect is not None:

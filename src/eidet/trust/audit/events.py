@@ -46,7 +46,7 @@ def _event(
     acting: Acting,
 ) -> dict[str, Json]:
     reasons = acting.reasons
-    return log.told(
+    return log.describe(
         verb,
         by=by,
         acting=acting,
@@ -72,7 +72,7 @@ def of_filter(
     kinds: Counter[str] = Counter()
     for (kind, _), count in (census or {}).items():
         kinds[str(kind)] += count
-    return log.told(
+    return log.describe(
         verb,
         by=by,
         acting=acting,
@@ -80,15 +80,15 @@ def of_filter(
         ids=None if where.ids is None else list(where.ids),
         count=None if census is None else sum(kinds.values()),
         kinds=dict(kinds),
-        filter=sorted(_asked(where)) or None,
+        filter=sorted(_list_fields(where)) or None,
     )
 
 
-def _asked(where: Where) -> set[str]:
+def _list_fields(where: Where) -> set[str]:
     blank = Where()
     names = {f.name for f in fields(where) if getattr(where, f.name) != getattr(blank, f.name)}
     inner = [part for join in _JOINS for part in getattr(where, join)]
-    return (names - {"scope", *_JOINS}).union(*map(_asked, inner))
+    return (names - {"scope", *_JOINS}).union(*map(_list_fields, inner))
 
 
 def writer(records: Sequence[Record]) -> str | None:
@@ -97,7 +97,7 @@ def writer(records: Sequence[Record]) -> str | None:
     return agents.pop() if len(agents) == 1 and acts().by is None else None
 
 
-def checked(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
+def flag_records(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
     """What the check of the audit says of each record; that it refused one is noted, too."""
     check = log.audit.check
     found: dict[tuple[str, str], list[str]] = {}

@@ -18,7 +18,7 @@ from ...core.where import Where
 from ...quality import Survey, Tally
 from ...store import Changes, Derived, Erased, Erasure, Head, Look, Scrubbed, Store, Uses, Watch, verbs
 from ...store.legacy import LegacyStore
-from .events import checked, of_filter, of_records, writer
+from .events import flag_records, of_filter, of_records, writer
 from .log import AuditLog
 
 
@@ -72,7 +72,7 @@ class AuditedStore(LegacyStore):
         by: str | None = None,
         watch: Watch | None = None,
     ) -> list[Record]:
-        flags = checked(self._log, records, by)
+        flags = flag_records(self._log, records, by)
         with self._log.about(of_records(self._log, "put", records, by or writer(records), flags)) as numbers:
             stored = verbs.put(
                 self._store, records, now=now, unique=unique, expect=expect, epoch=epoch, by=by, watch=watch
@@ -129,7 +129,7 @@ class AuditedStore(LegacyStore):
             erased = verbs.erase(self._store, noted, now=now, by=by)
         except BaseException as error:
             if numbers:
-                self._log.failed(numbers, error)
+                self._log.note_failure(numbers, error)
             raise
         if numbers:
             others = [id for scope, id in erased.gone if (scope, id) not in named]
@@ -138,31 +138,33 @@ class AuditedStore(LegacyStore):
         return erased
 
     def exhume(self, scope: str, marks: Sequence[bytes]) -> int:
-        with self._log.about([self._log.told("exhume", scope=scope, count=len(marks))]):
+        with self._log.about([self._log.describe("exhume", scope=scope, count=len(marks))]):
             return verbs.lift_tombstones(self._store, scope, marks)
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        with self._log.about([self._log.told("scrub")]):
+        with self._log.about([self._log.describe("scrub")]):
             return verbs.scrub_files(self._store, said)
 
     def retell(self, scope: str, id: str, before: Mapping[int, Mapping[str, Json]]) -> int:
-        with self._log.about([self._log.told("retell", scope=scope, ids=[id], versions=sorted(before))]):
+        with self._log.about([self._log.describe("retell", scope=scope, ids=[id], versions=sorted(before))]):
             return verbs.rewrite_history(self._store, scope, id, before)
 
     def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
         """Only the names: what a setting holds may be nobody's business."""
-        with self._log.about([self._log.told("configure", settings=sorted(settings))]):
+        with self._log.about([self._log.describe("configure", settings=sorted(settings))]):
             verbs.set_settings(self._store, settings, fresh=fresh)
 
     def adopt(self, name: str, settings: Mapping[str, str]) -> int:
-        with self._log.about([self._log.told("adopt", embedder=name, settings=sorted(settings))]) as numbers:
+        with self._log.about(
+            [self._log.describe("adopt", embedder=name, settings=sorted(settings))]
+        ) as numbers:
             lacking = verbs.switch_vectors(self._store, name, settings)
         if lacking:
             self._log.afterwards("done", of=numbers, lacking=lacking, count=0)
         return lacking
 
     def rewrite(self, derived: Iterable[Derived]) -> None:
-        with self._log.about([self._log.told("rewrite")]):
+        with self._log.about([self._log.describe("rewrite")]):
             verbs.replace_derived(self._store, derived)
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
@@ -179,7 +181,7 @@ class AuditedStore(LegacyStore):
             told.append(of_filter(self._log, "erase", erasure.where, by, None, actor))
         stones = Counter(stone.scope for stone in erasure.stones)
         for scope, count in stones.items():
-            told.append(self._log.told("entomb", by=by, acting=actor, scope=scope, count=count))
+            told.append(self._log.describe("entomb", by=by, acting=actor, scope=scope, count=count))
         return told
 
     def _left(self, numbers: list[int], ids: list[str]) -> None:

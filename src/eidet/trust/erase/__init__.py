@@ -27,11 +27,11 @@ from ...upkeep.lifecycle import Life
 from ...write.echoes import EchoGuard
 from .absence import Absence, Search, absence_of
 from .cleaning import Cleaning, Emptying
-from .journal import Entry, with_entry
-from .plan import WHOLESALE, Doom, Wish, doom_of
+from .erasure_plan import WHOLESALE, Doom, Wish, doom_of
+from .journal import PendingErasure, with_entry
 from .receipt import Receipt, Signer, public_half
 
-__all__ = ["Absence", "Erasing", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
+__all__ = ["Absence", "Eraser", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
 
 log = logging.getLogger("eidet")
 ATTEMPTS: Final = 5  # to word episodes outside of the write, before it is done inside
@@ -90,7 +90,7 @@ class _Words:
         return self.make(old, left)
 
     def make(self, old: Record, left: Sequence[Record]) -> Record:
-        made = self._life.keeping.reworded(old, left).but(original=None, level=0)
+        made = self._life.keeping.reword(old, left).but(original=None, level=0)
         self._made[self._key(old, left)] = made
         return made
 
@@ -99,7 +99,7 @@ class _Words:
         return old.id, old.seq, tuple(source.seq for source in left)
 
 
-class Erasing:
+class Eraser:
     """Forgets in an open memory."""
 
     def __init__(self, parts: Parts, life: Life, echoes: EchoGuard, empty: Emptying | None = None) -> None:
@@ -114,26 +114,28 @@ class Erasing:
         signer = self._signer(key)
         self._parts.flush()
         try:
-            receipt = self._erased(wish, now=now, by=by, notes=())
+            receipt = self._erase(wish, now=now, by=by, notes=())
         except Corrupt as error:
             log.warning("cannot read a record, deleting it unread: %s", error)
             unread = f"deleted without being read, because a record is damaged ({error})"
-            receipt = self._erased(replace(wish, wholesale=True), now=now, by=by, notes=(unread,))
+            receipt = self._erase(replace(wish, wholesale=True), now=now, by=by, notes=(unread,))
         return Forgotten(receipt.counts["records"], signer.sign(replace(receipt, why=why)))
 
-    def _erased(self, wish: Wish, *, now: float, by: str | None, notes: tuple[str, ...]) -> Receipt:
+    def _erase(self, wish: Wish, *, now: float, by: str | None, notes: tuple[str, ...]) -> Receipt:
         """Deletes in one write, then cleans; the receipt is not signed yet."""
         marker, token, doom = self._marker(), uuid.uuid4().hex, Doom()
         cleaning, words = self._cleaning(marker), _Words(self._life)
-        archived = cleaning.archived(wish)
+        archived = cleaning.find_archived(wish)
 
         def plan(look: Look) -> Erasure:
             nonlocal doom
             doom = self._doom(look, wish, marker, words, archived)
-            entry = Entry(token=token, scope=str(wish.scope), ids=[(r.scope, r.id) for r in doom.gone])
+            entry = PendingErasure(
+                token=token, scope=str(wish.scope), ids=[(r.scope, r.id) for r in doom.gone]
+            )
             return doom.erasure(wish)._replace(settings=with_entry(look, entry))
 
-        erased = self._attempted(plan, words, now=now, by=by)
+        erased = self._attempt(plan, words, now=now, by=by)
         cleaned = cleaning.after(wish, doom, erased.gone, now=now)
         if not cleaned.unfinished:
             cleaning.settle(token)
@@ -171,7 +173,7 @@ class Erasing:
             raise _Unworded(words.needs)
         return doom
 
-    def _attempted(self, plan: Any, words: _Words, *, now: float, by: str | None) -> Any:
+    def _attempt(self, plan: Any, words: _Words, *, now: float, by: str | None) -> Any:
         for _ in range(ATTEMPTS):
             try:
                 return verbs.erase(self._parts.store, plan, now=now, by=by)

@@ -18,7 +18,7 @@ from ...store import verbs
 from ...store.tombstones import Marker, folded
 from ...upkeep.archive import Archive
 from .archives import records_in
-from .files import forms_of, found_in, originals_in, schema_copies, sidecars, store_files
+from .files import count_in, forms_of, originals_in, schema_copies, sidecars, store_files
 from .receipt import Receipt
 
 NAMED: Final = 5  # findings of a place that are told one by one
@@ -87,7 +87,7 @@ class Search:
 
 
 def absence_of(search: Search, what: object) -> Absence:
-    sought = sought_by(search, what)
+    sought = read_sought(search, what)
     _in_store(search, sought)
     _in_index(search)
     _in_archives(search, sought)
@@ -95,7 +95,7 @@ def absence_of(search: Search, what: object) -> Absence:
     return Absence(scope=str(search.scope), places=tuple(search.places))
 
 
-def sought_by(search: Search, what: object) -> Sought:
+def read_sought(search: Search, what: object) -> Sought:
     """A receipt, an id or a text (which of the two a string is need not be said), or a value."""
     if isinstance(what, Receipt):
         marks = frozenset(map(bytes.fromhex, what.marks))
@@ -127,7 +127,7 @@ def _in_store(search: Search, sought: Sought) -> None:
             by_id.append(name)
         if search.marker.always_of(record) in sought.marks:
             by_mark.append(name)
-        if says(_told(record)):
+        if says(_join_words(record)):
             by_word.append(name)
         if sought.ids.intersection(record.derived_from):
             derived += [] if _is_there(search, record, sought) else [name]
@@ -151,7 +151,7 @@ def _json(data: Json) -> str | None:
     return None if data is None else dump_json(data)
 
 
-def _told(record: Record) -> str:
+def _join_words(record: Record) -> str:
     """All words of a record: text, data, meta and state, as they were before its tier showed less."""
     whole = record.whole
     lines = (
@@ -200,7 +200,7 @@ def _is(search: Search, sought: Sought, record: Record, says: Callable[[str], bo
         (record.id in sought.ids and (sought.since is None or record.created <= sought.since))
         or bool(sought.ids.intersection(record.derived_from))
         or search.marker.always_of(record) in sought.marks
-        or says(_told(record))
+        or says(_join_words(record))
     )
 
 
@@ -214,7 +214,7 @@ def _in_files(search: Search, sought: Sought) -> None:
         ("copies of older schemas", copies),
         ("cache of the embedder", _cache_files(search)),
     ):
-        search.note(f"{name}, bytes", len(files), [file.name for file in files if found_in(file, forms)])
+        search.note(f"{name}, bytes", len(files), [file.name for file in files if count_in(file, forms)])
     says = _says(sought)
     packed = [file.name for file in copies if any(says(said) for said in originals_in(file))]
     search.note("copies of older schemas, compressed", len(copies), packed)

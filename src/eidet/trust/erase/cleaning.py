@@ -22,9 +22,9 @@ from ...text.chunks import units_of
 from ...upkeep.service import Keeping
 from ...write.echoes import EchoGuard
 from .archives import expunge, records_in
+from .erasure_plan import Doom, Wish
 from .files import forms_of, path_of, remove, schema_copies, sidecars
 from .journal import entries_in, without_entry
-from .plan import Doom, Wish
 
 log = logging.getLogger("eidet")
 PLACES = ("sidecars", "schema_copies", "archived", "freed_bytes")
@@ -63,7 +63,7 @@ class Cleaning:
         self._marker = marker
         self._empty = empty
 
-    def archived(self, wish: Wish) -> list[Record]:
+    def find_archived(self, wish: Wish) -> list[Record]:
         """What archives hold of what is meant: it must not come back from elsewhere either."""
         found: list[Record] = []
         for archive in self._keeping.archives() if wish.entombs else ():
@@ -78,12 +78,12 @@ class Cleaning:
         cleaned, known = Cleaned(), set(gone)
         marks = {(stone.scope, stone.mark) for stone in doom.stones}
 
-        def doomed(record: Record) -> bool:
+        def is_doomed(record: Record) -> bool:
             mark = self._marker.of_record(record)
             entombed = mark is not None and (record.scope, mark) in marks
             return (record.scope, record.id) in known or wish.where.matches(record) or entombed
 
-        cleaned.counts["archived"], cleaned.notes = self._from_archives(doomed, now)
+        cleaned.counts["archived"], cleaned.notes = self._from_archives(is_doomed, now)
         scopes = {scope for scope, _ in gone} | {old.scope for old, _ in doom.anew}
         if not (scopes or cleaned.counts["archived"]):
             return cleaned
@@ -93,7 +93,7 @@ class Cleaning:
             self._cleanse(cleaned, scopes)
         self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(said))
         self._empty_vault(cleaned, None if wish.wholesale else [*said, *(old for old, _ in doom.anew)])
-        cleaned.notes += self._told_elsewhere()
+        cleaned.notes += self._name_elsewhere()
         return cleaned
 
     def finish(self, now: float, *, index: bool) -> None:
@@ -176,11 +176,11 @@ class Cleaning:
         files = Sidecars(path.with_name(f"{path.name}-index"), self._parts.store)
         return [file for scope in scopes if (file := files.path(scope)) is not None and file.exists()]
 
-    def _from_archives(self, doomed: Callable[[Record], bool], now: float) -> tuple[int, list[str]]:
-        found = [expunge(archive, doomed, now=now) for archive in self._keeping.archives()]
+    def _from_archives(self, is_doomed: Callable[[Record], bool], now: float) -> tuple[int, list[str]]:
+        found = [expunge(archive, is_doomed, now=now) for archive in self._keeping.archives()]
         return sum(count for count, _ in found), [note for _, notes in found for note in notes]
 
-    def _told_elsewhere(self) -> list[str]:
+    def _name_elsewhere(self) -> list[str]:
         audit = self._parts.audit
         if audit is None or not audit.keeps_content:
             return []

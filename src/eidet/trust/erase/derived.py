@@ -19,7 +19,7 @@ FEWEST_SAYING: Final = 2  # episodes that must still say a fact
 SHORTEST: Final = 8  # characters: what is shorter is found in too many texts to mean anything
 
 
-def made_anew(
+def remake_record(
     old: Record, gone: Mapping[str, str], news: Mapping[str, Record], look: Look, remake: Remake
 ) -> Record | None:
     """The record without what is gone (texts by id); None if nothing of it can stay.

@@ -13,8 +13,8 @@ from ...core.settings import Settings
 from ...core.state import NO_STATE, MergedPart, State
 from ...core.validate import Json, clean_json
 from ...core.where import Condition, Where
-from ...write.shape import told
-from . import Action, Finding, Keys, Policy, guarded, guarded_data, policy_of
+from ...write.shape import describe_data
+from . import Action, Finding, Policy, PrivacyKeys, guard_data, guard_text, policy_of
 from .findings import Pii
 from .policy import KEYED
 from .vault import VaultFile, key_of, subkey
@@ -82,18 +82,18 @@ class Guard:
         )
         return replace(self, policy=replace(self.policy, **hidden, patterns=patterns))
 
-    def keys(self, pending: Pending) -> Keys | None:
+    def keys(self, pending: Pending) -> PrivacyKeys | None:
         if self.key is None:
             return None
-        return Keys(key=self.key, vault=pending, seal=plain_bytes)
+        return PrivacyKeys(key=self.key, vault=pending, seal=plain_bytes)
 
     def text(self, text: str, pending: Pending, labels: set[str]) -> str:
-        found = guarded(text, self.policy, self.keys(pending))
+        found = guard_text(text, self.policy, self.keys(pending))
         labels |= classes(found.findings)
         return found.text
 
     def tree(self, value: Json, what: str, pending: Pending, labels: set[str]) -> Json:
-        found = guarded_data(value, self.policy, self.keys(pending), what=what)
+        found = guard_data(value, self.policy, self.keys(pending), what=what)
         labels |= classes(found.findings)
         return found.data
 
@@ -132,7 +132,7 @@ def guard_draft(draft: Draft, guard: Guard, pending: Pending) -> Draft:
     given = {name: getattr(draft, name) for name in (*TEXTS, *TREES)}
     kept, labels = guard_fields(given, guard, pending)
     if draft.text is None and draft.data is not None:
-        spoken = told(clean_json(kept["data"], "data"))
+        spoken = describe_data(clean_json(kept["data"], "data"))
         kept["text"] = guard.text(spoken, pending, labels)
     pending.classes.append(labels)
     if draft.vector is not None and kept["text"] != draft.text:

@@ -132,7 +132,7 @@ class Vault(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keys:
+class PrivacyKeys:
     """What hashes and pseudonyms need. The key is never shown; another key gives other tokens.
 
     `seal` turns a value into what the vault keeps (encryption is the caller's).

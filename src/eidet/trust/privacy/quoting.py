@@ -16,7 +16,7 @@ _LINES = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL = re.compile(r"<(?=[|/]?[A-Za-z_|])|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE)
 
 
-def fenced(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
+def fence_text(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
     """The text as a quotation that it cannot leave: every line of it begins with `> `.
 
     The opening and closing lines carry a mark of the text. Hidden characters are taken out and the

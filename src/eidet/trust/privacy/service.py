@@ -90,7 +90,7 @@ class Guarding:
             return dict(changes), pending
         return guard_changes(changes, self._guard, pending), pending
 
-    def checked(
+    def check_records(
         self, records: list[Record], now: float, pending: Pending, there: Sequence[Record | None] = ()
     ) -> list[Record]:
         """The last look before records are stored: labels, quarantine, and the vault before the records.
@@ -100,19 +100,19 @@ class Guarding:
         records = with_classes(records, pending)
         aside = {record.id for record in there if record is not None and record.trust == "quarantined"}
         if self._scan != "off" or self._parts.settings.echo_guard or aside:
-            records = [self._checked(record, now, aside) for record in records]
+            records = [self._check_record(record, now, aside) for record in records]
         self._keep(pending)
         return records
 
-    def revised(self, new: Record, old: Record, now: float, pending: Pending) -> Record:
+    def check_revision(self, new: Record, old: Record, now: float, pending: Pending) -> Record:
         new = with_classes([new], pending)[0]
         if (new.text, new.data, new.trust, new.kind) == (old.text, old.data, old.trust, old.kind):
             self._keep(pending)
             return new
-        return self.checked([new], now, pending)[0]
+        return self.check_records([new], now, pending)[0]
 
-    def _checked(self, record: Record, now: float, aside: set[str]) -> Record:
-        echo = self._echoed(record)
+    def _check_record(self, record: Record, now: float, aside: set[str]) -> Record:
+        echo = self._find_echo(record)
         if echo is not None or record.state.poison is not None or is_scanned(record, self._scan):
             record = label_record(record, scan_record(record, self._scan), echo)
         above = (
@@ -120,7 +120,7 @@ class Guarding:
         )
         return set_aside(record, now) if above or record.id in aside else record
 
-    def _echoed(self, record: Record) -> Record | None:
+    def _find_echo(self, record: Record) -> Record | None:
         """The memory that a text only repeats, if the echo guard noticed that."""
         id = record.state.echo_of if self._parts.settings.echo_guard else None
         return self._parts.store.read(record.scope, [id])[0] if id is not None else None
@@ -129,22 +129,22 @@ class Guarding:
         if pending.values and self._guard is not None and self._guard.vault is not None:
             self._guard.vault.keep(pending.values)
 
-    def loaded(self, records: Iterable[Record], now: float) -> Iterator[Record]:
+    def check_loaded(self, records: Iterable[Record], now: float) -> Iterator[Record]:
         """Records of an export or an archive, as if they were remembered now; what was approved stays so."""
         if self._guard is None and self._scan == "off":
             yield from records
             return
         for batch in batches(records, BATCH):
-            yield from self._loaded(batch, now)
+            yield from self._check_batch(batch, now)
 
-    def _loaded(self, batch: list[Record], now: float) -> list[Record]:
+    def _check_batch(self, batch: list[Record], now: float) -> list[Record]:
         pending, guard = Pending(), self._guard
         kept = batch if guard is None else [guard_record(record, guard, pending) for record in batch]
         pairs = enumerate(zip(kept, batch, strict=True))
         bare = [at for at, (new, old) in pairs if new.vector is None and old.vector is not None]
-        for at, ready in zip(bare, Ingest.of(self._parts).derived([kept[at] for at in bare]), strict=True):
+        for at, ready in zip(bare, Ingest.of(self._parts).derive([kept[at] for at in bare]), strict=True):
             kept[at] = ready
-        fresh = [record if _is_judged(record) else self._checked(record, now, set()) for record in kept]
+        fresh = [record if _is_judged(record) else self._check_record(record, now, set()) for record in kept]
         self._keep(pending)
         return fresh
 
@@ -155,7 +155,7 @@ class Guarding:
         texts = [draft.text for draft in drafts if draft.vector is None and isinstance(draft.text, str)]
         return [unit for text in texts for unit in units_of(text)]
 
-    def said(self, changes: Mapping[str, Any]) -> list[str]:
+    def texts_of_changes(self, changes: Mapping[str, Any]) -> list[str]:
         """The same for `revise`."""
         if self._guard is None:
             return text_said(changes)
@@ -172,24 +172,24 @@ class Guarding:
         """A question as it is asked: pseudonyms for values, which are not kept."""
         return text if self._asking is None else self._asking.text(text, Pending(), set())
 
-    def asked(self, where: Where | None) -> Where | None:
+    def guard_filter(self, where: Where | None) -> Where | None:
         """A filter in the words of the records."""
         check_filter(where)
         return where if where is None or self._asking is None else guard_where(where, self._asking)
 
-    def seen(self, where: Where | None) -> Where:
+    def filter_visible(self, where: Where | None) -> Where:
         """The same, without what is in quarantine unless the filter asks for that."""
-        return without_quarantine(self.asked(where))
+        return without_quarantine(self.guard_filter(where))
 
     # Quarantine and review.
 
-    def quarantined(self, record: Record, now: float, by: str | None, because: str | None) -> Record:
-        return self._changed(record, set_aside(record, now, by=by, because=because), now, by)
+    def quarantine(self, record: Record, now: float, by: str | None, because: str | None) -> Record:
+        return self._change(record, set_aside(record, now, by=by, because=because), now, by)
 
-    def approved(self, record: Record, trust: str | None, now: float, by: str | None) -> Record:
-        return self._changed(record, approve_record(record, trust, now, by=by), now, by)
+    def approve(self, record: Record, trust: str | None, now: float, by: str | None) -> Record:
+        return self._change(record, approve_record(record, trust, now, by=by), now, by)
 
-    def _changed(self, old: Record, new: Record, now: float, by: str | None) -> Record:
+    def _change(self, old: Record, new: Record, now: float, by: str | None) -> Record:
         if new is old:
             return old
         if old.state.hold is not None:

@@ -9,11 +9,11 @@ from ...core.errors import Corrupt, EidetError, Unavailable
 from ...core.record import Tier
 from ...memory import Memory
 from ...store import Head, Store
-from .cache import ResultCache
 from .entries import NAMES
 from .errors import MemoryRetrievalException, log, severity_of
 from .merge import KEYS, merge_sorted
 from .reader import Scored
+from .result_cache import ResultCache
 
 Ask = Callable[[tuple[Tier, ...] | None], list[Scored]]
 EVERY: Final = tuple(Tier)

@@ -10,7 +10,7 @@ import typer
 
 from ..core.errors import BadInput
 from .json_output import emit_each
-from .options import Which, command
+from .memory_options import Which, command
 from .panels import USE
 from .parse import end_of, json_of, lines_of, messages_of, meta_of, place_of
 from .show import progress_bar

@@ -22,7 +22,7 @@ KEYWORDS = {"type", "properties", "required", "additionalProperties", "items", "
 }  # fmt: skip
 
 
-def checked_schema(schema: Mapping[str, Json]) -> None:
+def check_schema(schema: Mapping[str, Json]) -> None:
     """Refuses a schema that says what we would not check, or that does not ask for an object."""
     clean_json(schema, "schema")
     if schema.get("type") != "object":
@@ -81,10 +81,10 @@ def misfit(value: Json, schema: Mapping[str, Json], path: str = "$") -> str:
 def _misfits(value: Json, schema: Mapping[str, Json], path: str) -> Iterator[str]:
     types = _types(schema)
     if types and not any(_is(value, name) for name in types):
-        yield f"{path} has to be {' or '.join(types)}, not {_shown(value)}"
+        yield f"{path} has to be {' or '.join(types)}, not {_shorten(value)}"
         return
     if "enum" in schema and not any(_same(value, one) for one in schema["enum"]):
-        yield f"{path} has to be one of {_shown(list(schema['enum']))}, not {_shown(value)}"
+        yield f"{path} has to be one of {_shorten(list(schema['enum']))}, not {_shorten(value)}"
     if isinstance(value, dict):
         yield from _object_misfits(value, schema, path)
     elif isinstance(value, list):
@@ -134,7 +134,7 @@ def _same(one: Json, other: Json) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
-def _shown(value: Json) -> str:
+def _shorten(value: Json) -> str:
     text = dump_json(value)
     return text if len(text) <= 80 else text[:79] + "…"
 

@@ -16,7 +16,7 @@ from ...core.where import Condition, Where
 from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
 from ...store.tombstones import Marker, absorbed_in, said_earlier
 from ...upkeep.lifecycle import HELD
-from .derived import Remake, made_anew
+from .derived import Remake, remake_record
 
 WHOLESALE: Final = 5_000  # records of a whole scope that are deleted without being read first
 Key = tuple[str, str]  # scope, id
@@ -150,7 +150,7 @@ def _follow(
             continue
         gone = {id: said[old.scope, id] for id in old.derived_from if (old.scope, id) in said}
         now = {id: new for (scope, id), (_, new) in news.items() if scope == old.scope}
-        new = made_anew(old, gone, now, look, remake)
+        new = remake_record(old, gone, now, look, remake)
         if new is None:
             said[key] = old.whole.text
             news.pop(key, None)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.errors import BadInput
 from ...core.health import HasHealth
-from . import AsyncEmbedder, Embedder, Vectors, checked, gives_same_bytes, verified
+from . import AsyncEmbedder, Embedder, Vectors, check_vectors, embed_checked, gives_same_bytes
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -75,7 +75,7 @@ class Cached:
         found = self._look_up(digests)
         missing = _missing(texts, digests, found)
         if missing:
-            found |= self._learn(missing, checked(self._embedder, list(missing.values())))
+            found |= self._learn(missing, embed_checked(self._embedder, list(missing.values())))
         rows = np.empty((len(texts), self.width), dtype=np.float32)
         for row, digest in zip(rows, digests, strict=True):
             row[:] = found[digest]
@@ -92,7 +92,7 @@ class Cached:
         missing = _missing(texts, digests, self._look_up(digests))
         if missing:
             asked = list(missing.values())
-            self._learn(missing, verified(self._embedder, asked, await self._embedder.aembed(asked)))
+            self._learn(missing, check_vectors(self._embedder, asked, await self._embedder.aembed(asked)))
 
     def forget(self, texts: Sequence[str]) -> None:
         """Drops the rows of texts, from RAM and from the file."""
