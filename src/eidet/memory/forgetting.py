@@ -36,7 +36,8 @@ class Forgetting:
         """Made when needed: most programs never forget."""
         from ..trust.erase import Eraser
 
-        empty = self._guarding.empty if self._guarding.has_vault else None
+        vault = self._guarding.pseudonyms
+        empty = vault.empty if vault.has_vault else None
         return Eraser(self._parts, self._life, self._echoes, empty)
 
     def forget(self, wish: Wish, *, by: str | None, why: str | None, key: object) -> Forgotten:

@@ -77,14 +77,14 @@ class TrustNamespace:
 
         With the setting `reveal` False only whoever has the guard's key and gives it may see values.
         """
-        return self._guarding.reveal(about, key)
+        return self._guarding.pseudonyms.reveal(about, key)
 
     def forget_value(self, value: str) -> int:
         """Forgets the values in a text (or behind its pseudonyms) in the vault; how many there were.
 
         Records keep their pseudonyms, which nobody can turn back any more.
         """
-        return self._guarding.forget_value(clean_text(value, "a value"))
+        return self._guarding.pseudonyms.forget_value(clean_text(value, "a value"))
 
     def preview_forget(
         self,

@@ -91,7 +91,7 @@ class ReadPath:
         hits = self.recall(query, scope, limit, where, options)
         now, recall = self._parts.clock(), Recall.of(self._parts)
         found = [hit.record for hit in hits]
-        seen, tell = self._guarding.filter_visible(where), self._guarding.telling(packing.reveal)
+        seen, tell = self._guarding.filter_visible(where), self._guarding.pseudonyms.telling(packing.reveal)
         text = self._guarding.query(check_query(query))
         made = pack(
             tuple(tell.hits(hits)),

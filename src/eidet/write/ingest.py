@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from ..core.draft import Draft
 from ..core.record import Record
@@ -68,11 +69,11 @@ def embed_units(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     units = [units_of(text) for text in texts]
     if not texts:
         return []
-    rows = pack_rows(embed_checked(embedder, [unit for parts in units for unit in parts]))
+    rows = pack_rows(embed_checked(embedder, list(chain.from_iterable(units))))
     if len(rows) == len(texts):
         return rows
     rest = iter(rows)
-    return [b"".join(next(rest) for _ in parts) for parts in units]
+    return [b"".join(islice(rest, len(parts))) for parts in units]
 
 
 def analyse_record(record: Record, vector: bytes | None, width: int, analyzer: Analyzer) -> bytes:

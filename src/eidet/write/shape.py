@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
+from itertools import chain
 from typing import Any, Final
 
 from ..core.actor import acts
@@ -47,7 +48,7 @@ def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
         for d in drafts
         if d.vector is None
     ]
-    return [unit for text in texts for unit in _units(text)]
+    return list(chain.from_iterable(map(_units, texts)))
 
 
 def text_said(details: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from ...core.record import Record
 from ...core.validate import Json
@@ -31,6 +31,7 @@ OPERATORS: Final = {
 }
 
 
+@runtime_checkable
 class Strategy(Protocol):
     @property
     def graded(self) -> bool:

@@ -87,8 +87,10 @@ def of_filter(
 def _list_fields(where: Where) -> set[str]:
     blank = Where()
     names = {f.name for f in fields(where) if getattr(where, f.name) != getattr(blank, f.name)}
-    inner = [part for join in _JOINS for part in getattr(where, join)]
-    return (names - {"scope", *_JOINS}).union(*map(_list_fields, inner))
+    names -= {"scope", *_JOINS}
+    for join in _JOINS:
+        names.update(*map(_list_fields, getattr(where, join)))
+    return names
 
 
 def writer(records: Sequence[Record]) -> str | None:

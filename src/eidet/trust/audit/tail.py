@@ -90,9 +90,12 @@ def missing(
     found: Tail, seen: Tail | None, head: AuditHead | None, key: bytes | None
 ) -> dict[str, Json] | None:
     """An entry that says so, if the log ends before what the head, or this process, knows of."""
-    told = max(0 if head is None else head.count, 0 if seen is None else seen.n)
+    told, known = 0, None
+    if seen is not None:
+        told, known = seen.n, seen.hash
+    if head is not None and head.count >= told:
+        told, known = head.count, head.hash
     if told > found.n:
-        known = head.hash if head is not None and head.count == told else None if seen is None else seen.hash
         return {"verb": "lost", "told": told, "there": found.n, "head": known}
     if found.n and (head is None or not is_ours(head, key)):
         return {"verb": "lost", "there": found.n, "head": "missing or damaged"}

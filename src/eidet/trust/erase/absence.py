@@ -179,9 +179,9 @@ def _history(search: Search, scope: str, id: str) -> str:
 
 def _in_index(search: Search) -> None:
     scopes = list(verbs.count_scopes(search.parts.store, search.scope)) or [search.scope.path]
-    faults = [
-        fault for scope in scopes for fault in search.parts.index.check(scope) if "still holds" in fault
-    ]
+    faults: list[str] = []
+    for scope in scopes:
+        faults += (fault for fault in search.parts.index.check(scope) if "still holds" in fault)
     search.note("index", len(scopes), faults)
 
 
@@ -216,7 +216,7 @@ def _in_files(search: Search, sought: Sought) -> None:
     ):
         search.note(f"{name}, bytes", len(files), [file.name for file in files if count_in(file, forms)])
     says = _says(sought)
-    packed = [file.name for file in copies if any(says(said) for said in originals_in(file))]
+    packed = [file.name for file in copies if any(map(says, originals_in(file)))]
     search.note("copies of older schemas, compressed", len(copies), packed)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from ...core.errors import Refused
@@ -79,8 +80,9 @@ def doom_of(look: Look, wish: Wish, marker: Marker, remake: Remake, archived: Se
         _add_copies(doom, look, wish, marker)
         _add_derived(doom, look, wish, remake)
         _check_free([*doom.gone, *(old for old, _ in doom.anew)])
-    doom.earlier = [earlier for record in doom.gone if record.version > 1
-                    for earlier in said_earlier(record, look.history(record.scope, record.id))]  # fmt: skip
+    for record in doom.gone:
+        if record.version > 1:
+            doom.earlier += said_earlier(record, look.history(record.scope, record.id))
     doom.stones = list(dict.fromkeys(_stones(doom, wish, marker)))
     return doom
 
@@ -121,7 +123,8 @@ def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
     """Until nothing more follows: what is made of something that changed or went may change or go itself."""
     known = {(record.scope, record.id) for record in doom.gone}
     derived = [record for record in look.derived(wish.scope) if (record.scope, record.id) not in known]
-    doom.parts = [part for d in derived for part in absorbed_in(d) if wish.where.matches(part)]
+    absorbed = chain.from_iterable(map(absorbed_in, derived))
+    doom.parts = [part for part in absorbed if wish.where.matches(part)]
     said = {(r.scope, r.id): r.whole.text for r in (*doom.gone, *doom.parts)}
     if not wish.scope.below:
         said |= {(wish.scope.path, id): said.get((wish.scope.path, id), "") for id in wish.ids}
@@ -176,7 +179,7 @@ def _stones(doom: Doom, wish: Wish, marker: Marker) -> Iterator[Stone]:
     ):  # what was made of others may be made again, but not come back as it was
         yield Stone(record.scope, marker.of_id(record.scope, record.id))
     own = (*doom.asked, *doom.copies, *doom.archived)
-    within = (part for record in own for part in absorbed_in(record))
+    within = chain.from_iterable(map(absorbed_in, own))
     ids = {(record.scope, record.id) for record in own}
     earlier = (record for record in doom.earlier if (record.scope, record.id) in ids)
     for record in (*own, *doom.parts, *within, *earlier):

@@ -24,8 +24,11 @@ class PendingErasure:
 
 
 def entries_in(setting: Callable[[str], str | None]) -> list[PendingErasure]:
-    told = json.loads(setting(SETTING) or "[]")
-    return [PendingErasure(**{**entry, "ids": [(scope, id) for scope, id in entry["ids"]]}) for entry in told]
+    return [_read_entry(**entry) for entry in json.loads(setting(SETTING) or "[]")]
+
+
+def _read_entry(token: str, scope: str, ids: list[list[str]]) -> PendingErasure:
+    return PendingErasure(token=token, scope=scope, ids=[(scope, id) for scope, id in ids])
 
 
 def with_entry(look: Look, entry: PendingErasure) -> dict[str, str]:
