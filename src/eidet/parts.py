@@ -224,7 +224,9 @@ class Parts:
     def place(self) -> str:
         """Where the records are, in a word: the path of a file, or else the kind of the store."""
         path = getattr(self._store, "path", None)
-        return type(self._store).__name__ if path is None else str(path)
+        if path is None:
+            return type(self._store).__name__
+        return str(path)
 
     @property
     def embedder(self) -> Embedder:

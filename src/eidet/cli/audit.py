@@ -178,7 +178,10 @@ def _table(found: Iterable[AuditEntry]) -> Any:
 
 def _what(entry: AuditEntry) -> str:
     ids = ", ".join(map(str, entry.ids[:SHOWN_IDS])) + (" …" if len(entry.ids) > SHOWN_IDS else "")
-    told = [f"{name} {_short(value)}" for name, value in entry.details.items() if name != "log"]
+    told = []
+    for name, value in entry.details.items():
+        if name != "log":
+            told.append(f"{name} {_short(value)}")
     if entry.count is None or entry.count == len(entry.ids) == 1:
         count = ""
     else:

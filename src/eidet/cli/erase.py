@@ -128,7 +128,10 @@ def _further(forgotten: Forgotten) -> str:
         "archived": "from the archive",
         "vault": "values in the vault",
     }
-    told = [f"{counts[name]:,} {words}" for name, words in named.items() if counts.get(name)]
+    told = []
+    for name, words in named.items():
+        if counts.get(name):
+            told.append(f"{counts[name]:,} {words}")
     if counts.get("derived_anew"):
         told.append(f"{counts['derived_anew']:,} rebuilt without them")
     if told:

@@ -61,7 +61,9 @@ def _tell_found(found: Sequence[Record]) -> None:
 def _reasons(record: Record) -> list[str]:
     label, mark = record.state.poison, record.state.quarantine
     why = [] if label is None else list(label.why)
-    return why if mark is None or mark.because is None else [*why, mark.because]
+    if mark is None or mark.because is None:
+        return why
+    return [*why, mark.because]
 
 
 def quarantine(

@@ -86,7 +86,10 @@ def remember(
         "place": place_of(place),
         "again": again or None,
     }
-    said = {name: value for name, value in details.items() if value is not None}
+    said = {}
+    for name, value in details.items():
+        if value is not None:
+            said[name] = value
     things = _things(texts or [], file, messages, data)
     with on.open_memory(creates=True) as memory:
         for stored in _remember_all(memory, things, said):

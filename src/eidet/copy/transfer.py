@@ -153,7 +153,10 @@ def _after(versions: Sequence[Version], old: Record) -> list[Version] | None:
     """The versions that follow the one in the target; none where that is not told; None if it is another."""
     if old.version >= versions[-1].record.version:
         return None
-    same = [version.record for version in versions if version.record.version == old.version]
+    same = []
+    for version in versions:
+        if version.record.version == old.version:
+            same.append(version.record)
     if same and (same[0].created != old.created or said_before(old, same[0])):
         return None
     if same:

@@ -22,7 +22,9 @@ def one(scope: str | Scope) -> str:
 
 
 def actor(by: str | None) -> str | None:
-    return acts().by if by is None else clean_text(by, "by")
+    if by is None:
+        return acts().by
+    return clean_text(by, "by")
 
 
 def check_filter(where: object) -> None:
@@ -36,13 +38,17 @@ def narrow_filter(where: Where | None, **parts: Any) -> Where | None:
     given = {name: value for name, value in parts.items() if value is not None}
     if not given:
         return where
-    return Where(**given) if where is None else Where(**given, every=(where,))
+    if where is None:
+        return Where(**given)
+    return Where(**given, every=(where,))
 
 
 def check_query(query: str) -> str:
     if not isinstance(query, str):
         raise BadInput(f"a query must be a string, not {type(query).__name__}")
-    return query.encode(errors="replace").decode() if not query.isascii() else query
+    if not query.isascii():
+        return query.encode(errors="replace").decode()
+    return query
 
 
 def check_limit(limit: int) -> int:

@@ -57,7 +57,9 @@ def document_of(record: Record, name: str | int) -> Json:
     """The JSON document of a record that a condition names first."""
     if name == "state":
         return record.state.to_json()
-    return record.data if name == "data" else record.meta
+    if name == "data":
+        return record.data
+    return record.meta
 
 
 def _check_number(condition: Condition) -> None:
@@ -98,7 +100,9 @@ def _operand(op: str, value: Json) -> Json:
 
 def _freeze(value: Json) -> Json:
     """Lists become tuples so that a condition can be hashed; dicts stay (and then it cannot)."""
-    return tuple(_freeze(item) for item in value) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return tuple(_freeze(item) for item in value)
+    return value
 
 
 @lru_cache(maxsize=256)
@@ -124,8 +128,12 @@ def resolve(root: Json, steps: Sequence[str | int]) -> Json:
 
 def _position(step: str | int) -> int | None:
     if isinstance(step, int):
-        return step if step >= 0 else None
-    return int(step) if step.isascii() and step.isdigit() and len(step) < 10 else None
+        if step >= 0:
+            return step
+        return None
+    if step.isascii() and step.isdigit() and len(step) < 10:
+        return int(step)
+    return None
 
 
 def compare(value: Json, op: str, operand: Json) -> bool:
@@ -157,7 +165,9 @@ def same(a: Json, b: Json) -> bool:
         return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
     if isinstance(a, str):
         return isinstance(b, str) and a == b
-    return bool(a == b) if is_number(a) and is_number(b) else a is b
+    if is_number(a) and is_number(b):
+        return bool(a == b)
+    return a is b
 
 
 def is_number(value: Json) -> bool:

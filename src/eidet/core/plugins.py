@@ -82,7 +82,9 @@ def _choose(group: str, name: str, found: list[EntryPoint]) -> EntryPoint | None
         raise Misconfigured(
             f"{_list_entries(found)} each offer {name!r} of {group}: uninstall all but one of them"
         )
-    return found[0] if found else None
+    if found:
+        return found[0]
+    return None
 
 
 def _list_entries(found: Iterable[EntryPoint]) -> str:
@@ -92,8 +94,12 @@ def _list_entries(found: Iterable[EntryPoint]) -> str:
 
 def package_of(entry: EntryPoint) -> str:
     dist = entry.dist
-    return "an installed package" if dist is None else f"the package {dist.name} {dist.version}"
+    if dist is None:
+        return "an installed package"
+    return f"the package {dist.name} {dist.version}"
 
 
 def _distribution(entry: EntryPoint) -> str | None:
-    return None if entry.dist is None else entry.dist.name
+    if entry.dist is None:
+        return None
+    return entry.dist.name

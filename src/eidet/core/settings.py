@@ -101,7 +101,9 @@ class Retention:
         which = f"{'/'.join(self.kinds) if self.kinds else 'all'} of {self.scope}"
         ends = {"keep": "for" if self.days is not None else "for good"}.get(self.then, "after")
         said = f"{self.then} {which} {ends}" + ("" if self.days is None else f" {self.days:g} days")
-        return f"{self.name} ({said})" if self.name else said
+        if self.name:
+            return f"{self.name} ({said})"
+        return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,4 +223,6 @@ def _read(default: Any, value: str) -> Any:
         raise ValueError(value)
     if isinstance(default, float):
         return float(value)
-    return int(value) if default is not None or value.isdigit() else value
+    if default is not None or value.isdigit():
+        return int(value)
+    return value

@@ -76,7 +76,9 @@ def check_place(place: Sequence[float]) -> Place:
 
 
 def _axis(place: Place, axis: int) -> float:
-    return place[axis] if axis < len(place) else 0.0
+    if axis < len(place):
+        return place[axis]
+    return 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +129,9 @@ class Where:
 
     def within(self, scope: Scope) -> Where:
         """The same filter, confined to a scope."""
-        return replace(self, scope=scope) if self.scope is None else Where(scope=scope, every=(self,))
+        if self.scope is None:
+            return replace(self, scope=scope)
+        return Where(scope=scope, every=(self,))
 
     @property
     def narrows(self) -> bool:
@@ -203,7 +207,9 @@ def _tidy_number(value: Any) -> float | int:
         raise BadInput(f"a range needs numbers, not {value!r}")
     if abs(value) < 2**63:
         return cast("float", value)
-    return math.inf if value > 0 else -math.inf
+    if value > 0:
+        return math.inf
+    return -math.inf
 
 
 def _tidy_conditions(value: Any) -> tuple[Condition, ...]:
@@ -270,7 +276,9 @@ def _flat(where: Where, join: str) -> tuple[Where, ...]:
     """The parts of a filter that does nothing but join them: a & b & c is one level, not two."""
     parts: tuple[Where, ...] = getattr(where, join)
     alone = Where(every=parts) if join == "every" else Where(some=parts)
-    return parts if parts and where == alone else (where,)
+    if parts and where == alone:
+        return parts
+    return (where,)
 
 
 def _check_depth(where: Where, left: int = DEEPEST) -> None:

@@ -71,7 +71,10 @@ def _questions(
         place = f"{where}, question {at}"
         said = table_in(given, place)
         category = _category(said.get("category"), place)
-        gold = [id for id in _evidence(texts_in(said, "evidence", place)) if id in records]
+        gold = []
+        for id in _evidence(texts_in(said, "evidence", place)):
+            if id in records:
+                gold.append(id)
         if category == "adversarial" or not gold:
             left_out["adversarial" if category == "adversarial" else "without gold"] += 1
             continue

@@ -62,7 +62,10 @@ def _cards(report: Report) -> str:
         f"all@{k}": f"all gold in {k}",
         "session-all@5": "all sessions in 5",
     }
-    shown = [_card(told, run.overall[name]) for name, told in names.items() if name in run.overall]
+    shown = []
+    for name, told in names.items():
+        if name in run.overall:
+            shown.append(_card(told, run.overall[name]))
     latency = f"p95 {run.latency['p95']:.1f}, p99 {run.latency['p99']:.1f}"
     shown.append(_plain_card("recall, p50", f"{run.latency['p50']:.2g} ms", latency))
     if run.tokens is not None:

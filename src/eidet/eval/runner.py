@@ -182,7 +182,10 @@ def _contexts(
         context = memory.context(
             question.text, scope=answer.scope, budget=budget, recipe=recipe, now=question.asked
         )
-        held = {record.id for record in context.records if record.scope == answer.scope}
+        held = set()
+        for record in context.records:
+            if record.scope == answer.scope:
+                held.add(record.id)
         gold = answer.question.gold
         yield Packed(tokens=context.tokens, gold=len(held.intersection(gold)) / len(gold))
 

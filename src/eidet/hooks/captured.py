@@ -72,7 +72,11 @@ class Captured:
         after = self._state(self.after, self.step_after, ended)
         links = {"state_before": before and before.id, "state_after": after and after.id}
         action = self._action(ended, {name: id for name, id in links.items() if id is not None})
-        return [draft for draft in (before, action, after) if draft is not None]
+        result = []
+        for draft in (before, action, after):
+            if draft is not None:
+                result.append(draft)
+        return result
 
     def _state(self, state: Mapping[str, Json] | None, step: int, at: float) -> Draft | None:
         if state is None:

@@ -171,7 +171,10 @@ class AdminNamespace:
         windows, today = self._windows, day_of(now)
         first = today + 1 - max(windows.days, windows.recent_days + windows.reference_days)
         self._parts.check_open()
-        rows = [row for row in self._parts.usage.tallies(scope, first) if row.day <= today]
+        rows = []
+        for row in self._parts.usage.tallies(scope, first):
+            if row.day <= today:
+                rows.append(row)
         reference, recent = split(rows, today, windows)
         quality = quality_of(row for row in rows if row.day > today - windows.days)
         return quality, drift(reference, recent, windows)
@@ -199,4 +202,6 @@ class AdminNamespace:
 
 
 def _place(scope: str | Scope | None) -> Scope | None:
-    return None if scope is None else Scope.of(scope)
+    if scope is None:
+        return None
+    return Scope.of(scope)

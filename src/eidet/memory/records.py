@@ -50,7 +50,9 @@ class Records:
 def alive(record: Record | None, now: float) -> Record | None:
     """The record, unless it has expired."""
     expired = record is not None and record.expires is not None and record.expires <= now
-    return None if expired else record
+    if expired:
+        return None
+    return record
 
 
 def make_conflict(id: str) -> Conflict:

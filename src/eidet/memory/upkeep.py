@@ -167,4 +167,6 @@ class UpkeepNamespace:
 
 
 def _place(scope: str | Scope | None) -> Scope | None:
-    return None if scope is None else Scope.of(scope)
+    if scope is None:
+        return None
+    return Scope.of(scope)

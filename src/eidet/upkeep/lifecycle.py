@@ -105,7 +105,9 @@ class Life:
             lease.give_back()
 
     def stats(self) -> dict[str, Any]:
-        return {} if self._worker is None else {"upkeep": self._worker.stats()}
+        if self._worker is None:
+            return {}
+        return {"upkeep": self._worker.stats()}
 
     def close(self) -> None:
         if self._worker is not None:

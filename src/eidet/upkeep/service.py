@@ -87,7 +87,10 @@ class Keeping:
             self._parts.flush()
         with self._turn:
             model = None if chore.llm is None else llm_of(chore.llm)
-            epoch = self._parts.store.head().epoch if dry_run else self._parts.binding.epoch
+            if dry_run:
+                epoch = self._parts.store.head().epoch
+            else:
+                epoch = self._parts.binding.epoch
             kept = self._archive(archive, dry_run=dry_run)
             return maintain(
                 self._needs(chosen, kept, model, now, epoch),
@@ -253,7 +256,9 @@ class Keeping:
 
 def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:
     """What is hardly longer than its gist is shown as it is: its original would take more than it saves."""
-    return text if len(text) <= CHARS_A_TOKEN * tokens else gist(text, embed, tokens)
+    if len(text) <= CHARS_A_TOKEN * tokens:
+        return text
+    return gist(text, embed, tokens)
 
 
 def _request(ask: Ask, settings: Upkeep) -> Request:

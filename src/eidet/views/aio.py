@@ -31,7 +31,9 @@ class AsyncView(Hopping[V]):
 
 
 def _first(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    return args[0] if args else next(iter(kwargs.values()), None)
+    if args:
+        return args[0]
+    return next(iter(kwargs.values()), None)
 
 
 async def _embed_said(threads: Threads, _core: object, *args: Any, **kwargs: Any) -> None:
@@ -74,7 +76,9 @@ class _Awaited(Generic[V, T]):
     @overload
     def __get__(self, view: AsyncView[V], owner: type) -> Coroutine[Any, Any, T]: ...
     def __get__(self, view: AsyncView[V] | None, owner: type) -> Self | Coroutine[Any, Any, T]:
-        return self if view is None else self._get(view)
+        if view is None:
+            return self
+        return self._get(view)
 
 
 class _Plain(Generic[V, T]):
@@ -93,7 +97,9 @@ class _Plain(Generic[V, T]):
     @overload
     def __get__(self, view: AsyncView[V], owner: type) -> T: ...
     def __get__(self, view: AsyncView[V] | None, owner: type) -> Self | T:
-        return self if view is None else self._get(view)
+        if view is None:
+            return self
+        return self._get(view)
 
 
 def _getter(prop: Callable[[V], T]) -> Callable[[V], T]:

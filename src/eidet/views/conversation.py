@@ -119,7 +119,10 @@ class Conversation:
     ) -> list[Record]:
         """The same as records of the memory."""
         asked = narrow_filter(where, since=since, until=until)
-        parts = [part for part in (asked, filter_by_roles(roles)) if part is not None]
+        parts = []
+        for part in (asked, filter_by_roles(roles)):
+            if part is not None:
+                parts.append(part)
         return self._log.shown(*parts).newest(how_many(limit), check_offset(offset))
 
     def get(self, id: str) -> Record | None:
@@ -166,7 +169,10 @@ class Conversation:
         whole = self._log.whole()
         while True:
             read = whole.newest(None if most is None else page)
-            found = [message for message in map(message_of, read) if has(message, wanted)]
+            found = []
+            for message in map(message_of, read):
+                if has(message, wanted):
+                    found.append(message)
             if most is None or len(found) >= most or len(read) < page:
                 if most is None:
                     return found

@@ -208,7 +208,11 @@ def _check_experience(
         "success": success,
         "lessons": [clean_text(lesson, "a lesson") for lesson in lessons],
     }
-    return {name: value for name, value in data.items() if value not in (None, [])}
+    result = {}
+    for name, value in data.items():
+        if value not in (None, []):
+            result[name] = value
+    return result
 
 
 def _experience_as_text(data: Mapping[str, Json]) -> str:

@@ -143,7 +143,11 @@ class Semantic:
         hits = Recall.of(parts).answer(asked) if text.strip() else ()
         row = array("f", pack_rows(embed_checked(parts.embedder, [text]))[0] if hits else b"")
         near = {hit.id: _nearest(hit.record, row) for hit in hits}
-        return {id: cosine for id, cosine in near.items() if cosine >= threshold}
+        result = {}
+        for id, cosine in near.items():
+            if cosine >= threshold:
+                result[id] = cosine
+        return result
 
     def all(self, limit: int = 100, *, offset: int = 0, order: str = "-importance") -> list[Record]:
         """The facts, by a field of theirs; a leading '-' means descending."""

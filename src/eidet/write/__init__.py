@@ -68,7 +68,9 @@ class WritePath:
         watch = self._parts.tombstones.over_said(records, again=again)
         stored = put_records(self._parts, records, now=now, unique=not keep, watch=watch)
         self._life.count_insertions(len(stored))
-        return stored[0] if single else stored
+        if single:
+            return stored[0]
+        return stored
 
     def revise(
         self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None

@@ -92,4 +92,6 @@ def analyse_record(record: Record, vector: bytes | None, width: int, analyzer: A
 
 def _add_speaker(record: Record, unit: str) -> str:
     """The text whose words are indexed: who spoke is part of it."""
-    return f"{record.who}: {unit}" if record.who else unit
+    if record.who:
+        return f"{record.who}: {unit}"
+    return unit

@@ -55,7 +55,9 @@ def text_said(details: Mapping[str, Any]) -> list[str]:
     """The text that details alone will be embedded as: their own, or the one their data tells."""
     if isinstance(details.get("text"), str):
         return _units(details["text"])
-    return [] if details.get("data") is None else _units(describe_data(clean_json(details["data"], "data")))
+    if details.get("data") is None:
+        return []
+    return _units(describe_data(clean_json(details["data"], "data")))
 
 
 def _units(text: str) -> list[str]:
@@ -97,7 +99,9 @@ def _from_dict(given: Mapping[str, Any]) -> Draft:
         texts = [part.get("text") for part in content if isinstance(part, Mapping)]
         known["content"] = "\n".join(text for text in texts if isinstance(text, str))
     draft = _from_message(Message(**known))
-    return replace(draft, data={**draft.data, **kept}) if kept else draft
+    if kept:
+        return replace(draft, data={**draft.data, **kept})
+    return draft
 
 
 def _from_message(message: Message) -> Draft:
@@ -122,9 +126,15 @@ def _from_message(message: Message) -> Draft:
 def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
     """The record a draft describes, without vector and terms; a clear error where it cannot be one."""
     data = None if draft.data is None else clean_json(draft.data, "data")
-    occurred = now if draft.occurred is None else moment(draft.occurred, "occurred")
+    if draft.occurred is None:
+        occurred = now
+    else:
+        occurred = moment(draft.occurred, "occurred")
     ttl = None if draft.ttl is None else check_ttl(draft.ttl)
-    expires = _ends(ttl, now) if draft.expires is None else _expires(draft.expires, now)
+    if draft.expires is None:
+        expires = _ends(ttl, now)
+    else:
+        expires = _expires(draft.expires, now)
     state = NO_STATE if ttl is None else State(ttl=ttl)
     if draft.pinned is not None and check_pinned(draft.pinned):
         state, expires = pin_state(state, expires, now), None
@@ -157,7 +167,9 @@ def _id(draft: Draft, now: float) -> str:
         raise BadInput("give an id or a key, not both")
     if draft.key is not None:
         return key_id(clean_text(draft.key, "key"))
-    return new_id(now) if draft.id is None else check_id(draft.id)
+    if draft.id is None:
+        return new_id(now)
+    return check_id(draft.id)
 
 
 def check_id(id: str) -> str:
@@ -248,7 +260,10 @@ def _ends(ttl: float | None, now: float) -> float | None:
 
 
 def _expires(expires: Moment | timedelta, now: float) -> float:
-    end = now + expires.total_seconds() if isinstance(expires, timedelta) else moment(expires, "expires")
+    if isinstance(expires, timedelta):
+        end = now + expires.total_seconds()
+    else:
+        end = moment(expires, "expires")
     if end <= now:
         raise BadInput("expires is in the past: the memory would be gone at once")
     return moment(end, "expires")

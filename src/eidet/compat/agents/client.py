@@ -91,7 +91,10 @@ class AnthropicClient:
 
     def create(self, **body: Any) -> Response:
         """Posts the body (model, max_tokens, messages, system, tools …) and reads the answer."""
-        asked = {name: value for name, value in body.items() if value is not None}
+        asked = {}
+        for name, value in body.items():
+            if value is not None:
+                asked[name] = value
         answer = self._http.post(asked, self._http.deadline()).json
         content = None
         if isinstance(answer, Mapping):

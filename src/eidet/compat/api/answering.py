@@ -101,4 +101,6 @@ class TierReader:
             return stamp
         changes = self._store().changes(self._scope, stamp.seq, 1)
         same = changes.head.epoch == stamp.epoch and stamp.seq >= changes.pruned
-        return changes.head if same and not changes.entries and not changes.gone else None
+        if same and not changes.entries and not changes.gone:
+            return changes.head
+        return None

@@ -42,7 +42,11 @@ class Similarity:
             vector = look.vector_of(state_as_text(self.state))
         else:
             vector = self.vector
-        return [one for one in look.nearest(vector, where, k) if one.score >= self.least]
+        result = []
+        for one in look.nearest(vector, where, k):
+            if one.score >= self.least:
+                result.append(one)
+        return result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +69,11 @@ class Content:
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         hits = look.about(self.text, where, k)
-        return [Scored(hit.record, hit.score) for hit in hits if hit.score >= self.least]
+        result = []
+        for hit in hits:
+            if hit.score >= self.least:
+                result.append(Scored(hit.record, hit.score))
+        return result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +147,10 @@ class Narrative:
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         centre = look.get(self.memory_id)
         same, earlier, later = _around(centre)
-        beside = [r for r in look.find(both(where, same), order="seq") if r.id != centre.id]
+        beside = []
+        for r in look.find(both(where, same), order="seq"):
+            if r.id != centre.id:
+                beside.append(r)
         here = sorted([*beside, centre], key=_moment)
         at = next(i for i, record in enumerate(here) if record.id == centre.id)
         by = "occurred"

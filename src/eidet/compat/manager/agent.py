@@ -104,7 +104,10 @@ class Agent:
 
     def _before(self, message: Message, context: ConversationContext) -> list[Message]:
         """What was said right before the message, which may be in the history already."""
-        found = [said for said in context.history.last(self._turns + 1) if said.content]
+        found = []
+        for said in context.history.last(self._turns + 1):
+            if said.content:
+                found.append(said)
         if found and (found[-1].role, found[-1].content) == (message.role, message.content):
             found.pop()
         return found[max(len(found) - self._turns, 0) :]

@@ -146,7 +146,7 @@ BUILT_IN = {
     "sentence-transformers": "sentence_transformers:SentenceTransformers",
     "fastembed": "fastembed:FastEmbed",
     "minilm": "minilm:MiniLM",
-    "joined": "joined:Joined.named",
+    "joined": "joined:Joined.from_names",
 }
 
 

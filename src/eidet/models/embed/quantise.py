@@ -16,7 +16,10 @@ MOST: Final = 64  # vectors of one record; the best one counts
 def pack_vector(vector: object, width: int) -> bytes:
     """A vector given by a caller (numbers, an array, or bytes of float32), or several, checked."""
     try:
-        rows = np.frombuffer(vector, np.float32) if isinstance(vector, bytes) else _numbers(vector)
+        if isinstance(vector, bytes):
+            rows = np.frombuffer(vector, np.float32)
+        else:
+            rows = _numbers(vector)
     except (TypeError, ValueError) as bad:
         raise BadInput(f"a vector is a sequence of {width} numbers: {bad}") from None
     if isinstance(vector, bytes) and len(rows) > width and len(rows) % width == 0:
@@ -73,7 +76,9 @@ def dequantise(vector: bytes, level: int, width: int) -> bytes:
     count = _count(vector, level, width)
     if not count:
         return vector
-    return _dequantise_int8(vector, count, width) if level == 1 else _dequantise_bits(vector, width)
+    if level == 1:
+        return _dequantise_int8(vector, count, width)
+    return _dequantise_bits(vector, width)
 
 
 def all_raised(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> list[bytes | None]:
@@ -84,11 +89,10 @@ def all_raised(vectors: Sequence[bytes | None], levels: Sequence[int], width: in
         for at, (vector, level) in enumerate(zip(vectors, levels, strict=True))
         if level >= 2 and vector is not None and len(vector) == 1 + size and vector[:1] == _BITS
     }
-    rows = (
-        _dequantise_bits(_BITS + b"".join((vectors[at] or b"")[1:] for at in sorted(one)), width)
-        if one
-        else b""
-    )
+    if one:
+        rows = _dequantise_bits(_BITS + b"".join((vectors[at] or b"")[1:] for at in sorted(one)), width)
+    else:
+        rows = b""
     parts = (rows[at : at + 4 * width] for at in range(0, len(rows), 4 * width))
     return [
         next(parts) if at in one else vector and dequantise(vector, level, width)
@@ -121,7 +125,9 @@ def _count(vector: bytes, level: int, width: int) -> int:
     """The number of lowered vectors; 0 for bytes that were not lowered."""
     sign, size = (_INT8, 4 + width) if level == 1 else (_BITS, -(-width // 8))
     body = len(vector) - 1
-    return body // size if level > 0 and vector[:1] == sign and body > 0 and body % size == 0 else 0
+    if level > 0 and vector[:1] == sign and body > 0 and body % size == 0:
+        return body // size
+    return 0
 
 
 def first_rows(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> Vectors:

@@ -68,7 +68,9 @@ class Cached:
 
     def health(self) -> dict[str, Any]:
         """That of the embedder, where it tells any."""
-        return dict(self._embedder.health()) if isinstance(self._embedder, HasHealth) else {}
+        if isinstance(self._embedder, HasHealth):
+            return dict(self._embedder.health())
+        return {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         digests = [_digest(text) for text in texts]
@@ -105,7 +107,9 @@ class Cached:
 
     def cache_files(self) -> list[Path]:
         """The SQLite file and its write-ahead log, where they exist."""
-        return [] if self._disk is None else self._disk.files()
+        if self._disk is None:
+            return []
+        return self._disk.files()
 
     def close(self) -> None:
         """Closes the file, if there is one; the cache may be used on and opens it again."""

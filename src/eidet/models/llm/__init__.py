@@ -132,7 +132,9 @@ def llm_of(
         return Resting(http_llm_of(thing, key=key, timeout=timeout, headers=headers, environment=environment))
     if isinstance(thing, type):
         raise Misconfigured(f"LLM {thing.__name__} is a class; give an instance: {thing.__name__}()")
-    return thing if _is_llm(thing) else Resting(adapt(thing, timeout=timeout))
+    if _is_llm(thing):
+        return thing
+    return Resting(adapt(thing, timeout=timeout))
 
 
 def _is_llm(thing: Any) -> TypeGuard[LLM]:

@@ -111,7 +111,9 @@ def _argument(request: Request, takes: Takes) -> Any:
     system = add_instruction(request)
     if takes == "messages":
         turns = [{"role": turn.role, "content": turn.text} for turn in request.turns]
-        return [{"role": "system", "content": system}, *turns] if system else turns
+        if system:
+            return [{"role": "system", "content": system}, *turns]
+        return turns
     said = [f"{turn.role}: {turn.text}" for turn in request.before]
     return "\n\n".join(part for part in (system, *said, request.prompt) if part)
 
@@ -129,4 +131,6 @@ def _guess_argument(function: Any) -> Takes:
     if first.name == "request" or first.annotation in (Request, "Request"):
         return "request"
     lists = ("list", "sequence", "iterable")
-    return "messages" if first.name == "messages" or annotation.startswith(lists) else "prompt"
+    if first.name == "messages" or annotation.startswith(lists):
+        return "messages"
+    return "prompt"

@@ -55,13 +55,18 @@ def _wrong_with(part: Any) -> str:
         return f"no type is called {', '.join(unknown)}; there are {', '.join(TYPES)}"
     if not isinstance(part.get("properties", {}), Mapping):
         return "properties is a dict of schemas"
-    lists = [word for word in ("required", "enum") if not isinstance(part.get(word, []), list | tuple)]
+    lists = []
+    for word in ("required", "enum"):
+        if not isinstance(part.get(word, []), list | tuple):
+            lists.append(word)
     numbers = [
         word for word in ("minimum", "maximum", "minItems", "maxItems") if _no_number(part.get(word, 0))
     ]
     if lists:
         return f"{lists[0]} is a list"
-    return f"{numbers[0]} is a number" if numbers else ""
+    if numbers:
+        return f"{numbers[0]} is a number"
+    return ""
 
 
 def _no_number(value: Json) -> bool:
@@ -70,7 +75,9 @@ def _no_number(value: Json) -> bool:
 
 def _types(part: Mapping[str, Json]) -> list[str]:
     given = part.get("type", [])
-    return list(given) if isinstance(given, list | tuple) else [given]
+    if isinstance(given, list | tuple):
+        return list(given)
+    return [given]
 
 
 def misfit(value: Json, schema: Mapping[str, Json], path: str = "$") -> str:
@@ -136,7 +143,9 @@ def _same(one: Json, other: Json) -> bool:
 
 def _shorten(value: Json) -> str:
     text = dump_json(value)
-    return text if len(text) <= 80 else text[:79] + "…"
+    if len(text) <= 80:
+        return text
+    return text[:79] + "…"
 
 
 def is_closed(schema: Json) -> bool:

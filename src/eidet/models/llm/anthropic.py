@@ -24,7 +24,9 @@ class Anthropic:
     home = "https://api.anthropic.com"
 
     def path(self, url: str, /) -> str:
-        return "/messages" if url.rstrip("/").endswith("/v1") else "/v1/messages"
+        if url.rstrip("/").endswith("/v1"):
+            return "/messages"
+        return "/v1/messages"
 
     def headers(self, key: str | None) -> dict[str, str]:
         return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
@@ -44,11 +46,16 @@ class Anthropic:
         return body | (_tool(request) if native else {})
 
     def culprits(self, words: str) -> list[str]:
-        return [TEMPERATURE] if "temperature" in words else []
+        if "temperature" in words:
+            return [TEMPERATURE]
+        return []
 
     def answer(self, body: Any) -> Answer:
         blocks = body["content"]
-        calls = [block["input"] for block in blocks if block.get("type") == "tool_use"]
+        calls = []
+        for block in blocks:
+            if block.get("type") == "tool_use":
+                calls.append(block["input"])
         texts = [block["text"] for block in blocks if block.get("type") == "text"]
         usage = body.get("usage")
         return Answer(

@@ -108,7 +108,9 @@ def _fit_answer(llm: LLM, request: Request, answer: Answer, book: Ledger) -> Ans
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+    if one is None or other is None:
+        return None
+    return one + other
 
 
 def _repair(request: Request, answer: Answer, wrong: str) -> Request:

@@ -61,7 +61,9 @@ class CallTotals:
     @property
     def cost(self) -> float | None:
         """What the answers cost; None as soon as one of them has no known price or token count."""
-        return None if self.unpriced else self.priced
+        if self.unpriced:
+            return None
+        return self.priced
 
     def plus(self, other: CallTotals) -> CallTotals:
         causes = sorted(self.failures.keys() | other.failures.keys())

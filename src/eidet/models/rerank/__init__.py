@@ -39,7 +39,9 @@ def score_checked(reranker: Reranker, query: str, texts: Sequence[str]) -> list[
     """What the reranker answers, after number and range of the scores were verified."""
     if isinstance(texts, str):
         raise BadInput("reranking takes a list of texts; wrap a single text: [text]")
-    return check_scores(reranker.name, texts, reranker.scores(query, texts)) if texts else []
+    if texts:
+        return check_scores(reranker.name, texts, reranker.scores(query, texts))
+    return []
 
 
 def check_scores(name: str, texts: Sequence[str], answer: Any) -> list[float]:

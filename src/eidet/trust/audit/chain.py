@@ -76,14 +76,20 @@ class AuditEntry:
     @staticmethod
     def of(said: Mapping[str, Any]) -> AuditEntry:
         known = {name: said[name] for name in _KNOWN if name in said}
-        rest = {name: value for name, value in said.items() if name not in _KNOWN}
+        rest = {}
+        for name, value in said.items():
+            if name not in _KNOWN:
+                rest[name] = value
         return AuditEntry(**{**known, "ids": tuple(said.get("ids", ()))}, details=rest)
 
     @property
     def json(self) -> dict[str, Json]:
         """As the line has it."""
         said = {name: getattr(self, name) for name in _KNOWN if name != "hash"}
-        told = {name: value for name, value in said.items() if value is not None and value != ()}
+        told = {}
+        for name, value in said.items():
+            if value is not None and value != ():
+                told[name] = value
         ids = {"ids": list(self.ids)} if self.ids else {}
         return {**told, **ids, **self.details, "hash": self.hash}
 
@@ -93,7 +99,9 @@ _KNOWN: Final = ("n", "at", "verb", "scope", "ids", "count", "by", "source", "wh
 
 def digest(body: bytes, before: str, key: bytes | None) -> str:
     said = before.encode() + body
-    return sha256(said).hexdigest() if key is None else hmac.digest(key, said, "sha256").hex()
+    if key is None:
+        return sha256(said).hexdigest()
+    return hmac.digest(key, said, "sha256").hex()
 
 
 def chain_events(
@@ -130,7 +138,9 @@ def encode_line(said: Mapping[str, Json]) -> bytes:
 def parts_of(line: bytes) -> tuple[bytes, str] | None:
     """What the hash is of, and the hash; None if the line (without its end) is no entry."""
     found = _END.fullmatch(line, max(len(line) - _END_BYTES, 0))
-    return None if found is None else (line[:-_END_BYTES], found[1].decode())
+    if found is None:
+        return None
+    return (line[:-_END_BYTES], found[1].decode())
 
 
 def read_entry(line: bytes) -> dict[str, Any] | None:
@@ -139,7 +149,9 @@ def read_entry(line: bytes) -> dict[str, Any] | None:
         said = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return said if isinstance(said, dict) and _is_entry(said) else None
+    if isinstance(said, dict) and _is_entry(said):
+        return said
+    return None
 
 
 def _is_entry(said: Mapping[str, Any]) -> bool:
@@ -150,7 +162,9 @@ def _is_entry(said: Mapping[str, Any]) -> bool:
 
 def print_of(key: bytes | None) -> str | None:
     """What tells one key from another without giving it away."""
-    return None if key is None else hmac.digest(key, b"eidet audit key", "sha256").hex()[:16]
+    if key is None:
+        return None
+    return hmac.digest(key, b"eidet audit key", "sha256").hex()[:16]
 
 
 def head_of(tail: Tail, key: bytes | None) -> AuditHead:

@@ -96,7 +96,9 @@ def _list_fields(where: Where) -> set[str]:
 def writer(records: Sequence[Record]) -> str | None:
     """The agent that all are of, as history says of a creation, unless it is known who acts."""
     agents = {record.agent for record in records}
-    return agents.pop() if len(agents) == 1 and acts().by is None else None
+    if len(agents) == 1 and acts().by is None:
+        return agents.pop()
+    return None
 
 
 def flag_records(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
@@ -121,7 +123,9 @@ def flag_records(log: AuditLog, records: Sequence[Record], by: str | None) -> Fl
 def _flags(flags: object) -> list[str]:
     if not isinstance(flags, list | tuple | set | frozenset) or not all(isinstance(f, str) for f in flags):
         raise Misconfigured(f"the check of an audit must return a list of flags, not {flags!r}")
-    return sorted(flags) if isinstance(flags, set | frozenset) else list(flags)
+    if isinstance(flags, set | frozenset):
+        return sorted(flags)
+    return list(flags)
 
 
 def _content(records: Sequence[Record]) -> list[Json]:

@@ -89,7 +89,11 @@ class AuditLog:
             "source": actor.source or self._source,
             "why": actor.why,
         }
-        return {name: value for name, value in ordered.items() if value is not None and value != {}}
+        result = {}
+        for name, value in ordered.items():
+            if value is not None and value != {}:
+                result[name] = value
+        return result
 
     def append(self, events: Sequence[Mapping[str, Json]]) -> list[int]:
         """Entries for all events, in one piece; their numbers. `Unavailable` if that is not possible."""

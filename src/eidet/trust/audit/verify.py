@@ -156,7 +156,10 @@ def _check_heads(walk: _Walk, beside: AuditHead | None, outside: AuditHead | Non
 
 def _out_of_place(n: int, expected: int) -> str:
     if n > expected:
-        gone = f"{expected} is" if n == expected + 1 else f"{expected} to {n - 1} are"
+        if n == expected + 1:
+            gone = f"{expected} is"
+        else:
+            gone = f"{expected} to {n - 1} are"
         return f"entry {n} stands where {expected} should: {gone} missing or out of order"
     return f"entry {n} stands where {expected} should: it was inserted, doubled or out of order"
 

@@ -155,7 +155,10 @@ class Eraser:
         """What would go; nothing is changed, and nobody who writes has to wait."""
         store = self._parts.store
         doom = doom_of(verbs.StoreReader(store), wish, self._marker(), _Words(self._life), ())
-        count = verbs.count(store, wish.where) if wish.wholesale else len(doom.asked)
+        if wish.wholesale:
+            count = verbs.count(store, wish.where)
+        else:
+            count = len(doom.asked)
         return Preview(
             count=count,
             asked=doom.asked,
@@ -213,7 +216,10 @@ class Eraser:
 
     def _signer(self, key: object) -> Signer:
         store = self._parts.store
-        chosen = key if key is not None else self._parts.settings.receipt_key
+        if key is not None:
+            chosen = key
+        else:
+            chosen = self._parts.settings.receipt_key
         signer = Signer(secret_of(store, "receipts"), chosen)
         if signer.private is not None:
             known = (verbs.get_setting(store, KEYS) or "").split()

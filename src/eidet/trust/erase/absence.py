@@ -143,12 +143,17 @@ def _in_store(search: Search, sought: Sought) -> None:
 
 
 def _says(sought: Sought) -> Callable[[str], bool]:
-    wanted = [folded(text) for text in (sought.text, _json(sought.data)) if text]
+    wanted = []
+    for text in (sought.text, _json(sought.data)):
+        if text:
+            wanted.append(folded(text))
     return lambda said: any(text in folded(said) for text in wanted if text)
 
 
 def _json(data: Json) -> str | None:
-    return None if data is None else dump_json(data)
+    if data is None:
+        return None
+    return dump_json(data)
 
 
 def _join_words(record: Record) -> str:
@@ -173,7 +178,10 @@ def _is_there(search: Search, record: Record, sought: Sought) -> bool:
 
 def _history(search: Search, scope: str, id: str) -> str:
     """What history tells of the content of a record."""
-    told = [event.before for event in search.parts.store.history(scope, id) if event.before]
+    told = []
+    for event in search.parts.store.history(scope, id):
+        if event.before:
+            told.append(event.before)
     return "\n".join(map(dump_json, told))
 
 
@@ -216,7 +224,10 @@ def _in_files(search: Search, sought: Sought) -> None:
     ):
         search.note(f"{name}, bytes", len(files), [file.name for file in files if count_in(file, forms)])
     says = _says(sought)
-    packed = [file.name for file in copies if any(map(says, originals_in(file)))]
+    packed = []
+    for file in copies:
+        if any(map(says, originals_in(file))):
+            packed.append(file.name)
     search.note("copies of older schemas, compressed", len(copies), packed)
 
 

@@ -34,7 +34,9 @@ def remake_record(
         if made is None:
             return None
         new = made
-    return None if _tells(new, gone.values()) else new
+    if _tells(new, gone.values()):
+        return None
+    return new
 
 
 def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
@@ -62,7 +64,10 @@ def _from_the_rest(
     if old.kind is Kind.EPISODE and left:
         return remake(old.but(derived_from=rest), left)
     if old.kind is Kind.FACT and old.state.worded_by == "rules":
-        saying = [source for source in left if _says(news.get(source.id, source), old.whole.text)]
+        saying = []
+        for source in left:
+            if _says(news.get(source.id, source), old.whole.text):
+                saying.append(source)
         if len(saying) >= FEWEST_SAYING:
             return old.but(derived_from=tuple(source.id for source in saying))
     return None

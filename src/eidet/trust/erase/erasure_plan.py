@@ -110,7 +110,10 @@ def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:
     """Other records of the scope that say the very same, and those that only echo one of these."""
     if not wish.entombs or wish.ends:
         return
-    telling = [record for record in doom.asked if marker.of_record(record) is not None]
+    telling = []
+    for record in doom.asked:
+        if marker.of_record(record) is not None:
+            telling.append(record)
     doom.copies = [slim(record) for record in look.twins(telling)] if telling else []
     if wish.echoes and doom.asked:
         ids = [record.id for record in doom.asked]
@@ -122,7 +125,10 @@ def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:
 def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
     """Until nothing more follows: what is made of something that changed or went may change or go itself."""
     known = {(record.scope, record.id) for record in doom.gone}
-    derived = [record for record in look.derived(wish.scope) if (record.scope, record.id) not in known]
+    derived = []
+    for record in look.derived(wish.scope):
+        if (record.scope, record.id) not in known:
+            derived.append(record)
     absorbed = chain.from_iterable(map(absorbed_in, derived))
     doom.parts = [part for part in absorbed if wish.where.matches(part)]
     said = {(r.scope, r.id): r.whole.text for r in (*doom.gone, *doom.parts)}
@@ -151,7 +157,10 @@ def _follow(
         sources = {(old.scope, id) for id in old.derived_from}
         if not sources & stale:
             continue
-        gone = {id: said[old.scope, id] for id in old.derived_from if (old.scope, id) in said}
+        gone = {}
+        for id in old.derived_from:
+            if (old.scope, id) in said:
+                gone[id] = said[old.scope, id]
         now = {id: new for (scope, id), (_, new) in news.items() if scope == old.scope}
         new = remake_record(old, gone, now, look, remake)
         if new is None:

@@ -17,7 +17,9 @@ from ...store.sql.raw_file import read_packed_originals
 def path_of(store: Store) -> Path | None:
     """The file of a store that is one."""
     path = getattr(store, "path", None)
-    return None if path is None else Path(path)
+    if path is None:
+        return None
+    return Path(path)
 
 
 def store_files(store: Store) -> list[Path]:
@@ -30,13 +32,17 @@ def sidecars(store: Store) -> list[Path]:
     """The cache files of the index, and what an interrupted writer left of one."""
     path = path_of(store)
     folder = None if path is None else Path(f"{path}-index")
-    return sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
+    if folder is not None and folder.is_dir():
+        return sorted(folder.iterdir())
+    return []
 
 
 def schema_copies(store: Store) -> list[Path]:
     """Copies of the file that were made before its tables were changed."""
     path = path_of(store)
-    return [] if path is None else sorted(path.parent.glob(f"{_literally(path.name)}.schema-*"))
+    if path is None:
+        return []
+    return sorted(path.parent.glob(f"{_literally(path.name)}.schema-*"))
 
 
 def _literally(name: str) -> str:

@@ -157,7 +157,9 @@ def guard_record(record: Record, guard: Guard, pending: Pending) -> Record:
     state = with_more_classes(guard_state(record.state, guard, pending, labels), labels)
     if all(kept[name] == given[name] for name in (*TEXTS, "data")):
         same = kept["meta"] == given["meta"] and state == record.state
-        return record if same else record.but(meta=kept["meta"], state=state)
+        if same:
+            return record
+        return record.but(meta=kept["meta"], state=state)
     return whole.but(**kept, state=state, vector=None, terms=b"", level=0, original=None)
 
 
@@ -166,16 +168,20 @@ def guard_state(state: State, guard: Guard, pending: Pending, labels: set[str]) 
     if state is NO_STATE:
         return state
     marks = {name: getattr(state, name) for name in ("pinned", "hold", "quarantine", "reviewed")}
-    kept = {
-        name: _guard_mark(mark, guard, pending, labels) for name, mark in marks.items() if mark is not None
-    }
+    kept = {}
+    for name, mark in marks.items():
+        if mark is not None:
+            kept[name] = _guard_mark(mark, guard, pending, labels)
     parts = tuple(_guard_part(part, guard, pending, labels) for part in state.merged)
     return state.but(**kept, merged=parts)
 
 
 def _guard_mark(mark: Any, guard: Guard, pending: Pending, labels: set[str]) -> Any:
     said = {name: getattr(mark, name, None) for name in ("by", "because")}
-    kept = {name: guard.text(value, pending, labels) for name, value in said.items() if value is not None}
+    kept = {}
+    for name, value in said.items():
+        if value is not None:
+            kept[name] = guard.text(value, pending, labels)
     return replace(mark, **kept)
 
 
@@ -199,7 +205,9 @@ def with_classes(records: list[Record], pending: Pending) -> list[Record]:
 
 def with_more_classes(state: State, labels: set[str]) -> State:
     """Classes that it was labelled with before stay."""
-    return state if labels.issubset(state.pii) else state.but(pii=tuple(sorted(labels.union(state.pii))))
+    if labels.issubset(state.pii):
+        return state
+    return state.but(pii=tuple(sorted(labels.union(state.pii))))
 
 
 def guard_where(where: Where, guard: Guard) -> Where:

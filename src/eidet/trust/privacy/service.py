@@ -97,7 +97,10 @@ class Guarding:
         A next version of a memory in quarantine (`there` are those that exist) stays in it.
         """
         records = with_classes(records, pending)
-        aside = {record.id for record in there if record is not None and record.trust == "quarantined"}
+        aside = set()
+        for record in there:
+            if record is not None and record.trust == "quarantined":
+                aside.add(record.id)
         if self._scan != "off" or self._parts.settings.echo_guard or aside:
             records = [self._check_record(record, now, aside) for record in records]
         self.pseudonyms.keep(pending)
@@ -117,12 +120,16 @@ class Guarding:
         above = (
             self._above is not None and record.state.poison is not None and score_of(record) >= self._above
         )
-        return set_aside(record, now) if above or record.id in aside else record
+        if above or record.id in aside:
+            return set_aside(record, now)
+        return record
 
     def _find_echo(self, record: Record) -> Record | None:
         """The memory that a text only repeats, if the echo guard noticed that."""
         id = record.state.echo_of if self._parts.settings.echo_guard else None
-        return self._parts.store.read(record.scope, [id])[0] if id is not None else None
+        if id is not None:
+            return self._parts.store.read(record.scope, [id])[0]
+        return None
 
     def check_loaded(self, records: Iterable[Record], now: float) -> Iterator[Record]:
         """Records of an export or an archive, as if they were remembered now; what was approved stays so."""
@@ -134,7 +141,10 @@ class Guarding:
 
     def _check_batch(self, batch: list[Record], now: float) -> list[Record]:
         pending, guard = Pending(), self._guard
-        kept = batch if guard is None else [guard_record(record, guard, pending) for record in batch]
+        if guard is None:
+            kept = batch
+        else:
+            kept = [guard_record(record, guard, pending) for record in batch]
         pairs = enumerate(zip(kept, batch, strict=True))
         bare = [at for at, (new, old) in pairs if new.vector is None and old.vector is not None]
         for at, ready in zip(bare, Ingest.of(self._parts).derive([kept[at] for at in bare]), strict=True):
@@ -145,9 +155,15 @@ class Guarding:
 
     def texts(self, what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> list[str]:
         """The texts that `remember` will embed for what is given, as they will be kept."""
-        told = {name: value for name, value in said.items() if value is not None}
+        told = {}
+        for name, value in said.items():
+            if value is not None:
+                told[name] = value
         drafts, _ = self.drafts(drafts_of(what, {n: v for n, v in told.items() if n in _SAID})[0])
-        texts = [draft.text for draft in drafts if draft.vector is None and isinstance(draft.text, str)]
+        texts = []
+        for draft in drafts:
+            if draft.vector is None and isinstance(draft.text, str):
+                texts.append(draft.text)
         return list(chain.from_iterable(map(units_of, texts)))
 
     def texts_of_changes(self, changes: Mapping[str, Any]) -> list[str]:
@@ -165,12 +181,16 @@ class Guarding:
 
     def query(self, text: str) -> str:
         """A question as it is asked: pseudonyms for values, which are not kept."""
-        return text if self._asking is None else self._asking.text(text, Pending(), set())
+        if self._asking is None:
+            return text
+        return self._asking.text(text, Pending(), set())
 
     def guard_filter(self, where: Where | None) -> Where | None:
         """A filter in the words of the records."""
         check_filter(where)
-        return where if where is None or self._asking is None else guard_where(where, self._asking)
+        if where is None or self._asking is None:
+            return where
+        return guard_where(where, self._asking)
 
     def filter_visible(self, where: Where | None) -> Where:
         """The same, without what is in quarantine unless the filter asks for that."""
@@ -208,4 +228,6 @@ def with_guard(settings: Settings, guard: object, vault: str | Path | None) -> S
     threshold_of(settings.quarantine_above)
     if guard is not None:
         settings = replace(settings, guard=guard)
-    return settings if vault is None else replace(settings, vault=vault)
+    if vault is None:
+        return settings
+    return replace(settings, vault=vault)

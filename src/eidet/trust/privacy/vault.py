@@ -88,7 +88,10 @@ class VaultFile:
         if not values:
             return
         with self._lock_connection() as file, file:
-            missing = [token for token in values if self._row(file, token) is None]
+            missing = []
+            for token in values:
+                if self._row(file, token) is None:
+                    missing.append(token)
             file.executemany(
                 "INSERT OR IGNORE INTO sealed VALUES (?, ?)",
                 [(token, self._encrypt(token, values[token])) for token in missing],
