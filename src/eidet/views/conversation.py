@@ -123,7 +123,7 @@ class Conversation:
         for part in (asked, filter_by_roles(roles)):
             if part is not None:
                 parts.append(part)
-        return self._log.shown(*parts).newest(how_many(limit), check_offset(offset))
+        return self._log.after_summary(*parts).newest(how_many(limit), check_offset(offset))
 
     def get(self, id: str) -> Record | None:
         """A message of this session by the id it was added with, or by that of its record."""
@@ -147,7 +147,7 @@ class Conversation:
         if check_tokens(max_tokens):
             page = PAGE
         while True:
-            found = self._log.shown().newest(page)
+            found = self._log.after_summary().newest(page)
             fitting = that_fit([message_of(record) for record in found], max_tokens, count)
             if len(fitting) < len(found) or len(found) < page:
                 return fitting
@@ -181,7 +181,7 @@ class Conversation:
 
     def count(self) -> int:
         """How many messages the log shows."""
-        return self._memory.count(self._log.shown().where, scope=self._scope)
+        return self._memory.count(self._log.after_summary().where, scope=self._scope)
 
     def __len__(self) -> int:
         return self.count()
@@ -194,7 +194,7 @@ class Conversation:
 
     def pop(self) -> Message | None:
         """Takes the newest message away."""
-        while newest := self._log.shown().newest(1):
+        while newest := self._log.after_summary().newest(1):
             if put_away(self._memory, [newest[0].id], scope=self._scope):
                 return message_of(newest[0])
         return None
@@ -215,7 +215,7 @@ class Conversation:
                 stay = fitting
             else:
                 stay = min(stay, fitting)
-        dropped = self._log.shown().but_newest(stay or 0)
+        dropped = self._log.after_summary().but_newest(stay or 0)
         if dropped:
             put_away(self._memory, [record.id for record in dropped], scope=self._scope)
         return [message_of(record) for record in dropped]
@@ -234,7 +234,7 @@ class Conversation:
         By an `llm` if given (where it fails, by the sentences that say most), or as `text` has it.
         The messages leave the log but not the memory: one record of kind summary names them.
         """
-        older, before = self._log.shown().but_newest(how_many(keep) or 0), self._log.read_summary()
+        older, before = self._log.after_summary().but_newest(how_many(keep) or 0), self._log.read_summary()
         if older:
             made = make_summary(self._memory, older, before, llm, text)
             self._log.keep_summary(made)
@@ -259,7 +259,7 @@ class Conversation:
             "session": self._session,
             "messages": [as_json(record) for record in whole],
             "summary": None if made is None else made.text,
-            "summarised": 0 if made is None else len(whole) - len(self._log.shown().newest()),
+            "summarised": 0 if made is None else len(whole) - len(self._log.after_summary().newest()),
         }
 
     def load(self, data: Mapping[str, Any]) -> int:

@@ -26,7 +26,7 @@ class SessionLog:
         """All messages, also those that were summed up."""
         return Log(memory=self._memory, scope=self._scope, where=self.messages)
 
-    def shown(self, *parts: Where) -> Log:
+    def after_summary(self, *parts: Where) -> Log:
         """The messages after those that were summed up, as far as they pass the filters."""
         made = self.read_summary()
         if made is not None:

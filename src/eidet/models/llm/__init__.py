@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeGuard
+from typing import Any, Literal, Protocol, TypeGuard, runtime_checkable
 
 from ...core.errors import BadInput, EidetError, Misconfigured, Refused
 from ...core.validate import Json, clean_text
@@ -89,6 +89,7 @@ class Answer:
     value: Json = None
 
 
+@runtime_checkable
 class LLM(Protocol):
     """Answers one question at a time. Safe to call from many threads at once."""
 
@@ -138,4 +139,4 @@ def llm_of(
 
 
 def _is_llm(thing: Any) -> TypeGuard[LLM]:
-    return callable(getattr(thing, "ask", None)) and isinstance(getattr(thing, "name", None), str)
+    return isinstance(thing, LLM) and callable(thing.ask) and isinstance(thing.name, str)

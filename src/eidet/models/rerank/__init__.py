@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from ...core.errors import BadInput, Misconfigured
 from ...core.plugins import call_plugin, list_plugins, load_plugin
@@ -18,6 +18,7 @@ from ...core.plugins import call_plugin, list_plugins, load_plugin
 SLACK = 1e-6  # rounding may carry a score this far out of 0 to 1
 
 
+@runtime_checkable
 class Reranker(Protocol):
     """Says how well texts answer a query. `RerankerContract` tests these laws."""
 
@@ -116,8 +117,9 @@ def reranker_of(
 def _is_reranker(thing: Any) -> TypeGuard[Reranker]:
     from ..adapt import is_async
 
-    method = getattr(thing, "scores", None)
-    return callable(method) and not is_async(method) and isinstance(getattr(thing, "name", None), str)
+    if not isinstance(thing, Reranker) or not isinstance(thing.name, str):
+        return False
+    return callable(thing.scores) and not is_async(thing.scores)
 
 
 def _make_named(spec: str, key: str | None, timeout: float, environment: Mapping[str, str]) -> Reranker:
