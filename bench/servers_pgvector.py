@@ -20,7 +20,7 @@ from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.eval.locomo import locomo_cases
-from eidet.eval.run import RunAnswers, Variant, ask
+from eidet.eval.runner import RunAnswers, Variant, ask
 from eidet.index import Probe
 from eidet.index.pgvector import PgvectorIndex
 from eidet.index.pgvector import query as served

@@ -11,10 +11,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from eidet.core.condition import OPERATORS, Condition
 from eidet.core.record import Kind, Record, Tier, Trust
 from eidet.core.scope import Scope
 from eidet.core.state import NO_STATE, MergedPart, Protection, State
-from eidet.core.where import OPERATORS, Box, Condition, Near, Where
+from eidet.core.where import Box, Near, Where
 
 SCOPES = ("a", "ab", "a/b", "a0", "a b", "A", "a/b/c", "a/b0", "a-b", "é/b")
 LABELS = ("ann", "Ann", "ann ", "bob", "x\0y", "x", "é", "")

@@ -67,7 +67,9 @@ _HOMES = {
     "core.where": ("Box", "Condition", "Near", "Where"),
     "core.actor": ("acting",),
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
+_HOME: dict[str, str] = {}
+for _home, _names in _HOMES.items():
+    _HOME |= dict.fromkeys(_names, _home)
 
 __all__ = [
     "AUTO",

@@ -50,8 +50,8 @@ def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
     if name == "sqlite":
         return _sqlite(Path(rest.removeprefix("/")), settings)
     if name == "tiered":
-        return _tiered(place, settings)
-    store: Store = _made("eidet.stores", name, place, settings=settings)
+        return _open_tiered(place, settings)
+    store: Store = _make("eidet.stores", name, place, settings=settings)
     if not has_ability(store, Followable):
         raise Misconfigured(f"{name!r} of eidet.stores must return a store, not {type(store).__name__}")
     return store
@@ -63,7 +63,7 @@ def _sqlite(path: Path, settings: Settings) -> Store:
     return SqliteStore(path.expanduser(), durability=settings.durability)
 
 
-def _tiered(url: str, settings: Settings) -> Store:
+def _open_tiered(url: str, settings: Settings) -> Store:
     """`tiered://?short=redis://…&long=agent.db&archive=s3://…&outbox=folder`; each part percent-encoded."""
     from .store.tiered import TieredStore
 
@@ -95,10 +95,10 @@ def open_parts(
     if settings.upkeep.archive is None and archive:
         settings = replace(settings, upkeep=replace(settings.upkeep, archive=archive))
     try:
-        store = sealed(store, key, settings)
+        store = seal_store(store, key, settings)
         log = open_audit(audit, settings, clock)
         if log is not None:
-            store = audited(store, log, owns=log is not audit)
+            store = audit_store(store, log, owns=log is not audit)
         parts = Parts(
             store=store,
             embedder=_embedder_for(store, embedder),
@@ -132,7 +132,7 @@ def open_audit(
     return audit_of(audit_set(settings) if audit is None else audit, clock)
 
 
-def audited(store: Store, log: AuditLog, *, owns: bool) -> Store:
+def audit_store(store: Store, log: AuditLog, *, owns: bool) -> Store:
     """The store, with its changes noted in a log."""
     from .store.sql.postgres.searchable import SearchableDatabase
     from .trust.audit.database import AuditedDatabase
@@ -143,7 +143,7 @@ def audited(store: Store, log: AuditLog, *, owns: bool) -> Store:
     return AuditedStore(store, log, owns=owns)
 
 
-def sealed(store: Store, key: Key | None, settings: Settings) -> Store:
+def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
     """The store, sealed if there is a key. `Misconfigured` where file and key do not fit together."""
     from .trust.seal.keyring import SEAL, sealed_with
 
@@ -212,7 +212,7 @@ def open_index(
         _check_may_see(store, settings)
         name = settings.index.partition("://")[0].partition("+")[0]
         parts = {"settings": settings, "renewed": renewed, "embedder": embedder, "analyzer": analyzer}
-        index = _made("eidet.indexes", name, store, width, **parts)
+        index = _make("eidet.indexes", name, store, width, **parts)
         if not isinstance(index, Index):
             raise Misconfigured(f"{name!r} of eidet.indexes must return an index, not {type(index).__name__}")
         return index
@@ -249,7 +249,7 @@ def _check_may_see(store: Store, settings: Settings) -> None:
         )
 
 
-def _made(group: str, name: str, *given: Any, **named: Any) -> Any:
+def _make(group: str, name: str, *given: Any, **named: Any) -> Any:
     """What an installed package makes under a name."""
     if (make := load_plugin(group, name)) is None:
         known = ", ".join(list_plugins(group))

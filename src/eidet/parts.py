@@ -89,7 +89,7 @@ class Binding:
             self.renew()
         return self._epoch or 0
 
-    def claimed_epoch(self) -> int:
+    def claim_epoch(self) -> int:
         """The epoch to write under, without asking the store again."""
         if self._epoch is None:
             self.claim()
@@ -225,7 +225,9 @@ class Parts:
     def place(self) -> str:
         """Where the records are, in a word: the path of a file, or else the kind of the store."""
         path = path_of(self._store)
-        return type(self._store).__name__ if path is None else str(path)
+        if path is None:
+            return type(self._store).__name__
+        return str(path)
 
     @property
     def embedder(self) -> Embedder:
@@ -281,7 +283,7 @@ class Parts:
         return self.index.cleanse(scope)
 
     @contextmanager
-    def reopened_index(self) -> Iterator[None]:
+    def reopen_index(self) -> Iterator[None]:
         """Around a change after which the index must be opened anew."""
         with self._lock:
             yield

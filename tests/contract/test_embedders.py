@@ -9,9 +9,9 @@ import pytest
 
 from eidet.models.embed import Embedder
 from eidet.models.embed.adapt import adapt
-from eidet.models.embed.cache import Cached
 from eidet.models.embed.contract import EmbedderContract
 from eidet.models.embed.hashing import Hashing
+from eidet.models.embed.vector_cache import Cached
 from eidet.models.embed.wordllama import WordLlama
 
 _hashing = Hashing(64)

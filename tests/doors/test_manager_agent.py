@@ -28,7 +28,7 @@ from eidet import Memory
 from eidet.compat.manager import Agent, ConversationContext, MemoryConfig, MemoryEntry, MemoryTypes, Message
 from eidet.core.errors import BadInput, Misconfigured, Unavailable
 from eidet.models.llm import Request
-from eidet.models.llm.streaming import StreamingAnthropic, listened, sent
+from eidet.models.llm.streaming import StreamingAnthropic, listen, read_events
 from eidet.net import http as wire
 
 JOB = re.compile(r"[Mm]y sister (\w+) is a (\w+)")
@@ -270,7 +270,7 @@ class TestWhatGoesWrong:
 
     def test_a_listener_that_stops_hangs_up(self, server: Server) -> None:
         async def first() -> str:
-            stream = listened(StreamingAnthropic("m", key=KEY, url=server.url).speak(Request(prompt="x")))
+            stream = listen(StreamingAnthropic("m", key=KEY, url=server.url).speak(Request(prompt="x")))
             async for piece in stream:
                 await stream.aclose()  # type: ignore[attr-defined]
                 return piece
@@ -281,13 +281,13 @@ class TestWhatGoesWrong:
     def test_a_listener_that_is_cancelled_need_not_wait_for_a_silent_server(self) -> None:
         release, heard = threading.Event(), list[str]()
 
-        async def listen(server: Server) -> None:
+        async def listen_to(server: Server) -> None:
             spoken = StreamingAnthropic("m", key=KEY, url=server.url, timeout=25.0).speak(Request(prompt="x"))
-            async for piece in listened(spoken):
+            async for piece in listen(spoken):
                 heard.append(piece)
 
         async def cancelled(server: Server) -> None:
-            await asyncio.wait_for(listen(server), 0.5)
+            await asyncio.wait_for(listen_to(server), 0.5)
 
         started = time.monotonic()
         with serving(Stalled("Well", release)) as server:
@@ -311,7 +311,7 @@ class TestServerSentEvents:
             "data: c\n",
             "\n",
         ]
-        assert list(sent(lines)) == ["a\nb", "c"]
+        assert list(read_events(lines)) == ["a\nb", "c"]
 
     def test_an_event_without_its_end_is_none(self) -> None:
-        assert list(sent(["data: a\n"])) == []
+        assert list(read_events(["data: a\n"])) == []

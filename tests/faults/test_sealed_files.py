@@ -20,7 +20,7 @@ from eidet import Record, Where
 from eidet.core.draft import Details
 from eidet.core.record import content_digest
 from eidet.core.settings import Upkeep
-from eidet.models.embed.quantise import lowered
+from eidet.models.embed.quantise import quantise
 from eidet.store import verbs
 from eidet.trust.seal.exports import sealed_in
 
@@ -103,7 +103,7 @@ def pieces(record: Record) -> Iterator[tuple[str, bytes]]:
     if width is not None and record.vector is not None:
         start = 4 * int(np.flatnonzero(np.frombuffer(record.vector, "<f4"))[0])
         yield "vector", record.vector[start : start + 16]
-        codes = lowered(record.vector, 1, width)[5:]
+        codes = quantise(record.vector, 1, width)[5:]
         for at in range(len(codes) - 16):
             if np.count_nonzero(np.frombuffer(codes[at : at + 16], np.int8)) > 8:
                 yield "codes", codes[at : at + 16]

@@ -69,7 +69,7 @@ def _fit(case: Case, _: str) -> None:
 VERBS: dict[str, Verb] = {
     "remember": lambda c, mine: c.memory.remember("a new note", id=f"{mine} anew"),
     "recall": lambda c, _: c.memory.recall("note", **c.how.get("recall", {})),
-    "phrased": lambda c, _: c.memory.admin.phrased("what did ann say?"),
+    "phrase_query": lambda c, _: c.memory.admin.phrase_query("what did ann say?"),
     "context": lambda c, _: c.memory.context("note"),
     "feedback": _feedback,
     "get": lambda c, mine: c.memory.get(mine),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import examples
 
-from eidet.trust.privacy import Keys, Pattern, Policy, fenced, find, guarded, guarded_data, poison
+from eidet.trust.privacy import Pattern, Policy, PrivacyKeys, fence_text, find, guard_data, guard_text, poison
 
 PARTS = st.sampled_from(
     [
@@ -81,14 +81,14 @@ class Nowhere:
     def get(self, token: str) -> bytes | None: ...
 
 
-KEYS = Keys(key=b"0123456789abcdef", vault=Nowhere(), seal=lambda value: b"")
+KEYS = PrivacyKeys(key=b"0123456789abcdef", vault=Nowhere(), seal=lambda value: b"")
 
 
 @given(TEXTS, POLICIES)
 @settings(max_examples=examples(200), deadline=None)
 def test_guarding_what_is_guarded_changes_nothing(text: str, policy: Policy) -> None:
-    once = guarded(text, policy, KEYS).text
-    assert guarded(once, policy, KEYS).text == once
+    once = guard_text(text, policy, KEYS).text
+    assert guard_text(once, policy, KEYS).text == once
 
 
 @given(
@@ -101,9 +101,9 @@ def test_guarding_what_is_guarded_changes_nothing(text: str, policy: Policy) -> 
 )
 @settings(max_examples=examples(60), deadline=None)
 def test_guarding_data_twice_is_guarding_it_once(data: dict[str, str], policy: Policy) -> None:
-    once = guarded_data(data, policy, KEYS).data
+    once = guard_data(data, policy, KEYS).data
     assert len(once) == len(data)
-    assert guarded_data(once, policy, KEYS).data == once
+    assert guard_data(once, policy, KEYS).data == once
 
 
 @given(TEXTS)
@@ -120,7 +120,7 @@ def test_findings_are_in_order_apart_and_true_to_the_text(text: str) -> None:
 @settings(max_examples=examples(100), deadline=None)
 def test_any_text_has_a_score_and_a_fence_it_cannot_leave(text: str) -> None:
     assert 0 <= poison(text).score <= 1
-    lines = fenced(text, "web").splitlines()
+    lines = fence_text(text, "web").splitlines()
     assert all(line.startswith("> ") for line in lines[1:-1])
     assert len(lines) >= 3
 
@@ -161,6 +161,6 @@ def test_any_text_has_a_score_and_a_fence_it_cannot_leave(text: str) -> None:
 def test_a_hundred_thousand_characters_take_no_time_to_speak_of(part: str) -> None:
     text = (part * 100_000)[:100_000]
     start = process_time()
-    guarded(text, Policy(patterns=PATTERNS))
+    guard_text(text, Policy(patterns=PATTERNS))
     poison(text)
     assert process_time() - start < 5

@@ -16,7 +16,7 @@ from eidet.core.lossless import Original, pack_original, read_original
 from eidet.core.record import Record, Tier, Trust
 from eidet.core.settings import Upkeep
 from eidet.core.state import NO_STATE
-from eidet.models.embed.quantise import all_raised, how_many, lowered, raised
+from eidet.models.embed.quantise import all_raised, dequantise, how_many, quantise
 from eidet.store import Store
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
@@ -51,7 +51,7 @@ def stories(store: Store, record: Record, text: str, vector: list[list[float]] |
             importance=0.5,
             created=NOW,
         )
-        made = Ingest.of(memory.parts).derived([plain], [vector])
+        made = Ingest.of(memory.parts).derive([plain], [vector])
         born = put_records(memory.parts, made, now=NOW)[0]
         now[0] = LATER
         done = memory.upkeep.maintain(settings=AT_ONCE, only="move")
@@ -120,8 +120,8 @@ def test_an_original_is_read_as_it_was_packed(
 )
 def test_lowered_vectors_point_the_same_way(width: int, count: int, level: int, seed: int) -> None:
     rows = np.random.default_rng(seed).normal(size=(count, width)).astype("<f4")
-    kept = lowered(rows.tobytes(), level, width)
-    again = np.frombuffer(raised(kept, level, width), "<f4").reshape(count, width)
+    kept = quantise(rows.tobytes(), level, width)
+    again = np.frombuffer(dequantise(kept, level, width), "<f4").reshape(count, width)
     assert how_many(kept, level, width) == count
     assert all_raised([kept, None, b""], [level, level, level], width) == [again.tobytes(), None, b""]
     cosines = (rows * again).sum(1) / np.linalg.norm(rows, axis=1) / np.linalg.norm(again, axis=1)

@@ -16,12 +16,12 @@ from eidet import Hits, Memory, Scope
 from eidet.core.arguments import UNITS
 from eidet.core.record import Record
 from eidet.models.embed.hashing import Hashing
-from eidet.models.embed.quantise import how_many, lowered, packed, raised
+from eidet.models.embed.quantise import dequantise, how_many, pack_vector, quantise
 from eidet.recall import RECIPES
 from eidet.text import analyzer_of
 from eidet.text.analysis import read_analysis
 from eidet.text.chunks import units_of
-from eidet.write import analysed, embedded
+from eidet.write import analyse_record, embed_units
 
 NOW = 1_700_000_000.0
 WIDTH = 8
@@ -120,7 +120,7 @@ def test_what_is_in_another_scope_changes_nothing(
     filled(mine, "a", beside)
     for query in asked:
         assert told(alone, query) == told(beside, query)
-        assert alone.admin.phrased(query, scope="a") == beside.admin.phrased(query, scope="a")
+        assert alone.admin.phrase_query(query, scope="a") == beside.admin.phrase_query(query, scope="a")
 
 
 def told(memory: Memory, query: str) -> Any:
@@ -148,20 +148,23 @@ texts = st.text(max_size=50) | st.lists(
 def test_vectors_and_analysis_have_as_many_units(text: str, who: str | None, level: int, width: int) -> None:
     hashing, english = Hashing(width), analyzer_of("en")
     count = len(units_of(text))
-    [vector] = embedded(hashing, [text])
+    [vector] = embed_units(hashing, [text])
     assert len(vector) == 4 * width * count
-    low = lowered(vector, level, width)
+    low = quantise(vector, level, width)
     assert how_many(low, level, width) == count
-    assert len(raised(low, level, width)) == len(vector)
+    assert len(dequantise(low, level, width)) == len(vector)
     record = Record(id="x", scope="a", text=text, who=who, level=level)
-    assert len(read_analysis(analysed(record, low, width, english)).units) == count
+    assert len(read_analysis(analyse_record(record, low, width, english)).units) == count
     for given_vectors in (1, 3):
-        own = packed(np.ones((given_vectors, width)), width)
-        assert len(read_analysis(analysed(record.but(level=0), own, width, english)).units) == given_vectors
+        own = pack_vector(np.ones((given_vectors, width)), width)
+        assert (
+            len(read_analysis(analyse_record(record.but(level=0), own, width, english)).units)
+            == given_vectors
+        )
 
 
 @often
 @given(st.lists(texts, max_size=5))
 def test_texts_are_embedded_alike_alone_and_in_company(several: list[str]) -> None:
     hashing = Hashing(WIDTH)
-    assert embedded(hashing, several) == [row for text in several for row in embedded(hashing, [text])]
+    assert embed_units(hashing, several) == [row for text in several for row in embed_units(hashing, [text])]

@@ -47,7 +47,7 @@ COUNTERS: st.SearchStrategy[TokenCounter] = st.sampled_from([Estimate(), Words()
 def test_packed_is_the_packing_of_the_terms_of_any_text(text: str, language: str) -> None:
     analyzer = analyzer_of(language)
     terms = analyzer.terms(text)
-    assert analyzer.packed(text) == pack(terms)
+    assert analyzer.pack_text(text) == pack(terms)
     assert all(terms)
 
 

@@ -43,8 +43,11 @@ async def _ready_query(
 async def _ready_revision(threads: Threads, _core: object, _id: str = "", **changes: Any) -> None:
     """Awaits the vector of a text that the revision will need."""
     if changes.get("vector") is None:
-        said = {name: value for name, value in changes.items() if name in ("text", "data")}
-        await threads.embed((await threads.open()).trust.guarding.said(said))
+        said = {}
+        for name, value in changes.items():
+            if name in ("text", "data"):
+                said[name] = value
+        await threads.embed((await threads.open()).trust.guarding.texts_of_changes(said))
 
 
 class AsyncMemory(Hopping[Memory]):

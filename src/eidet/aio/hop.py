@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial, update_wrapper
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, runtime_checkable
 
-from ..core.arguments import checked_query
+from ..core.arguments import check_query
 from ..core.errors import Misconfigured
 from ..core.scope import Scope
 from ..core.validate import Moment
@@ -96,9 +96,9 @@ class Threads:
         memory = await self.open()
         embedder = memory.parts.embedder
         if isinstance(embedder, AsyncEmbedding) and isinstance(query, str) and query.strip():
-            text = memory.trust.guarding.query(checked_query(query))
+            text = memory.trust.guarding.query(check_query(query))
             if understand:
-                text = await self.run(partial(memory.admin.phrased, query, scope=scope, now=now))
+                text = await self.run(partial(memory.admin.phrase_query, query, scope=scope, now=now))
             await embedder.warm([text])
 
 

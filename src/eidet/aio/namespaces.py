@@ -71,4 +71,4 @@ class AsyncAdmin(Hopping[AdminNamespace]):
     flush = hop(AdminNamespace.flush)
     rebuild = hop(AdminNamespace.rebuild)
     reembed = hop(AdminNamespace.reembed)
-    phrased = hop(AdminNamespace.phrased)
+    phrase_query = hop(AdminNamespace.phrase_query)

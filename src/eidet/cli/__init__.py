@@ -1,14 +1,15 @@
 """The command line: words of a shell become the verbs of `Memory`, and what they answer becomes text.
 
-    which.py     which memory is meant, and opening it         machine.py   answers as JSON
-    write.py     remember                                      show.py      answers for people
-    panels.py    the headings of --help
-    erase.py     forget, verify-forgotten, verify-receipt
-    read.py      recall, context, find, show, history, scopes, stats
-    review.py    review, quarantine, approve, reveal, forget-value
-    keys.py      keys new, rotate, check, shred; seal
-    care.py      export, load, rebuild, reembed, doctor        copy.py, bench.py, demo.py, evaluate.py
-    life.py      maintain, detail, restore, pin, hold, fit …      audit.py, retention.py
+    memory_options.py    which memory is meant, and opening it
+    write_commands.py    remember
+    read_commands.py     recall, context, find, show, history, scopes, stats
+    upkeep_commands.py   maintain, detail, restore, pin, hold, fit …
+    review.py            review, quarantine, approve, reveal, forget-value
+    erase.py             forget, verify-forgotten, verify-receipt
+    key_commands.py      keys new, rotate, check, shred; seal
+    admin_commands.py    export, load, rebuild, reembed, doctor
+    audit.py, retention.py, copy.py, bench.py, demo.py, evaluate.py    the commands of these names
+    show.py, json_output.py, panels.py    answers for people, answers as JSON, the headings of --help
 
 Exit codes: 0 fine; 1 a fault or nothing to show; 2 bad usage, `BadInput`, `Refused`; 3 `NotFound`;
 4 `Conflict`; 5 `Unavailable`; 6 `Corrupt`; 7 `Misconfigured`. Answers go to stdout, all else to stderr.
@@ -24,9 +25,21 @@ from typer.core import TyperGroup
 
 from .. import __version__
 from ..core.errors import Conflict, Corrupt, EidetError, Misconfigured, NotFound, Unavailable
-from . import admin as care
-from . import audit, bench, copy, demo, erase, evaluate, keys, read, retention, review, write
-from . import upkeep as life
+from . import (
+    admin_commands,
+    audit,
+    bench,
+    copy,
+    demo,
+    erase,
+    evaluate,
+    key_commands,
+    read_commands,
+    retention,
+    review,
+    upkeep_commands,
+    write_commands,
+)
 from .panels import place_of
 
 __all__ = ["app", "main"]
@@ -77,7 +90,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (demo, write, erase, read, life, review, audit, retention, keys, care, copy, bench, evaluate):
+for part in (
+    demo,
+    write_commands,
+    erase,
+    read_commands,
+    upkeep_commands,
+    review,
+    audit,
+    retention,
+    key_commands,
+    admin_commands,
+    copy,
+    bench,
+    evaluate,
+):
     part.add_to(app)
 
 

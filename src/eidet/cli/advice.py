@@ -9,7 +9,7 @@ from ..core.scope import Scope
 from ..core.settings import Settings
 from ..memory import Memory
 from ..quality import Windows
-from .findings import CheckResult, ok, warning
+from .diagnosis import CheckResult, ok, warning
 
 MANY: Final = 0.5  # of the records: a larger share is worth a word
 FEW: Final = 20  # records: under it shares mean nothing

@@ -16,7 +16,7 @@ from .panels import ACCOUNT
 from .show import console, local_time, style_text, table
 
 if TYPE_CHECKING:
-    from ..trust.audit import Entry, Head
+    from ..trust.audit import AuditEntry, AuditHead
     from ..trust.audit.verify import Verified
 
 SHOWN_IDS: Final = 3
@@ -114,7 +114,7 @@ def show(
         console(stderr=True).print("nothing found")
 
 
-def _choose_entries(entries: Iterable[Entry], **asked: Any) -> Iterator[Entry]:
+def _choose_entries(entries: Iterable[AuditEntry], **asked: Any) -> Iterator[AuditEntry]:
     """Those that pass, and what is said of them later on."""
     shown: set[int] = set()
     for entry in entries:
@@ -126,7 +126,7 @@ def _choose_entries(entries: Iterable[Entry], **asked: Any) -> Iterator[Entry]:
 
 
 def _passes(
-    entry: Entry,
+    entry: AuditEntry,
     *,
     scope: str | None,
     by: str | None,
@@ -149,7 +149,7 @@ def _passes(
     )
 
 
-def _at(entry: Entry) -> float | None:
+def _at(entry: AuditEntry) -> float | None:
     """None where somebody wrote nonsense: a log is shown as it is."""
     try:
         return moment(entry.at)
@@ -163,7 +163,7 @@ def _within(pattern: str, scope: str | None) -> bool:
     return isinstance(scope, str) and holds_scope(pattern, scope.removesuffix("/**"))
 
 
-def _table(found: Iterable[Entry]) -> Any:
+def _table(found: Iterable[AuditEntry]) -> Any:
     made = table("n", "when", "verb", "scope")
     made.add_column("what", ratio=3)
     made.add_column("by")
@@ -176,9 +176,12 @@ def _table(found: Iterable[Entry]) -> Any:
     return made
 
 
-def _what(entry: Entry) -> str:
+def _what(entry: AuditEntry) -> str:
     ids = ", ".join(map(str, entry.ids[:SHOWN_IDS])) + (" …" if len(entry.ids) > SHOWN_IDS else "")
-    told = [f"{name} {_short(value)}" for name, value in entry.details.items() if name != "log"]
+    told = []
+    for name, value in entry.details.items():
+        if name != "log":
+            told.append(f"{name} {_short(value)}")
     if entry.count is None or entry.count == len(entry.ids) == 1:
         count = ""
     else:
@@ -212,12 +215,12 @@ def _key(key: str | None, file: Path | None) -> str | bytes | None:
     return key_in(file)
 
 
-def _head(text: str) -> Head:
+def _head(text: str) -> AuditHead:
     """As it was printed, or the file it was printed into."""
-    from ..trust.audit import Head
+    from ..trust.audit import AuditHead
 
     file = Path(text)
     try:
-        return Head.of(file.read_text(encoding="utf-8") if len(text) < 200 and file.is_file() else text)
+        return AuditHead.of(file.read_text(encoding="utf-8") if len(text) < 200 and file.is_file() else text)
     except UnicodeDecodeError:
         raise BadInput(f"{file} contains no audit log head") from None

@@ -14,7 +14,7 @@ import typer
 from ..core.errors import BadInput, Unavailable
 from ..core.scope import Scope
 from .json_output import emit
-from .keys import _resolve_key as named_key
+from .key_commands import _resolve_key as named_key
 from .show import console, progress_bar, style_text, table
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Final
 from ..core.errors import Corrupt, EidetError
 from ..index.embedded.sidecar import Sidecars
 from ..memory import Memory
-from ..models.embed import checked, embedder_named, embedder_of
+from ..models.embed import embed_checked, embedder_named, embedder_of
 from ..open import open_store
 from ..store import Store, verbs
 from ..store.sql.inspect_file import damages, facts_of, file_of, is_database, leftovers
@@ -22,8 +22,8 @@ from ..store.sql.schema import REVISION
 from ..store.traits import path_of
 from ..text import analyzer_of
 from .advice import advice
-from .findings import CheckResult, fault, ok, warning
-from .options import Which
+from .diagnosis import CheckResult, fault, ok, warning
+from .memory_options import Which
 from .server_checks import servers
 from .show import size_text
 
@@ -164,7 +164,7 @@ def _embedder(on: Which, store: Store) -> Iterator[CheckResult]:
             chosen = own
         else:
             chosen = embedder_of(on.embedder)
-        made = checked(chosen, ["Is anybody there?"]).shape[1]
+        made = embed_checked(chosen, ["Is anybody there?"]).shape[1]
     except EidetError as error:
         yield fault("embedder", str(error), "repair it, or name another with --embedder")
         return

@@ -13,7 +13,7 @@ from ..core.record import Trust
 from ..core.validate import Json
 from ..core.where import Where
 from .json_output import emit
-from .options import Below, Which, command
+from .memory_options import Below, Which, command
 from .panels import FORGET
 from .parse import json_of
 from .show import console, show_record, size_text, style_text, table
@@ -128,7 +128,10 @@ def _further(forgotten: Forgotten) -> str:
         "archived": "from the archive",
         "vault": "values in the vault",
     }
-    told = [f"{counts[name]:,} {words}" for name, words in named.items() if counts.get(name)]
+    told = []
+    for name, words in named.items():
+        if counts.get(name):
+            told.append(f"{counts[name]:,} {words}")
     if counts.get("derived_anew"):
         told.append(f"{counts['derived_anew']:,} rebuilt without them")
     if told:

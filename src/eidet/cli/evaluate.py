@@ -220,5 +220,5 @@ def style_of(row: Difference) -> str:
 
 def data_line(cases: Sequence[Case], report: Report) -> str:
     asked = f"{len(report.base.answers):,} questions about {report.base.records:,} records"
-    left_out = ", ".join(f"{count:,} {why}" for why, count in sorted(report.left_out().items()))
+    left_out = ", ".join(f"{count:,} {why}" for why, count in sorted(report.count_left_out().items()))
     return f"{asked} in {len(cases):,} scopes" + (f"; left out: {left_out}" if left_out else "")

@@ -96,5 +96,8 @@ def _message(line: str, where: str) -> Message:
     if not isinstance(said, dict) or not isinstance(said.get("role"), str):
         raise BadInput(f'{where} is not a message: it needs {{"role": …, "content": …}}')
     known: dict[str, Any] = {name: value for name, value in said.items() if name in _MESSAGE}
-    other = {name: value for name, value in said.items() if name not in _MESSAGE}
+    other = {}
+    for name, value in said.items():
+        if name not in _MESSAGE:
+            other[name] = value
     return Message(**known | {"metadata": other | (known.get("metadata") or {})})

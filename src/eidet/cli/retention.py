@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .json_output import emit
-from .options import Below, Which, command
+from .memory_options import Below, Which, command
 from .panels import ACCOUNT, INSIDE
 from .show import console, style_text, table
 

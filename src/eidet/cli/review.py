@@ -9,10 +9,10 @@ import typer
 
 from ..core.record import Record
 from .json_output import emit, emit_each, record_json
-from .options import Below, Which, command
+from .memory_options import Below, Which, command
 from .panels import TRUST
 from .show import console, local_time, show_record, style_text, table, tell_record
-from .upkeep import By, Id
+from .upkeep_commands import By, Id
 
 
 def add_to(app: typer.Typer) -> None:
@@ -61,7 +61,9 @@ def _tell_found(found: Sequence[Record]) -> None:
 def _reasons(record: Record) -> list[str]:
     label, mark = record.state.poison, record.state.quarantine
     why = [] if label is None else list(label.why)
-    return why if mark is None or mark.because is None else [*why, mark.because]
+    if mark is None or mark.because is None:
+        return why
+    return [*why, mark.because]
 
 
 def quarantine(

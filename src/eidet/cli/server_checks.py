@@ -8,7 +8,7 @@ from typing import Any
 from ..core.errors import EidetError
 from ..memory import Memory
 from ..upkeep.archive import archive_of
-from .findings import CheckResult, fault, ok, warning
+from .diagnosis import CheckResult, fault, ok, warning
 
 START = "start it, or check the address and the network; then run `eidet doctor` again"
 

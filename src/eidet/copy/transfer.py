@@ -51,8 +51,8 @@ class Fit:
             return list(records)
         ingest = Ingest.of(self.target)
         bare = [at for at, record in enumerate(records) if record.vector is None]
-        ready = ingest.fitted(records, self.embedded)
-        for at, record in zip(bare, ingest.fitted([records[at] for at in bare], True), strict=True):
+        ready = ingest.refit(records, self.embedded)
+        for at, record in zip(bare, ingest.refit([records[at] for at in bare], True), strict=True):
             ready[at] = record
         return ready
 
@@ -85,7 +85,7 @@ class Carrier:
         work = [record for record in batch if self._differs(record, there.get((record.scope, record.id)))]
         self.counts["same"] += len(batch) - len(work)
         if self._guarding.guards:
-            guarded = list(self._guarding.loaded(work, self._now))
+            guarded = list(self._guarding.check_loaded(work, self._now))
         else:
             guarded = work
         for record in self._fit.fit_records(guarded):
@@ -153,7 +153,10 @@ def _after(versions: Sequence[Version], old: Record) -> list[Version] | None:
     """The versions that follow the one in the target; none where that is not told; None if it is another."""
     if old.version >= versions[-1].record.version:
         return None
-    same = [version.record for version in versions if version.record.version == old.version]
+    same = []
+    for version in versions:
+        if version.record.version == old.version:
+            same.append(version.record)
     if same and (same[0].created != old.created or said_before(old, same[0])):
         return None
     if same:

@@ -162,8 +162,14 @@ def _why(record: Record, old: Record | None, own: frozenset[str]) -> str:
         return "is missing in the target"
     ours, theirs = as_json(record), as_json(old)
     skipped = {*_OF_THE_STORE, *own}
-    names = [name for name in sorted({*ours, *theirs} - skipped) if ours.get(name) != theirs.get(name)]
-    held = "; it is under a legal hold in the target" if old.state.hold is not None else ""
+    names = []
+    for name in sorted({*ours, *theirs} - skipped):
+        if ours.get(name) != theirs.get(name):
+            names.append(name)
+    if old.state.hold is not None:
+        held = "; it is under a legal hold in the target"
+    else:
+        held = ""
     return f"differs in {', '.join(names) or 'its values'}{held}"
 
 

@@ -22,7 +22,9 @@ def one(scope: str | Scope) -> str:
 
 
 def actor(by: str | None) -> str | None:
-    return acts().by if by is None else clean_text(by, "by")
+    if by is None:
+        return acts().by
+    return clean_text(by, "by")
 
 
 def check_filter(where: object) -> None:
@@ -30,52 +32,56 @@ def check_filter(where: object) -> None:
         raise BadInput(f"a filter must be a Where(…), not {type(where).__name__}")
 
 
-def narrowed(where: Where | None, **parts: Any) -> Where | None:
+def narrow_filter(where: Where | None, **parts: Any) -> Where | None:
     """One filter from a filter and the parts given beside it; None when nothing is asked."""
     check_filter(where)
     given = {name: value for name, value in parts.items() if value is not None}
     if not given:
         return where
-    return Where(**given) if where is None else Where(**given, every=(where,))
+    if where is None:
+        return Where(**given)
+    return Where(**given, every=(where,))
 
 
-def checked_query(query: str) -> str:
+def check_query(query: str) -> str:
     if not isinstance(query, str):
         raise BadInput(f"a query must be a string, not {type(query).__name__}")
-    return query.encode(errors="replace").decode() if not query.isascii() else query
+    if not query.isascii():
+        return query.encode(errors="replace").decode()
+    return query
 
 
-def checked_limit(limit: int) -> int:
+def check_limit(limit: int) -> int:
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000_000:
         raise BadInput(f"limit must be a whole number from 1 to 1,000,000, not {limit!r}")
     return limit
 
 
-def checked_budget(budget: int) -> int:
+def check_budget(budget: int) -> int:
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise BadInput(f"a budget must be a whole number of tokens, at least one token, not {budget!r}")
     return budget
 
 
-def checked_neighbours(count: int) -> int:
+def check_neighbours(count: int) -> int:
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= 100:
         raise BadInput(f"neighbours must be a whole number of turns from 0 to 100, not {count!r}")
     return count
 
 
-def checked_share(value: float, what: str) -> float:
+def check_share(value: float, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise BadInput(f"{what} must be a number from 0 to 1, not {value!r}")
     return float(value)
 
 
-def checked_unit(unit: str) -> str:
+def check_unit(unit: str) -> str:
     if unit not in UNITS:
         raise BadInput(f"a unit must be one of {', '.join(UNITS)}, not {unit!r}")
     return unit
 
 
-def given(**said: object) -> frozenset[str]:
+def list_given(**said: object) -> frozenset[str]:
     """What of a question the caller has said, in the words of `Understood`."""
     return frozenset(_UNDERSTOOD[name] for name, value in said.items() if value is not None)
 
@@ -91,13 +97,13 @@ _UNDERSTOOD = {
 }
 
 
-def checked_offset(offset: int) -> int:
+def check_offset(offset: int) -> int:
     if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
         raise BadInput(f"offset must be a whole number from 0 up, not {offset!r}")
     return offset
 
 
-def checked_flag(value: object, what: str) -> bool:
+def check_flag(value: object, what: str) -> bool:
     if not isinstance(value, bool):
         raise BadInput(f"{what} must be True or False, not {value!r}")
     return value

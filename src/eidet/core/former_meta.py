@@ -60,11 +60,11 @@ def _read(name: str, value: Json, origin: Origin) -> tuple[str, Any]:
     if name == "updates" and value not in origin.derived_from:
         raise Misshapen("upkeep derives a record from the one that it updates")
     if name == "merged":
-        return name, read_field(name, [_part(part, origin) for part in _listed(value)])
+        return name, read_field(name, [_part(part, origin) for part in _read_list(value)])
     return name, read_field(name, value)
 
 
-def _listed(value: Json) -> list[Json]:
+def _read_list(value: Json) -> list[Json]:
     if not isinstance(value, list):
         raise Misshapen("parts are a list")
     return value

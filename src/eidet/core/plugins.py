@@ -25,7 +25,7 @@ def load_plugin(group: str, name: str) -> Any | None:
     What comes with Eidet keeps its name. Two packages that both want one are an error, and so is one
     that cannot be imported.
     """
-    entry = _chosen(group, name, list(_entries(group).select(name=name)))
+    entry = _choose(group, name, list(_entries(group).select(name=name)))
     if entry is None:
         return None
     try:
@@ -65,33 +65,41 @@ def _check_takes(
     except TypeError as error:
         wanted = ", ".join([*(type(one).__name__ for one in given), *(f"{word}=…" for word in named)])
         raise Misconfigured(
-            f"{name!r} of {group} is called with ({wanted}), but is {_shown(make)}{signature}: {error}; "
+            f"{name!r} of {group} is called with ({wanted}), but is {_name_maker(make)}{signature}: {error}; "
             "see docs/plugins.md"
         ) from error
 
 
-def _shown(make: Callable[..., Any]) -> str:
+def _name_maker(make: Callable[..., Any]) -> str:
     return str(getattr(make, "__qualname__", type(make).__name__))
 
 
-def _chosen(group: str, name: str, found: list[EntryPoint]) -> EntryPoint | None:
+def _choose(group: str, name: str, found: list[EntryPoint]) -> EntryPoint | None:
     own = [entry for entry in found if _distribution(entry) == OWN]
     if own:
         return own[0]
     if len({entry.value for entry in found}) > 1:
-        raise Misconfigured(f"{_listed(found)} each offer {name!r} of {group}: uninstall all but one of them")
-    return found[0] if found else None
+        raise Misconfigured(
+            f"{_list_entries(found)} each offer {name!r} of {group}: uninstall all but one of them"
+        )
+    if found:
+        return found[0]
+    return None
 
 
-def _listed(found: Iterable[EntryPoint]) -> str:
+def _list_entries(found: Iterable[EntryPoint]) -> str:
     *most, last = (f"{package_of(entry)} ({entry.value})" for entry in sorted(found, key=package_of))
     return f"{', '.join(most)} and {last}"
 
 
 def package_of(entry: EntryPoint) -> str:
     dist = entry.dist
-    return "an installed package" if dist is None else f"the package {dist.name} {dist.version}"
+    if dist is None:
+        return "an installed package"
+    return f"the package {dist.name} {dist.version}"
 
 
 def _distribution(entry: EntryPoint) -> str | None:
-    return None if entry.dist is None else entry.dist.name
+    if entry.dist is None:
+        return None
+    return entry.dist.name

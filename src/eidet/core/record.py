@@ -165,7 +165,9 @@ class Record:
 
 def iso_time(at: float | None) -> str | None:
     """A time as ISO 8601 in UTC."""
-    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat()
+    if at is None:
+        return None
+    return datetime.fromtimestamp(at, UTC).isoformat()
 
 
 _TIMES: Final = ("created", "occurred", "last_used", "expires")

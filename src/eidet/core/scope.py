@@ -24,7 +24,7 @@ class Scope:
     @classmethod
     def of(cls, scope: str | Scope) -> Scope:
         if isinstance(scope, str):
-            return _checked_scope(scope)
+            return _make_scope(scope)
         return scope if isinstance(scope, Scope) else cls(scope)
 
     @classmethod
@@ -39,7 +39,7 @@ class Scope:
 
 
 @lru_cache(maxsize=4096)
-def _checked_scope(path: str) -> Scope:
+def _make_scope(path: str) -> Scope:
     return Scope(path)
 
 

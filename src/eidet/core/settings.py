@@ -101,7 +101,9 @@ class Retention:
         which = f"{'/'.join(self.kinds) if self.kinds else 'all'} of {self.scope}"
         ends = {"keep": "for" if self.days is not None else "for good"}.get(self.then, "after")
         said = f"{self.then} {which} {ends}" + ("" if self.days is None else f" {self.days:g} days")
-        return f"{self.name} ({said})" if self.name else said
+        if self.name:
+            return f"{self.name} ({said})"
+        return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,8 +160,8 @@ def read_settings(environment: Mapping[str, str], file: Path | None = None) -> S
     upkeep, retention = given.pop("upkeep", {}), _retention(given.pop("retention", []), file)
     if not isinstance(upkeep, dict):
         raise Misconfigured(f"settings file {file}: [eidet.upkeep] must be a table, not {upkeep!r}")
-    chosen = _chosen(Settings(), given, environment, "EIDET_", "")
-    kept = _chosen(Upkeep(), upkeep, environment, "EIDET_UPKEEP_", "upkeep.")
+    chosen = _choose(Settings(), given, environment, "EIDET_", "")
+    kept = _choose(Upkeep(), upkeep, environment, "EIDET_UPKEEP_", "upkeep.")
     return replace(chosen, retention=retention, upkeep=kept)
 
 
@@ -178,7 +180,7 @@ def _retention(tables: Any, file: Path | None) -> tuple[Retention, ...]:
 T = TypeVar("T", Settings, Upkeep)
 
 
-def _chosen(
+def _choose(
     usual: T, given: Mapping[str, Any], environment: Mapping[str, str], prefix: str, within: str
 ) -> T:
     names = {f.name for f in fields(usual)} - {"upkeep", "retention"}
@@ -189,7 +191,7 @@ def _chosen(
     if unknown := values.keys() - names:
         listed = sorted(f"{within}{name}" for name in unknown)
         raise Misconfigured(f"unknown settings {listed}; there are {', '.join(sorted(names))}")
-    typed = {name: _typed(getattr(usual, name), within + name, value) for name, value in values.items()}
+    typed = {name: _convert(getattr(usual, name), within + name, value) for name, value in values.items()}
     return replace(usual, **typed)
 
 
@@ -203,7 +205,7 @@ def _table(file: Path) -> dict[str, Any]:
     return dict(table)
 
 
-def _typed(default: Any, name: str, value: Any) -> Any:
+def _convert(default: Any, name: str, value: Any) -> Any:
     if not isinstance(value, str) or isinstance(default, str):
         return value
     if value.lower() == "none" and name.startswith("upkeep."):
@@ -221,4 +223,6 @@ def _read(default: Any, value: str) -> Any:
         raise ValueError(value)
     if isinstance(default, float):
         return float(value)
-    return int(value) if default is not None or value.isdigit() else value
+    if default is not None or value.isdigit():
+        return int(value)
+    return value

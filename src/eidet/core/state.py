@@ -96,14 +96,16 @@ class State:
         """The same with some fields changed; `NO_STATE` itself if nothing is left."""
         kept = {name: getattr(self, name) for name in self.__slots__}
         new = State(**(kept | changes))
-        return NO_STATE if new == NO_STATE else new
+        if new == NO_STATE:
+            return NO_STATE
+        return new
 
     @property
     def is_protected(self) -> bool:
         """Whether somebody pinned the record, or the law holds it."""
         return self.pinned is not None or self.hold is not None
 
-    def protected_from(self, expires: float | None) -> State:
+    def protect_from(self, expires: float | None) -> State:
         """With an expiry that waits until the pins and holds there are have ended."""
         if expires is None:
             return self
@@ -113,7 +115,9 @@ class State:
 
     def own(self) -> State:
         """One that shares nothing that anybody could change: the `meta` of merged parts is a dict."""
-        return State.from_json(_copied(self.to_json())) if self.merged or self.more else self
+        if self.merged or self.more:
+            return State.from_json(_copy(self.to_json()))
+        return self
 
     def to_json(self) -> dict[str, Json]:
         """Fields that have their default are left out; those of a newer version come back."""
@@ -140,13 +144,17 @@ NO_STATE: Final[State] = State()
 def dump_state(state: State) -> str | None:
     """As JSON; None if nothing is kept."""
     said = state.to_json()
-    return dump_json(said) if said else None
+    if said:
+        return dump_json(said)
+    return None
 
 
-def _copied(value: Json) -> Json:
+def _copy(value: Json) -> Json:
     if isinstance(value, dict):
-        return {name: _copied(item) for name, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
+        return {name: _copy(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_copy(item) for item in value]
+    return value
 
 
 def _until(mark: Protection, expires: float) -> Protection:
@@ -176,7 +184,9 @@ def read_number(value: Json) -> float:
 def _positive(value: Json) -> float:
     if not read_number(value) > 0:
         raise Misshapen(f"{value!r:.80} is not above 0")
-    return float(value) if isinstance(value, float) else int(value)
+    if isinstance(value, float):
+        return float(value)
+    return int(value)
 
 
 def _count(value: Json) -> int:
@@ -238,7 +248,7 @@ def read_part(kind: type[Any], value: Json) -> Any:
         raise Misshapen(str(error)) from None
 
 
-def _merged(value: Json) -> tuple[MergedPart, ...]:
+def _read_merged(value: Json) -> tuple[MergedPart, ...]:
     if not isinstance(value, list) or not value:
         raise Misshapen(f"{value!r:.80} is not a list of parts")
     return tuple(read_part(MergedPart, part) for part in value)
@@ -251,7 +261,7 @@ _READ: Final[dict[str, Callable[[Json], Any]]] = {
     "poison": lambda value: read_part(PoisonLabel, value),
     "quarantine": lambda value: read_part(Quarantine, value),
     "reviewed": lambda value: read_part(Review, value),
-    "merged": _merged,
+    "merged": _read_merged,
     "echo_of": _text,
     "updates": _text,
     "updated_by": _text,

@@ -7,188 +7,20 @@ All parts of one `Where` must hold; `a & b`, `a | b` and `~a` nest.
 from __future__ import annotations
 
 import math
-import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Final, cast
 
+from .condition import Condition, is_number
 from .errors import BadInput
 from .record import Kind, Place, Record, Tier, Trust, kind_of, tier_of, trust_of
 from .scope import Scope
-from .validate import Json, clean_json, clean_text, moment
+from .validate import clean_text, moment
 
-OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
-DOCUMENTS: Final = ("data", "meta", "state")
-NUMBERS: Final = ("uses", "last_used", "level")  # what a condition can ask of the record itself
-MISSING: Final = object()
+__all__ = ["Box", "Condition", "Near", "Where", "check_place"]
+
 DEEPEST: Final = 30
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A test of one value inside `data`, `meta` or `state`, such as `Condition("data.health", "<", 0.5)`.
-
-    Path steps are separated by dots, list positions are numbers; a tuple of steps allows any key.
-    A missing value passes only `exists` with False. Numbers compare with numbers and strings with
-    strings; true is not 1. `regex` searches strings; `contains` is for strings and lists. Numbers of
-    the record itself are `record.uses`, `record.level` and `record.last_used` (missing if never used).
-    """
-
-    path: tuple[str | int, ...]
-    op: str
-    value: Json = True
-
-    def __init__(self, path: str | Sequence[str | int], op: str, value: Json = True) -> None:
-        if op not in OPERATORS:
-            raise BadInput(f"unknown operator {op!r}; there are {', '.join(OPERATORS)}")
-        object.__setattr__(self, "path", _steps(path))
-        object.__setattr__(self, "op", op)
-        object.__setattr__(self, "value", _operand(op, value))
-        if self.of_record:
-            _check_number(self)
-
-    @property
-    def of_record(self) -> bool:
-        """Whether it asks for a number of the record itself, which every store has in a column."""
-        return self.path[0] == "record"
-
-    def holds(self, record: Record) -> bool:
-        if self.of_record:
-            number = getattr(record, str(self.path[1]))
-            return compare(MISSING if number is None else number, self.op, self.value)
-        return compare(resolve(document_of(record, self.path[0]), self.path[1:]), self.op, self.value)
-
-
-def document_of(record: Record, name: str | int) -> Json:
-    """The JSON document of a record that a condition names first."""
-    if name == "state":
-        return record.state.to_json()
-    return record.data if name == "data" else record.meta
-
-
-def _check_number(condition: Condition) -> None:
-    name, op, value = ".".join(map(str, condition.path)), condition.op, condition.value
-    if op not in ("=", "!=", "<", "<=", ">", ">=", "exists"):
-        raise BadInput(f"{name} is a number: compare it with=, !=, <, <=, >, >= or exists, not {op!r}")
-    if op != "exists" and (not _number(value) or not abs(value) < 2**63):
-        raise BadInput(f"{name} is compared with a number below 2**63, not {value!r:.80}")
-
-
-def _steps(path: str | Sequence[str | int]) -> tuple[str | int, ...]:
-    steps: tuple[Any, ...] = tuple(path.split(".") if isinstance(path, str) else path)
-    if steps[:1] == ("record",):
-        if len(steps) != 2 or steps[1] not in NUMBERS:
-            raise BadInput(f"a condition can ask for record.{', record.'.join(NUMBERS)}, not {path!r}")
-        return steps
-    if len(steps) < 2 or steps[0] not in DOCUMENTS:
-        raise BadInput(f"condition path {path!r} must start with data, meta or state, as in 'data.health'")
-    for step in steps:
-        if type(step) is not int:
-            clean_text(step, "a step of a condition path")
-    return steps
-
-
-def _operand(op: str, value: Json) -> Json:
-    if op == "in":
-        if isinstance(value, str) or not isinstance(value, Iterable):
-            raise BadInput("operator 'in' needs a list of values")
-        value = list(value)
-    if op == "exists" and not isinstance(value, bool):
-        raise BadInput("operator 'exists' needs True or False")
-    if op == "regex":
-        compile_pattern(clean_text(value, "operator 'regex'"))
-    if op in ("<", "<=", ">", ">=") and (isinstance(value, bool) or not isinstance(value, int | float | str)):
-        raise BadInput(f"operator {op!r} needs a number or a string, not {type(value).__name__}")
-    return _freeze(clean_json(value, "condition value"))
-
-
-def _freeze(value: Json) -> Json:
-    """Lists become tuples so that a condition can be hashed; dicts stay (and then it cannot)."""
-    return tuple(_freeze(item) for item in value) if isinstance(value, list) else value
-
-
-@lru_cache(maxsize=256)
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as bad:
-        raise BadInput(f"{pattern!r} is not a regular expression: {bad}") from None
-
-
-def resolve(root: Json, steps: Sequence[str | int]) -> Json:
-    """The value at a path, or MISSING. A step of digits also names a list position."""
-    value = root
-    for step in steps:
-        if isinstance(value, dict) and isinstance(step, str) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and (place := _position(step)) is not None and place < len(value):
-            value = value[place]
-        else:
-            return MISSING
-    return value
-
-
-def _position(step: str | int) -> int | None:
-    if isinstance(step, int):
-        return step if step >= 0 else None
-    return int(step) if step.isascii() and step.isdigit() and len(step) < 10 else None
-
-
-def compare(value: Json, op: str, operand: Json) -> bool:
-    if op == "exists":
-        return (value is not MISSING) is operand
-    if value is MISSING:
-        return False
-    match op:
-        case "=":
-            return same(value, operand)
-        case "!=":
-            return not same(value, operand)
-        case "in":
-            return any(same(value, item) for item in operand)
-        case "regex":
-            return isinstance(value, str) and compile_pattern(operand).search(value) is not None
-        case "contains":
-            return _contains(value, operand)
-    return _ordered(value, op, operand)
-
-
-def same(a: Json, b: Json) -> bool:
-    """JSON equality: 1 equals 1.0, true does not equal 1, lists and dicts by content."""
-    if isinstance(a, bool) or isinstance(b, bool):
-        return a is b
-    if isinstance(a, list | tuple):
-        return isinstance(b, list | tuple) and len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, dict):
-        return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
-    if isinstance(a, str):
-        return isinstance(b, str) and a == b
-    return bool(a == b) if _number(a) and _number(b) else a is b
-
-
-def _number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _contains(value: Json, operand: Json) -> bool:
-    if isinstance(value, str):
-        return isinstance(operand, str) and operand in value
-    return isinstance(value, list) and any(same(item, operand) for item in value)
-
-
-def _ordered(value: Json, op: str, operand: Json) -> bool:
-    if not ((_number(value) and _number(operand)) or (isinstance(value, str) and isinstance(operand, str))):
-        return False
-    match op:
-        case "<":
-            return bool(value < operand)
-        case "<=":
-            return bool(value <= operand)
-        case ">":
-            return bool(value > operand)
-    return bool(value >= operand)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +52,7 @@ class Near:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "place", check_place(self.place))
-        if not (_number(self.radius) and 0 <= self.radius <= sys.float_info.max):
+        if not (is_number(self.radius) and 0 <= self.radius <= sys.float_info.max):
             raise BadInput(f"a radius must be a number from 0 up, not {self.radius!r}")
         object.__setattr__(self, "radius", float(self.radius))
 
@@ -244,7 +76,9 @@ def check_place(place: Sequence[float]) -> Place:
 
 
 def _axis(place: Place, axis: int) -> float:
-    return place[axis] if axis < len(place) else 0.0
+    if axis < len(place):
+        return place[axis]
+    return 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,7 +129,9 @@ class Where:
 
     def within(self, scope: Scope) -> Where:
         """The same filter, confined to a scope."""
-        return replace(self, scope=scope) if self.scope is None else Where(scope=scope, every=(self,))
+        if self.scope is None:
+            return replace(self, scope=scope)
+        return Where(scope=scope, every=(self,))
 
     @property
     def narrows(self) -> bool:
@@ -367,11 +203,13 @@ def _tidy_trust(value: Any) -> tuple[Trust, ...]:
 
 def _tidy_number(value: Any) -> float | int:
     """Ends beyond int64 are endless: no record reaches them, and no driver could bind them."""
-    if not _number(value) or value != value:
+    if not is_number(value) or value != value:
         raise BadInput(f"a range needs numbers, not {value!r}")
     if abs(value) < 2**63:
         return cast("float", value)
-    return math.inf if value > 0 else -math.inf
+    if value > 0:
+        return math.inf
+    return -math.inf
 
 
 def _tidy_conditions(value: Any) -> tuple[Condition, ...]:
@@ -438,7 +276,9 @@ def _flat(where: Where, join: str) -> tuple[Where, ...]:
     """The parts of a filter that does nothing but join them: a & b & c is one level, not two."""
     parts: tuple[Where, ...] = getattr(where, join)
     alone = Where(every=parts) if join == "every" else Where(some=parts)
-    return parts if parts and where == alone else (where,)
+    if parts and where == alone:
+        return parts
+    return (where,)
 
 
 def _check_depth(where: Where, left: int = DEEPEST) -> None:

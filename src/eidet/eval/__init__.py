@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from .. import BadInput
 from ..recall import recipe_of
 from .cases import Case, Question, check_cases, limit_questions
+from .datasets import FORMATS, read_cases
 from .figures import Comparison, Difference, Figure, Run, compare_runs, measure_run
 from .gate import Least, Missed, check_least, find_missed, least_of
-from .metrics import KS
 from .page import html_of
-from .read import FORMATS, read_cases
+from .ranking_metrics import KS
 from .report import Report, names_of
-from .run import Progress, QuestionAnswer, RankedHit, Variant, ask
+from .runner import Progress, QuestionAnswer, RankedHit, Variant, ask
 
 __all__ = [
     "FORMATS",

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from .bootstrap import Values, intervals
-from .metrics import Bin, Ranks, calibration, collapse_sessions, marks
-from .run import QuestionAnswer, RankedHit, RunAnswers, Variant
+from .ranking_metrics import Bin, Ranks, calibration, collapse_sessions, marks
+from .runner import QuestionAnswer, RankedHit, RunAnswers, Variant
 
 Columns = Mapping[str, Values]
 SAME: Final = 1e-9  # a smaller difference is none

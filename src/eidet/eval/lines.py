@@ -14,7 +14,7 @@ from typing import Any, Final
 from .. import BadInput, Draft, Kind, Scope
 from ..core.validate import moment
 from .cases import Case, Question, sessions_of
-from .fields import json_of, table_in, text_in, texts_in
+from .json_fields import json_of, table_in, text_in, texts_in
 
 _RECORD: Final = {"type", "scope", "id", "text", "who", "session", "occurred", "kind", "data", "meta"}
 _QUESTION: Final = {"type", "scope", "question", "gold", "category", "asked", "id"}

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from .. import BadInput, Draft, Scope
 from .cases import Case, Question, sessions_of
-from .fields import list_in, table_in, text_in, texts_in, time_of
+from .json_fields import list_in, table_in, text_in, texts_in, time_of
 
 CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _SESSION: Final = re.compile(r"session_(\d+)")
@@ -71,7 +71,10 @@ def _questions(
         place = f"{where}, question {at}"
         said = table_in(given, place)
         category = _category(said.get("category"), place)
-        gold = [id for id in _evidence(texts_in(said, "evidence", place)) if id in records]
+        gold = []
+        for id in _evidence(texts_in(said, "evidence", place)):
+            if id in records:
+                gold.append(id)
         if category == "adversarial" or not gold:
             left_out["adversarial" if category == "adversarial" else "without gold"] += 1
             continue

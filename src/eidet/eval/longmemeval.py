@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import BadInput, Draft, Scope
 from .cases import Case, Question
-from .fields import list_in, table_in, text_in, texts_in, time_of
+from .json_fields import list_in, table_in, text_in, texts_in, time_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

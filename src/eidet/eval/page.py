@@ -11,7 +11,7 @@ from .. import Draft
 from .figures import Comparison, Difference, Figure, Run
 from .plot import COLOURS, bars, curves, forest, plot_calibration, shares_within
 from .report import Report
-from .run import QuestionAnswer, RankedHit
+from .runner import QuestionAnswer, RankedHit
 
 WORST: Final = 30
 LONGEST: Final = 600  # characters of a text that are shown
@@ -44,7 +44,7 @@ def _parts(report: Report, title: str) -> Iterator[str]:
 
 
 def _head(report: Report, title: str) -> str:
-    left_out = ", ".join(f"{count:,} {why}" for why, count in sorted(report.left_out().items()))
+    left_out = ", ".join(f"{count:,} {why}" for why, count in sorted(report.count_left_out().items()))
     return (
         f"<h1>{_escape_text(title)}</h1><p class=dim>{len(report.base.answers):,} questions about "
         f"{report.base.records:,} records in {len(report.cases):,} scopes"
@@ -62,7 +62,10 @@ def _cards(report: Report) -> str:
         f"all@{k}": f"all gold in {k}",
         "session-all@5": "all sessions in 5",
     }
-    shown = [_card(told, run.overall[name]) for name, told in names.items() if name in run.overall]
+    shown = []
+    for name, told in names.items():
+        if name in run.overall:
+            shown.append(_card(told, run.overall[name]))
     latency = f"p95 {run.latency['p95']:.1f}, p99 {run.latency['p99']:.1f}"
     shown.append(_plain_card("recall, p50", f"{run.latency['p50']:.2g} ms", latency))
     if run.tokens is not None:

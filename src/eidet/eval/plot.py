@@ -10,7 +10,7 @@ from math import ceil, floor, log10
 from typing import Final
 
 from .figures import Difference, Figure
-from .metrics import Bin
+from .ranking_metrics import Bin
 
 WIDTH: Final = 420.0
 COLOURS: Final = 6
@@ -93,7 +93,10 @@ def curves(runs: Mapping[str, Sequence[Figure]]) -> str:
         drawn.append(f'<polygon points="{_points(over + under[::-1])}" class="band c{at % COLOURS}"/>')
         line = [(x(k), y(figure.value)) for k, figure in enumerate(figures, 1)]
         drawn.append(_line(line, name, at))
-    ticks = {float(k): str(k) for k in (1, 5, 10, 15, 20, 50, 100, 200, 500, 1000) if k <= depth}
+    ticks = {}
+    for k in (1, 5, 10, 15, 20, 50, 100, 200, 500, 1000):
+        if k <= depth:
+            ticks[float(k)] = str(k)
     return _plot("recall at k", "k, how many hits are asked for", x, y, ticks, drawn)
 
 

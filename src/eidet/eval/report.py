@@ -11,7 +11,7 @@ from typing import Any, Final
 from .. import BadInput, __version__
 from .cases import Case
 from .figures import Comparison, Difference, Figure, Run
-from .run import QuestionAnswer, Variant
+from .runner import QuestionAnswer, Variant
 
 FORMAT: Final = "eidet-eval/1"
 
@@ -48,7 +48,7 @@ class Report:
             known = ", ".join([*self.base.overall, *(f"{name}.…" for name in self.base.categories)])
             raise BadInput(f"there is no figure {name!r}; there are {known}") from None
 
-    def left_out(self) -> dict[str, int]:
+    def count_left_out(self) -> dict[str, int]:
         """Questions that were not asked, by why."""
         return dict(sum((Counter(case.left_out) for case in self.cases), Counter()))
 
@@ -62,7 +62,7 @@ class Report:
                     "scopes": len(self.cases),
                     "records": self.base.records,
                     "questions": len(self.base.answers),
-                    "left_out": self.left_out(),
+                    "left_out": self.count_left_out(),
                 },
                 "settings": {"depth": self.depth, "budget": self.budget, "seed": self.seed, "ks": self.ks},
                 "runs": [_run(run) for run in self.runs],

@@ -156,7 +156,7 @@ def _hook_subclasses(cls: type) -> None:
     """What a subclass overrides is captured as well."""
     own = cls.__dict__.get("__init_subclass__")
 
-    def announced(sub: Any, /, **options: Any) -> None:
+    def announce(sub: Any, /, **options: Any) -> None:
         if own is not None:
             own.__get__(None, sub)(**options)
         else:  # the class may be a copy by now, as dataclasses with slots are: look where this is
@@ -164,7 +164,7 @@ def _hook_subclasses(cls: type) -> None:
             super(owner, sub).__init_subclass__(**options)
         _hook_own(sub)
 
-    made: Any = classmethod(announced)
+    made: Any = classmethod(announce)
     setattr(cls, "__init_subclass__", made)  # noqa: B010  it is ours to set
 
 
@@ -193,7 +193,7 @@ def _silent(metaclass: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _make_hooked_class(cls: Any, names: tuple[str, ...]) -> type:
-    def reduced(self: Any, protocol: Any) -> Any:
+    def reduce(self: Any, protocol: Any) -> Any:
         return _as_of(super(made_class, self).__reduce_ex__(protocol), made_class, cls)
 
     body: dict[str, Any] = {
@@ -201,7 +201,7 @@ def _make_hooked_class(cls: Any, names: tuple[str, ...]) -> type:
         "__module__": cls.__module__,
         "__qualname__": cls.__qualname__,
         "__doc__": cls.__doc__,
-        "__reduce_ex__": reduced,
+        "__reduce_ex__": reduce,
     }
     methods = {name: inspect.getattr_static(cls, name) for name in names}
     body |= {

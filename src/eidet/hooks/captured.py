@@ -10,7 +10,7 @@ from ..core.draft import Draft
 from ..core.record import Kind, new_id
 from ..core.validate import Json
 from ..upkeep.importance import action_importance, state_importance
-from ..write.shape import told
+from ..write.shape import describe_data
 from .plain import changes_between, number, part
 
 TEXT_CHARS: Final = 4_000  # of a state or an action in words; its data has all of it
@@ -72,7 +72,11 @@ class Captured:
         after = self._state(self.after, self.step_after, ended)
         links = {"state_before": before and before.id, "state_after": after and after.id}
         action = self._action(ended, {name: id for name, id in links.items() if id is not None})
-        return [draft for draft in (before, action, after) if draft is not None]
+        result = []
+        for draft in (before, action, after):
+            if draft is not None:
+                result.append(draft)
+        return result
 
     def _state(self, state: Mapping[str, Json] | None, step: int, at: float) -> Draft | None:
         if state is None:
@@ -116,7 +120,7 @@ class Captured:
 
 
 def _head_with_data(head: str, data: Mapping[str, Any]) -> str:
-    tail = told(dict(data))
+    tail = describe_data(dict(data))
     if tail:
         return f"{head}; {tail}"[:TEXT_CHARS]
     return head

@@ -13,8 +13,8 @@ from pathlib import PurePath
 from typing import Any, Final
 from uuid import UUID
 
+from ..core.condition import same
 from ..core.validate import Json
-from ..core.where import same
 
 DEEPEST: Final = 20
 SECRET: Final = re.compile(

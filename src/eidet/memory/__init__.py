@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
-from ..core.arguments import actor, narrowed, one
+from ..core.arguments import actor, narrow_filter, one
 from ..core.draft import Details
 from ..core.errors import Conflict, Refused, Unavailable
 from ..core.event import Event
@@ -40,10 +40,10 @@ from ..upkeep.lifecycle import Life
 from ..write import EchoGuard, Given, WritePath
 from ..write.put import load_records
 from .admin import AdminNamespace
+from .export_import import Progress, records_arriving, records_leaving, with_progress
 from .forgetting import Forgetting
 from .keys import KeysNamespace
-from .records import TRIES, Records, alive, check_unchanged, kept_changing
-from .transfer import Progress, records_arriving, records_leaving, with_progress
+from .records import TRIES, Records, alive, check_unchanged, make_conflict
 from .trust import TrustNamespace
 from .upkeep import UpkeepNamespace
 
@@ -265,7 +265,7 @@ class Memory:
 
     def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
         """How many records match; those in quarantine only if the filter asks for them, as in `find`."""
-        living = narrowed(self._guarding.seen(where), alive_at=self._parts.clock()) or Where()
+        living = narrow_filter(self._guarding.filter_visible(where), alive_at=self._parts.clock()) or Where()
         return verbs.count(self._parts.store, living.within(Scope.of(scope)))
 
     def revise(
@@ -297,7 +297,7 @@ class Memory:
             except Conflict:
                 if version is not None or digest is not None:
                     raise
-        raise kept_changing(id)
+        raise make_conflict(id)
 
     def forget(
         self,
@@ -370,7 +370,7 @@ class Memory:
         """
         manifest, now = verify_export(Path(path)), self._parts.clock()
         arriving = records_arriving(self._parts.store, Path(path), manifest)
-        records = self._guarding.loaded(with_progress(arriving, manifest["count"], progress), now)
+        records = self._guarding.check_loaded(with_progress(arriving, manifest["count"], progress), now)
         with self._auditing.doing("load", file=str(path)) as done:
             return done(load_records(self._parts, records, manifest, now=now))
 

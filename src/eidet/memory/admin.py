@@ -14,7 +14,7 @@ from ..models.embed import embedder_of
 from ..parts import Parts
 from ..quality import DAY, Quality, Survey, Windows, day_of, quality_of
 from ..quality.drift import Drift, drift, split
-from ..quality.health import format_health, health_of
+from ..quality.health_report import format_health, health_of
 from ..quality.metrics import metrics_of, quality_as_json
 from ..recall.path import ReadPath
 from ..store import verbs
@@ -117,17 +117,17 @@ class AdminNamespace:
         """
         chosen = embedder_of(embedder)
         count = reembed(self._parts.store, chosen, progress)
-        with self._parts.reopened_index():
+        with self._parts.reopen_index():
             self._parts.binding.switch_embedder(chosen)
         return count
 
-    def phrased(self, query: str, *, scope: str | Scope = "default", now: Moment | None = None) -> str:
+    def phrase_query(self, query: str, *, scope: str | Scope = "default", now: Moment | None = None) -> str:
         """The query as it is embedded: without the names of who speaks in the scope."""
         return self._reads.phrase(query, scope, None if now is None else moment(now, "now"))
 
     def _reanalyse(self, language: str, progress: Progress | None) -> None:
         parts, store = self._parts, self._parts.store
-        with parts.reopened_index():
+        with parts.reopen_index():
             analyzer = analyzer_of(language)
             parts.binding.switch_analyzer(analyzer)
             verbs.set_settings(store, {"language": language, "analyzer": UNFINISHED})
@@ -171,7 +171,10 @@ class AdminNamespace:
         windows, today = self._windows, day_of(now)
         first = today + 1 - max(windows.days, windows.recent_days + windows.reference_days)
         self._parts.check_open()
-        rows = [row for row in self._parts.usage.tallies(scope, first) if row.day <= today]
+        rows = []
+        for row in self._parts.usage.tallies(scope, first):
+            if row.day <= today:
+                rows.append(row)
         reference, recent = split(rows, today, windows)
         quality = quality_of(row for row in rows if row.day > today - windows.days)
         return quality, drift(reference, recent, windows)
@@ -199,4 +202,6 @@ class AdminNamespace:
 
 
 def _place(scope: str | Scope | None) -> Scope | None:
-    return None if scope is None else Scope.of(scope)
+    if scope is None:
+        return None
+    return Scope.of(scope)

@@ -17,7 +17,7 @@ from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard
 
 if TYPE_CHECKING:
-    from ..trust.erase import Erasing, Forgotten, Wish
+    from ..trust.erase import Eraser, Forgotten, Wish
 
 Ids = str | Sequence[str] | None
 
@@ -32,12 +32,13 @@ class Forgetting:
         self._echoes = echoes
 
     @property
-    def erasing(self) -> Erasing:
+    def erasing(self) -> Eraser:
         """Made when needed: most programs never forget."""
-        from ..trust.erase import Erasing
+        from ..trust.erase import Eraser
 
-        empty = self._guarding.empty if self._guarding.has_vault else None
-        return Erasing(self._parts, self._life, self._echoes, empty)
+        vault = self._guarding.pseudonyms
+        empty = vault.empty if vault.has_vault else None
+        return Eraser(self._parts, self._life, self._echoes, empty)
 
     def forget(self, wish: Wish, *, by: str | None, why: str | None, key: object) -> Forgotten:
         """Deletes for good; tombstones keep it from coming back."""
@@ -55,7 +56,7 @@ class Forgetting:
         from ..trust.erase import Forgotten
 
         place = Scope.of("default" if scope is None else scope)
-        doomed = select_doomed(ids, self._guarding.asked(where), everything, scope).within(place)
+        doomed = select_doomed(ids, self._guarding.guard_filter(where), everything, scope).within(place)
         self._life.check_free(doomed, "forgotten")
         self._parts.flush()
         now = self._parts.clock()
@@ -76,7 +77,7 @@ class Forgetting:
         from ..trust.erase import wish_for
 
         place = Scope.of("default" if scope is None else scope)
-        chosen = select_doomed(ids, self._guarding.asked(where), everything, scope)
+        chosen = select_doomed(ids, self._guarding.guard_filter(where), everything, scope)
         return wish_for(self._parts, chosen.within(place), place, chosen.ids, everything, for_good)
 
     def clean_up(self, *, index: bool = True) -> None:

@@ -45,8 +45,8 @@ class KeysNamespace:
         place = None if scope is None else Scope.of(scope)
         clock = self._parts.clock
         if key is not None:
-            return rewrap(self._sealed(), service_of(key), clock)
-        sealed = self._sealed()
+            return rewrap(self._find_sealed(), service_of(key), clock)
+        sealed = self._find_sealed()
         paths = list(verbs.count_scopes(sealed, place))
         return sum(rotate(sealed, path, clock, progress).records for path in paths)
 
@@ -60,10 +60,10 @@ class KeysNamespace:
 
         path = one(scope)
         self._life.check_free(Where(scope=Scope(path)), "shredded")
-        with self._parts.reopened_index():
-            return shred(self._sealed(), path, self._parts.clock)
+        with self._parts.reopen_index():
+            return shred(self._find_sealed(), path, self._parts.clock)
 
-    def _sealed(self) -> SealedStore:
+    def _find_sealed(self) -> SealedStore:
         from ..trust.seal.exports import sealed_in
 
         found = sealed_in(self._parts.store)

@@ -44,16 +44,18 @@ class Records:
         for _ in range(TRIES):
             with suppress(Conflict):
                 return change(self.require(id, scope), self._parts.clock())
-        raise kept_changing(id)
+        raise make_conflict(id)
 
 
 def alive(record: Record | None, now: float) -> Record | None:
     """The record, unless it has expired."""
     expired = record is not None and record.expires is not None and record.expires <= now
-    return None if expired else record
+    if expired:
+        return None
+    return record
 
 
-def kept_changing(id: str) -> Conflict:
+def make_conflict(id: str) -> Conflict:
     return Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
 
 

@@ -45,7 +45,7 @@ class TrustNamespace:
         """Keeps a memory from recall, find and context until it is approved; upkeep leaves it alone."""
         who = actor(by)
         return self._records.change(
-            id, scope, lambda old, now: self._guarding.quarantined(old, now, who, because)
+            id, scope, lambda old, now: self._guarding.quarantine(old, now, who, because)
         )
 
     def approve(
@@ -58,7 +58,7 @@ class TrustNamespace:
     ) -> Record:
         """Ends a quarantine and takes the label off; it is trusted as `trust` says, else as before."""
         who = actor(by)
-        return self._records.change(id, scope, lambda old, now: self._guarding.approved(old, trust, now, who))
+        return self._records.change(id, scope, lambda old, now: self._guarding.approve(old, trust, now, who))
 
     def review(self, *, scope: str | Scope = "default", limit: int = 100) -> list[Record]:
         """What waits for somebody to look at it: in quarantine or labelled, newest first."""
@@ -77,14 +77,14 @@ class TrustNamespace:
 
         With the setting `reveal` False only whoever has the guard's key and gives it may see values.
         """
-        return self._guarding.reveal(about, key)
+        return self._guarding.pseudonyms.reveal(about, key)
 
     def forget_value(self, value: str) -> int:
         """Forgets the values in a text (or behind its pseudonyms) in the vault; how many there were.
 
         Records keep their pseudonyms, which nobody can turn back any more.
         """
-        return self._guarding.forget_value(clean_text(value, "a value"))
+        return self._guarding.pseudonyms.forget_value(clean_text(value, "a value"))
 
     def preview_forget(
         self,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..upkeep.fit import Fitted
     from ..upkeep.retain import Standing
     from ..upkeep.service import Keeping
-    from ..upkeep.worker import Worker
+    from ..upkeep.worker import UpkeepWorker
 
 
 class UpkeepNamespace:
@@ -78,7 +78,7 @@ class UpkeepNamespace:
         settings: Upkeep | None = None,
         archive: Archive | str | Path | None = None,
         llm: object = None,
-    ) -> Worker:
+    ) -> UpkeepWorker:
         """`maintain` in a thread, now and every so many seconds: `with memory.upkeep.background(): …`.
 
         Ends with the block, with `stop()`, with `close()` or with the program. Of several processes on
@@ -120,7 +120,7 @@ class UpkeepNamespace:
             "since": None if since is None else moment(since, "since"),
             "until": None if until is None else moment(until, "until"),
         }
-        return self._life.unarchive(archive, sought, self._parts.clock(), self._guarding.loaded)
+        return self._life.unarchive(archive, sought, self._parts.clock(), self._guarding.check_loaded)
 
     def fit(
         self,
@@ -143,7 +143,7 @@ class UpkeepNamespace:
 
     def restore(self, id: str, *, scope: str | Scope = "default") -> Record:
         """Brings a record back to the middle tier with all its detail, and counts that as a use."""
-        return self._records.change(id, scope, self._life.restored)
+        return self._records.change(id, scope, self._life.restore)
 
     def pin(self, id: str, *, scope: str | Scope = "default", by: str | None = None) -> Record:
         """Upkeep leaves the record alone, and it does not expire, until it is unpinned."""
@@ -163,8 +163,10 @@ class UpkeepNamespace:
 
     def _mark(self, id: str, scope: str | Scope, mark: str, on: bool, by: str | None) -> Record:
         who = actor(by)
-        return self._records.change(id, scope, lambda old, now: self._life.marked(old, mark, on, now, who))
+        return self._records.change(id, scope, lambda old, now: self._life.mark(old, mark, on, now, who))
 
 
 def _place(scope: str | Scope | None) -> Scope | None:
-    return None if scope is None else Scope.of(scope)
+    if scope is None:
+        return None
+    return Scope.of(scope)

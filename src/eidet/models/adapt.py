@@ -32,7 +32,9 @@ def find_function(thing: Any, methods: Sequence[str], advice: str) -> Callable[.
 def find_name(thing: Any) -> str:
     """The `name` of the thing, or the qualified name of its function or class."""
     given = getattr(thing, "name", None)
-    return given if isinstance(given, str) and given else find_qualified_name(thing)
+    if isinstance(given, str) and given:
+        return given
+    return find_qualified_name(thing)
 
 
 def find_qualified_name(thing: Any) -> str:
@@ -51,7 +53,9 @@ def is_async(function: Any) -> bool:
 
 def as_coroutine(answer: Awaitable[T]) -> Coroutine[Any, Any, T]:
     """Event loops run coroutines; a future or task is awaited inside one."""
-    return answer if inspect.iscoroutine(answer) else _await(answer)
+    if inspect.iscoroutine(answer):
+        return answer
+    return _await(answer)
 
 
 async def _await(answer: Awaitable[T]) -> T:

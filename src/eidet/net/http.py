@@ -141,7 +141,9 @@ class HttpClient:
         request = Request(url, data=data, headers=self._all_headers(), method=method)  # noqa: S310 - see join_endpoint
         with self._errors_translated(f" {method} {path} with"):
             content, kind = self._send(request, time.monotonic() + seconds)
-        return self._parse(content, kind) if content.strip() else None
+        if content.strip():
+            return self._parse(content, kind)
+        return None
 
     def _post_once(self, data: bytes, deadline: float) -> Any:
         request = Request(self.endpoint, data=data, headers=self._all_headers())  # noqa: S310 - see join_endpoint
@@ -169,7 +171,10 @@ class HttpClient:
         return answer, counted.attempts
 
     def _final_error(self, last: Unavailable, attempts: int, wait: float | None) -> Unavailable:
-        within = f"in {attempts} tries" if attempts == self.tries else f"within {self.timeout:g} s"
+        if attempts == self.tries:
+            within = f"in {attempts} tries"
+        else:
+            within = f"within {self.timeout:g} s"
         return type(last)(f"{self.endpoint} did not answer {within}: {last}", retry_after=wait)
 
     def _send(self, request: Request, deadline: float) -> tuple[bytes, str]:
@@ -207,8 +212,13 @@ class HttpClient:
         reason = error.reason if isinstance(error, URLError) else error
         if isinstance(reason, ssl.SSLCertVerificationError):
             return Misconfigured(f"{self.endpoint} has a certificate that cannot be trusted: {reason}")
-        why = f"{type(reason).__name__}: {reason}" if isinstance(reason, Exception) else str(reason)
-        return TooSlow(why) if isinstance(reason, TimeoutError) else Unavailable(why)
+        if isinstance(reason, Exception):
+            why = f"{type(reason).__name__}: {reason}"
+        else:
+            why = str(reason)
+        if isinstance(reason, TimeoutError):
+            return TooSlow(why)
+        return Unavailable(why)
 
     def _refusal(self, refused: HTTPError, what: str) -> EidetError:
         code = refused.code
@@ -218,7 +228,9 @@ class HttpClient:
             return kind(message, retry_after=read_retry_after(refused.headers.get("Retry-After")))
         if code in BAD_INPUT:
             return BadInput(message)
-        return NoSuchResource(message) if code == NOT_FOUND else Misconfigured(message)
+        if code == NOT_FOUND:
+            return NoSuchResource(message)
+        return Misconfigured(message)
 
     def _error_words(self, refused: HTTPError) -> str:
         try:
@@ -242,7 +254,9 @@ def join_endpoint(url: str, path: str, whose: str) -> str:
     if wrong:
         raise Misconfigured(f"the url of {whose} {wrong}")
     base = url.rstrip("/")
-    return base if base.endswith(path) else base + path
+    if base.endswith(path):
+        return base
+    return base + path
 
 
 def _find_fault(url: str) -> str:
@@ -288,7 +302,9 @@ def read_retry_after(value: str | None) -> float | None:
         seconds = float(value or "nan")
     except ValueError:
         return _seconds_until(value or "")
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    if math.isfinite(seconds) and seconds >= 0:
+        return seconds
+    return None
 
 
 def _seconds_until(date: str) -> float | None:

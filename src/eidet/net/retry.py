@@ -145,7 +145,9 @@ class Retrier:
     def _state(self) -> str:
         if self._opens:
             return "down"
-        return "unsure" if self._in_a_row else "up"
+        if self._in_a_row:
+            return "unsure"
+        return "up"
 
     def _enter(self) -> None:
         """While the server is down, lets one caller at a time through, and only after its rest."""

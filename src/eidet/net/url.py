@@ -103,7 +103,9 @@ class Options:
 
 
 def _range(least: int, most: int) -> str:
-    return f"from {least} up" if most == LARGEST_NUMBER else f"from {least} to {most}"
+    if most == LARGEST_NUMBER:
+        return f"from {least} up"
+    return f"from {least} to {most}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,7 +72,10 @@ class Drift:
 def split(rows: Iterable[Tally], today: int, windows: Windows) -> tuple[list[Tally], list[Tally]]:
     """The rows of the reference days and of the recent ones, today among these."""
     start = today - windows.recent_days + 1
-    held = [row for row in rows if start - windows.reference_days <= row.day <= today]
+    held = []
+    for row in rows:
+        if start - windows.reference_days <= row.day <= today:
+            held.append(row)
     return [row for row in held if row.day < start], [row for row in held if row.day >= start]
 
 

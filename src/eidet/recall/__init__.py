@@ -16,8 +16,8 @@ from ..core.scope import Scope
 from ..core.validate import local
 from ..core.where import Where
 from ..index import Candidates, Floats, Hints, Index, Probe
-from ..models.embed import Embedder, checked
-from ..models.embed.quantise import packed, row_of
+from ..models.embed import Embedder, embed_checked
+from ..models.embed.quantise import pack_vector, row_of
 from ..models.rerank import Reranker
 from ..parts import Parts
 from ..store import Head, Store
@@ -195,11 +195,11 @@ class Recall:
         if query.recipe.dense <= 0:
             return None
         if query.vector is not None:
-            given: Floats = row_of(packed(query.vector, self.embedder.width))
+            given: Floats = row_of(pack_vector(query.vector, self.embedder.width))
             if len(given) > self.embedder.width:
                 raise BadInput("a recall takes one vector; call it once for each")
             return given
-        row: Floats = checked(self.embedder, [asked.dense])[0]
+        row: Floats = embed_checked(self.embedder, [asked.dense])[0]
         return row
 
     def _fetch(self, found: Candidates, ranked: Ranked) -> list[Record | None]:

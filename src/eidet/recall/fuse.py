@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..core.errors import Unavailable
 from ..core.hit import Hit, Reasons, Signal
 from ..index import Candidates
-from ..models.rerank import Reranker, checked
+from ..models.rerank import Reranker, score_checked
 from .calibrate import calibrate_scores, fits
 from .recipes import Recipe
 from .signals import Signals
@@ -142,7 +142,7 @@ def rerank_hits(hits: list[Hit], query: str, reranker: Reranker | None) -> tuple
     if reranker is None or not hits:
         return hits, ()
     try:
-        scores = checked(reranker, query, [hit.text for hit in hits])
+        scores = score_checked(reranker, query, [hit.text for hit in hits])
     except Unavailable as error:
         return hits, (f"not reranked: {error}",)
     again = [_replace_score(hit, reranker.name, score) for hit, score in zip(hits, scores, strict=True)]

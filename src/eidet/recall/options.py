@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypedDict
 
-from ..core.arguments import checked_limit, checked_share, checked_unit, given
+from ..core.arguments import check_limit, check_share, check_unit, list_given
 from ..core.errors import BadInput
 from ..core.scope import Scope
 from ..core.validate import Moment, moment
@@ -14,8 +14,8 @@ from ..models.rerank import reranker_of
 from . import AUTO, Query, Recipe, recipe_of
 
 
-class FindOptions(TypedDict, total=False):
-    """What `find` may be told beside the filter: parts of a filter, and which page of the answer."""
+class FilterOptions(TypedDict, total=False):
+    """Parts of a filter that `find` and `recall` may be told by name."""
 
     kinds: str | Sequence[str] | None
     """One kind or several: fact, message, episode, document, state …"""
@@ -33,31 +33,20 @@ class FindOptions(TypedDict, total=False):
     """Occurred at this time or later."""
     until: Moment | None
     """Occurred at this time or earlier."""
+
+
+class FindOptions(FilterOptions, total=False):
+    """What `find` may be told beside the filter: parts of a filter, and which page of the answer."""
+
     order: str
     """The field to order by; a leading '-' means descending. The default is '-occurred'."""
     offset: int
     """How many records to skip."""
 
 
-class RecallOptions(TypedDict, total=False):
+class RecallOptions(FilterOptions, total=False):
     """What `recall` may be told beside the query, the scope, the limit and the filter."""
 
-    kinds: str | Sequence[str] | None
-    """One kind or several: fact, message, episode, document, state …"""
-    tiers: str | Sequence[str] | None
-    """One tier or several: short, middle, long."""
-    session: str | None
-    """The session that records belong to."""
-    agent: str | None
-    """The agent that wrote them."""
-    who: str | None
-    """Who said it."""
-    trust: str | Sequence[str] | None
-    """How far their source is trusted; names quarantined records explicitly."""
-    since: Moment | None
-    """Occurred at this time or later."""
-    until: Moment | None
-    """Occurred at this time or earlier."""
     near: Near | None
     """Within a distance of a place."""
     box: Box | None
@@ -114,14 +103,14 @@ def build_query(
         scope=Scope.of(scope),
         now=now,
         asked=now if asked is None else moment(asked, "now"),
-        limit=checked_limit(limit),
+        limit=check_limit(limit),
         where=where,
         vector=options.get("vector"),
         recipe=AUTO if recipe is None else recipe_of(recipe),
-        least=checked_share(options.get("least", 0.0), "least"),
-        unit=checked_unit(options.get("unit", "record")),
+        least=check_share(options.get("least", 0.0), "least"),
+        unit=check_unit(options.get("unit", "record")),
         reranker=None if rerank is None else reranker_of(rerank),
-        given=given(**{name: said[name] for name in _SAID if name in said}),
+        given=list_given(**{name: said[name] for name in _SAID if name in said}),
         understand=options.get("understand", True),
         order=options.get("order", "-occurred"),
         explain=options.get("explain", False),

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..core.arguments import (
-    checked_budget,
-    checked_limit,
-    checked_neighbours,
-    checked_offset,
-    checked_query,
-    narrowed,
+    check_budget,
+    check_limit,
+    check_neighbours,
+    check_offset,
+    check_query,
+    narrow_filter,
 )
 from ..core.hit import Hits
 from ..core.record import Record
@@ -59,8 +59,8 @@ class ReadPath:
     ) -> Hits:
         check_options("recall", options)
         now = self._parts.clock()
-        text = self._guarding.query(checked_query(query))
-        seen = self._guarding.seen(narrowed(where, **filters_in(options)))
+        text = self._guarding.query(check_query(query))
+        seen = self._guarding.filter_visible(narrow_filter(where, **filters_in(options)))
         asked = build_query(text, scope, limit, seen, options, now)
         hits = self._answer(asked)
         self._echoes.note(hits, now)
@@ -86,13 +86,13 @@ class ReadPath:
         options: RecallOptions,
         packing: Packing,
     ) -> Context:
-        tokens, count = checked_budget(packing.budget), counter_of(packing.counter)
-        reach = checked_neighbours(packing.neighbours)
+        tokens, count = check_budget(packing.budget), counter_of(packing.counter)
+        reach = check_neighbours(packing.neighbours)
         hits = self.recall(query, scope, limit, where, options)
         now, recall = self._parts.clock(), Recall.of(self._parts)
         found = [hit.record for hit in hits]
-        seen, tell = self._guarding.seen(where), self._guarding.telling(packing.reveal)
-        text = self._guarding.query(checked_query(query))
+        seen, tell = self._guarding.filter_visible(where), self._guarding.pseudonyms.telling(packing.reveal)
+        text = self._guarding.query(check_query(query))
         made = pack(
             tuple(tell.hits(hits)),
             tokens,
@@ -109,14 +109,14 @@ class ReadPath:
 
     def find(self, where: Where | None, scope: str | Scope, limit: int, options: FindOptions) -> list[Record]:
         check_options("find", options)
-        chosen = self._guarding.seen(narrowed(where, **filters_in(options)))
+        chosen = self._guarding.filter_visible(narrow_filter(where, **filters_in(options)))
         found = Recall.of(self._parts).list_records(
             chosen,
             Scope.of(scope),
             now=self._parts.clock(),
             order=options.get("order", "-occurred"),
-            limit=checked_limit(limit),
-            offset=checked_offset(options.get("offset", 0)),
+            limit=check_limit(limit),
+            offset=check_offset(options.get("offset", 0)),
         )
         self._auditing.read("find", scope, [record.id for record in found])
         return found
@@ -125,7 +125,7 @@ class ReadPath:
         """The query as it is embedded: without the names of who speaks in the scope."""
         now = self._parts.clock()
         meant = Query(
-            text=self._guarding.query(checked_query(query)),
+            text=self._guarding.query(check_query(query)),
             scope=Scope.of(scope),
             now=now,
             asked=now if asked is None else asked,

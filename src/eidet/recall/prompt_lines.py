@@ -10,7 +10,7 @@ from ..core.validate import local
 from ..text import unpack
 from ..text.analysis import read_analysis
 from ..text.chunks import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
-from ..trust.privacy.quoting import fenced, trust_in
+from ..trust.privacy.quoting import fence_text, trust_in
 
 GAP: Final = "…"
 
@@ -41,7 +41,7 @@ def quote_line(record: Record, said: str) -> str:
     else:
         who = ""
     day = f"[{local(record.occurred).date().isoformat()}]"
-    return f"{day} {fenced(f'{who}: {said}' if who else said, trust_in(record))}"
+    return f"{day} {fence_text(f'{who}: {said}' if who else said, trust_in(record))}"
 
 
 def is_long(record: Record) -> bool:

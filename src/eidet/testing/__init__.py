@@ -14,6 +14,6 @@ The contracts of stores, indexes, embedders and rerankers are beside their proto
 
 from __future__ import annotations
 
-from .fuzz import Leak, Report, assert_no_leaks, leaks
+from .fuzz import FuzzReport, Leak, assert_no_leaks, leaks
 
-__all__ = ["Leak", "Report", "assert_no_leaks", "leaks"]
+__all__ = ["FuzzReport", "Leak", "assert_no_leaks", "leaks"]

@@ -52,8 +52,8 @@ def scopes(stage: Stage, me: Tenant) -> Done:
 def check_phrased(stage: Stage, me: Tenant) -> Done:
     """Names are left out of a query if they are of somebody who speaks in the scope: nobody else's are."""
     other = stage.other(me)
-    told = stage.memory.admin.phrased(f"what did {other.name} say about tea?", scope=me.scope)
-    wrong = () if other.name in told else ("phrased knows who speaks in another scope",)
+    told = stage.memory.admin.phrase_query(f"what did {other.name} say about tea?", scope=me.scope)
+    wrong = () if other.name in told else ("phrase_query knows who speaks in another scope",)
     return Done(told, wrong=wrong)
 
 

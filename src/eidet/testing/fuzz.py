@@ -48,7 +48,7 @@ class Leak:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class FuzzReport:
     """How a game went. `verbs` counts the moves; `refusals` those that ended in an error."""
 
     tenants: int
@@ -77,7 +77,7 @@ def leaks(
     operations: int = 2000,
     seed: int = 0,
     most: int = MOST,
-) -> Report:
+) -> FuzzReport:
     """Plays on a memory that `make` opens (empty, and closed afterwards); what leaked is in the report.
 
     After each move no answer, explanation, error, export or log line may hold anything of another
@@ -111,7 +111,7 @@ class _Game:
         self._records: dict[str, object] = {}  # of each tenant, as they were when last looked at
         self._lines = LogLines()
 
-    def play(self, operations: int, seed: int) -> Report:
+    def play(self, operations: int, seed: int) -> FuzzReport:
         log = logging.getLogger("eidet")
         level = log.level
         log.addHandler(self._lines)
@@ -121,7 +121,7 @@ class _Game:
         finally:
             log.removeHandler(self._lines)
             log.setLevel(level)
-        return Report(
+        return FuzzReport(
             tenants=len(self._stage.tenants),
             seed=seed,
             operations=done,

@@ -39,7 +39,7 @@ class Analyzer(Protocol):
         A text of stop words alone keeps them: only a text without any word gives an empty list.
         """
 
-    def packed(self, text: str) -> bytes:
+    def pack_text(self, text: str) -> bytes:
         """`pack(terms(text))` in one go; the write path."""
 
 

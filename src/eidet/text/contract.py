@@ -53,7 +53,7 @@ class AnalyzerContract:
     def test_text_without_words_has_no_terms(self) -> None:
         analyzer = self.make()
         assert analyzer.terms("") == analyzer.terms(" \t\n") == []
-        assert analyzer.packed("") == b""
+        assert analyzer.pack_text("") == b""
 
     def test_text_with_words_has_terms(self) -> None:
         assert self.make().terms("to be or not to be")
@@ -65,12 +65,12 @@ class AnalyzerContract:
     def test_packed_is_the_packing_of_the_terms(self) -> None:
         analyzer = self.make()
         for text in TEXTS:
-            assert analyzer.packed(text) == pack(analyzer.terms(text))
+            assert analyzer.pack_text(text) == pack(analyzer.terms(text))
 
     def test_packed_ids_rise_and_counts_fit_a_byte(self) -> None:
         analyzer = self.make()
         for text in TEXTS:
-            counts = unpack(analyzer.packed(text))
+            counts = unpack(analyzer.pack_text(text))
             assert list(counts) == sorted({term_id(term) for term in analyzer.terms(text)})
             assert all(1 <= count <= 255 for count in counts.values())
 

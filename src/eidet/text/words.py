@@ -139,7 +139,7 @@ class WordAnalyzer:
         kept = list(chain.from_iterable(map(self._kept.__getitem__, words)))
         return kept or self._all_of(words)
 
-    def packed(self, text: str) -> bytes:
+    def pack_text(self, text: str) -> bytes:
         words = tokens(text)
         ids = list(chain.from_iterable(map(self._ids.__getitem__, words)))
         return pack_ids(ids or [term_id(term) for term in self._all_of(words)])

@@ -33,6 +33,7 @@ _OF_FILES = ("eidet", "format", "count", "archived", *ABOUT)  # what is said of 
 _NAME = re.compile(r"archive-[0-9a-f]+\.jsonl")
 
 
+@runtime_checkable
 class Archive(Protocol):
     """Keeps records that a memory deletes. `keep` is durable when it returns, or raises.
 
@@ -51,6 +52,22 @@ class Archive(Protocol):
 
     def read(self, name: str) -> Iterator[Record]:
         """The records of a piece, exactly as they were."""
+
+
+@runtime_checkable
+class InFolder(Protocol):
+    """An archive that is a folder of this machine."""
+
+    @property
+    def folder(self) -> Path: ...
+
+
+@runtime_checkable
+class AtUrl(Protocol):
+    """An archive that is found by an address."""
+
+    @property
+    def url(self) -> str: ...
 
 
 @runtime_checkable
@@ -174,8 +191,8 @@ class FolderArchive:
 
 def archive_of(thing: Archive | str | Path | None) -> Archive | None:
     """An archive is itself; `s3://…` is a bucket, and any other path the folder of one."""
-    if thing is None or hasattr(thing, "keep"):
-        return thing  # type: ignore[return-value]
+    if thing is None or isinstance(thing, Archive):
+        return thing
     if isinstance(thing, str) and thing.startswith("s3:"):
         return _in_bucket(thing, os.getpid())
     if isinstance(thing, Path) and thing.parts[:1] == ("s3:",):
@@ -201,13 +218,17 @@ def list_archives(store: Store, chosen: str | None) -> list[Archive]:
     return list(filter(None, (archive_for(store, archive_of(place)) for place in places)))
 
 
-def note_archive(store: Store, archive: Archive | None) -> None:
+def note_archive(store: Store, archive: object) -> None:
     """Before anything is archived there: what is forgotten later must be found."""
-    place = getattr(archive, "folder", None) or getattr(archive, "url", None)
-    if place is not None and store.writable:
-        named, noted = _absolute(place), _read_places(store)
-        if named not in noted:
-            verbs.set_settings(store, {SETTING: dump_json([*noted, named])})
+    if isinstance(archive, InFolder):
+        place = _absolute(archive.folder)
+    elif isinstance(archive, AtUrl):
+        place = _absolute(archive.url)
+    else:
+        return
+    noted = _read_places(store)
+    if store.writable and place not in noted:
+        verbs.set_settings(store, {SETTING: dump_json([*noted, place])})
 
 
 def _read_places(store: Store) -> list[str]:

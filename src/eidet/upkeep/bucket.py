@@ -165,7 +165,11 @@ class Bucket:
 
     def _versions(self, key: str) -> list[str]:
         found = self._list_pages("list_object_versions", key, ("Versions", "DeleteMarkers"))
-        return [one["VersionId"] for one in found if one["Key"] == self.place.prefix + key]
+        result = []
+        for one in found:
+            if one["Key"] == self.place.prefix + key:
+                result.append(one["VersionId"])
+        return result
 
     def keys(self, start: str = "") -> Iterator[str]:
         """By name, those that begin so."""

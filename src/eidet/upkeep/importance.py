@@ -148,7 +148,10 @@ def _mean(parts: Mapping[str, float], weights: Weights) -> float:
 
 
 def _of_tags(tags: Iterable[str], weights: Weights) -> float | None:
-    known = [weights.tags[tag.casefold()] for tag in tags if tag.casefold() in weights.tags]
+    known = []
+    for tag in tags:
+        if tag.casefold() in weights.tags:
+            known.append(weights.tags[tag.casefold()])
     return max(map(_clamp, known), default=None)
 
 

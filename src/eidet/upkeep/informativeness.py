@@ -130,7 +130,10 @@ def _share_of_questions(said: Sequence[str]) -> float:
 
 def _idle(words: Sequence[str]) -> float:
     """The share of small talk among the words that are no function words; of those alone, all."""
-    content = [word for word in words if word.partition("'")[0] not in STOP_WORDS["en"]]
+    content = []
+    for word in words:
+        if word.partition("'")[0] not in STOP_WORDS["en"]:
+            content.append(word)
     if content:
         return sum(word in _SMALL_TALK for word in content) / len(content)
     return 1.0

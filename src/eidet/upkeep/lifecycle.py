@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .archive import Archive
     from .run import Pause
     from .service import Chore, Keeping
-    from .worker import Worker
+    from .worker import UpkeepWorker
 
 STEP: Final = 20  # records that the background changes at once: a few milliseconds
 LEASE_SECONDS: Final = 60.0
@@ -41,7 +41,7 @@ class Life:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-        self._worker: Worker | None = None
+        self._worker: UpkeepWorker | None = None
         self._inserted = 0
         self._lock = threading.Lock()
         self._keeping: Keeping | None = None
@@ -58,19 +58,19 @@ class Life:
 
     # In the background.
 
-    def start(self, every: float, chore: Chore) -> Worker:
+    def start(self, every: float, chore: Chore) -> UpkeepWorker:
         """A worker for this memory; the one before it is stopped."""
         if isinstance(every, bool) or not isinstance(every, int | float) or not every > 0:
             raise BadInput(f"every must be a number of seconds above 0, not {every!r}")
-        from .worker import Worker
+        from .worker import UpkeepWorker
 
         works_of(chore.only)
         if self._worker is not None:
             self._worker.stop()
-        self._worker = Worker(partial(self._round, chore), every=every, busy=self._busy)
+        self._worker = UpkeepWorker(partial(self._round, chore), every=every, busy=self._busy)
         return self._worker
 
-    def inserted(self, count: int) -> None:
+    def count_insertions(self, count: int) -> None:
         """Counts new records; moves are made in the background when enough have come."""
         due = self._parts.settings.upkeep.every_insertions
         if due is None:
@@ -80,13 +80,13 @@ class Life:
             self._inserted = 0
             self._mover().nudge()
 
-    def _mover(self) -> Worker:
+    def _mover(self) -> UpkeepWorker:
         """The worker that runs, or else one that only moves what is due."""
         if self._worker is None or not (self._worker.running or self._worker.nudged):
             from .service import Chore
-            from .worker import Worker
+            from .worker import UpkeepWorker
 
-            self._worker = Worker(partial(self._round, Chore(only=MOVES)), every=None, busy=self._busy)
+            self._worker = UpkeepWorker(partial(self._round, Chore(only=MOVES)), every=None, busy=self._busy)
         return self._worker
 
     def _busy(self) -> bool:
@@ -105,7 +105,9 @@ class Life:
             lease.give_back()
 
     def stats(self) -> dict[str, Any]:
-        return {} if self._worker is None else {"upkeep": self._worker.stats()}
+        if self._worker is None:
+            return {}
+        return {"upkeep": self._worker.stats()}
 
     def close(self) -> None:
         if self._worker is not None:
@@ -119,7 +121,7 @@ class Life:
             return record
         return self.keeping.forms(self._parts.settings.upkeep).whole([record])[0]
 
-    def restored(self, record: Record, now: float) -> Record:
+    def restore(self, record: Record, now: float) -> Record:
         """Back in the middle tier as it was, and counted as used: else it would be moved again."""
         whole = self.detail(record).but(tier=Tier.MIDDLE)
         self._parts.usage.count_uses([record], now)
@@ -132,7 +134,7 @@ class Life:
             raise Conflict(f"record {record.id!r} changed in the meantime; call again")
         return stored
 
-    def marked(self, record: Record, mark: str, on: bool, now: float, by: str | None) -> Record:
+    def mark(self, record: Record, mark: str, on: bool, now: float, by: str | None) -> Record:
         """Pinned, held, or neither. What is marked does not expire; its expiry comes back afterwards."""
         there: Protection | None = getattr(record.state, mark)
         if (there is not None) == on:
@@ -141,7 +143,7 @@ class Life:
             protection = Protection(at=now, by=by or None, expires=record.expires)
             new = record.but(state=record.state.but(**{mark: protection}), expires=None)
         else:
-            new = _unmarked(record, record.state.but(**{mark: None}), there.expires)
+            new = _unmark(record, record.state.but(**{mark: None}), there.expires)
         return put_records(self._parts, [new], now=now, expect=record.version, by=by)[0]
 
     def check_not_held(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
@@ -165,7 +167,7 @@ class Life:
         if not pins:
             return records
         pairs = zip(drafts, records, strict=True)
-        return [_pinned(new, pins.get(new.id)) if said.pinned is None else new for said, new in pairs]
+        return [_pin(new, pins.get(new.id)) if said.pinned is None else new for said, new in pairs]
 
     def check_changeable(self, record: Record) -> None:
         """Refused if the record is under a legal hold."""
@@ -209,17 +211,17 @@ class Life:
         return count
 
 
-def _pinned(record: Record, pin: Protection | None) -> Record:
+def _pin(record: Record, pin: Protection | None) -> Record:
     if pin is None:
         return record
     protection = replace(pin, expires=record.expires)
     return record.but(state=record.state.but(pinned=protection), expires=None)
 
 
-def _unmarked(record: Record, state: State, ends: float | None) -> Record:
+def _unmark(record: Record, state: State, ends: float | None) -> Record:
     """Its expiry comes back, or goes on waiting for the protection that is left."""
     if state.is_protected:
-        return record.but(state=state.protected_from(ends))
+        return record.but(state=state.protect_from(ends))
     return record.but(state=state, expires=record.expires if ends is None else ends)
 
 

@@ -75,7 +75,10 @@ def retain(
             continue
         why = f"{policy}: {age_days(policy, record, now):.0f} days since it {_describe_since(policy)}"
         if is_protected(record):
-            held = "under a legal hold" if record.state.hold is not None else "pinned"
+            if record.state.hold is not None:
+                held = "under a legal hold"
+            else:
+                held = "pinned"
             yield Stay(what="stays", record=record, because=f"{held}, although due by {why}")
         elif policy.then == "archive" and not archive:
             yield Stay(what="stays", record=record, because=f"there is no archive, although due by {why}")

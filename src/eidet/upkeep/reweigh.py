@@ -95,5 +95,9 @@ def _number(data: Json, name: str) -> float | None:
 def _tags(meta: Mapping[str, Json]) -> list[str]:
     tags = meta.get("tags", meta.get("tag", ()))
     if isinstance(tags, str | list | tuple):
-        return [tag for tag in ([tags] if isinstance(tags, str) else tags) if isinstance(tag, str)]
+        result = []
+        for tag in [tags] if isinstance(tags, str) else tags:
+            if isinstance(tag, str):
+                result.append(tag)
+        return result
     return []

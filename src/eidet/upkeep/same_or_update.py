@@ -71,7 +71,11 @@ def _secret_differs(old: str, new: str) -> bool:
 
 
 def _emoji(text: str) -> set[str]:
-    return {token for token in tokens(text) if not any(map(str.isalnum, token))}
+    result = set()
+    for token in tokens(text):
+        if not any(map(str.isalnum, token)):
+            result.add(token)
+    return result
 
 
 def _readings(text: str, language: str) -> list[Sentence]:

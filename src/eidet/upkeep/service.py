@@ -16,14 +16,14 @@ from ..core.settings import Upkeep
 from ..core.where import Condition, Where
 from ..models.embed import Vectors, gives_same_bytes
 from ..models.llm import LLM, Answer, Request, llm_of
-from ..models.llm.consult import answered
+from ..models.llm.consult import consult_or_fall_back
 from ..models.llm.ledger import Ledger
 from ..parts import Parts
 from ..store import verbs
 from ..store.rules import UNIQUE_KINDS
 from ..trust.privacy.quoting import trust_in
 from ..trust.seal.exports import archive_for
-from ..write.ingest import Ingest, embedded
+from ..write.ingest import Ingest, embed_units
 from ..write.put import put_records
 from . import Ask, Change, Maintained, Put, works_of
 from .accesses import accesses, read_log
@@ -87,7 +87,10 @@ class Keeping:
             self._parts.flush()
         with self._turn:
             model = None if chore.llm is None else llm_of(chore.llm)
-            epoch = self._parts.store.head().epoch if dry_run else self._parts.binding.epoch
+            if dry_run:
+                epoch = self._parts.store.head().epoch
+            else:
+                epoch = self._parts.binding.epoch
             kept = self._archive(archive, dry_run=dry_run)
             return maintain(
                 self._needs(chosen, kept, model, now, epoch),
@@ -123,7 +126,7 @@ class Keeping:
             forms=self.forms(settings),
             write=self._write,
             groups=partial(self._groups, settings=settings, now=now),
-            answer=partial(self._worded, settings=settings, llm=llm),
+            answer=partial(self._write_text, settings=settings, llm=llm),
             archive=archive,
             manifest=self._parts.manifest(now),
             epoch=epoch,
@@ -143,11 +146,11 @@ class Keeping:
         watch = self._parts.tombstones.over_returning(records)
         return put_records(self._parts, records, now=now, unique=unique, expect=expect, by=by, watch=watch)
 
-    def reworded(self, old: Record, sources: Sequence[Record]) -> Record:
+    def reword(self, old: Record, sources: Sequence[Record]) -> Record:
         """An episode as the rules tell it from these messages: others of its messages were forgotten."""
         told = sorted((source.whole for source in sources), key=lambda record: record.occurred)
         ask = episode(told, old.session or "", "a source was forgotten", old.created)
-        new = self._worded(ask, settings=self._parts.settings.upkeep, llm=None).record
+        new = self._write_text(ask, settings=self._parts.settings.upkeep, llm=None).record
         return new.but(
             id=old.id,
             created=old.created,
@@ -161,7 +164,7 @@ class Keeping:
     def forms(self, settings: Upkeep) -> Forms:
         embedder = self._parts.embedder
         return Forms(
-            embed=partial(embedded, embedder),
+            embed=partial(embed_units, embedder),
             gist=partial(_gist, embed=embedder.embed, tokens=settings.gist_tokens),
             embedder=embedder.name,
             width=embedder.width,
@@ -212,9 +215,9 @@ class Keeping:
             raise NotFound(f"there are no messages of a session {session!r} in scope {scope}")
         return episode([message.whole for message in messages], session, because, now)
 
-    def _worded(self, ask: Ask, *, settings: Upkeep, llm: LLM | None) -> Put:
+    def _write_text(self, ask: Ask, *, settings: Upkeep, llm: LLM | None) -> Put:
         """The record with its text: by the LLM if there is one that answers, else by the rules."""
-        outcome = answered(
+        outcome = consult_or_fall_back(
             llm, _request(ask, settings), read=_text_of, otherwise=lambda: self._by_rules(ask, settings),
             ledger=self.ledger,
         )  # fmt: skip
@@ -224,7 +227,7 @@ class Keeping:
             data=data if ask.what == "summarise" else None,
             trust=max(map(trust_in, ask.sources), key=list(Trust).index, default=ask.record.trust),
         )
-        ready = Ingest.of(self._parts).derived([told.but(state=told.state.but(worded_by=outcome.by))])[0]
+        ready = Ingest.of(self._parts).derive([told.but(state=told.state.but(worded_by=outcome.by))])[0]
         return Put(what=ask.what, record=ready, because=ask.because)
 
     def _by_rules(self, ask: Ask, settings: Upkeep) -> str:
@@ -241,7 +244,7 @@ class Keeping:
     def end_session(self, session: str, scope: str, llm: object, now: float) -> Record:
         settings = self._parts.settings.upkeep
         ask = self._episode(scope, session, "the session was ended", now)
-        put = self._worded(ask, settings=settings, llm=None if llm is None else llm_of(llm))
+        put = self._write_text(ask, settings=settings, llm=None if llm is None else llm_of(llm))
         return self._write([put.record], now=now)[0]
 
     def fit(self, log: Path | None, scope: Scope | None, window_days: float, now: float) -> Fitted:
@@ -253,7 +256,9 @@ class Keeping:
 
 def _gist(text: str, embed: Callable[[Sequence[str]], Vectors], tokens: int) -> str:
     """What is hardly longer than its gist is shown as it is: its original would take more than it saves."""
-    return text if len(text) <= CHARS_A_TOKEN * tokens else gist(text, embed, tokens)
+    if len(text) <= CHARS_A_TOKEN * tokens:
+        return text
+    return gist(text, embed, tokens)
 
 
 def _request(ask: Ask, settings: Upkeep) -> Request:

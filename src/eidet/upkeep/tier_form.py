@@ -14,7 +14,7 @@ from typing import Final
 from ..core.lossless import Original, pack_original, read_original
 from ..core.record import Record
 from ..core.validate import Json
-from ..models.embed.quantise import lowered, raised
+from ..models.embed.quantise import dequantise, quantise
 
 GIST: Final = 2  # the level from which less of a text is shown
 
@@ -101,7 +101,7 @@ class Forms:
         if vector is not None:
             if record.level == 0 and again.get(record.text) != vector:
                 kept = vector
-            vector = lowered(raised(vector, record.level, self.width), level, self.width)
+            vector = quantise(dequantise(vector, record.level, self.width), level, self.width)
         original = Original(
             text=record.text if text != record.text else part.text,
             data=(record.data,) if not _same(data, record.data) else part.data,

@@ -19,7 +19,10 @@ def slip(one: Term, other: Term) -> bool:
 
 
 def _is_exchange(one: str, other: str) -> bool:
-    off = [at for at, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+    off = []
+    for at, (a, b) in enumerate(zip(one, other, strict=True)):
+        if a != b:
+            off.append(at)
     return (
         len(off) == 2
         and off[1] == off[0] + 1

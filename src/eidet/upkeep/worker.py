@@ -22,7 +22,7 @@ COURTESY: Final = 0.02  # seconds that somebody who asks is waited for
 GLANCE: Final = 0.001  # seconds between two looks at that
 
 
-class Worker:
+class UpkeepWorker:
     """Runs a job every so often, or when nudged. Started by `start` or `with`; ended by `stop` or at exit.
 
     A child process of a fork has no thread: there it does nothing until it is started again.

@@ -31,22 +31,24 @@ class AsyncView(Hopping[V]):
 
 
 def _first(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    return args[0] if args else next(iter(kwargs.values()), None)
+    if args:
+        return args[0]
+    return next(iter(kwargs.values()), None)
 
 
-async def _said(threads: Threads, _core: object, *args: Any, **kwargs: Any) -> None:
+async def _embed_said(threads: Threads, _core: object, *args: Any, **kwargs: Any) -> None:
     """An asynchronous embedder is awaited here, in the loop of the caller: for what will be kept."""
     given = _first(args, kwargs)
     things = list(given) if isinstance(given, list | tuple) else [given]
     await threads.embed_said(things, {})
 
 
-async def _asked(threads: Threads, core: Callable[[], Scoped], *args: Any, **kwargs: Any) -> None:
+async def _embed_asked(threads: Threads, core: Callable[[], Scoped], *args: Any, **kwargs: Any) -> None:
     """The same for a question."""
     await threads.embed_query(_first(args, kwargs), core().scope, None, understand=True)
 
 
-async def _measured(threads: Threads, core: Callable[[], Scoped], *args: Any, **kwargs: Any) -> None:
+async def _embed_measured(threads: Threads, core: Callable[[], Scoped], *args: Any, **kwargs: Any) -> None:
     """The same for a question of which every word counts."""
     await threads.embed_query(_first(args, kwargs), core().scope, None, understand=False)
 
@@ -74,7 +76,9 @@ class _Awaited(Generic[V, T]):
     @overload
     def __get__(self, view: AsyncView[V], owner: type) -> Coroutine[Any, Any, T]: ...
     def __get__(self, view: AsyncView[V] | None, owner: type) -> Self | Coroutine[Any, Any, T]:
-        return self if view is None else self._get(view)
+        if view is None:
+            return self
+        return self._get(view)
 
 
 class _Plain(Generic[V, T]):
@@ -93,7 +97,9 @@ class _Plain(Generic[V, T]):
     @overload
     def __get__(self, view: AsyncView[V], owner: type) -> T: ...
     def __get__(self, view: AsyncView[V] | None, owner: type) -> Self | T:
-        return self if view is None else self._get(view)
+        if view is None:
+            return self
+        return self._get(view)
 
 
 def _getter(prop: Callable[[V], T]) -> Callable[[V], T]:
@@ -121,13 +127,13 @@ class AsyncConversation(AsyncView[Conversation]):
     scope = _Plain(Conversation.scope)
     agent = _Plain(Conversation.agent)
     summary = _Awaited(Conversation.summary)
-    add = hop(Conversation.add, _said)
-    extend = hop(Conversation.extend, _said)
+    add = hop(Conversation.add, _embed_said)
+    extend = hop(Conversation.extend, _embed_said)
     messages = hop(Conversation.messages)
     records = hop(Conversation.records)
     get = hop(Conversation.get)
     window = hop(Conversation.window)
-    search = hop(Conversation.search, _asked)
+    search = hop(Conversation.search, _embed_asked)
     containing = hop(Conversation.containing)
     count = hop(Conversation.count)
     pop = hop(Conversation.pop)
@@ -183,10 +189,10 @@ class AsyncSemantic(AsyncView[Semantic]):
         super().__init__(memory, Semantic(memory.core, scope=scope, agent=agent))
 
     scope = _Plain(Semantic.scope)
-    add = hop(Semantic.add, _said)
+    add = hop(Semantic.add, _embed_said)
     get = hop(Semantic.get)
-    search = hop(Semantic.search, _asked)
-    similar = hop(Semantic.similar, _measured)
+    search = hop(Semantic.search, _embed_asked)
+    similar = hop(Semantic.similar, _embed_measured)
     all = hop(Semantic.all)
     set_importance = hop(Semantic.set_importance)
     forget = hop(Semantic.forget)
@@ -203,8 +209,8 @@ class AsyncEpisodic(AsyncView[Episodic]):
     scope = _Plain(Episodic.scope)
     record = hop(Episodic.record)
     get = hop(Episodic.get)
-    similar = hop(Episodic.similar, _asked)
-    lessons = hop(Episodic.lessons, _asked)
+    similar = hop(Episodic.similar, _embed_asked)
+    lessons = hop(Episodic.lessons, _embed_asked)
     before = hop(Episodic.before)
     after = hop(Episodic.after)
     around = hop(Episodic.around)

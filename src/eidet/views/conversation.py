@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
-from ..core.arguments import checked_offset, narrowed, one
+from ..core.arguments import check_offset, narrow_filter, one
 from ..core.draft import Details, Draft, Message
 from ..core.errors import BadInput
 from ..core.record import Kind, Record
@@ -15,11 +14,11 @@ from ..core.validate import Json, Moment, clean_text
 from ..core.where import Where
 from ..memory import Memory
 from ..text.tokens import TokenCounter, counter_of
-from .arguments import check_session, check_tokens, filter_by_roles, has, how_many, that_fit
 from .housekeeping import put_away
-from .log import Log
+from .message_selection import check_session, check_tokens, filter_by_roles, has, how_many, that_fit
 from .messages import Said, add_key, add_place, as_json, draft_of, from_json, log_id, message_of
-from .summaries import Summed, make_summary, summary_id
+from .session_log import SessionLog
+from .summaries import Summed, make_summary
 
 Counter = TokenCounter | Callable[[str], int] | str | None
 PAGE: Final = 64
@@ -49,6 +48,7 @@ class Conversation:
             self._session = str(uuid.uuid4())
         else:
             self._session = check_session(session)
+        self._log = SessionLog(memory, self._scope, self._session, agent)
 
     @property
     def session(self) -> str:
@@ -118,15 +118,18 @@ class Conversation:
         where: Where | None = None,
     ) -> list[Record]:
         """The same as records of the memory."""
-        asked = narrowed(where, since=since, until=until)
-        parts = [part for part in (asked, filter_by_roles(roles)) if part is not None]
-        return self._log(*parts).newest(how_many(limit), checked_offset(offset))
+        asked = narrow_filter(where, since=since, until=until)
+        parts = []
+        for part in (asked, filter_by_roles(roles)):
+            if part is not None:
+                parts.append(part)
+        return self._log.after_summary(*parts).newest(how_many(limit), check_offset(offset))
 
     def get(self, id: str) -> Record | None:
         """A message of this session by the id it was added with, or by that of its record."""
         name = clean_text(id, "id")
         found = self._memory.get([log_id(self._session, name), name], scope=self._scope)
-        return next((record for record in found if record is not None and self._holds(record)), None)
+        return next((record for record in found if record is not None and self._log.holds(record)), None)
 
     def window(self, max_tokens: int = 4000, *, counter: Counter = None) -> list[Message]:
         """The newest messages that fit in the tokens, oldest first; always at least the newest.
@@ -144,7 +147,7 @@ class Conversation:
         if check_tokens(max_tokens):
             page = PAGE
         while True:
-            found = self._log().newest(page)
+            found = self._log.after_summary().newest(page)
             fitting = that_fit([message_of(record) for record in found], max_tokens, count)
             if len(fitting) < len(found) or len(found) < page:
                 return fitting
@@ -163,10 +166,13 @@ class Conversation:
         Looks at messages until it has found that many; also at what was summed up.
         """
         wanted, most, page = clean_text(text, "text").casefold(), how_many(limit), PAGE
-        whole = Log(memory=self._memory, scope=self._scope, where=self._said)
+        whole = self._log.whole()
         while True:
             read = whole.newest(None if most is None else page)
-            found = [message for message in map(message_of, read) if has(message, wanted)]
+            found = []
+            for message in map(message_of, read):
+                if has(message, wanted):
+                    found.append(message)
             if most is None or len(found) >= most or len(read) < page:
                 if most is None:
                     return found
@@ -175,7 +181,7 @@ class Conversation:
 
     def count(self) -> int:
         """How many messages the log shows."""
-        return self._memory.count(self._log().where, scope=self._scope)
+        return self._memory.count(self._log.after_summary().where, scope=self._scope)
 
     def __len__(self) -> int:
         return self.count()
@@ -188,7 +194,7 @@ class Conversation:
 
     def pop(self) -> Message | None:
         """Takes the newest message away."""
-        while newest := self._log().newest(1):
+        while newest := self._log.after_summary().newest(1):
             if put_away(self._memory, [newest[0].id], scope=self._scope):
                 return message_of(newest[0])
         return None
@@ -209,7 +215,7 @@ class Conversation:
                 stay = fitting
             else:
                 stay = min(stay, fitting)
-        dropped = self._log().but_newest(stay or 0)
+        dropped = self._log.after_summary().but_newest(stay or 0)
         if dropped:
             put_away(self._memory, [record.id for record in dropped], scope=self._scope)
         return [message_of(record) for record in dropped]
@@ -217,7 +223,7 @@ class Conversation:
     @property
     def summary(self) -> str | None:
         """What `summarise` said last; None while that is in quarantine."""
-        made = self._read_summary()
+        made = self._log.read_summary()
         if made is None:
             return None
         return made.text or None
@@ -228,43 +234,32 @@ class Conversation:
         By an `llm` if given (where it fails, by the sentences that say most), or as `text` has it.
         The messages leave the log but not the memory: one record of kind summary names them.
         """
-        older, before = self._log().but_newest(how_many(keep) or 0), self._read_summary()
+        older, before = self._log.after_summary().but_newest(how_many(keep) or 0), self._log.read_summary()
         if older:
             made = make_summary(self._memory, older, before, llm, text)
-            self._keep_summary(made)
+            self._log.keep_summary(made)
             return made.text
         if before is None:
             return None
         return before.text or None
 
-    def _keep_summary(self, made: Summed) -> None:
-        self._memory.remember(
-            made.text,
-            scope=self._scope,
-            session=self._session,
-            agent=self._agent,
-            kind=Kind.SUMMARY,
-            id=summary_id(self._session),
-            derived_from=made.sources,
-            data=made.as_json(),
-        )
-
     def clear(self) -> int:
         """Deletes the messages, also those that were summed up, and the summary; how many messages."""
-        summaries = len(self._memory.find(self._summary_only, scope=self._scope, limit=1))
-        return put_away(self._memory, where=self._said | self._summary_only, scope=self._scope) - summaries
+        summaries = len(self._memory.find(self._log.summary_only, scope=self._scope, limit=1))
+        everything = self._log.messages | self._log.summary_only
+        return put_away(self._memory, where=everything, scope=self._scope) - summaries
 
     # Carrying elsewhere.
 
     def export(self) -> dict[str, Json]:
         """The whole log as JSON, with what was summed up (the first `summarised` messages)."""
-        whole = Log(memory=self._memory, scope=self._scope, where=self._said).newest()
-        made = self._read_summary()
+        whole = self._log.whole().newest()
+        made = self._log.read_summary()
         return {
             "session": self._session,
             "messages": [as_json(record) for record in whole],
             "summary": None if made is None else made.text,
-            "summarised": 0 if made is None else len(whole) - len(self._log().newest()),
+            "summarised": 0 if made is None else len(whole) - len(self._log.after_summary().newest()),
         }
 
     def load(self, data: Mapping[str, Any]) -> int:
@@ -274,11 +269,11 @@ class Conversation:
         """
         if not isinstance(data, Mapping) or not isinstance(data.get("messages"), list | tuple):
             raise BadInput("load takes what `export` returned: a dict with 'messages' and 'summary'")
-        was_empty = self._memory.count(self._said, scope=self._scope) == 0
+        was_empty = self._memory.count(self._log.messages, scope=self._scope) == 0
         stored = self._store(self._unknown([(from_json(told), told.get("id")) for told in data["messages"]]))
         count = data.get("summarised") or 0
         if was_empty and count and data.get("summary"):
-            self._keep_summary(Summed.of(stored[:count], data["summary"], None, by="loaded"))
+            self._log.keep_summary(Summed.of(stored[:count], data["summary"], None, by="loaded"))
         return len(stored)
 
     def _unknown(self, drafts: Sequence[tuple[Draft, str | None]]) -> list[Draft]:
@@ -286,37 +281,9 @@ class Conversation:
         named = [clean_text(id, "id") for _, id in drafts if id is not None]
         ids = [*named, *(log_id(self._session, name) for name in named)]
         found = filter(None, self._memory.get(ids, scope=self._scope))
-        there = {record.id for record in found if self._holds(record)}
+        there = {record.id for record in found if self._log.holds(record)}
         result = []
         for draft, id in drafts:
             if id is None or there.isdisjoint((id, log_id(self._session, id))):
                 result.append(draft if id is None else add_key(draft, self._session, id))
         return result
-
-    # What belongs to the log.
-
-    @property
-    def _said(self) -> Where:
-        return Where(kinds=(Kind.MESSAGE,), session=self._session)
-
-    @property
-    def _summary_only(self) -> Where:
-        return Where(ids=(summary_id(self._session),))
-
-    def _log(self, *parts: Where) -> Log:
-        """What is shown: the messages after those that were summed up, as far as they pass the filters."""
-        made = self._read_summary()
-        if made is None:
-            shown = parts
-        else:
-            shown = (*parts, made.edge.after())
-        return Log(memory=self._memory, scope=self._scope, where=replace(self._said, every=tuple(shown)))
-
-    def _read_summary(self) -> Summed | None:
-        record = self._memory.get(summary_id(self._session), scope=self._scope)
-        if record is None:
-            return None
-        return Summed.read(record)
-
-    def _holds(self, record: Record) -> bool:
-        return record.kind is Kind.MESSAGE and record.session == self._session

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ..core.arguments import checked_limit, narrowed, one
+from ..core.arguments import check_limit, narrow_filter, one
 from ..core.errors import BadInput, NotFound
 from ..core.hit import Hits
 from ..core.record import Kind, Record
@@ -15,7 +15,7 @@ from ..core.validate import Json, Moment, clean_text
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..recall import AUTO
-from ..write.shape import told
+from ..write.shape import describe_data
 from .housekeeping import put_away
 from .messages import order_of
 
@@ -93,14 +93,14 @@ class Episodic:
             scope=self._scope,
             limit=limit,
             kinds=Kind.EPISODE,
-            where=narrowed(where, conditions=wanted),
+            where=narrow_filter(where, conditions=wanted),
             recipe=NEAREST,
         )
 
     def lessons(self, situation: str, limit: int = 5) -> list[str]:
         """What was learned in situations like this one, nearest first, each once."""
         learned = Where(conditions=(Condition("data.lessons", "exists"),))
-        hits = self.similar(situation, max(READ, 4 * checked_limit(limit)), where=learned)
+        hits = self.similar(situation, max(READ, 4 * check_limit(limit)), where=learned)
         found = []
         for hit in hits:
             found.extend(hit.record.whole.data["lessons"])
@@ -208,14 +208,18 @@ def _check_experience(
         "success": success,
         "lessons": [clean_text(lesson, "a lesson") for lesson in lessons],
     }
-    return {name: value for name, value in data.items() if value not in (None, [])}
+    result = {}
+    for name, value in data.items():
+        if value not in (None, []):
+            result[name] = value
+    return result
 
 
 def _experience_as_text(data: Mapping[str, Json]) -> str:
     """An experience in words, for search and for people."""
     lines = [data["situation"]]
     if (action := data.get("action")) is not None:
-        lines.append(f"Action: {action if isinstance(action, str) else told(action)}")
+        lines.append(f"Action: {action if isinstance(action, str) else describe_data(action)}")
     if (outcome := data.get("outcome")) is not None:
         lines.append(f"Outcome: {outcome}")
     if (success := data.get("success")) is not None:

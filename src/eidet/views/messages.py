@@ -13,7 +13,7 @@ from ..core.record import Record, key_id, new_id
 from ..core.validate import Json, clean_text, dump_json
 from ..text.tokens import TokenCounter
 from ..write import drafts_of
-from ..write.shape import told
+from ..write.shape import describe_data
 
 Said = Message | Mapping[str, Json] | str
 _OWN: Final = frozenset(field.name for field in fields(Message))
@@ -123,7 +123,7 @@ def message_of(record: Record) -> Message:
 def _content(record: Record, data: Mapping[str, Any]) -> str | None:
     if data.get("content") == "":
         return ""
-    silent = not record.text or (bool(data.get("tool_calls")) and record.text == told(data))
+    silent = not record.text or (bool(data.get("tool_calls")) and record.text == describe_data(data))
     if silent:
         return None
     return record.text

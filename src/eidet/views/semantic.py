@@ -9,7 +9,7 @@ from datetime import timedelta
 from operator import mul
 from typing import Final
 
-from ..core.arguments import checked_limit, checked_query, checked_share, narrowed, one
+from ..core.arguments import check_limit, check_query, check_share, narrow_filter, one
 from ..core.errors import NotFound
 from ..core.hit import Hits
 from ..core.record import Kind, Record
@@ -17,8 +17,8 @@ from ..core.scope import Scope
 from ..core.validate import Json, Moment
 from ..core.where import Condition, Where
 from ..memory import Memory
-from ..models.embed import checked
-from ..models.embed.quantise import packed_rows, raised
+from ..models.embed import embed_checked
+from ..models.embed.quantise import dequantise, pack_rows
 from ..recall import Query, Recall, Recipe
 from .housekeeping import put_away
 
@@ -128,22 +128,26 @@ class Semantic:
     def _near(self, query: str, limit: int, threshold: float, min_importance: float) -> dict[str, float]:
         """The ids of the nearest facts with their cosines. Nothing of this counts as used."""
         parts, guarding = self._memory.parts, self._memory.trust.guarding
-        text = guarding.query(checked_query(query))
+        text = guarding.query(check_query(query))
         now = parts.clock()
         asked = Query(
             text=text,
             scope=Scope(self._scope),
             now=now,
             asked=now,
-            limit=checked_limit(limit),
-            where=guarding.seen(narrowed(_at_least(None, min_importance), kinds=Kind.FACT)),
+            limit=check_limit(limit),
+            where=guarding.filter_visible(narrow_filter(_at_least(None, min_importance), kinds=Kind.FACT)),
             recipe=COSINE,
             understand=False,
         )
         hits = Recall.of(parts).answer(asked) if text.strip() else ()
-        row = array("f", packed_rows(checked(parts.embedder, [text]))[0] if hits else b"")
+        row = array("f", pack_rows(embed_checked(parts.embedder, [text]))[0] if hits else b"")
         near = {hit.id: _nearest(hit.record, row) for hit in hits}
-        return {id: cosine for id, cosine in near.items() if cosine >= threshold}
+        result = {}
+        for id, cosine in near.items():
+            if cosine >= threshold:
+                result[id] = cosine
+        return result
 
     def all(self, limit: int = 100, *, offset: int = 0, order: str = "-importance") -> list[Record]:
         """The facts, by a field of theirs; a leading '-' means descending."""
@@ -168,7 +172,7 @@ class Semantic:
 
         What is pinned or under a legal hold stays.
         """
-        ceiling = math.nextafter(checked_share(below, "below"), -1.0)
+        ceiling = math.nextafter(check_share(below, "below"), -1.0)
         if ceiling < 0:
             return 0
         self._memory.admin.flush()
@@ -191,15 +195,15 @@ class Semantic:
 
 
 def _at_least(where: Where | None, importance: float) -> Where | None:
-    least = checked_share(importance, "min_importance")
-    return narrowed(where, importance_min=least or None)
+    least = check_share(importance, "min_importance")
+    return narrow_filter(where, importance_min=least or None)
 
 
 def _nearest(record: Record, asked: array[float]) -> float:
     """The cosine of the query with the nearest unit of the record."""
     if not record.vector:
         return 0.0
-    known, width = array("f", raised(record.vector, record.level, len(asked))), len(asked)
+    known, width = array("f", dequantise(record.vector, record.level, len(asked))), len(asked)
     units = [known[at : at + width] for at in range(0, len(known) - width + 1, width)]
     return max((_cosine(asked, unit) for unit in units), default=0.0)
 

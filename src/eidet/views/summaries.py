@@ -11,9 +11,9 @@ from ..core.record import Record, Trust, key_id
 from ..core.validate import Json, clean_text
 from ..memory import Memory
 from ..models.llm import Answer, Request, llm_of
-from ..models.llm.consult import answered
+from ..models.llm.consult import consult_or_fall_back
 from ..upkeep.summary import Passage, summarise
-from .log import Edge
+from .log_order import Edge
 
 TOKENS: Final = 400  # of an extractive summary
 PROMPT_CHARS: Final = 24_000
@@ -69,7 +69,7 @@ def make_summary(
     if before is not None:
         known = [Passage(text=line) for line in before.text.splitlines() if line.strip()]
     passages = known + [_passage(record) for record in records]
-    outcome = answered(
+    outcome = consult_or_fall_back(
         None if llm is None else llm_of(llm),
         _request(passages),
         read=_text_of,

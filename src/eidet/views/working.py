@@ -2,114 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final, TypeVar
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
-from ..core.arguments import one
-from ..core.errors import BadInput, Conflict, NotFound
-from ..core.record import Kind, Record, Trust, key_id
-from ..core.validate import Json, clean_json, clean_text, dump_json
 from ..memory import Memory
-from .housekeeping import put_away
-
-T = TypeVar("T")
-TRIES: Final = 100
-SHOWN_CHARS: Final = 200  # of a result or variable in the prompt
-SHOWN_THOUGHTS: Final = 5
-_creating: Final = threading.Lock()  # two threads that begin one state: the second builds on the first
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """All of a working memory."""
-
-    task: str = ""
-    task_id: str = ""
-    goal: str = ""
-    subgoals: tuple[str, ...] = ()
-    results: Mapping[str, Any] = field(default_factory=dict)
-    scratchpad: tuple[str, ...] = ()
-    variables: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, told: Mapping[str, Any]) -> State:
-        """From what `as_json` gave, or parts of it; what cannot be a state is refused."""
-        return State().but(told)
-
-    def but(self, changes: Mapping[str, Any]) -> State:
-        if not isinstance(changes, Mapping):
-            raise BadInput(f"a working state must be a dict, not {type(changes).__name__}")
-        if unknown := changes.keys() - _FIELDS.keys():
-            raise BadInput(f"a working state has no {sorted(unknown)}; there are {', '.join(_FIELDS)}")
-        return replace(self, **{name: _FIELDS[name](value, name) for name, value in changes.items()})
-
-    def as_json(self) -> dict[str, Json]:
-        told = {name: getattr(self, name) for name in _FIELDS}
-        cleaned: dict[str, Json] = clean_json(told, "working state")
-        return cleaned
-
-    def prompt(self) -> str:
-        """For a language model; empty where there is nothing to tell."""
-        lines = []
-        if self.task:
-            lines = [f"Task: {self.task}"]
-        if self.goal:
-            lines.append(f"Goal: {self.goal}")
-        if self.subgoals:
-            lines.append(f"Subgoals: {' > '.join(self.subgoals)}")
-        lines += _list_values("Results", self.results)
-        lines += _list_values("Variables", self.variables)
-        if self.scratchpad:
-            lines.append("Thoughts:")
-        return "\n".join(lines + [f"- {thought}" for thought in self.scratchpad[-SHOWN_THOUGHTS:]])
-
-
-def _list_values(title: str, values: Mapping[str, Any]) -> list[str]:
-    shown = [f"- {name}: {_shorten(value)}" for name, value in values.items()]
-    if shown:
-        return [f"{title}:", *shown]
-    return []
-
-
-def _shorten(value: Any) -> str:
-    if isinstance(value, str):
-        text = value
-    else:
-        text = str(value)
-    if len(text) <= SHOWN_CHARS:
-        return text
-    return text[:SHOWN_CHARS] + "…"
-
-
-def _text(value: Any, what: str) -> str:
-    return clean_text(value, what)
-
-
-def _texts(value: Any, what: str) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, list | tuple):
-        raise BadInput(f"{what} must be a list of texts, not {type(value).__name__}")
-    return tuple(clean_text(item, what) for item in value)
-
-
-def _values(value: Any, what: str) -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        raise BadInput(f"{what} must be a dict, not {type(value).__name__}")
-    return {clean_text(name, f"a name in {what}"): item for name, item in value.items()}
-
-
-_FIELDS: Final[dict[str, Callable[[Any, str], Any]]] = {
-    "task": _text,
-    "task_id": _text,
-    "goal": _text,
-    "subgoals": _texts,
-    "results": _values,
-    "scratchpad": _texts,
-    "variables": _values,
-}
-assert set(_FIELDS) == {field.name for field in fields(State)}
+from .state_home import StateInRam, StateRecord
+from .working_state import WorkingState
 
 
 class Working:
@@ -129,45 +29,38 @@ class Working:
         agent: str | None = None,
         persist: bool = False,
     ) -> None:
-        self._memory = memory
-        self._session = session
-        self._scope = one(scope)
-        self._agent = agent
-        self._persist = persist
-        self._id = key_id("working\0" + dump_json([agent, session]))
-        self._lock = threading.Lock()
-        self._task_id = uuid.uuid4().hex[:8]
-        self._state = State(task_id=self._task_id)
+        record = StateRecord(memory, scope, agent, session)  # also where it is not used: it checks the scope
+        self._home: StateInRam | StateRecord = record if persist else StateInRam()
 
     # Each property is a copy of the moment; changes go through the methods.
 
     @property
     def task(self) -> str:
-        return self._now().task
+        return self._home.read().task
 
     @property
     def task_id(self) -> str:
-        return self._now().task_id
+        return self._home.read().task_id
 
     @property
     def goal(self) -> str:
-        return self._now().goal
+        return self._home.read().goal
 
     @property
     def subgoals(self) -> list[str]:
-        return list(self._now().subgoals)
+        return list(self._home.read().subgoals)
 
     @property
     def results(self) -> dict[str, Any]:
-        return dict(self._now().results)
+        return dict(self._home.read().results)
 
     @property
     def scratchpad(self) -> list[str]:
-        return list(self._now().scratchpad)
+        return list(self._home.read().scratchpad)
 
     @property
     def variables(self) -> dict[str, Any]:
-        return dict(self._now().variables)
+        return dict(self._home.read().variables)
 
     def set_task(self, task: str) -> None:
         """Begins another task, which is also the goal; variables stay, all else begins anew."""
@@ -178,128 +71,56 @@ class Working:
         self.update(goal=goal)
 
     def add_result(self, key: str, value: Any) -> None:
-        self._change(lambda state: (state.but({"results": {**state.results, key: value}}), None))
+        self._home.change(lambda state: (state.but({"results": {**state.results, key: value}}), None))
 
     def result(self, key: str) -> Any:
         """None if there is none."""
-        return self._now().results.get(key)
+        return self._home.read().results.get(key)
 
     def think(self, thought: str) -> None:
         """Notes a thought on the scratchpad."""
-        self._change(lambda state: (state.but({"scratchpad": (*state.scratchpad, thought)}), None))
+        self._home.change(lambda state: (state.but({"scratchpad": (*state.scratchpad, thought)}), None))
 
     def set(self, name: str, value: Any) -> None:
-        self._change(lambda state: (state.but({"variables": {**state.variables, name: value}}), None))
+        self._home.change(lambda state: (state.but({"variables": {**state.variables, name: value}}), None))
 
     def get(self, name: str, default: Any = None) -> Any:
-        return self._now().variables.get(name, default)
+        return self._home.read().variables.get(name, default)
 
     def push_goal(self, goal: str) -> None:
         """A subgoal on top of those there are."""
-        self._change(lambda state: (state.but({"subgoals": (*state.subgoals, goal)}), None))
+        self._home.change(lambda state: (state.but({"subgoals": (*state.subgoals, goal)}), None))
 
     def pop_goal(self) -> str | None:
         """Takes the top subgoal away; None if there is none."""
-        return self._change(_pop_subgoal)
+        return self._home.change(_pop_subgoal)
 
     def update(self, /, **changes: Any) -> None:
         """Replaces whole parts of the state at once: `update(goal=…, subgoals=[…])`."""
-        self._change(lambda state: (state.but(changes), None))
+        self._home.change(lambda state: (state.but(changes), None))
 
     def prompt(self) -> str:
         """The state as lines for a language model; the empty text while there is none."""
-        return self._now().prompt()
+        return self._home.read().prompt()
 
     def clear(self) -> None:
-        with self._lock:
-            self._state = State(task_id=self._state.task_id)
-        if self._persist:
-            put_away(self._memory, [self._id], scope=self._scope)
+        self._home.clear()
 
     def state(self) -> dict[str, Any]:
         """All of it, as JSON; an error names what is none."""
-        return self._now().as_json()
+        return self._home.read().as_json()
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Replaces all of it by what `state` gave."""
-        loaded = State.of(state)
+        loaded = WorkingState.of(state)
         if loaded.task_id:
             fresh = loaded
         else:
-            fresh = replace(loaded, task_id=self._task_id)
-        self._change(lambda _: (fresh, None))
-
-    # Where the state is.
-
-    def _now(self) -> State:
-        """What is told: nothing of a state in quarantine, which changes go on from nonetheless."""
-        if not self._persist:
-            return self._state
-        record = self._record()
-        aside = record is not None and record.trust is Trust.QUARANTINED
-        return self._read(None if aside else record)
-
-    def _change(self, change: Callable[[State], tuple[State, T]]) -> T:
-        if self._persist:
-            return self._rewrite(change)
-        with self._lock:
-            self._state, answer = change(self._state)
-        return answer
-
-    def _rewrite(self, change: Callable[[State], tuple[State, T]]) -> T:
-        """Changes the stored state as it is at that moment; a change that came between makes it try again."""
-        for _ in range(TRIES):
-            record = self._record()
-            if record is None:
-                with _creating:
-                    if (record := self._record()) is None:
-                        return self._create(change)
-            new, answer = change(self._read(record))
-            if self._write(new, record.version):
-                return answer
-        raise Conflict(f"the working state kept changing; gave up after {TRIES} attempts")
-
-    def _create(self, change: Callable[[State], tuple[State, T]]) -> T:
-        new, answer = change(self._read(None))
-        made = self._memory.remember(
-            new.prompt(),
-            scope=self._scope,
-            kind=Kind.WORKING,
-            agent=self._agent,
-            session=self._session,
-            data=new.as_json(),
-            id=self._id,
-        )
-        if made.version > 1 and (other := self._overwritten()) is not None:
-            new, answer = change(other)  # another process was first: build on what it had
-            self._write(new, made.version)
-        return answer
-
-    def _overwritten(self) -> State | None:
-        last = self._memory.history(self._id, scope=self._scope)[-1].before
-        if last and isinstance(last.get("data"), Mapping):
-            return State.of(last["data"])
-        return None
-
-    def _write(self, state: State, version: int) -> bool:
-        """Whether the state was still that version."""
-        told: dict[str, Any] = {"text": state.prompt(), "data": state.as_json()}
-        try:
-            self._memory.revise(self._id, scope=self._scope, version=version, by=self._agent, **told)
-        except (Conflict, NotFound):
-            return False
-        return True
-
-    def _record(self) -> Record | None:
-        return self._memory.get(self._id, scope=self._scope)
-
-    def _read(self, record: Record | None) -> State:
-        if record is None:
-            return State(task_id=self._task_id)
-        return State.of(record.whole.data)
+            fresh = replace(loaded, task_id=self._home.task_id)
+        self._home.change(lambda _: (fresh, None))
 
 
-def _pop_subgoal(state: State) -> tuple[State, str | None]:
+def _pop_subgoal(state: WorkingState) -> tuple[WorkingState, str | None]:
     if not state.subgoals:
         return state, None
     return replace(state, subgoals=state.subgoals[:-1]), state.subgoals[-1]

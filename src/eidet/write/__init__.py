@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..core.arguments import checked_flag, one
+from ..core.arguments import check_flag, one
 from ..core.draft import Details, Draft
 from ..core.record import Record
 from ..parts import Parts
 from .echoes import EchoGuard
-from .ingest import Ingest, analysed, embedded
+from .ingest import Ingest, analyse_record, embed_units
 from .put import put_records
-from .revise import revised
+from .revise import revise_record
 from .shape import Given, drafts_of, text_said, texts_of
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ __all__ = [
     "Given",
     "Ingest",
     "WritePath",
-    "analysed",
+    "analyse_record",
     "drafts_of",
-    "embedded",
+    "embed_units",
     "text_said",
     "texts_of",
 ]
@@ -56,19 +56,21 @@ class WritePath:
         now = self._parts.clock()
         scope = one(details.pop("scope", "default"))
         keep = details.pop("keep_duplicates", self._parts.settings.keep_duplicates)
-        again = checked_flag(details.pop("again", False), "again")
+        again = check_flag(details.pop("again", False), "again")
         said = {name: value for name, value in details.items() if value is not None}
         drafts, single = drafts_of(what, said)
         drafts, values = self._guarding.drafts(drafts)
         records = Ingest.of(self._parts).records(drafts, scope=scope, now=now)
         records = self._echoes.mark(self._weigh(drafts, records), now)
-        there = self._life.check_not_held(scope, _named(drafts, records))
+        there = self._life.check_not_held(scope, _list_chosen_ids(drafts, records))
         records = self._life.still_pinned(drafts, records, there)
-        records = self._guarding.checked(records, now, values, there)
+        records = self._guarding.check_records(records, now, values, there)
         watch = self._parts.tombstones.over_said(records, again=again)
         stored = put_records(self._parts, records, now=now, unique=not keep, watch=watch)
-        self._life.inserted(len(stored))
-        return stored[0] if single else stored
+        self._life.count_insertions(len(stored))
+        if single:
+            return stored[0]
+        return stored
 
     def revise(
         self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None
@@ -77,8 +79,8 @@ class WritePath:
         now = self._parts.clock()
         whole = self._life.detail(old)
         kept, values = self._guarding.changes(changes)
-        new = revised(whole, kept, clear, Ingest.of(self._parts), now)
-        new = self._guarding.revised(new, whole, now, values)
+        new = revise_record(whole, kept, clear, Ingest.of(self._parts), now)
+        new = self._guarding.check_revision(new, whole, now, values)
         watch = None
         if new.digest != whole.digest:
             watch = self._parts.tombstones.over_said([new], again=again)
@@ -94,7 +96,7 @@ class WritePath:
         return [weigh_record(record) if draft.importance is None else record for draft, record in pairs]
 
 
-def _named(drafts: Sequence[Draft], records: Sequence[Record]) -> list[str]:
+def _list_chosen_ids(drafts: Sequence[Draft], records: Sequence[Record]) -> list[str]:
     """The ids that callers chose: such records may exist already."""
     pairs = zip(drafts, records, strict=True)
     return [record.id for draft, record in pairs if draft.id is not None or draft.key is not None]

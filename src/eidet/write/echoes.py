@@ -38,7 +38,7 @@ class EchoGuard:
             return records
         with self._lock:
             found = [self._of(record.scope).is_echo(record.text, now) for record in records]
-        return [_marked(record, id) for record, id in zip(records, found, strict=True)]
+        return [_mark_echo(record, id) for record, id in zip(records, found, strict=True)]
 
     def unlearn(self, scopes: Iterable[str]) -> None:
         """Drops what was noted of texts of these scopes."""
@@ -56,7 +56,7 @@ class EchoGuard:
         return found
 
 
-def _marked(record: Record, id: str | None) -> Record:
+def _mark_echo(record: Record, id: str | None) -> Record:
     if id is None or id == record.id:
         return record
     return record.but(state=record.state.but(echo_of=id), importance=record.importance / 2)

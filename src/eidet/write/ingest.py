@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from ..core.draft import Draft
 from ..core.record import Record
 from ..core.validate import local
-from ..models.embed import Embedder, checked
-from ..models.embed.quantise import how_many, lowered, packed, packed_rows
+from ..models.embed import Embedder, embed_checked
+from ..models.embed.quantise import how_many, pack_rows, pack_vector, quantise
 from ..parts import Parts
 from ..text import Analyzer
 from ..text.analysis import pack_analysis
 from ..text.chunks import units_of
 from ..text.flags import marks_of
-from .shape import shaped
+from .shape import shape_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,46 +35,48 @@ class Ingest:
 
     def records(self, drafts: Sequence[Draft], *, scope: str, now: float) -> list[Record]:
         """One record per draft, in order; the first bad draft is an error and nothing is embedded."""
-        plain = [shaped(draft, scope=scope, now=now, text_chars=self.text_chars) for draft in drafts]
-        return self.derived(plain, [draft.vector for draft in drafts])
+        plain = [shape_record(draft, scope=scope, now=now, text_chars=self.text_chars) for draft in drafts]
+        return self.derive(plain, [draft.vector for draft in drafts])
 
-    def derived(self, records: Sequence[Record], vectors: Sequence[object] | None = None) -> list[Record]:
+    def derive(self, records: Sequence[Record], vectors: Sequence[object] | None = None) -> list[Record]:
         """The same records with what is computed from their text: vectors and analysis, unit by unit."""
         given = vectors or [None] * len(records)
-        own = {i: packed(v, self.embedder.width) for i, v in enumerate(given) if v is not None}
+        own = {i: pack_vector(v, self.embedder.width) for i, v in enumerate(given) if v is not None}
         missing = [i for i in range(len(records)) if i not in own]
-        made = embedded(self.embedder, [records[i].text for i in missing])
+        made = embed_units(self.embedder, [records[i].text for i in missing])
         own.update(zip(missing, made, strict=True))
         return [
-            record.but(vector=own[i], terms=analysed(record, own[i], self.embedder.width, self.analyzer))
+            record.but(
+                vector=own[i], terms=analyse_record(record, own[i], self.embedder.width, self.analyzer)
+            )
             for i, record in enumerate(records)
         ]
 
-    def fitted(self, records: Sequence[Record], embedded: bool) -> list[Record]:
+    def refit(self, records: Sequence[Record], embedded: bool) -> list[Record]:
         """Stored records of another analyzer (and embedder, if not `embedded`) made ours, at their level."""
         if embedded:
             width = self.embedder.width
-            return [r.but(terms=analysed(r, r.vector, width, self.analyzer)) for r in records]
-        fresh = self.derived([record.whole.but(level=0, original=None) for record in records])
+            return [r.but(terms=analyse_record(r, r.vector, width, self.analyzer)) for r in records]
+        fresh = self.derive([record.whole.but(level=0, original=None) for record in records])
         return [
-            record.but(vector=lowered(new.vector or b"", record.level, self.embedder.width), terms=new.terms)
+            record.but(vector=quantise(new.vector or b"", record.level, self.embedder.width), terms=new.terms)
             for record, new in zip(records, fresh, strict=True)
         ]
 
 
-def embedded(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+def embed_units(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     """For each text the vectors of its units, one after the other."""
     units = [units_of(text) for text in texts]
     if not texts:
         return []
-    rows = packed_rows(checked(embedder, [unit for parts in units for unit in parts]))
+    rows = pack_rows(embed_checked(embedder, list(chain.from_iterable(units))))
     if len(rows) == len(texts):
         return rows
     rest = iter(rows)
-    return [b"".join(next(rest) for _ in parts) for parts in units]
+    return [b"".join(islice(rest, len(parts))) for parts in units]
 
 
-def analysed(record: Record, vector: bytes | None, width: int, analyzer: Analyzer) -> bytes:
+def analyse_record(record: Record, vector: bytes | None, width: int, analyzer: Analyzer) -> bytes:
     """What search keeps of a record's text; as many units as it has vectors.
 
     Vectors that somebody else made of the text may be more or fewer than its units: then all its
@@ -83,10 +86,12 @@ def analysed(record: Record, vector: bytes | None, width: int, analyzer: Analyze
     units = units_of(record.text) if count > 1 else [record.text]
     if len(units) != count:
         units = [record.text, *[""] * (count - 1)]
-    terms = [analyzer.packed(_told(record, unit)) if unit else b"" for unit in units]
+    terms = [analyzer.pack_text(_add_speaker(record, unit)) if unit else b"" for unit in units]
     return pack_analysis(terms, *marks_of(record.text, local(record.occurred), analyzer.language))
 
 
-def _told(record: Record, unit: str) -> str:
+def _add_speaker(record: Record, unit: str) -> str:
     """The text whose words are indexed: who spoke is part of it."""
-    return f"{record.who}: {unit}" if record.who else unit
+    if record.who:
+        return f"{record.who}: {unit}"
+    return unit

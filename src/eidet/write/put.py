@@ -29,7 +29,7 @@ def put_records(
 ) -> list[Record]:
     """Writes records whose vectors are of this memory's embedder, and takes pending uses along."""
     store, actor = parts.store, by or acts().by
-    epoch = parts.binding.claimed_epoch()
+    epoch = parts.binding.claim_epoch()
     try:
         stored = verbs.put(
             store, records, now=now, unique=unique, expect=expect, epoch=epoch, by=actor, watch=watch
@@ -74,6 +74,6 @@ def load_records(parts: Parts, records: Iterator[Record], manifest: Mapping[str,
     for batch in batches(records, 1000):
         ready = batch
         if not (embedded and analysed):
-            ready = Ingest.of(parts).fitted(batch, embedded)
+            ready = Ingest.of(parts).refit(batch, embedded)
         count += len(put_returning(parts, ready, now=now))
     return count

@@ -9,10 +9,10 @@ from typing import TypeVar
 from ..core.errors import Conflict
 from ..core.where import Where
 from ..models.embed import Embedder
-from ..models.embed.quantise import lowered
+from ..models.embed.quantise import quantise
 from ..store import Derived, Store, verbs
 from ..text import Analyzer
-from .ingest import analysed, embedded
+from .ingest import analyse_record, embed_units
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # done, of how many
@@ -23,7 +23,7 @@ def reanalyse(store: Store, analyzer: Analyzer, width: int, progress: Progress |
     total, done = verbs.count(store, Where()), 0
     for batch in batches(verbs.scan(store, Where()), 1000):
         verbs.replace_derived(
-            store, (Derived(r.seq, r.vector, analysed(r, r.vector, width, analyzer)) for r in batch)
+            store, (Derived(r.seq, r.vector, analyse_record(r, r.vector, width, analyzer)) for r in batch)
         )
         done += len(batch)
         if progress is not None:
@@ -49,8 +49,8 @@ def _stage(store: Store, embedder: Embedder, total: int, progress: Progress | No
     since = verbs.staged_up_to(store, embedder.name)
     done = sum(1 for seq in store.match(Where()) if seq <= since)
     for batch in batches(verbs.scan(store, Where(), after=since), 256):
-        rows = embedded(embedder, [record.whole.text for record in batch])
-        kept = [(r.seq, lowered(row, r.level, embedder.width)) for r, row in zip(batch, rows, strict=True)]
+        rows = embed_units(embedder, [record.whole.text for record in batch])
+        kept = [(r.seq, quantise(row, r.level, embedder.width)) for r, row in zip(batch, rows, strict=True)]
         verbs.stage_vectors(store, embedder.name, kept)
         done += len(batch)
         if progress is not None:

@@ -9,15 +9,15 @@ from typing import Any, Final
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..core.record import Record
-from .ingest import Ingest, analysed
-from .shape import pinned_state, shaped
+from .ingest import Ingest, analyse_record
+from .shape import pin_state, shape_record
 
 _CHANGEABLE: Final = frozenset(field.name for field in fields(Draft)) - {"id", "key"}
 _OF_STATE: Final = ("ttl", "pinned")  # what a caller may say of the state of a record
 _ANALYSED: Final = ("who", "occurred")  # what the analysis is made from, beside the text
 
 
-def revised(
+def revise_record(
     old: Record, changes: Mapping[str, Any], clear: Sequence[str], ingest: Ingest, now: float
 ) -> Record:
     """The record with its changes checked, and with vector and terms that fit them."""
@@ -28,12 +28,12 @@ def revised(
     draft = replace(_draft_of(old, said), **said)
     if "data" in changes and "text" not in changes and old.kind != "message":
         draft = replace(draft, text=None if _was_told(old) else draft.text)
-    new = shaped(draft, scope=old.scope, now=now, text_chars=ingest.text_chars)
+    new = shape_record(draft, scope=old.scope, now=now, text_chars=ingest.text_chars)
     new = _with_state(new, old, said, now).but(vector=old.vector, terms=old.terms, level=old.level)
     if draft.vector is not None or new.text != old.text:
-        return ingest.derived([new], [draft.vector])[0]
+        return ingest.derive([new], [draft.vector])[0]
     if any(getattr(new, name) != getattr(old, name) for name in _ANALYSED):
-        return new.but(terms=analysed(new, old.vector, ingest.embedder.width, ingest.analyzer))
+        return new.but(terms=analyse_record(new, old.vector, ingest.embedder.width, ingest.analyzer))
     return new
 
 
@@ -53,16 +53,16 @@ def _with_state(new: Record, old: Record, said: Mapping[str, Any], now: float) -
     if new.state.pinned is not None and expires is None:
         expires = new.state.pinned.expires
     if said.get("pinned") and state.pinned is None:
-        return new.but(state=pinned_state(state, expires, now), expires=None)
+        return new.but(state=pin_state(state, expires, now), expires=None)
     if "pinned" in said and not said["pinned"] and state.pinned is not None:
         waiting = state.pinned.expires if expires is None else expires
         return new.but(state=state.but(pinned=None), expires=waiting)
     if state.is_protected:
-        return new.but(state=state.protected_from(expires), expires=None)
+        return new.but(state=state.protect_from(expires), expires=None)
     return new.but(state=state, expires=expires)
 
 
 def _was_told(record: Record) -> bool:
-    from .shape import told
+    from .shape import describe_data
 
-    return record.data is not None and record.text == told(record.data)
+    return record.data is not None and record.text == describe_data(record.data)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
+from itertools import chain
 from typing import Any, Final
 
 from ..core.actor import acts
@@ -35,7 +36,7 @@ def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> 
     things: Sequence[object] = [what] if single else what  # type: ignore[assignment]
     if not single and not said.keys().isdisjoint(("id", "key", "vector")):
         raise BadInput("id, key and vector belong to one record; give a list of Draft(id=…) for many")
-    return [_filled(_draft(thing), said) if said else _draft(thing) for thing in things], single
+    return [_fill_gaps(_draft(thing), said) if said else _draft(thing) for thing in things], single
 
 
 def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
@@ -43,16 +44,20 @@ def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
     things = what if isinstance(what, list | tuple) else [what]
     drafts = [_draft(thing) for thing in things if isinstance(thing, str | Message | Draft | Mapping)]
     texts = [
-        d.text if d.text is not None else told(clean_json(d.data, "data")) for d in drafts if d.vector is None
+        d.text if d.text is not None else describe_data(clean_json(d.data, "data"))
+        for d in drafts
+        if d.vector is None
     ]
-    return [unit for text in texts for unit in _units(text)]
+    return list(chain.from_iterable(map(_units, texts)))
 
 
 def text_said(details: Mapping[str, Any]) -> list[str]:
     """The text that details alone will be embedded as: their own, or the one their data tells."""
     if isinstance(details.get("text"), str):
         return _units(details["text"])
-    return [] if details.get("data") is None else _units(told(clean_json(details["data"], "data")))
+    if details.get("data") is None:
+        return []
+    return _units(describe_data(clean_json(details["data"], "data")))
 
 
 def _units(text: str) -> list[str]:
@@ -74,7 +79,7 @@ def _draft(thing: object) -> Draft:
     raise BadInput(f"a memory must be a text, a message or a dict, not {type(thing).__name__}")
 
 
-def _filled(draft: Draft, said: Mapping[str, Any]) -> Draft:
+def _fill_gaps(draft: Draft, said: Mapping[str, Any]) -> Draft:
     """What a thing says of itself wins over what was said of all, but for its kind."""
     gaps = {
         name: value for name, value in said.items() if name == "kind" or getattr(draft, name) in (None, ())
@@ -94,7 +99,9 @@ def _from_dict(given: Mapping[str, Any]) -> Draft:
         texts = [part.get("text") for part in content if isinstance(part, Mapping)]
         known["content"] = "\n".join(text for text in texts if isinstance(text, str))
     draft = _from_message(Message(**known))
-    return replace(draft, data={**draft.data, **kept}) if kept else draft
+    if kept:
+        return replace(draft, data={**draft.data, **kept})
+    return draft
 
 
 def _from_message(message: Message) -> Draft:
@@ -116,15 +123,21 @@ def _from_message(message: Message) -> Draft:
     )
 
 
-def shaped(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
+def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Record:
     """The record a draft describes, without vector and terms; a clear error where it cannot be one."""
     data = None if draft.data is None else clean_json(draft.data, "data")
-    occurred = now if draft.occurred is None else moment(draft.occurred, "occurred")
+    if draft.occurred is None:
+        occurred = now
+    else:
+        occurred = moment(draft.occurred, "occurred")
     ttl = None if draft.ttl is None else check_ttl(draft.ttl)
-    expires = _ends(ttl, now) if draft.expires is None else _expires(draft.expires, now)
+    if draft.expires is None:
+        expires = _ends(ttl, now)
+    else:
+        expires = _expires(draft.expires, now)
     state = NO_STATE if ttl is None else State(ttl=ttl)
     if draft.pinned is not None and check_pinned(draft.pinned):
-        state, expires = pinned_state(state, expires, now), None
+        state, expires = pin_state(state, expires, now), None
     return Record(
         id=_id(draft, now),
         scope=scope,
@@ -154,7 +167,9 @@ def _id(draft: Draft, now: float) -> str:
         raise BadInput("give an id or a key, not both")
     if draft.key is not None:
         return key_id(clean_text(draft.key, "key"))
-    return new_id(now) if draft.id is None else check_id(draft.id)
+    if draft.id is None:
+        return new_id(now)
+    return check_id(draft.id)
 
 
 def check_id(id: str) -> str:
@@ -167,7 +182,7 @@ def check_id(id: str) -> str:
 
 def _text(text: str | None, data: Json, text_chars: int) -> str:
     if text is None and data is not None:
-        text = told(data)
+        text = describe_data(data)
     if text is None or (not clean_text(text, "text").strip() and data is None):
         raise BadInput("there is nothing to remember: the text is empty, and there is no data")
     if len(text) > text_chars:
@@ -178,16 +193,18 @@ def _text(text: str | None, data: Json, text_chars: int) -> str:
     return text
 
 
-def told(data: Json) -> str:
+def describe_data(data: Json) -> str:
     """Data as a line of text, for search and for people: `health: 0.85; inventory wood: 5`."""
     match data:
         case dict():
             return "; ".join(
-                f"{key} {told(value)}" if isinstance(value, dict) else f"{key}: {told(value)}"
+                f"{key} {describe_data(value)}"
+                if isinstance(value, dict)
+                else f"{key}: {describe_data(value)}"
                 for key, value in data.items()
             )
         case list():
-            return ", ".join(told(item) for item in data)
+            return ", ".join(describe_data(item) for item in data)
     return str(data)
 
 
@@ -230,7 +247,7 @@ def check_pinned(pinned: bool) -> bool:
     return pinned
 
 
-def pinned_state(state: State, expires: float | None, now: float) -> State:
+def pin_state(state: State, expires: float | None, now: float) -> State:
     """Pinned by whoever acts; the expiry waits until the pin ends."""
     return state.but(pinned=Protection(at=now, by=acts().by, expires=expires))
 
@@ -243,7 +260,10 @@ def _ends(ttl: float | None, now: float) -> float | None:
 
 
 def _expires(expires: Moment | timedelta, now: float) -> float:
-    end = now + expires.total_seconds() if isinstance(expires, timedelta) else moment(expires, "expires")
+    if isinstance(expires, timedelta):
+        end = now + expires.total_seconds()
+    else:
+        end = moment(expires, "expires")
     if end <= now:
         raise BadInput("expires is in the past: the memory would be gone at once")
     return moment(end, "expires")

@@ -12,7 +12,7 @@ from tests.making import examples
 
 from eidet.eval.bootstrap import draw_means, intervals
 from eidet.eval.figures import differences, figures
-from eidet.eval.metrics import (
+from eidet.eval.ranking_metrics import (
     Found,
     Ranks,
     all_at,

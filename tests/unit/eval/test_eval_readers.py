@@ -13,7 +13,7 @@ from tests.unit.eval.made import lines, locomo, longmemeval, written
 from eidet import BadInput, Draft
 from eidet.eval import Case, Question, limit_questions, read_cases
 from eidet.eval.cases import check_cases
-from eidet.eval.fields import time_of
+from eidet.eval.json_fields import time_of
 
 
 def local(year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> float:

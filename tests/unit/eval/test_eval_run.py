@@ -22,7 +22,7 @@ from eidet.eval import (
     read_cases,
 )
 from eidet.eval.figures import measure_run
-from eidet.eval.run import RunAnswers, ranked_hit_of
+from eidet.eval.runner import RunAnswers, rank_hit
 
 HASHING = Variant(embedder="hashing")
 
@@ -168,9 +168,9 @@ def _without_times(report: Report) -> dict[str, object]:
 
 def test_a_hit_of_another_scope_is_a_leak_and_no_gold() -> None:
     hit = Hit(record=Record(id="a", scope="theirs", text="x", session="s1"), score=0.9)
-    seen = ranked_hit_of(hit, "ours", frozenset({"a"}), told=True)
+    seen = rank_hit(hit, "ours", frozenset({"a"}), told=True)
     assert (seen.leaked, seen.gold, seen.session) == (True, False, None)
-    own = ranked_hit_of(hit, "theirs", frozenset({"a"}), told=True)
+    own = rank_hit(hit, "theirs", frozenset({"a"}), told=True)
     assert (own.leaked, own.gold, own.session) == (False, True, "s1")
 
 

@@ -11,11 +11,11 @@ from tests.servers.http import JsonServer
 
 from eidet.core.errors import Unavailable
 from eidet.memory import Memory
-from eidet.models.embed.cache import Cached
 from eidet.models.embed.hashing import Hashing
 from eidet.models.embed.http import HttpEmbedder
+from eidet.models.embed.vector_cache import Cached
 from eidet.models.llm import Request
-from eidet.models.llm.http import named
+from eidet.models.llm.http import http_llm_of
 from eidet.models.rerank.http import HttpReranker
 from eidet.net import http as wire
 
@@ -53,7 +53,7 @@ def _reranker(url: str) -> tuple[Any, Callable[[], object]]:
 
 
 def _llm(url: str) -> tuple[Any, Callable[[], object]]:
-    made = named(f"openai:m@{url}", key=None, timeout=0.5, headers=None, environment={})
+    made = http_llm_of(f"openai:m@{url}", key=None, timeout=0.5, headers=None, environment={})
     return made, lambda: made.ask(Request(prompt="hello"))
 
 

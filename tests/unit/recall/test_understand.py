@@ -302,8 +302,8 @@ def test_without_understanding_the_words_are_only_words(memory: Memory) -> None:
 
 
 def test_the_query_is_embedded_without_who_speaks(memory: Memory) -> None:
-    assert memory.admin.phrased("what did Bob see?") == "what did see?"
-    assert memory.admin.phrased("what did Bob see?", scope="elsewhere") == "what did Bob see?"
+    assert memory.admin.phrase_query("what did Bob see?") == "what did see?"
+    assert memory.admin.phrase_query("what did Bob see?", scope="elsewhere") == "what did Bob see?"
 
 
 def test_last_week_is_meant_as_of_the_time_given(memory: Memory) -> None:

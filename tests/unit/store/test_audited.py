@@ -34,7 +34,7 @@ from eidet.core.settings import read_settings
 from eidet.store import Erasure, Stone
 from eidet.store import verbs as port
 from eidet.store.ram import RamStore
-from eidet.trust.audit.chain import Entry
+from eidet.trust.audit.chain import AuditEntry
 from eidet.trust.audit.log import AuditLog
 from eidet.trust.audit.store import AuditedStore
 from eidet.trust.audit.verify import entries, verify
@@ -52,7 +52,7 @@ def opened(path: Path, **how: Any) -> Memory:
     return Memory(path.with_name("memory.db"), embedder=EMBEDDER, audit=Audit(path=path, **how))
 
 
-def noted(path: Path) -> list[Entry]:
+def noted(path: Path) -> list[AuditEntry]:
     """What was noted after the memory said how it is made."""
     return [entry for entry in entries(path) if entry.verb not in ("begin", "configure")]
 

@@ -31,7 +31,7 @@ from eidet.store.abilities import ABILITIES, FindsDerived, KeepsSecrets, Leaps, 
 from eidet.store.passthrough import PassthroughStore, PassthroughTransaction
 from eidet.store.ram import RamStore
 from eidet.store.tiered import TieredStore
-from eidet.trust.audit.chain import Entry
+from eidet.trust.audit.chain import AuditEntry
 from eidet.trust.audit.log import AuditLog
 from eidet.trust.audit.store import AuditedStore
 from eidet.trust.audit.transaction import AuditedTransaction
@@ -181,7 +181,7 @@ def test_records_are_found_by_content_and_by_source_outside_of_a_write(
 # Jobs that say nothing about themselves.
 
 
-def noted(folder: Path) -> list[Entry]:
+def noted(folder: Path) -> list[AuditEntry]:
     return [entry for entry in entries(folder / "audit.jsonl") if entry.verb != "begin"]
 
 

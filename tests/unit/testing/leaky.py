@@ -215,9 +215,9 @@ class Careless(Memory):
 class SpeakingAdmin(AdminNamespace):
     """Knows who speaks anywhere."""
 
-    def phrased(self, query: str, *, scope: Any = "default", now: Any = None) -> str:
+    def phrase_query(self, query: str, *, scope: Any = "default", now: Any = None) -> str:
         del scope
-        return super().phrased(query, scope=Scope.under("a"), now=now)
+        return super().phrase_query(query, scope=Scope.under("a"), now=now)
 
 
 class Speaking(Memory):

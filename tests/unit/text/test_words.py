@@ -146,7 +146,7 @@ def test_every_language_analyses_every_text(language: str) -> None:
     analyzer = analyzer_of(language)
     for text in ("Lisbon 2023 café", "книга", "我在住", "हिन्दी", "Γειά σου", "աշխարհ"):
         assert analyzer.terms(text)
-        assert analyzer.packed(text) == pack(analyzer.terms(text))
+        assert analyzer.pack_text(text) == pack(analyzer.terms(text))
 
 
 def test_code_and_name_of_a_language_share_one_analyzer() -> None:

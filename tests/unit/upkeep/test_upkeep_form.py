@@ -10,7 +10,7 @@ import pytest
 from eidet.core.errors import Corrupt
 from eidet.core.lossless import read_original
 from eidet.core.record import Record
-from eidet.models.embed.quantise import how_many, lowered, raised
+from eidet.models.embed.quantise import dequantise, how_many, quantise
 from eidet.upkeep.tier_form import Forms, round_floats
 
 WIDTH = 8
@@ -113,15 +113,15 @@ def test_numbers_keep_their_first_digits_and_whole_numbers_everything() -> None:
 
 def test_bytes_that_are_no_vectors_are_left_alone() -> None:
     for level in (0, 1, 2):
-        assert lowered(b"abcde", level, WIDTH) == b"abcde"
-        assert raised(b"abcde", level, WIDTH) == b"abcde"
-        assert lowered(b"", level, WIDTH) == b""
+        assert quantise(b"abcde", level, WIDTH) == b"abcde"
+        assert dequantise(b"abcde", level, WIDTH) == b"abcde"
+        assert quantise(b"", level, WIDTH) == b""
     assert how_many(None, 0, WIDTH) == how_many(b"", 2, WIDTH) == how_many(b"x", 1, WIDTH) == 1
 
 
 def test_a_zero_vector_stays_one_in_int8() -> None:
-    kept = lowered(bytes(4 * WIDTH), 1, WIDTH)
-    assert raised(kept, 1, WIDTH) == bytes(4 * WIDTH)
+    kept = quantise(bytes(4 * WIDTH), 1, WIDTH)
+    assert dequantise(kept, 1, WIDTH) == bytes(4 * WIDTH)
 
 
 @pytest.mark.parametrize("blob", [b"", b"rubbish", b"x\x9c\x03\x00"])

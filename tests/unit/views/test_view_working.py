@@ -10,7 +10,8 @@ import pytest
 
 from eidet import BadInput, Memory
 from eidet.views import Working
-from eidet.views.working import State
+from eidet.views.state_home import StateRecord
+from eidet.views.working_state import WorkingState
 
 
 @pytest.fixture
@@ -189,14 +190,16 @@ def test_a_state_that_another_process_began_meanwhile_is_built_upon(tmp_path: Pa
     with Memory(tmp_path / "m.db") as here, Memory(tmp_path / "m.db") as there:
         one, two = (Working(memory, persist=True) for memory in (here, there))
         look, missed = here.get, 0
+        home = one._home
+        assert isinstance(home, StateRecord)
 
         def slow(*args: Any, **how: Any) -> Any:
             nonlocal missed
             found = look(*args, **how)
             missed += found is None
             if found is None and missed == 2:  # after the last look before the state is begun
-                told = State(scratchpad=("first",)).as_json()
-                there.remember("", kind="working", data=told, id=one._id)
+                told = WorkingState(scratchpad=("first",)).as_json()
+                there.remember("", kind="working", data=told, id=home._id)
             return found
 
         here.get = slow  # type: ignore[method-assign]

@@ -91,7 +91,10 @@ class AnthropicClient:
 
     def create(self, **body: Any) -> Response:
         """Posts the body (model, max_tokens, messages, system, tools …) and reads the answer."""
-        asked = {name: value for name, value in body.items() if value is not None}
+        asked = {}
+        for name, value in body.items():
+            if value is not None:
+                asked[name] = value
         answer = self._http.post(asked, self._http.deadline()).json
         content = None
         if isinstance(answer, Mapping):
@@ -109,8 +112,8 @@ def asking(client: Any, model: str = MODEL) -> Any:
     if create is None:
         return client
 
-    def asked(prompt: str) -> str:
+    def ask(prompt: str) -> str:
         answer = create(model=model, max_tokens=1024, messages=[{"role": "user", "content": prompt}])
         return "".join(block.text for block in answer.content if block.type == "text")
 
-    return asked
+    return ask

@@ -13,11 +13,11 @@ from ...models.llm import BadAnswer, Request, llm_of
 from ...text.tokens import TokenCounter, counter_of, cut
 from ...views import Conversation
 from ...views.housekeeping import put_away
-from ...views.log import Edge
+from ...views.log_order import Edge
 from ...views.summaries import Summed, summary_id
 from ..messages.limits import limit_of
-from ..messages.log import Log
 from ..messages.message import Message, message_as_json, message_from, read
+from ..messages.message_log import Log
 from ..opening import Place, is_shared, open_memory
 from .client import asking
 

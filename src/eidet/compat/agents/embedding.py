@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ...core.errors import BadInput, Misconfigured
-from ...models.embed import Embedder, checked, embedder_of
+from ...models.embed import Embedder, embed_checked, embedder_of
 from ...models.embed.http import OPENAI, HttpEmbedder
 
 VOYAGE: Final = "https://api.voyageai.com/v1"
@@ -53,7 +53,7 @@ class EmbeddingService:
     async def embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
         """One vector per text, in their order."""
         client = self.client
-        rows = await asyncio.to_thread(checked, client, list(texts))
+        rows = await asyncio.to_thread(embed_checked, client, list(texts))
         result = []
         for row in rows:
             result.append([float(number) for number in row])

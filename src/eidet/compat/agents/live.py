@@ -25,12 +25,12 @@ class LiveList(list[str]):
 def _handing_on(kind: type, name: str) -> Callable[..., Any]:
     plain = getattr(kind, name)
 
-    def changed(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
         answer = plain(self, *args, **kwargs)
         self._put(kind(self))
         return answer
 
-    return changed
+    return change
 
 
 _CHANGES = {

@@ -15,7 +15,6 @@ from ...upkeep.importance import action_importance, importance, move_score, stat
 from .agents import BaseAgent, default_memory_api, install_memory_hooks, set_default_memory_api, with_memory
 from .api import AgentMemoryAPI
 from .builder import QueryBuilder, query
-from .cache import cacheable
 from .compound import Compound, MemoryQuery, Weighted
 from .config import MemoryConfig, RedisIMConfig, RedisSTMConfig, SQLiteLTMConfig
 from .errors import (
@@ -31,6 +30,7 @@ from .errors import (
 from .merge import merge_sorted
 from .models import ActionData, ActionResult, AgentState
 from .ranking import Content, Importance, Narrative, Similarity
+from .result_cache import cacheable
 from .space import MemorySpace
 from .strategies import Attribute, ContentPath, Example, Location, StepRange, Strategy, Temporal, TimeWindow
 

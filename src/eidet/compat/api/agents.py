@@ -113,15 +113,15 @@ def install_memory_hooks(
     once, whatever memory does; trouble with memory is told in the log.
     """
 
-    def installed(chosen: C) -> C:
+    def install(chosen: C) -> C:
         _check(memory)
         install_hooks(chosen, store=_sink(memory, agent_id), agent_id=agent_id, methods=methods)
         _bind_new(chosen, memory, agent_id, methods)
         return chosen
 
     if cls is None:
-        return installed
-    return installed(cls)
+        return install
+    return install(cls)
 
 
 def with_memory(
@@ -147,11 +147,11 @@ def _bind_new(cls: Any, memory: Target, agent_id: str | None, methods: str | Seq
     begin = cls.__init__
 
     @wraps(begin)
-    def made(self: Any, *args: Any, **kwargs: Any) -> None:
+    def make(self: Any, *args: Any, **kwargs: Any) -> None:
         begin(self, *args, **kwargs)
         _bind_agent(self, memory, agent_id, methods)
 
-    cls.__init__ = made
+    cls.__init__ = make
 
 
 def _bind_agent(agent: A, memory: Target, agent_id: str | None, methods: str | Sequence[str]) -> A:

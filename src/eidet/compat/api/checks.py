@@ -8,6 +8,7 @@ from .builder import QueryBuilder
 from .compound import MemoryQuery
 from .errors import MemoryRetrievalException
 from .ranking import Content
+from .strategies import Strategy
 
 
 def strategy_of(query: object) -> Any:
@@ -16,7 +17,7 @@ def strategy_of(query: object) -> Any:
         return query.build()
     if isinstance(query, str):
         return Content(text=query)
-    if not isinstance(query, MemoryQuery) and not callable(getattr(query, "found", None)):
+    if not isinstance(query, MemoryQuery | Strategy):
         raise MemoryRetrievalException(f"a search takes a strategy, a query or a text, not {query!r:.80}")
     return query
 

@@ -51,7 +51,7 @@ class Compound:
             if own is None or own.matches(record):
                 yield part
 
-    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.how == "and":
             return self._all(look, where, k)
         return self._any(look, where, k)
@@ -85,13 +85,13 @@ class Compound:
         enough = None
         if len(ranking) == 1:
             enough = _pool_size(filters, k)
-        answers = [_by_id(part.found(look, where, enough)) for part in ranking]
+        answers = [_by_id(part.find(look, where, enough)) for part in ranking]
         return answers, list(_in_all(answers))
 
     def _any(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         best: dict[str, Scored] = {}
         for part in self.parts:
-            for one in part.found(look, where, k):
+            for one in part.find(look, where, k):
                 if one.record.id not in best or one.score > best[one.record.id].score:
                     best[one.record.id] = one
         return sorted(best.values(), key=lambda one: -one.score)[:k]
@@ -118,19 +118,19 @@ class Weighted:
         return None
 
     def score(self, look: Look, record: Record) -> float:
-        told = self.found(look, Where(ids=(record.id,)), 1)
+        told = self.find(look, Where(ids=(record.id,)), 1)
         if told:
             return told[0].score
         return 0.0
 
-    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         pool = None
         if k is not None:
             pool = max(POOL, 10 * k)
         records: dict[str, Record] = {}
         sums: dict[str, float] = {}
         for part, weight in self.parts:
-            for record, score in part.found(look, where, pool):
+            for record, score in part.find(look, where, pool):
                 records[record.id] = record
                 sums[record.id] = sums.get(record.id, 0.0) + weight * score
         best = sorted(sums.items(), key=lambda item: -item[1])[:k]
@@ -148,7 +148,7 @@ class MemoryQuery:
 
     def answer(self, look: Look) -> list[Scored]:
         """Best first."""
-        return self.strategy.found(look, Where(kinds=self.kinds, tiers=self.tiers), self.k)
+        return self.strategy.find(look, Where(kinds=self.kinds, tiers=self.tiers), self.k)
 
     @property
     def goes_by_now(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn
 from ...core.record import Kind, Record, Tier
 from ...core.scope import check_scope
 from ...core.validate import Json
-from ...models.embed.quantise import lowered, raised
+from ...models.embed.quantise import dequantise, quantise
 from .errors import InvalidAgentId, MemoryRetrievalException
 
 Entry = dict[str, Any]
@@ -252,7 +252,7 @@ def vectors_of(record: Record, whole: Callable[[Record], Record]) -> dict[str, l
         return {name: [] for name in _UNREAD}
     width = len(full) // 4 // _units(full, record)
     return {
-        name: _one(raised(lowered(full, level, width), level, width), width)
+        name: _one(dequantise(quantise(full, level, width), level, width), width)
         for level, name in enumerate(_UNREAD)
     }
 

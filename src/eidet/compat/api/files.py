@@ -146,7 +146,10 @@ def _check_document(
         )
     if missing := [name for name in _FIELDS if name not in document]:
         raise Corrupt(f"{path} lacks {missing}; nothing was loaded")
-    body = {name: value for name, value in document.items() if name != "checksum"}
+    body = {}
+    for name, value in document.items():
+        if name != "checksum":
+            body[name] = value
     if _checksum(body) != document["checksum"]:
         raise Corrupt(
             f"{path} was changed since it was written: its checksum does not match; nothing was loaded"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.condition import Condition, resolve, same
 from ...core.record import Kind, Record
 from ...core.validate import Json
-from ...core.where import Condition, Where, resolve, same
+from ...core.where import Where
 from .errors import MemoryRetrievalException
 from .reader import Look
 

@@ -26,7 +26,10 @@ class AgentState:
 
     def as_dict(self) -> dict[str, Json]:
         """What was said, in one level: the extra data beside the rest, which it does not overwrite."""
-        said = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "extra_data"}
+        said = {}
+        for f in fields(self):
+            if f.name != "extra_data":
+                said[f.name] = getattr(self, f.name)
         return {**self.extra_data, **{name: value for name, value in said.items() if value is not None}}
 
     @classmethod

@@ -35,14 +35,18 @@ class Similarity:
         return None
 
     def score(self, look: Look, record: Record) -> float:
-        return self.found(look, Where(ids=(record.id,)), 1)[0].score
+        return self.find(look, Where(ids=(record.id,)), 1)[0].score
 
-    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.vector is None:
             vector = look.vector_of(state_as_text(self.state))
         else:
             vector = self.vector
-        return [one for one in look.nearest(vector, where, k) if one.score >= self.least]
+        result = []
+        for one in look.nearest(vector, where, k):
+            if one.score >= self.least:
+                result.append(one)
+        return result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,9 +67,13 @@ class Content:
             return hits[0].score
         return 0.0
 
-    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         hits = look.about(self.text, where, k)
-        return [Scored(hit.record, hit.score) for hit in hits if hit.score >= self.least]
+        result = []
+        for hit in hits:
+            if hit.score >= self.least:
+                result.append(Scored(hit.record, hit.score))
+        return result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +106,7 @@ class Importance:
     def score(self, look: Look, record: Record) -> float:
         return look.importance(record)
 
-    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         low, high, closed = self._range()
         limits = [n for n in (k, self.top) if n is not None]
         most = None
@@ -133,13 +141,16 @@ class Narrative:
         return None
 
     def score(self, look: Look, record: Record) -> float:
-        told = {one.record.id: one.score for one in self.found(look, Where(), None)}
+        told = {one.record.id: one.score for one in self.find(look, Where(), None)}
         return told.get(record.id, 0.0)
 
-    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         centre = look.get(self.memory_id)
         same, earlier, later = _around(centre)
-        beside = [r for r in look.find(both(where, same), order="seq") if r.id != centre.id]
+        beside = []
+        for r in look.find(both(where, same), order="seq"):
+            if r.id != centre.id:
+                beside.append(r)
         here = sorted([*beside, centre], key=_moment)
         at = next(i for i, record in enumerate(here) if record.id == centre.id)
         by = "occurred"

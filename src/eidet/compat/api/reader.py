@@ -13,7 +13,7 @@ from ...core.where import Where
 from ...memory import Memory
 from ...models.embed.quantise import first_rows, how_many
 from ...recall import Recipe
-from ...write.shape import told
+from ...write.shape import describe_data
 from ..opening import embedder_in
 from .errors import MemoryRetrievalException
 from .models import contents_of
@@ -138,7 +138,7 @@ def state_as_text(state: object) -> str:
         raise MemoryRetrievalException(
             f"a state to compare with is a dict or a text, not {type(state).__name__}"
         )
-    return told(clean_json(contents, "the state to compare with"))
+    return describe_data(clean_json(contents, "the state to compare with"))
 
 
 def closeness(wanted: Mapping[str, Json], there: Json) -> float:

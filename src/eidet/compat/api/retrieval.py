@@ -11,8 +11,8 @@ from ...core.validate import Json, clean_json
 from ...core.where import Where
 from ...memory import Memory
 from ..opening import clock_of
+from .answering import Ask, TierReader
 from .builder import QueryBuilder
-from .cache import ResultCache, key_of
 from .checks import check_count, check_id, strategy_of
 from .compound import MemoryQuery
 from .config import MemoryConfig
@@ -22,7 +22,7 @@ from .history import changes_of, state_at
 from .models import contents_of
 from .ranking import Content, Similarity
 from .reader import Look, Scored, closeness, state_as_text
-from .reading import Ask, TierReader
+from .result_cache import ResultCache, key_of
 from .strategies import Attribute, Strategy
 
 Types = str | Iterable[str] | None

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from ...core.record import Record
 from ...core.validate import Json
@@ -31,6 +31,7 @@ OPERATORS: Final = {
 }
 
 
+@runtime_checkable
 class Strategy(Protocol):
     @property
     def graded(self) -> bool:
@@ -42,7 +43,7 @@ class Strategy(Protocol):
     def score(self, look: Look, record: Record) -> float:
         """How well a memory that passed the filter fits."""
 
-    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         """The memories that also pass `where`, best first; all of them if `k` is None."""
 
 
@@ -58,7 +59,7 @@ class _Filter:
     def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
         return 1.0
 
-    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         own = self.where(look)
         assert own is not None
         return [
@@ -135,7 +136,7 @@ class StepRange(_Filter):
         away = abs((record.step or 0) - self.reference)
         return 1.0 - away / (max(self.before, self.after) + 1)
 
-    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         own = self.where(look)
         assert own is not None
         near = [Scored(r, self.score(look, r)) for r in look.find(both(where, own), order="step")]
@@ -194,10 +195,10 @@ class Location(_Filter):
             return 1.0 - away / self.radius / 2
         return 1.0
 
-    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.position is None:
-            return super().found(look, where, k)
-        return sorted(super().found(look, where, None), key=lambda one: -one.score)[:k]
+            return super().find(look, where, k)
+        return sorted(super().find(look, where, None), key=lambda one: -one.score)[:k]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,10 +251,10 @@ class Attribute(_Filter):
             return sum(test.matches(record) for test in tests) / len(tests)
         return 1.0
 
-    def found(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.mode == "all":
-            return super().found(look, where, k)
-        return sorted(super().found(look, where, None), key=lambda one: -one.score)[:k]
+            return super().find(look, where, k)
+        return sorted(super().find(look, where, None), key=lambda one: -one.score)[:k]
 
 
 @dataclass(frozen=True, kw_only=True)

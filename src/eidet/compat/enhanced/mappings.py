@@ -17,9 +17,9 @@ class MappedStore(Protocol):
     def forget(self, key: str) -> bool: ...
     def record(self, key: str) -> Record | None: ...
     def records(self) -> list[Record]: ...
-    def shown(self, record: Record) -> str: ...
+    def show(self, record: Record) -> str: ...
     def key(self, record: Record) -> str: ...
-    def told(self, record: Record) -> dict[str, Any]: ...
+    def describe(self, record: Record) -> dict[str, Any]: ...
     def __len__(self) -> int: ...
 
 
@@ -49,10 +49,10 @@ class Texts(MutableMapping[str, str]):
 
     def items(self) -> Any:
         """All at one moment, in one reading."""
-        return {self._shelf.key(one): self._shelf.shown(one) for one in self._shelf.records()}.items()
+        return {self._shelf.key(one): self._shelf.show(one) for one in self._shelf.records()}.items()
 
     def values(self) -> Any:
-        return {self._shelf.key(one): self._shelf.shown(one) for one in self._shelf.records()}.values()
+        return {self._shelf.key(one): self._shelf.show(one) for one in self._shelf.records()}.values()
 
     def __repr__(self) -> str:
         return repr(dict(self.items()))
@@ -68,7 +68,7 @@ class Metas(MutableMapping[str, Mapping[str, Any]]):
         found = None
         if isinstance(key, str) and key:
             found = self._shelf.record(key)
-        return MappingProxyType(self._shelf.told(found) if found else {})
+        return MappingProxyType(self._shelf.describe(found) if found else {})
 
     def __setitem__(self, key: str, meta: Mapping[str, Any]) -> None:
         value = self._shelf.get(key)
@@ -80,7 +80,7 @@ class Metas(MutableMapping[str, Mapping[str, Any]]):
         raise KeyError(f"metadata belongs to a stored entry: forget({key!r}) removes both")
 
     def __iter__(self) -> Iterator[str]:
-        return iter([self._shelf.key(one) for one in self._shelf.records() if self._shelf.told(one)])
+        return iter([self._shelf.key(one) for one in self._shelf.records() if self._shelf.describe(one)])
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

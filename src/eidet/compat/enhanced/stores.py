@@ -145,11 +145,11 @@ class InMemoryStore(ClosesOwnMemory, MemoryStore[str]):
         found = self.record(key)
         if found is None or found.trust is Trust.QUARANTINED:
             return None
-        return self.shown(found)
+        return self.show(found)
 
     def search(self, query: str, top_k: int = 5) -> list[tuple[str, str, float]]:
         wanted = clean_text(query, "a query").lower()
-        found = ((self.key(record), self.shown(record)) for record in self.records())
+        found = ((self.key(record), self.show(record)) for record in self.records())
         return [(key, text, 1.0) for key, text in found if wanted in text.lower()][: check_count(top_k)]
 
     def forget(self, key: str, *, for_good: bool = False) -> bool:
@@ -169,11 +169,11 @@ class InMemoryStore(ClosesOwnMemory, MemoryStore[str]):
     def key(self, record: Record) -> str:
         return key_of(record)
 
-    def told(self, record: Record) -> dict[str, Any]:
+    def describe(self, record: Record) -> dict[str, Any]:
         """The metadata as it was given."""
         return meta_of(record)
 
-    def shown(self, record: Record) -> str:
+    def show(self, record: Record) -> str:
         """The value as it was given, also after its tier shows less of it."""
         return record.whole.text
 

@@ -14,7 +14,7 @@ from ...core.hit import Hit, Hits
 from ...core.plugins import list_plugins
 from ...core.settings import Settings
 from ...memory import Memory
-from ...models.embed import BUILT_IN, Embedder, Vectors, checked, embedder_of
+from ...models.embed import BUILT_IN, Embedder, Vectors, embed_checked, embedder_of
 from ...models.embed.quantise import first_rows
 from ...recall.recipes import Recipe
 from ...trust.seal.service import Key
@@ -89,7 +89,7 @@ class VectorMemoryStore(InMemoryStore):
 
     @property
     def texts(self) -> list[str]:
-        return [self.shown(record) for record in self.records()]
+        return [self.show(record) for record in self.records()]
 
     @property
     def embeds(self) -> list[Vectors]:
@@ -99,7 +99,7 @@ class VectorMemoryStore(InMemoryStore):
         return [_unit(row) for row in rows]
 
     def _embed(self, txt: str) -> Vectors:
-        return _unit(checked(self.model, [txt])[0])
+        return _unit(embed_checked(self.model, [txt])[0])
 
     def search(self, query: str, top_k: int = 5) -> list[tuple[str, str, float]]:
         count = check_count(top_k)
@@ -117,7 +117,7 @@ class VectorMemoryStore(InMemoryStore):
         return sorted(scored, key=lambda told: -told[2])
 
     def _as_result(self, hit: Hit, score: float) -> tuple[str, str, float]:
-        return self.key(hit.record), self.shown(hit.record), score
+        return self.key(hit.record), self.show(hit.record), score
 
 
 def vectors_in(

@@ -39,7 +39,7 @@ class WorkingStore(InMemoryStore):
 
     def recent(self, count: int) -> list[str]:
         if count > 0:
-            return [self.shown(record) for record in self.log.records(count)]
+            return [self.show(record) for record in self.log.records(count)]
         return []
 
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
@@ -70,7 +70,7 @@ class WorkingStore(InMemoryStore):
             return name
         return record.id
 
-    def shown(self, record: Record) -> str:
+    def show(self, record: Record) -> str:
         plain = isinstance(record.data, dict) and record.data.get("plain")
         if plain:
             return record.whole.text

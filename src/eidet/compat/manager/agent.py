@@ -10,8 +10,8 @@ from typing import Final
 
 from ...core.errors import BadInput
 from ...models.llm import LLM, Request, Turn, llm_of
-from ...models.llm.streaming import StreamingAnthropic, listened
-from ...trust.privacy.quoting import UNTRUSTED, fenced
+from ...models.llm.streaming import StreamingAnthropic, listen
+from ...trust.privacy.quoting import UNTRUSTED, fence_text
 from ..opening import run
 from .conversation import ConversationContext
 from .entries import MemoryEntry, MemoryTypes, Message
@@ -97,14 +97,17 @@ class Agent:
         prompt_context = self._build_prompt_context(message, memories)
         request = _request(prompt_context, self.system, before, self._limits)
         if self._llm is None:
-            async for piece in listened(self._streaming.speak(request)):
+            async for piece in listen(self._streaming.speak(request)):
                 yield piece
         else:
             yield await _ask_llm(self._llm, request)
 
     def _before(self, message: Message, context: ConversationContext) -> list[Message]:
         """What was said right before the message, which may be in the history already."""
-        found = [said for said in context.history.last(self._turns + 1) if said.content]
+        found = []
+        for said in context.history.last(self._turns + 1):
+            if said.content:
+                found.append(said)
         if found and (found[-1].role, found[-1].content) == (message.role, message.content):
             found.pop()
         return found[max(len(found) - self._turns, 0) :]
@@ -143,7 +146,7 @@ def _line(entry: MemoryEntry) -> str:
         who = f", {role}"
     strange = entry.trust in UNTRUSTED
     if strange:
-        said = fenced(entry.content, entry.trust)
+        said = fence_text(entry.content, entry.trust)
     else:
         said = " ".join(entry.content.split())
     return f"- [{entry.timestamp:%Y-%m-%d}{who}] {said}"

@@ -56,7 +56,7 @@ class ConversationContext:
     async def add_message(self, message: Message | Any) -> None:
         """Adds to the history and to short-term memory; both are told where it was said, and by whom."""
         await run(self.memory.memory, self.memory.add_message, message, self.id)
-        await self.memory.said()
+        await self.memory.summarize_if_due()
 
     async def end(self) -> MemoryEntry:
         """Sums the conversation up in episodic memory; it may go on afterwards."""

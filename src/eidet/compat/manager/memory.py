@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from ...core.arguments import checked_limit
+from ...core.arguments import check_limit
 from ...core.draft import Draft
 from ...core.errors import BadInput, Misconfigured
 from ...core.hit import Hits
@@ -15,7 +15,7 @@ from ...core.record import Kind, Record
 from ...core.settings import Upkeep
 from ...core.validate import clean_json, clean_text
 from ...core.where import Condition, Where
-from ...models.embed import checked
+from ...models.embed import embed_checked
 from ...upkeep import Maintained
 from ...upkeep.importance import importance
 from ...views import Conversation, Semantic
@@ -109,7 +109,7 @@ class MemoryManager:
         of the scope and is not near in this one.
         """
         kind, wanted = check_type(memory_type), _check_metadata(metadata)
-        checked_limit(limit)
+        check_limit(limit)
         return await self._run(self._search, query, kind, limit, wanted, min_importance, where)
 
     def _search(
@@ -203,7 +203,7 @@ class MemoryManager:
         ).value
 
     async def _get_embedding(self, content: str) -> list[float]:
-        rows = await self._run(checked, embedder_in(self.memory), [content])
+        rows = await self._run(embed_checked, embedder_in(self.memory), [content])
         return [float(number) for number in rows[0]]
 
     # What is near.
@@ -219,13 +219,13 @@ class MemoryManager:
 
     async def _afterwards(self, kind: str) -> None:
         if kind == MemoryTypes.SHORT_TERM:
-            await self.said()
+            await self.summarize_if_due()
         elif kind == MemoryTypes.LONG_TERM and self.config.consolidate_every is not None:
             self._learned += 1
             if self._learned % self.config.consolidate_every == 0:
                 await self.consolidate()
 
-    async def said(self) -> None:
+    async def summarize_if_due(self) -> None:
         """After a message: sums the conversation up when enough was said."""
         every = self.config.summarize_threshold
         spoken = Where(kinds=(Kind.MESSAGE,), session=self.conversation_id)

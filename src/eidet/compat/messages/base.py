@@ -16,8 +16,8 @@ from ...views import Conversation
 from ...views.housekeeping import put_away
 from ...write import texts_of
 from ..opening import Place, embedder_in, is_shared, open_memory, run
-from .log import Log
 from .message import Message, fitting, message_as_json, read
+from .message_log import Log
 
 P = ParamSpec("P")
 T = TypeVar("T")

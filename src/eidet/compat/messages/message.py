@@ -64,7 +64,10 @@ def message_from(given: object) -> Message:
     if isinstance(given, str):
         return Message(role="user", content=given)
     if isinstance(given, Mapping) and "role" in given:
-        known = {name: given[name] for name in _FIELDS if given.get(name) is not None}
+        known = {}
+        for name in _FIELDS:
+            if given.get(name) is not None:
+                known[name] = given[name]
         return Message(**known)
     raise BadInput(f"a message must be a Message, a dict with a role, or a text, not {type(given).__name__}")
 

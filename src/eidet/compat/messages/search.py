@@ -15,7 +15,7 @@ from ...core.record import Kind, Record
 from ...core.validate import Moment, clean_text
 from ...core.where import Condition, Where
 from ...memory import Memory
-from ...models.embed import AsyncEmbedder, Embedder, Vectors, checked, embedder_of
+from ...models.embed import AsyncEmbedder, Embedder, Vectors, embed_checked, embedder_of
 from ...models.embed.adapt import adapt
 from ...models.embed.quantise import all_raised
 from ...recall.recipes import Recipe
@@ -56,7 +56,7 @@ class SemanticMemoryStore(BaseMemoryStore):
         if not top_k:
             return []
         embedder = embedder_in(self.memory)
-        asked = checked(embedder, [query])[0]
+        asked = embed_checked(embedder, [query])[0]
         hits = self.memory.recall(
             query,
             scope=self.scope,

@@ -100,7 +100,10 @@ class SummaryMemory(BaseMemoryStore):
         """The summaries that fit in half of the tokens, then the newest messages that fit in the rest."""
         half, counter = check_tokens(max_tokens) // 2, counter_of(self.token_counter)
         summaries = fitting(await self._run(lambda: self.summaries), half, counter)
-        told = [message for message in summaries if message.tokens(counter) <= half]
+        told = []
+        for message in summaries:
+            if message.tokens(counter) <= half:
+                told.append(message)
         left = max(1, max_tokens - sum(message.tokens(counter) for message in told))
         return [*told, *fitting(await super().get_history(limit=left), left, counter)]
 

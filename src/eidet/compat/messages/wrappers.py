@@ -13,8 +13,8 @@ from ...memory import Memory
 from ...views import Conversation
 from .async_tools import await_if_needed
 from .base import BaseMemoryStore, Kept
-from .log import Log
 from .message import Message, message_as_json
+from .message_log import Log
 
 if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet

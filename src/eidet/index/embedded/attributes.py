@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.condition import MISSING, Condition, compare, document_of, resolve
 from ...core.record import Record
 from ...core.validate import Json, dump_json
-from ...core.where import MISSING, Condition, compare, document_of, resolve
 from .arrays import extend_array, grow_capacity
 
 Path = tuple[str | int, ...]

@@ -72,7 +72,7 @@ class Lexicon:
         self._vectors.append([None])
         words: dict[int, bytes] = {}
         for word, vector in self._embedder.vocabulary():
-            for id in unpack(self._analyzer.packed(word)):
+            for id in unpack(self._analyzer.pack_text(word)):
                 words.setdefault(id, np.asarray(vector, "<f4").tobytes())
         self._add(list(words), list(words.values()))
 

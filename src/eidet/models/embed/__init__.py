@@ -109,14 +109,14 @@ def gives_same_bytes(embedder: Embedder) -> bool:
     return isinstance(embedder, RepeatableEmbedder) and bool(embedder.repeats)
 
 
-def checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
+def embed_checked(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     """What the embedder answers, after its shape, width and numbers were verified."""
     if isinstance(texts, str):
         raise BadInput("embedding takes a list of texts; wrap a single text: [text]")
-    return verified(embedder, texts, embedder.embed(texts))
+    return check_vectors(embedder, texts, embedder.embed(texts))
 
 
-def verified(embedder: Embedder, texts: Sequence[str], answer: Any) -> Vectors:
+def check_vectors(embedder: Embedder, texts: Sequence[str], answer: Any) -> Vectors:
     """The answer as float32 rows, or `Misconfigured` saying what came and what was promised."""
     try:
         rows: Vectors = np.asarray(answer, dtype=np.float32)
@@ -146,7 +146,7 @@ BUILT_IN = {
     "sentence-transformers": "sentence_transformers:SentenceTransformers",
     "fastembed": "fastembed:FastEmbed",
     "minilm": "minilm:MiniLM",
-    "joined": "joined:Joined.named",
+    "joined": "joined:Joined.from_names",
 }
 
 
@@ -199,7 +199,7 @@ class Recorded:
 def _wrap_in_cache(embedder: Embedder) -> Embedder:
     costly = isinstance(embedder, CostlyEmbedder) and embedder.costly
     if costly or isinstance(embedder, AsyncEmbedder):
-        from .cache import Cached
+        from .vector_cache import Cached
 
         return Cached(embedder)
     return embedder

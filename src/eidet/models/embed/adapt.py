@@ -93,7 +93,10 @@ class _Shape:
         if rows is not None and isinstance(call, str):
             rows = rows.reshape(1, -1) if rows.ndim == 1 else rows
         if rows is None or rows.ndim != 2 or len(rows) != count or not rows.size:
-            came = type(answer).__name__ if rows is None else f"an array of shape {rows.shape}"
+            if rows is None:
+                came = type(answer).__name__
+            else:
+                came = f"an array of shape {rows.shape}"
             raise Misconfigured(
                 f"embedder {self.name!r} gave {came} for {count} text(s); it has to give one row of "
                 "numbers per text. Say adapt(…, batch=False) if it takes one text at a time"
@@ -126,7 +129,9 @@ class CalledEmbedder:
 
     def _call(self, argument: Any) -> Any:
         answer = self._function(argument)
-        return wait_for(as_coroutine(answer)) if inspect.isawaitable(answer) else answer
+        if inspect.isawaitable(answer):
+            return wait_for(as_coroutine(answer))
+        return answer
 
 
 class AsyncCalledEmbedder:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from . import Embedder, checked
+from . import Embedder, embed_checked
 
 TEXTS = [
     "Ann moved to Lisbon in May.",
@@ -41,7 +41,7 @@ class EmbedderContract:
     def test_name_and_width_stay(self) -> None:
         embedder = self.make()
         before = embedder.name, embedder.width
-        checked(embedder, TEXTS)
+        embed_checked(embedder, TEXTS)
         assert (embedder.name, embedder.width) == before == (self.make().name, self.make().width)
 
     def test_it_gives_one_float32_row_per_text(self) -> None:
@@ -74,7 +74,7 @@ class EmbedderContract:
         assert not np.allclose(rows[0], rows[1])
 
     def test_odd_texts_give_finite_rows(self) -> None:
-        rows = checked(self.make(), ODD)
+        rows = embed_checked(self.make(), ODD)
         assert np.isfinite(rows).all()
 
     def test_it_takes_any_sequence(self) -> None:

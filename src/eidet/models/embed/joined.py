@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 
 from ...core.errors import Misconfigured
-from . import Embedder, Vectors, checked, embedder_of
+from . import Embedder, Vectors, embed_checked, embedder_of
 
 
 class Joined:
@@ -26,7 +26,7 @@ class Joined:
         self.name = "joined:" + "+".join(part.name for part in self._parts)
 
     @classmethod
-    def named(cls, parts: str = "") -> Joined:
+    def from_names(cls, parts: str = "") -> Joined:
         """From the names of embedders with a + between them."""
         return cls(*(part for part in parts.split("+") if part))
 
@@ -35,7 +35,7 @@ class Joined:
         return sum(part.width for part in self._parts)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        rows = [_of_length_one(checked(part, texts)) for part in self._parts]
+        rows = [_of_length_one(embed_checked(part, texts)) for part in self._parts]
         joined: Vectors = np.hstack(rows) / np.float32(sqrt(len(rows)))
         return joined
 

@@ -91,11 +91,11 @@ class MiniLM:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = np.zeros((len(texts), WIDTH), dtype=np.float32)
-        for row, found in zip(rows, self._found(texts), strict=True):
+        for row, found in zip(rows, self._compute_rows(texts), strict=True):
             row[:] = found
         return rows
 
-    def _found(self, texts: Sequence[str]) -> Iterable[Vectors]:
+    def _compute_rows(self, texts: Sequence[str]) -> Iterable[Vectors]:
         if len(texts) < SEVERAL:
             return [_model().row_of(text) for text in texts]
         with ThreadPoolExecutor(THREADS, thread_name_prefix="eidet-minilm") as pool:

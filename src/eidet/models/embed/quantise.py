@@ -13,10 +13,13 @@ from . import Vectors
 MOST: Final = 64  # vectors of one record; the best one counts
 
 
-def packed(vector: object, width: int) -> bytes:
+def pack_vector(vector: object, width: int) -> bytes:
     """A vector given by a caller (numbers, an array, or bytes of float32), or several, checked."""
     try:
-        rows = np.frombuffer(vector, np.float32) if isinstance(vector, bytes) else _numbers(vector)
+        if isinstance(vector, bytes):
+            rows = np.frombuffer(vector, np.float32)
+        else:
+            rows = _numbers(vector)
     except (TypeError, ValueError) as bad:
         raise BadInput(f"a vector is a sequence of {width} numbers: {bad}") from None
     if isinstance(vector, bytes) and len(rows) > width and len(rows) % width == 0:
@@ -36,7 +39,7 @@ def _numbers(vector: object) -> Vectors:
         return np.asarray(vector, dtype=np.float32)
 
 
-def packed_rows(rows: Vectors) -> list[bytes]:
+def pack_rows(rows: Vectors) -> list[bytes]:
     """The rows of a matrix as bytes, one each."""
     whole, size = rows.astype("<f4", copy=False).tobytes(), rows.shape[1] * 4
     return [whole[at : at + size] for at in range(0, len(whole), size)]
@@ -53,7 +56,7 @@ _INT8: Final = b"8"
 _BITS: Final = b"1"
 
 
-def lowered(vector: bytes, level: int, width: int) -> bytes:
+def quantise(vector: bytes, level: int, width: int) -> bytes:
     """A record's float32 vectors at a level: 1 is int8 with a scale each, 2 is one bit a number.
 
     Bytes that are no vectors of this width are left as they are.
@@ -68,12 +71,14 @@ def lowered(vector: bytes, level: int, width: int) -> bytes:
     return _BITS + np.packbits(rows >= 0, axis=1).tobytes()
 
 
-def raised(vector: bytes, level: int, width: int) -> bytes:
+def dequantise(vector: bytes, level: int, width: int) -> bytes:
     """The float32 vectors that stand for what is kept at a level; from bits, they have length one."""
     count = _count(vector, level, width)
     if not count:
         return vector
-    return _raised_int8(vector, count, width) if level == 1 else _raised_bits(vector, width)
+    if level == 1:
+        return _dequantise_int8(vector, count, width)
+    return _dequantise_bits(vector, width)
 
 
 def all_raised(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> list[bytes | None]:
@@ -84,24 +89,25 @@ def all_raised(vectors: Sequence[bytes | None], levels: Sequence[int], width: in
         for at, (vector, level) in enumerate(zip(vectors, levels, strict=True))
         if level >= 2 and vector is not None and len(vector) == 1 + size and vector[:1] == _BITS
     }
-    rows = (
-        _raised_bits(_BITS + b"".join((vectors[at] or b"")[1:] for at in sorted(one)), width) if one else b""
-    )
+    if one:
+        rows = _dequantise_bits(_BITS + b"".join((vectors[at] or b"")[1:] for at in sorted(one)), width)
+    else:
+        rows = b""
     parts = (rows[at : at + 4 * width] for at in range(0, len(rows), 4 * width))
     return [
-        next(parts) if at in one else vector and raised(vector, level, width)
+        next(parts) if at in one else vector and dequantise(vector, level, width)
         for at, (vector, level) in enumerate(zip(vectors, levels, strict=True))
     ]
 
 
-def _raised_int8(vector: bytes, count: int, width: int) -> bytes:
+def _dequantise_int8(vector: bytes, count: int, width: int) -> bytes:
     scale = np.frombuffer(vector, "<f4", count, offset=1)
     steps = np.frombuffer(vector, np.int8, offset=1 + 4 * count).reshape(count, width)
     rows: Vectors = (steps * scale[:, None]).astype("<f4")
     return rows.tobytes()
 
 
-def _raised_bits(vector: bytes, width: int) -> bytes:
+def _dequantise_bits(vector: bytes, width: int) -> bytes:
     codes = np.frombuffer(vector, np.uint8, offset=1).reshape(-1, -(-width // 8))
     bits = np.unpackbits(codes, axis=1, count=width)
     length = np.float32(1 / np.sqrt(width))
@@ -119,7 +125,9 @@ def _count(vector: bytes, level: int, width: int) -> int:
     """The number of lowered vectors; 0 for bytes that were not lowered."""
     sign, size = (_INT8, 4 + width) if level == 1 else (_BITS, -(-width // 8))
     body = len(vector) - 1
-    return body // size if level > 0 and vector[:1] == sign and body > 0 and body % size == 0 else 0
+    if level > 0 and vector[:1] == sign and body > 0 and body % size == 0:
+        return body // size
+    return 0
 
 
 def first_rows(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> Vectors:

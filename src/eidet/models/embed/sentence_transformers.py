@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..local import LocalModel
-from .local import LocalEmbedder
+from .local_model import LocalEmbedder
 
 
 class SentenceTransformers(LocalEmbedder):

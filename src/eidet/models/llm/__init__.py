@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeGuard
+from typing import Any, Literal, Protocol, TypeGuard, runtime_checkable
 
 from ...core.errors import BadInput, EidetError, Misconfigured, Refused
 from ...core.validate import Json, clean_text
-from .schema import checked_schema
+from .answer_schema import check_schema
 
 Stop = Literal["end", "length", "refusal"]
 
@@ -65,7 +65,7 @@ class Request:
         if self.max_tokens < 1:
             raise BadInput(f"max_tokens is at least 1, not {self.max_tokens}")
         if self.schema is not None:
-            checked_schema(self.schema)
+            check_schema(self.schema)
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -89,6 +89,7 @@ class Answer:
     value: Json = None
 
 
+@runtime_checkable
 class LLM(Protocol):
     """Answers one question at a time. Safe to call from many threads at once."""
 
@@ -127,13 +128,15 @@ def llm_of(
     from .cooldown import Resting
 
     if isinstance(thing, str):
-        from .http import named
+        from .http import http_llm_of
 
-        return Resting(named(thing, key=key, timeout=timeout, headers=headers, environment=environment))
+        return Resting(http_llm_of(thing, key=key, timeout=timeout, headers=headers, environment=environment))
     if isinstance(thing, type):
         raise Misconfigured(f"LLM {thing.__name__} is a class; give an instance: {thing.__name__}()")
-    return thing if _is_llm(thing) else Resting(adapt(thing, timeout=timeout))
+    if _is_llm(thing):
+        return thing
+    return Resting(adapt(thing, timeout=timeout))
 
 
 def _is_llm(thing: Any) -> TypeGuard[LLM]:
-    return callable(getattr(thing, "ask", None)) and isinstance(getattr(thing, "name", None), str)
+    return isinstance(thing, LLM) and callable(thing.ask) and isinstance(thing.name, str)

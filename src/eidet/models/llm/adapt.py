@@ -18,7 +18,7 @@ from ...net.event_loop import BackgroundLoop
 from ...net.http import TooSlow
 from ..adapt import as_coroutine, errors_translated, find_qualified_name
 from . import Answer, Request
-from .dialect import instructed
+from .dialect import add_instruction
 
 Takes = Literal["prompt", "messages", "request"]
 AT_ONCE = 8  # calls of one callable that run, or hang, at the same time
@@ -108,10 +108,12 @@ class CalledLLM:
 def _argument(request: Request, takes: Takes) -> Any:
     if takes == "request":
         return request
-    system = instructed(request)
+    system = add_instruction(request)
     if takes == "messages":
         turns = [{"role": turn.role, "content": turn.text} for turn in request.turns]
-        return [{"role": "system", "content": system}, *turns] if system else turns
+        if system:
+            return [{"role": "system", "content": system}, *turns]
+        return turns
     said = [f"{turn.role}: {turn.text}" for turn in request.before]
     return "\n\n".join(part for part in (system, *said, request.prompt) if part)
 
@@ -129,4 +131,6 @@ def _guess_argument(function: Any) -> Takes:
     if first.name == "request" or first.annotation in (Request, "Request"):
         return "request"
     lists = ("list", "sequence", "iterable")
-    return "messages" if first.name == "messages" or annotation.startswith(lists) else "prompt"
+    if first.name == "messages" or annotation.startswith(lists):
+        return "messages"
+    return "prompt"

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from . import Answer, Request, Stop
-from .dialect import SCHEMA, TEMPERATURE, Without, count, instructed
+from .dialect import SCHEMA, TEMPERATURE, Without, add_instruction, count
 
 VERSION = "2023-06-01"
 TOOL = "answer"
@@ -24,14 +24,16 @@ class Anthropic:
     home = "https://api.anthropic.com"
 
     def path(self, url: str, /) -> str:
-        return "/messages" if url.rstrip("/").endswith("/v1") else "/v1/messages"
+        if url.rstrip("/").endswith("/v1"):
+            return "/messages"
+        return "/v1/messages"
 
     def headers(self, key: str | None) -> dict[str, str]:
         return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
 
     def body(self, request: Request, model: str, without: Without) -> dict[str, Any]:
         native = request.schema is not None and SCHEMA not in without
-        system = request.system if native else instructed(request)
+        system = request.system if native else add_instruction(request)
         body: dict[str, Any] = {
             "model": model,
             "max_tokens": request.max_tokens,
@@ -44,11 +46,16 @@ class Anthropic:
         return body | (_tool(request) if native else {})
 
     def culprits(self, words: str) -> list[str]:
-        return [TEMPERATURE] if "temperature" in words else []
+        if "temperature" in words:
+            return [TEMPERATURE]
+        return []
 
     def answer(self, body: Any) -> Answer:
         blocks = body["content"]
-        calls = [block["input"] for block in blocks if block.get("type") == "tool_use"]
+        calls = []
+        for block in blocks:
+            if block.get("type") == "tool_use":
+                calls.append(block["input"])
         texts = [block["text"] for block in blocks if block.get("type") == "text"]
         usage = body.get("usage")
         return Answer(

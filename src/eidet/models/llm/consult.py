@@ -40,7 +40,7 @@ class Outcome(Generic[T]):
     answer: Answer | None = None
 
 
-def answered(
+def consult_or_fall_back(
     llm: LLM | None,
     request: Request,
     *,
@@ -65,7 +65,7 @@ def answered(
     except UNREADABLE as error:
         why = f"the answer could not be used: {type(error).__name__}: {error}"
     if ledger is not None:
-        ledger.failed(request.purpose, "unusable", why)
+        ledger.count_failure(request.purpose, "unusable", why)
     return Outcome(value=otherwise(), by="rules", cause="unusable", why=why, answer=answer)
 
 
@@ -81,7 +81,7 @@ def consult(llm: LLM, request: Request, ledger: Ledger | None = None) -> Answer:
             return answer
         return _fit_answer(llm, request, answer, book)
     except EidetError as error:
-        book.failed(request.purpose, cause_of(error), str(error))
+        book.count_failure(request.purpose, cause_of(error), str(error))
         raise
 
 
@@ -108,7 +108,9 @@ def _fit_answer(llm: LLM, request: Request, answer: Answer, book: Ledger) -> Ans
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+    if one is None or other is None:
+        return None
+    return one + other
 
 
 def _repair(request: Request, answer: Answer, wrong: str) -> Request:
@@ -123,12 +125,12 @@ def _ask_model(llm: LLM, request: Request, book: Ledger, *, repair: bool) -> Ans
     try:
         answer = llm.ask(request)
     except Exception as error:
-        book.asked(request.purpose, millis=(time.monotonic() - started) * 1000, repair=repair)
+        book.count_call(request.purpose, millis=(time.monotonic() - started) * 1000, repair=repair)
         if isinstance(error, EidetError):
             raise
         raise Unavailable(f"{llm.name} raised {type(error).__name__}: {error}") from error
-    book.asked(request.purpose, repair=repair)
-    book.answered(request.purpose, llm.name, answer)
+    book.count_call(request.purpose, repair=repair)
+    book.count_answer(request.purpose, llm.name, answer)
     return answer
 
 

@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import get_args
 
 from . import LLM, Answer, Request, Stop, Turn
+from .answer_schema import misfit
 from .consult import consult
 from .ledger import Ledger
-from .schema import misfit
 
 PLAIN = Request(prompt="Say hello.", system="Be brief.", max_tokens=200)
 CITY = Request(

@@ -36,7 +36,7 @@ class Dialect(Protocol):
         """Raises KeyError, TypeError, IndexError or AttributeError where the body is of another shape."""
 
 
-def instructed(request: Request) -> str:
+def add_instruction(request: Request) -> str:
     """The system prompt with the schema spelt out, for models that are not told of it otherwise."""
     if request.schema is None:
         return request.system
@@ -52,6 +52,14 @@ def instruction(schema: Mapping[str, Json]) -> str:
 
 def count(usage: Any, *names: str) -> int | None:
     """The sum of the counts that are there; None if none is."""
-    found = [usage.get(name) for name in names] if isinstance(usage, Mapping) else []
-    numbers = [number for number in found if isinstance(number, int) and not isinstance(number, bool)]
-    return sum(numbers) if numbers else None
+    if isinstance(usage, Mapping):
+        found = [usage.get(name) for name in names]
+    else:
+        found = []
+    numbers = []
+    for number in found:
+        if isinstance(number, int) and not isinstance(number, bool):
+            numbers.append(number)
+    if numbers:
+        return sum(numbers)
+    return None

@@ -107,7 +107,7 @@ class HttpLLM:
             ) from bad
 
 
-def named(
+def http_llm_of(
     spec: str,
     *,
     key: str | None,

@@ -9,7 +9,7 @@ from typing import NoReturn
 from ...core.errors import BadInput
 from ...core.validate import Json, clean_json
 from . import BadAnswer
-from .schema import misfit
+from .answer_schema import misfit
 
 PLACES = 64  # braces at which an object is looked for
 _THOUGHT = ("<think>", "</think>")

@@ -61,7 +61,9 @@ class CallTotals:
     @property
     def cost(self) -> float | None:
         """What the answers cost; None as soon as one of them has no known price or token count."""
-        return None if self.unpriced else self.priced
+        if self.unpriced:
+            return None
+        return self.priced
 
     def plus(self, other: CallTotals) -> CallTotals:
         causes = sorted(self.failures.keys() | other.failures.keys())
@@ -94,11 +96,11 @@ class Ledger:
         self._tallies: dict[str, CallTotals] = {}
         self._recent: deque[Failure] = deque(maxlen=RECENT)
 
-    def asked(self, purpose: str, *, millis: float = 0.0, repair: bool = False) -> None:
+    def count_call(self, purpose: str, *, millis: float = 0.0, repair: bool = False) -> None:
         """A question went out, whatever will come of it. `millis` are those of one that failed."""
         self._add(purpose, CallTotals(calls=1, repairs=int(repair), millis=millis))
 
-    def answered(self, purpose: str, name: str, answer: Answer) -> None:
+    def count_answer(self, purpose: str, name: str, answer: Answer) -> None:
         """An answer came from the LLM of this name, good or bad."""
         cost = self._cost(name, answer)
         tally = CallTotals(
@@ -111,7 +113,7 @@ class Ledger:
         )
         self._add(purpose, tally)
 
-    def failed(self, purpose: str, cause: str, why: str) -> None:
+    def count_failure(self, purpose: str, cause: str, why: str) -> None:
         """An operation ended without a usable answer."""
         self._add(purpose, CallTotals(failures={cause: 1}))
         self._recent.append(Failure(purpose=purpose, cause=cause, why=why[:500]))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import Answer, Request, Stop
-from .dialect import LIMIT, SCHEMA, TEMPERATURE, Without, count, instructed
-from .schema import is_closed
+from .answer_schema import is_closed
+from .dialect import LIMIT, SCHEMA, TEMPERATURE, Without, add_instruction, count
 
 STOPS: dict[Any, Stop] = {"length": "length", "content_filter": "refusal"}
 
@@ -24,14 +24,19 @@ class OpenAI:
         return "/chat/completions"
 
     def headers(self, key: str | None) -> dict[str, str]:
-        return {"Authorization": f"Bearer {key}"} if key else {}
+        if key:
+            return {"Authorization": f"Bearer {key}"}
+        return {}
 
     def body(self, request: Request, model: str, without: Without) -> dict[str, Any]:
         native = request.schema is not None and SCHEMA not in without
-        system = request.system if native else instructed(request)
+        system = request.system if native else add_instruction(request)
         turns = [{"role": turn.role, "content": turn.text} for turn in request.turns]
         # Newer models of OpenAI take only the new name, many other servers only the old one.
-        limit = "max_completion_tokens" if LIMIT in without else "max_tokens"
+        if LIMIT in without:
+            limit = "max_completion_tokens"
+        else:
+            limit = "max_tokens"
         body: dict[str, Any] = {
             "model": model,
             "messages": [{"role": "system", "content": system}, *turns] if system else turns,

@@ -52,22 +52,22 @@ class Spoken(Iterator[str]):
                 case "message_stop":
                     return None
                 case "error":
-                    raise self._failed(str(event.get("error", {}).get("message") or event))
+                    raise self._break_off(str(event.get("error", {}).get("message") or event))
         if self._closed:
             return None
-        raise self._failed("it ended in the middle")
+        raise self._break_off("it ended in the middle")
 
-    def _failed(self, why: str) -> Unavailable:
+    def _break_off(self, why: str) -> Unavailable:
         self._end()
         return Unavailable(f"the answer of {self._http.endpoint} broke off: {self._http.redact(why)[:300]}")
 
     def _read(self, response: HTTPResponse) -> Iterator[Mapping[str, Any]]:
         try:
-            for data in sent(line.decode("utf-8", errors="replace") for line in response):
+            for data in read_events(line.decode("utf-8", errors="replace") for line in response):
                 yield self._event(data)
         except (OSError, HTTPException) as broken:
             if not self._closed:
-                raise self._failed(f"{type(broken).__name__}: {broken}") from broken
+                raise self._break_off(f"{type(broken).__name__}: {broken}") from broken
 
     def _event(self, data: str) -> Mapping[str, Any]:
         try:
@@ -102,7 +102,7 @@ def _hang_up(response: HTTPResponse) -> None:
         line.shutdown(socket.SHUT_RDWR)
 
 
-def sent(lines: Iterable[str]) -> Iterator[str]:
+def read_events(lines: Iterable[str]) -> Iterator[str]:
     """The data of each server-sent event; comments, names and ids are passed over."""
     data: list[str] = []
     for line in lines:
@@ -152,7 +152,7 @@ class StreamingAnthropic:
         return Spoken(self._http, {**body, "stream": True})
 
 
-async def listened(words: Spoken) -> AsyncIterator[str]:
+async def listen(words: Spoken) -> AsyncIterator[str]:
     """The same for asyncio: each wait is in a thread, and whoever stops listening hangs up."""
     import asyncio
 

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 from ...core.errors import BadInput, Misconfigured
 from ...core.plugins import call_plugin, list_plugins, load_plugin
@@ -18,6 +18,7 @@ from ...core.plugins import call_plugin, list_plugins, load_plugin
 SLACK = 1e-6  # rounding may carry a score this far out of 0 to 1
 
 
+@runtime_checkable
 class Reranker(Protocol):
     """Says how well texts answer a query. `RerankerContract` tests these laws."""
 
@@ -35,14 +36,16 @@ class Reranker(Protocol):
         """
 
 
-def checked(reranker: Reranker, query: str, texts: Sequence[str]) -> list[float]:
+def score_checked(reranker: Reranker, query: str, texts: Sequence[str]) -> list[float]:
     """What the reranker answers, after number and range of the scores were verified."""
     if isinstance(texts, str):
         raise BadInput("reranking takes a list of texts; wrap a single text: [text]")
-    return verified(reranker.name, texts, reranker.scores(query, texts)) if texts else []
+    if texts:
+        return check_scores(reranker.name, texts, reranker.scores(query, texts))
+    return []
 
 
-def verified(name: str, texts: Sequence[str], answer: Any) -> list[float]:
+def check_scores(name: str, texts: Sequence[str], answer: Any) -> list[float]:
     """The answer as floats from 0 to 1, one per text, or `Misconfigured` saying what came."""
     scores = numbers(name, texts, answer)
     for text, score in zip(texts, scores, strict=True):
@@ -114,8 +117,9 @@ def reranker_of(
 def _is_reranker(thing: Any) -> TypeGuard[Reranker]:
     from ..adapt import is_async
 
-    method = getattr(thing, "scores", None)
-    return callable(method) and not is_async(method) and isinstance(getattr(thing, "name", None), str)
+    if not isinstance(thing, Reranker) or not isinstance(thing.name, str):
+        return False
+    return callable(thing.scores) and not is_async(thing.scores)
 
 
 def _make_named(spec: str, key: str | None, timeout: float, environment: Mapping[str, str]) -> Reranker:
@@ -123,7 +127,7 @@ def _make_named(spec: str, key: str | None, timeout: float, environment: Mapping
     if name in ("http", "https"):
         from .http import HttpReranker
 
-        return HttpReranker.named(spec, key=key, timeout=timeout, environment=environment)
+        return HttpReranker.from_spec(spec, key=key, timeout=timeout, environment=environment)
     if name in BUILT_IN:
         make = _load_built_in(BUILT_IN[name])
         built: Reranker = make(setting) if setting else make()

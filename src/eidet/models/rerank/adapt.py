@@ -8,7 +8,7 @@ from typing import Any
 
 from ...net.event_loop import BackgroundLoop
 from ..adapt import as_coroutine, errors_translated, find_function, find_name
-from . import numbers, sigmoid, verified
+from . import check_scores, numbers, sigmoid
 
 _background = BackgroundLoop(
     "eidet-rerank", inside="an asynchronous reranker called scores() of another; await that one itself"
@@ -50,7 +50,7 @@ class CalledReranker:
         answer = self._call(query, list(texts))
         if self._logits:
             return [sigmoid(logit) for logit in numbers(self.name, texts, answer)]
-        return verified(self.name, texts, answer)
+        return check_scores(self.name, texts, answer)
 
     def _call(self, query: str, texts: list[str]) -> Any:
         with errors_translated(self.name, self._timeout):

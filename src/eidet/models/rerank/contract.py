@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from . import Reranker, checked
+from . import Reranker, score_checked
 
 QUERY = "Where does Ann live?"
 TEXTS = [
@@ -34,7 +34,7 @@ class RerankerContract:
     def test_it_has_a_name_that_stays(self) -> None:
         reranker = self.make()
         name = reranker.name
-        checked(reranker, QUERY, TEXTS)
+        score_checked(reranker, QUERY, TEXTS)
         assert isinstance(name, str)
         assert name
         assert reranker.name == name == self.make().name
@@ -65,11 +65,11 @@ class RerankerContract:
         self.assert_close(self.make().scores(QUERY, TEXTS), self.make().scores(QUERY, TEXTS))
 
     def test_odd_texts_are_scored(self) -> None:
-        assert len(checked(self.make(), QUERY, ODD)) == len(ODD)
+        assert len(score_checked(self.make(), QUERY, ODD)) == len(ODD)
 
     def test_an_odd_query_is_taken(self) -> None:
         for query in ("", "?" * 3_000, "\x00"):
-            assert len(checked(self.make(), query, TEXTS)) == len(TEXTS)
+            assert len(score_checked(self.make(), query, TEXTS)) == len(TEXTS)
 
     def test_it_takes_any_sequence(self) -> None:
         reranker = self.make()

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from ...core.errors import BadInput, Misconfigured
 from ...net.http import HttpClient, join_endpoint
-from . import numbers, out_of_range, sigmoid, verified
+from . import check_scores, numbers, out_of_range, sigmoid
 
 Dialect = Literal["cohere", "tei"]
 BATCH: dict[Dialect, int] = {"cohere": 100, "tei": 32}  # Cohere bills by hundreds, TEI takes no more
@@ -56,7 +56,7 @@ class HttpReranker:
         )
 
     @classmethod
-    def named(
+    def from_spec(
         cls,
         spec: str,
         *,
@@ -83,7 +83,7 @@ class HttpReranker:
             self._logits = True
         if self._logits:
             return [sigmoid(score) for score in scores]
-        return verified(self.name, texts, scores)
+        return check_scores(self.name, texts, scores)
 
     def _ask(self, query: str, texts: Sequence[str]) -> list[float]:
         if self._dialect is not None:
@@ -116,7 +116,10 @@ class HttpReranker:
     def _in_order(self, answer: Any, count: int) -> list[float]:
         """The scores by their index; both dialects answer best first."""
         try:
-            items = answer if isinstance(answer, list) else answer.get("results", answer.get("data"))
+            if isinstance(answer, list):
+                items = answer
+            else:
+                items = answer.get("results", answer.get("data"))
             by_index = {item["index"]: _score(item) for item in items}
         except (AttributeError, TypeError, KeyError) as bad:
             raise Misconfigured(
@@ -132,7 +135,10 @@ class HttpReranker:
 
 
 def _score(item: Mapping[str, Any]) -> float:
-    score = item["relevance_score"] if "relevance_score" in item else item["score"]
+    if "relevance_score" in item:
+        score = item["relevance_score"]
+    else:
+        score = item["score"]
     if isinstance(score, bool) or not isinstance(score, int | float):
         raise TypeError(f"{score!r} is no number")
     return float(score)
@@ -153,10 +159,14 @@ def _model_and_url(spec: str) -> tuple[str, str]:
     model, at, url = setting.rpartition("@")
     if not url:
         raise Misconfigured("the http reranker needs an address, such as http:http://127.0.0.1:8080/v1")
-    return (model, url) if at else ("", setting)
+    if at:
+        return (model, url)
+    return ("", setting)
 
 
 def _key_for(url: str, environment: Mapping[str, str]) -> str | None:
     address = urlsplit(url)
     name = KEYS.get(address.hostname or "")
-    return environment.get(name) if name and address.scheme == "https" else None
+    if name and address.scheme == "https":
+        return environment.get(name)
+    return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..local import LocalModel
-from . import numbers, sigmoid, verified
+from . import check_scores, numbers, sigmoid
 
 
 class SentenceTransformersReranker:
@@ -31,7 +31,7 @@ class SentenceTransformersReranker:
         answer = self._local.run(lambda model: model.predict(pairs, show_progress_bar=False))
         if self._local.run(_gives_logits):
             return [sigmoid(logit) for logit in numbers(self.name, texts, answer)]
-        return verified(self.name, texts, answer)
+        return check_scores(self.name, texts, answer)
 
 
 def _gives_logits(model: Any) -> bool:

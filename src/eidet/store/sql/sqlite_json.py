@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Integer, Text, case, false, func, literal, or_, select
 
+from ...core.condition import Condition, compare, resolve
 from ...core.validate import Json, dump_json
-from ...core.where import Condition, compare, resolve
 
 Test = ColumnElement[bool]
 

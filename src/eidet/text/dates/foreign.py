@@ -9,8 +9,8 @@ from datetime import datetime
 from functools import cache
 from itertools import chain
 
-from .counts import Count, offset
 from .days import Days, choose_year, day, day_of, month_of, season_of, year_of
+from .durations import Count, offset
 from .locales import NUMBER, Locale, locale_of
 from .numeric import find_written_out, months_and_days, number_read
 from .offsets import Now, date_in, unit_away, weekday_away, year_away

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from .counts import Count, and_a_half, count_read, half_a_year, offset
+from .day_parts import beside, nth_of, of_week, slice_of
 from .days import day, span
+from .durations import Count, and_a_half, count_read, half_a_year, offset
 from .english_words import (
     ALL_MONTHS,
     ALL_WEEKDAYS,
@@ -24,7 +25,6 @@ from .english_words import (
 )
 from .months import Read, day_first_read, month_read, numeric_read, year_after
 from .named import code_read, decade_word_read, feast_read, quarter_read, season_read, year_read
-from .parts import beside, nth_of, of_week, slice_of
 from .relative import (
     DAY_WORDS,
     calendar_unit,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
-from .counts import Count, count_read, offset
 from .days import (
     Days,
     choose_year,
@@ -21,6 +20,7 @@ from .days import (
     weekend_at,
     year_of,
 )
+from .durations import Count, count_read, offset
 from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BACK, HOURS, ON, PARTS_OF_DAY, SEASONS, UNITS, words_of
 from .holidays import feast
 from .months import Read, rate_guess

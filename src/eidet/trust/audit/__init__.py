@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Final
 from ...core.errors import Misconfigured
 from ...core.record import Record
 from ...core.settings import Settings
-from .chain import Entry, Head
+from .chain import AuditEntry, AuditHead
 
 if TYPE_CHECKING:
     from .log import AuditLog
 
-__all__ = ["Audit", "Check", "Entry", "Head", "audit_of", "audit_set", "key_in"]
+__all__ = ["Audit", "AuditEntry", "AuditHead", "Check", "audit_of", "audit_set", "key_in"]
 
 Check = Callable[[Record], Sequence[str] | None]
 SHORTEST_KEY: Final = 16
@@ -52,10 +52,10 @@ class Audit:
                 f"check must be a function that takes a record, not {type(self.check).__name__}"
             )
         object.__setattr__(self, "path", Path(self.path).expanduser())
-        object.__setattr__(self, "key", checked_key(self.key))
+        object.__setattr__(self, "key", check_key(self.key))
 
 
-def checked_key(key: object) -> bytes | None:
+def check_key(key: object) -> bytes | None:
     """The key as bytes; a short one could be guessed from the log."""
     if key is None:
         return None

@@ -38,7 +38,7 @@ class Tail(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class AuditHead:
     """The number and hash of the newest entry: kept elsewhere, it shows later that none was removed."""
 
     count: int
@@ -46,19 +46,19 @@ class Head:
     mac: str = ""
 
     @staticmethod
-    def of(text: str) -> Head:
+    def of(text: str) -> AuditHead:
         """From `count:hash` or `count:hash:mac`, as `str` writes it."""
         found = _HEAD.fullmatch(text)
         if found is None:
             raise BadInput(f"a head is written as count:hash, as `eidet audit head` prints it, not {text!r}")
-        return Head(count=int(found[1]), hash=found[2], mac=(found[3] or "").strip("-"))
+        return AuditHead(count=int(found[1]), hash=found[2], mac=(found[3] or "").strip("-"))
 
     def __str__(self) -> str:
         return f"{self.count}:{self.hash}" + (f":{self.mac}" if self.mac else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class AuditEntry:
     """One line of a log. `details` has whatever else it says: kinds, flags, reasons, of …"""
 
     n: int
@@ -74,16 +74,22 @@ class Entry:
     hash: str = ""
 
     @staticmethod
-    def of(said: Mapping[str, Any]) -> Entry:
+    def of(said: Mapping[str, Any]) -> AuditEntry:
         known = {name: said[name] for name in _KNOWN if name in said}
-        rest = {name: value for name, value in said.items() if name not in _KNOWN}
-        return Entry(**{**known, "ids": tuple(said.get("ids", ()))}, details=rest)
+        rest = {}
+        for name, value in said.items():
+            if name not in _KNOWN:
+                rest[name] = value
+        return AuditEntry(**{**known, "ids": tuple(said.get("ids", ()))}, details=rest)
 
     @property
     def json(self) -> dict[str, Json]:
         """As the line has it."""
         said = {name: getattr(self, name) for name in _KNOWN if name != "hash"}
-        told = {name: value for name, value in said.items() if value is not None and value != ()}
+        told = {}
+        for name, value in said.items():
+            if value is not None and value != ():
+                told[name] = value
         ids = {"ids": list(self.ids)} if self.ids else {}
         return {**told, **ids, **self.details, "hash": self.hash}
 
@@ -93,10 +99,12 @@ _KNOWN: Final = ("n", "at", "verb", "scope", "ids", "count", "by", "source", "wh
 
 def digest(body: bytes, before: str, key: bytes | None) -> str:
     said = before.encode() + body
-    return sha256(said).hexdigest() if key is None else hmac.digest(key, said, "sha256").hex()
+    if key is None:
+        return sha256(said).hexdigest()
+    return hmac.digest(key, said, "sha256").hex()
 
 
-def chained(
+def chain_events(
     events: Iterable[Mapping[str, Json]], tail: Tail, now: float, key: bytes | None
 ) -> tuple[bytes, Tail]:
     """The lines of events as they follow the tail, and the tail after them."""
@@ -104,7 +112,7 @@ def chained(
     lines = []
     n, before = tail.n, tail.hash
     for n, event in enumerate(events, tail.n + 1):
-        body = written({"n": n, "at": at, **event})[:-1]
+        body = encode_line({"n": n, "at": at, **event})[:-1]
         before = digest(body, before, key)
         lines.append(body + b',"hash":"' + before.encode() + b'"}\n')
     data = b"".join(lines)
@@ -122,7 +130,7 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
-def written(said: Mapping[str, Json]) -> bytes:
+def encode_line(said: Mapping[str, Json]) -> bytes:
     """As JSON on one line; halves of characters, which UTF-8 cannot encode, as their escapes."""
     return _written(said).encode("utf-8", "backslashreplace")
 
@@ -130,16 +138,20 @@ def written(said: Mapping[str, Json]) -> bytes:
 def parts_of(line: bytes) -> tuple[bytes, str] | None:
     """What the hash is of, and the hash; None if the line (without its end) is no entry."""
     found = _END.fullmatch(line, max(len(line) - _END_BYTES, 0))
-    return None if found is None else (line[:-_END_BYTES], found[1].decode())
+    if found is None:
+        return None
+    return (line[:-_END_BYTES], found[1].decode())
 
 
-def said_in(line: bytes) -> dict[str, Any] | None:
+def read_entry(line: bytes) -> dict[str, Any] | None:
     """The entry in a line; None if there is none."""
     try:
         said = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return said if isinstance(said, dict) and _is_entry(said) else None
+    if isinstance(said, dict) and _is_entry(said):
+        return said
+    return None
 
 
 def _is_entry(said: Mapping[str, Any]) -> bool:
@@ -150,14 +162,16 @@ def _is_entry(said: Mapping[str, Any]) -> bool:
 
 def print_of(key: bytes | None) -> str | None:
     """What tells one key from another without giving it away."""
-    return None if key is None else hmac.digest(key, b"eidet audit key", "sha256").hex()[:16]
+    if key is None:
+        return None
+    return hmac.digest(key, b"eidet audit key", "sha256").hex()[:16]
 
 
-def head_of(tail: Tail, key: bytes | None) -> Head:
-    return Head(count=tail.n, hash=tail.hash, mac=_mac(tail.n, tail.hash, key))
+def head_of(tail: Tail, key: bytes | None) -> AuditHead:
+    return AuditHead(count=tail.n, hash=tail.hash, mac=_mac(tail.n, tail.hash, key))
 
 
-def is_ours(head: Head, key: bytes | None) -> bool:
+def is_ours(head: AuditHead, key: bytes | None) -> bool:
     """Whether whoever wrote the head had the key; anybody could, where there is none."""
     return hmac.compare_digest(head.mac, _mac(head.count, head.hash, key))
 

@@ -10,7 +10,7 @@ from ...store import Store, verbs
 from ...store.verbs.erasing import LiftTombstones
 from ...store.verbs.values import ReplaceDerived, RewriteHistory, SetSettings
 from ...store.verbs.writing import DeleteUnchanged, DeleteWhere, Put, RewriteForms
-from .events import checked, of_filter, of_records, writer
+from .events import flag_records, of_filter, of_records, writer
 from .log import AuditLog
 
 Events = list[dict[str, Json]]
@@ -20,7 +20,7 @@ def describe_job(log: AuditLog, store: Store, job: object) -> Events | None:
     """The entries for a job that is about to be done; None for one that nobody knows."""
     match job:
         case Put():
-            flags = checked(log, job.records, job.by)
+            flags = flag_records(log, job.records, job.by)
             return of_records(log, "put", job.records, job.by or writer(job.records), flags)
         case RewriteForms():
             return of_records(log, "recast", [old for old, _ in job.forms], job.by)
@@ -35,13 +35,13 @@ def describe_job(log: AuditLog, store: Store, job: object) -> Events | None:
 def _describe_values(log: AuditLog, job: object) -> Events | None:
     match job:
         case LiftTombstones():
-            return [log.told("exhume", scope=job.scope, count=len(job.marks))]
+            return [log.describe("exhume", scope=job.scope, count=len(job.marks))]
         case RewriteHistory():
-            return [log.told("retell", scope=job.scope, ids=[job.id], versions=sorted(job.before))]
+            return [log.describe("retell", scope=job.scope, ids=[job.id], versions=sorted(job.before))]
         case SetSettings():  # only the names: what a setting holds may be nobody's business
-            return [log.told("configure", settings=sorted(job.settings))]
+            return [log.describe("configure", settings=sorted(job.settings))]
         case ReplaceDerived():
-            return [log.told("rewrite")]
+            return [log.describe("rewrite")]
     return None
 
 

@@ -46,7 +46,7 @@ def _event(
     acting: Acting,
 ) -> dict[str, Json]:
     reasons = acting.reasons
-    return log.told(
+    return log.describe(
         verb,
         by=by,
         acting=acting,
@@ -72,7 +72,7 @@ def of_filter(
     kinds: Counter[str] = Counter()
     for (kind, _), count in (census or {}).items():
         kinds[str(kind)] += count
-    return log.told(
+    return log.describe(
         verb,
         by=by,
         acting=acting,
@@ -80,24 +80,28 @@ def of_filter(
         ids=None if where.ids is None else list(where.ids),
         count=None if census is None else sum(kinds.values()),
         kinds=dict(kinds),
-        filter=sorted(_asked(where)) or None,
+        filter=sorted(_list_fields(where)) or None,
     )
 
 
-def _asked(where: Where) -> set[str]:
+def _list_fields(where: Where) -> set[str]:
     blank = Where()
     names = {f.name for f in fields(where) if getattr(where, f.name) != getattr(blank, f.name)}
-    inner = [part for join in _JOINS for part in getattr(where, join)]
-    return (names - {"scope", *_JOINS}).union(*map(_asked, inner))
+    names -= {"scope", *_JOINS}
+    for join in _JOINS:
+        names.update(*map(_list_fields, getattr(where, join)))
+    return names
 
 
 def writer(records: Sequence[Record]) -> str | None:
     """The agent that all are of, as history says of a creation, unless it is known who acts."""
     agents = {record.agent for record in records}
-    return agents.pop() if len(agents) == 1 and acts().by is None else None
+    if len(agents) == 1 and acts().by is None:
+        return agents.pop()
+    return None
 
 
-def checked(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
+def flag_records(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
     """What the check of the audit says of each record; that it refused one is noted, too."""
     check = log.audit.check
     found: dict[tuple[str, str], list[str]] = {}
@@ -119,7 +123,9 @@ def checked(log: AuditLog, records: Sequence[Record], by: str | None) -> Flags:
 def _flags(flags: object) -> list[str]:
     if not isinstance(flags, list | tuple | set | frozenset) or not all(isinstance(f, str) for f in flags):
         raise Misconfigured(f"the check of an audit must return a list of flags, not {flags!r}")
-    return sorted(flags) if isinstance(flags, set | frozenset) else list(flags)
+    if isinstance(flags, set | frozenset):
+        return sorted(flags)
+    return list(flags)
 
 
 def _content(records: Sequence[Record]) -> list[Json]:

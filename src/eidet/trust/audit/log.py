@@ -19,7 +19,7 @@ from ...core.actor import Acting, acts
 from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...core.validate import Json
 from . import Audit
-from .chain import FORMAT, Head, Tail, chained, head_line, head_of, print_of, said_in
+from .chain import FORMAT, AuditHead, Tail, chain_events, head_line, head_of, print_of, read_entry
 from .tail import find_tail, first_line, head_path, missing, read_head, torn, torn_path
 
 try:
@@ -71,9 +71,9 @@ class AuditLog:
         `scope`, `ids`, `count` and `kinds` are what entries usually say; anything else is kept too.
         Who acts, from where and why is taken from `acting`.
         """
-        return self.append([self.told(verb, by=by, **what)])[0]
+        return self.append([self.describe(verb, by=by, **what)])[0]
 
-    def told(
+    def describe(
         self, verb: str, *, by: str | None = None, acting: Acting | None = None, **what: Json
     ) -> dict[str, Json]:
         """An entry to be: what is said, and who says it. What is None or empty is left out.
@@ -89,7 +89,11 @@ class AuditLog:
             "source": actor.source or self._source,
             "why": actor.why,
         }
-        return {name: value for name, value in ordered.items() if value is not None and value != {}}
+        result = {}
+        for name, value in ordered.items():
+            if value is not None and value != {}:
+                result[name] = value
+        return result
 
     def append(self, events: Sequence[Mapping[str, Json]]) -> list[int]:
         """Entries for all events, in one piece; their numbers. `Unavailable` if that is not possible."""
@@ -97,9 +101,9 @@ class AuditLog:
             self._start_in_process()
         try:
             with self._lock:
-                handle, size = self._held()
+                handle, size = self._hold_file()
                 try:
-                    tail = self._appended(handle, size, events)
+                    tail = self._append(handle, size, events)
                 finally:
                     _unlock(handle)
         except OSError as error:
@@ -108,7 +112,7 @@ class AuditLog:
             ) from error
         return list(range(tail.n - len(events) + 1, tail.n + 1))
 
-    def failed(self, numbers: Sequence[int], error: BaseException) -> None:
+    def note_failure(self, numbers: Sequence[int], error: BaseException) -> None:
         """What was noted under these numbers was not done after all."""
         said = {"message": str(error)} if self.audit.content else {}
         self.afterwards("failed", of=list(numbers), error=type(error).__name__, **said)
@@ -124,15 +128,15 @@ class AuditLog:
         """Notes what is done inside before it is done, and that it failed if it does."""
         return About(self, events)
 
-    def _appended(self, handle: int, size: int, events: Sequence[Mapping[str, Json]]) -> Tail:
+    def _append(self, handle: int, size: int, events: Sequence[Mapping[str, Json]]) -> Tail:
         seen = self._seen
         if seen is None or size != seen.end:
-            seen, fresh = self._continued(handle)
+            seen, fresh = self._resume(handle)
             events = [*fresh, *events]
         if not events:
             self._seen = seen
             return seen
-        data, tail = chained(events, seen, self._clock(), self._key)
+        data, tail = chain_events(events, seen, self._clock(), self._key)
         self._write(handle, seen.end, data, tail)
         self._seen = tail
         return tail
@@ -151,7 +155,7 @@ class AuditLog:
 
     # Going on where the file ends.
 
-    def _continued(self, handle: int) -> tuple[Tail, list[dict[str, Json]]]:
+    def _resume(self, handle: int) -> tuple[Tail, list[dict[str, Json]]]:
         """The tail as it is, and entries about what is wrong with it."""
         tail, rest = find_tail(handle)
         head, notes = read_head(self.path), []
@@ -169,14 +173,14 @@ class AuditLog:
         return tail, notes
 
     def _beginning(self) -> dict[str, Json]:
-        begin = self.told("begin", format=FORMAT, log=uuid.uuid4().hex, key=print_of(self._key))
+        begin = self.describe("begin", format=FORMAT, log=uuid.uuid4().hex, key=print_of(self._key))
         return begin | ({"recalls": True} if self.audit.recalls else {})
 
     def _check_key(self, handle: int) -> None:
         """Once for an open file: its first entry tells which key it was written with."""
         if self._known:
             return
-        begin = said_in(first_line(handle))
+        begin = read_entry(first_line(handle))
         if begin is None or begin["verb"] != "begin":
             raise Misconfigured(
                 f"{self.path} is not an audit log, or its beginning is damaged: name a new file"
@@ -197,17 +201,17 @@ class AuditLog:
 
     # Files and locks.
 
-    def _held(self) -> tuple[int, int]:
+    def _hold_file(self) -> tuple[int, int]:
         """The open file, which no other process writes to until it is unlocked, and its size."""
         while True:
-            handle = self._opened()
+            handle = self._open_file()
             _lock(handle)
             there = os.fstat(handle)
             if there.st_nlink:
                 return handle, there.st_size
             self._let_go()  # somebody removed it: what is there now, if anything, is another file
 
-    def _opened(self) -> int:
+    def _open_file(self) -> int:
         if self._handle is None:
             try:
                 self._handle = os.open(self.path, _FLAGS | os.O_APPEND, _MODE)
@@ -238,7 +242,7 @@ class AuditLog:
             self._seen = self._seen._replace(end=-1)
 
     @property
-    def head(self) -> Head:
+    def head(self) -> AuditHead:
         """The newest entry, other processes' entries included."""
         self.append([])
         assert self._seen is not None
@@ -277,7 +281,7 @@ class About:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is not None:
-            self._log.failed(self.numbers, error)
+            self._log.note_failure(self.numbers, error)
 
 
 def _lock(handle: int) -> None:

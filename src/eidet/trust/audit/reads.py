@@ -34,12 +34,12 @@ class Auditing:
         place = None if scope is None else str(Scope.of(scope))
         counts: list[int] = []
 
-        def done(count: int) -> int:
+        def add_count(count: int) -> int:
             counts.append(count)
             return count
 
-        with log.about([log.told(verb, scope=place, file=file)]) as numbers:
-            yield done
+        with log.about([log.describe(verb, scope=place, file=file)]) as numbers:
+            yield add_count
         log.afterwards("done", of=numbers, count=sum(counts))
 
 

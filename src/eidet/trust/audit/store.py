@@ -99,7 +99,7 @@ class AuditedStore(PassthroughStore):
             entries.append(of_filter(self._log, "erase", erasure.where, by, None, actor))
         stones = Counter(stone.scope for stone in erasure.stones)
         for scope, count in stones.items():
-            entries.append(self._log.told("entomb", by=by, acting=actor, scope=scope, count=count))
+            entries.append(self._log.describe("entomb", by=by, acting=actor, scope=scope, count=count))
         return entries
 
     def _write_observed(self, job: Callable[[Transaction], T], actor: Acting) -> T:
@@ -117,18 +117,20 @@ class AuditedStore(PassthroughStore):
             return self.inner.write(job)
         except BaseException as error:
             if numbers:
-                self._log.failed(numbers, error)
+                self._log.note_failure(numbers, error)
             raise
 
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
-        with self._log.about([self._log.told("adopt", embedder=name, settings=sorted(settings))]) as numbers:
+        with self._log.about(
+            [self._log.describe("adopt", embedder=name, settings=sorted(settings))]
+        ) as numbers:
             lacking = super().switch_vectors(name, settings)
         if lacking:
             self._log.afterwards("done", of=numbers, lacking=lacking, count=0)
         return lacking
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
-        with self._log.about([self._log.told("scrub")]):
+        with self._log.about([self._log.describe("scrub")]):
             return super().scrub(said)
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:

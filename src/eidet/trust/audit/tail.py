@@ -9,12 +9,12 @@ from typing import Final, NamedTuple
 
 from ...core.errors import BadInput
 from ...core.validate import Json
-from .chain import START, Head, Tail, is_ours, parts_of, said_in
+from .chain import START, AuditHead, Tail, is_ours, parts_of, read_entry
 
 BLOCK: Final = 4096
 
 
-class Found(NamedTuple):
+class LogEnd(NamedTuple):
     """The last whole entry, and the bytes after it that are none."""
 
     tail: Tail
@@ -29,18 +29,18 @@ def torn_path(log: Path) -> Path:
     return log.with_name(log.name + ".torn")
 
 
-def find_tail(handle: int) -> Found:
+def find_tail(handle: int) -> LogEnd:
     """Reads backwards from the end, a few kilobytes as a rule."""
     size = os.fstat(handle).st_size
     rest = _back_to_newline(handle, size)
     end = size - len(rest)
     if end == 0:
-        return Found(Tail(0, START, 0), rest)
+        return LogEnd(Tail(0, START, 0), rest)
     line = _back_to_newline(handle, end - 1)
-    said, parts = said_in(line), parts_of(line)
+    said, parts = read_entry(line), parts_of(line)
     if said is None or parts is None:  # somebody changed it: `verify` tells, the chain goes on
-        return Found(Tail(_lines(handle), START, end), rest)
-    return Found(Tail(said["n"], parts[1], end), rest)
+        return LogEnd(Tail(_lines(handle), START, end), rest)
+    return LogEnd(Tail(said["n"], parts[1], end), rest)
 
 
 def _back_to_newline(handle: int, end: int) -> bytes:
@@ -78,19 +78,24 @@ def first_line(handle: int) -> bytes:
     return got.partition(b"\n")[0]
 
 
-def read_head(log: Path) -> Head | None:
+def read_head(log: Path) -> AuditHead | None:
     """None if it is missing or damaged."""
     try:
-        return Head.of(head_path(log).read_text(encoding="ascii"))
+        return AuditHead.of(head_path(log).read_text(encoding="ascii"))
     except (FileNotFoundError, UnicodeDecodeError, BadInput):
         return None
 
 
-def missing(found: Tail, seen: Tail | None, head: Head | None, key: bytes | None) -> dict[str, Json] | None:
+def missing(
+    found: Tail, seen: Tail | None, head: AuditHead | None, key: bytes | None
+) -> dict[str, Json] | None:
     """An entry that says so, if the log ends before what the head, or this process, knows of."""
-    told = max(0 if head is None else head.count, 0 if seen is None else seen.n)
+    told, known = 0, None
+    if seen is not None:
+        told, known = seen.n, seen.hash
+    if head is not None and head.count >= told:
+        told, known = head.count, head.hash
     if told > found.n:
-        known = head.hash if head is not None and head.count == told else None if seen is None else seen.hash
         return {"verb": "lost", "told": told, "there": found.n, "head": known}
     if found.n and (head is None or not is_ours(head, key)):
         return {"verb": "lost", "there": found.n, "head": "missing or damaged"}

@@ -12,7 +12,7 @@ from ...core.validate import Json
 from ...store import SETTINGS, TOMBSTONES, Derived, Table, Transaction, Use
 from ...store.model import K, V
 from ...store.passthrough import PassthroughTransaction
-from .events import checked, of_records, writer
+from .events import flag_records, of_records, writer
 from .log import AuditLog
 
 
@@ -28,7 +28,7 @@ class AuditedTransaction(PassthroughTransaction):
         self._numbers = numbers
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
-        flags = checked(self._log, records, None)
+        flags = flag_records(self._log, records, None)
         self._note(of_records(self._log, "put", records, writer(records), flags))
         return super().insert(records)
 
@@ -45,18 +45,18 @@ class AuditedTransaction(PassthroughTransaction):
     def update(self, changes: Iterable[Use | Derived]) -> None:
         rows = list(changes)
         if any(isinstance(row, Derived) for row in rows):
-            self._note([self._log.told("rewrite")])
+            self._note([self._log.describe("rewrite")])
         super().update(rows)
 
     def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
         for (scope, id), before in edits.items():
             versions = None if before is None else sorted(before)
-            self._note([self._log.told("retell", scope=scope, ids=[id], versions=versions)])
+            self._note([self._log.describe("retell", scope=scope, ids=[id], versions=versions)])
         return super().edit_history(edits)
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         if table.name == SETTINGS.name and (values or clear):
-            self._note([self._log.told("configure", settings=sorted(map(str, values)))])
+            self._note([self._log.describe("configure", settings=sorted(map(str, values)))])
         if table.name == TOMBSTONES.name:
             self._note_tombstones(values)
         super().set_values(table, values, clear=clear)
@@ -65,7 +65,7 @@ class AuditedTransaction(PassthroughTransaction):
         counts = Counter((scope, since is None) for (scope, _), since in stones.items())
         for (scope, lifted), count in counts.items():
             verb = "exhume" if lifted else "entomb"
-            self._note([self._log.told(verb, scope=scope, count=count)])
+            self._note([self._log.describe(verb, scope=scope, count=count)])
 
     def _note(self, events: Sequence[Mapping[str, Json]]) -> None:
         self._numbers.extend(self._log.append(events))

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import BadInput, NotFound, Unavailable
-from . import checked_key
-from .chain import START, Entry, Head, digest, is_ours, parts_of, print_of, said_in
+from . import check_key
+from .chain import START, AuditEntry, AuditHead, digest, is_ours, parts_of, print_of, read_entry
 from .tail import head_path, read_head
 
 
@@ -30,7 +30,7 @@ class Verified:
 
     path: Path
     entries: int
-    head: Head
+    head: AuditHead
     faults: tuple[Fault, ...] = ()
     notes: tuple[Fault, ...] = ()
 
@@ -57,7 +57,7 @@ class _Walk:
         self.faults.append(Fault(line=line, what=what))
 
     def follow(self, line: int, raw: bytes) -> None:
-        said, parts = said_in(raw), parts_of(raw)
+        said, parts = read_entry(raw), parts_of(raw)
         if said is None or parts is None:
             self.fault(line, "this is not an audit log entry")
             self.n, self.before = self.n + 1, START
@@ -79,23 +79,25 @@ class _Walk:
     def _heed(self, line: int, said: dict[str, Any]) -> None:
         """Entries that the log wrote about itself."""
         if said["verb"] == "lost":
-            self.fault(line, f"entries before this were lost: {_lost(said)}")
+            self.fault(line, f"entries before this were lost: {_describe_loss(said)}")
         if said["verb"] == "torn":
             note = f"a writer was interrupted within a line; {said.get('bytes')} bytes were set aside"
             self.notes.append(Fault(line=line, what=note))
 
 
-def verify(path: str | Path, *, key: str | bytes | None = None, head: Head | str | None = None) -> Verified:
+def verify(
+    path: str | Path, *, key: str | bytes | None = None, head: AuditHead | str | None = None
+) -> Verified:
     """Reads the whole log. `key` as it was written with; `head` as `eidet audit head` printed it once.
 
     Without an outside head, that of the file beside the log tells whether the newest entries are missing.
     """
     log = Path(path).expanduser()
-    secret, outside = checked_key(key), Head.of(head) if isinstance(head, str) else head
+    secret, outside = check_key(key), AuditHead.of(head) if isinstance(head, str) else head
     beside = read_head(log)  # before the log: entries that come meanwhile are beyond it
     heads = [known for known in (beside, outside) if known is not None]
     walk = _Walk(secret, {known.count for known in heads})
-    rest = _walked(walk, log)
+    rest = _walk_lines(walk, log)
     if rest:
         walk.notes.append(Fault(line=walk.entries + 1, what=f"a line of {len(rest)} bytes has no end"))
     if not walk.faults or walk.faults[0].line != 1:
@@ -103,13 +105,13 @@ def verify(path: str | Path, *, key: str | bytes | None = None, head: Head | str
     return Verified(
         path=log,
         entries=walk.entries,
-        head=Head(count=walk.n, hash=walk.before),
+        head=AuditHead(count=walk.n, hash=walk.before),
         faults=tuple(walk.faults),
         notes=tuple(walk.notes),
     )
 
 
-def _walked(walk: _Walk, log: Path) -> bytes:
+def _walk_lines(walk: _Walk, log: Path) -> bytes:
     """Follows every whole line; what comes after the last of them."""
     for number, raw in enumerate(_raw(log), 1):
         if not raw.endswith(b"\n"):
@@ -124,7 +126,7 @@ def _walked(walk: _Walk, log: Path) -> bytes:
 
 
 def _not_ours(line: bytes, key: bytes | None) -> str:
-    begin = said_in(line)
+    begin = read_entry(line)
     if begin is None or begin["verb"] != "begin":
         return "the log does not begin with its beginning: its first entries are gone, or it is none"
     if begin.get("key") == print_of(key):
@@ -134,7 +136,7 @@ def _not_ours(line: bytes, key: bytes | None) -> str:
     return "the log was written with another key or with none, or its first entry was altered"
 
 
-def _check_heads(walk: _Walk, beside: Head | None, outside: Head | None, log: Path) -> None:
+def _check_heads(walk: _Walk, beside: AuditHead | None, outside: AuditHead | None, log: Path) -> None:
     if beside is None:
         walk.fault(walk.n, f"{head_path(log).name} is missing or damaged: whether entries follow is unknown")
     elif not is_ours(beside, walk.key):
@@ -154,22 +156,25 @@ def _check_heads(walk: _Walk, beside: Head | None, outside: Head | None, log: Pa
 
 def _out_of_place(n: int, expected: int) -> str:
     if n > expected:
-        gone = f"{expected} is" if n == expected + 1 else f"{expected} to {n - 1} are"
+        if n == expected + 1:
+            gone = f"{expected} is"
+        else:
+            gone = f"{expected} to {n - 1} are"
         return f"entry {n} stands where {expected} should: {gone} missing or out of order"
     return f"entry {n} stands where {expected} should: it was inserted, doubled or out of order"
 
 
-def _lost(said: dict[str, Any]) -> str:
+def _describe_loss(said: dict[str, Any]) -> str:
     if "told" in said:
         return f"there were {said['told']}, and {said.get('there')} when writing went on"
     return "the head was missing or damaged when writing went on"
 
 
-def entries(path: str | Path) -> Iterator[Entry]:
+def entries(path: str | Path) -> Iterator[AuditEntry]:
     """The entries of a log as they are, oldest first, verified or not; what is none is passed over."""
     for raw in _raw(Path(path).expanduser()):
-        if raw.endswith(b"\n") and (said := said_in(raw)) is not None:
-            yield Entry.of(said)
+        if raw.endswith(b"\n") and (said := read_entry(raw)) is not None:
+            yield AuditEntry.of(said)
 
 
 def _raw(log: Path) -> Iterator[bytes]:

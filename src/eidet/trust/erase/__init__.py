@@ -27,11 +27,11 @@ from ...upkeep.lifecycle import Life
 from ...write.echoes import EchoGuard
 from .absence import Absence, Search, absence_of
 from .cleaning import Cleaning, Emptying
-from .journal import Entry, with_entry
-from .plan import WHOLESALE, Doom, Wish, doom_of
+from .erasure_plan import WHOLESALE, Doom, Wish, doom_of
+from .journal import PendingErasure, with_entry
 from .receipt import Receipt, Signer, public_half
 
-__all__ = ["Absence", "Erasing", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
+__all__ = ["Absence", "Eraser", "Forgotten", "Preview", "Receipt", "Wish", "wish_for"]
 
 log = logging.getLogger("eidet")
 ATTEMPTS: Final = 20  # to word episodes that somebody changes meanwhile
@@ -82,7 +82,7 @@ class _Words:
     def make(self) -> None:
         """Words what was noted; embedding inside of a write would keep all writers waiting."""
         for old, left in self.needs:
-            made = self._life.keeping.reworded(old, left).but(original=None, level=0)
+            made = self._life.keeping.reword(old, left).but(original=None, level=0)
             self._made[self._key(old, left)] = made
 
     @staticmethod
@@ -104,11 +104,11 @@ class _Plan:
         if self._words.needs:
             return Erasure()
         ids = [(record.scope, record.id) for record in self.doom.gone]
-        entry = Entry(token=self.token, scope=str(self._wish.scope), ids=ids)
+        entry = PendingErasure(token=self.token, scope=str(self._wish.scope), ids=ids)
         return self.doom.erasure(self._wish)._replace(settings=with_entry(look, entry))
 
 
-class Erasing:
+class Eraser:
     """Forgets in an open memory."""
 
     def __init__(self, parts: Parts, life: Life, echoes: EchoGuard, empty: Emptying | None = None) -> None:
@@ -123,18 +123,18 @@ class Erasing:
         signer = self._signer(key)
         self._parts.flush()
         try:
-            receipt = self._erased(wish, now=now, by=by, notes=())
+            receipt = self._erase(wish, now=now, by=by, notes=())
         except Corrupt as error:
             log.warning("cannot read a record, deleting it unread: %s", error)
             unread = f"deleted without being read, because a record is damaged ({error})"
-            receipt = self._erased(replace(wish, wholesale=True), now=now, by=by, notes=(unread,))
+            receipt = self._erase(replace(wish, wholesale=True), now=now, by=by, notes=(unread,))
         return Forgotten(receipt.counts["records"], signer.sign(replace(receipt, why=why)))
 
-    def _erased(self, wish: Wish, *, now: float, by: str | None, notes: tuple[str, ...]) -> Receipt:
+    def _erase(self, wish: Wish, *, now: float, by: str | None, notes: tuple[str, ...]) -> Receipt:
         """Deletes in one write, then cleans; the receipt is not signed yet."""
         marker, words = self._marker(), _Words(self._life)
         cleaning = self._cleaning(marker)
-        plan = _Plan(wish, marker, words, cleaning.archived(wish))
+        plan = _Plan(wish, marker, words, cleaning.find_archived(wish))
         erased = self._carry_out(plan, words, now=now, by=by)
         doom = plan.doom
         cleaned = cleaning.after(wish, doom, erased.gone, now=now)
@@ -156,7 +156,10 @@ class Erasing:
         """What would go; nothing is changed, and nobody who writes has to wait."""
         store = self._parts.store
         doom = doom_of(verbs.StoreReader(store), wish, self._marker(), _Words(self._life), ())
-        count = verbs.count(store, wish.where) if wish.wholesale else len(doom.asked)
+        if wish.wholesale:
+            count = verbs.count(store, wish.where)
+        else:
+            count = len(doom.asked)
         return Preview(
             count=count,
             asked=doom.asked,
@@ -207,7 +210,10 @@ class Erasing:
 
     def _signer(self, key: object) -> Signer:
         store = self._parts.store
-        chosen = key if key is not None else self._parts.settings.receipt_key
+        if key is not None:
+            chosen = key
+        else:
+            chosen = self._parts.settings.receipt_key
         signer = Signer(secret_of(store, "receipts"), chosen)
         if signer.private is not None:
             known = (verbs.get_setting(store, KEYS) or "").split()

@@ -18,7 +18,7 @@ from ...store import verbs
 from ...store.tombstones import Marker, folded
 from ...upkeep.archive import Archive
 from .archives import records_in
-from .files import forms_of, found_in, originals_in, schema_copies, sidecars, store_files
+from .files import count_in, forms_of, originals_in, schema_copies, sidecars, store_files
 from .receipt import Receipt
 
 NAMED: Final = 5  # findings of a place that are told one by one
@@ -87,7 +87,7 @@ class Search:
 
 
 def absence_of(search: Search, what: object) -> Absence:
-    sought = sought_by(search, what)
+    sought = read_sought(search, what)
     _in_store(search, sought)
     _in_index(search)
     _in_archives(search, sought)
@@ -95,7 +95,7 @@ def absence_of(search: Search, what: object) -> Absence:
     return Absence(scope=str(search.scope), places=tuple(search.places))
 
 
-def sought_by(search: Search, what: object) -> Sought:
+def read_sought(search: Search, what: object) -> Sought:
     """A receipt, an id or a text (which of the two a string is need not be said), or a value."""
     if isinstance(what, Receipt):
         marks = frozenset(map(bytes.fromhex, what.marks))
@@ -127,7 +127,7 @@ def _in_store(search: Search, sought: Sought) -> None:
             by_id.append(name)
         if search.marker.always_of(record) in sought.marks:
             by_mark.append(name)
-        if says(_told(record)):
+        if says(_join_words(record)):
             by_word.append(name)
         if sought.ids.intersection(record.derived_from):
             derived += [] if _is_there(search, record, sought) else [name]
@@ -143,15 +143,20 @@ def _in_store(search: Search, sought: Sought) -> None:
 
 
 def _says(sought: Sought) -> Callable[[str], bool]:
-    wanted = [folded(text) for text in (sought.text, _json(sought.data)) if text]
+    wanted = []
+    for text in (sought.text, _json(sought.data)):
+        if text:
+            wanted.append(folded(text))
     return lambda said: any(text in folded(said) for text in wanted if text)
 
 
 def _json(data: Json) -> str | None:
-    return None if data is None else dump_json(data)
+    if data is None:
+        return None
+    return dump_json(data)
 
 
-def _told(record: Record) -> str:
+def _join_words(record: Record) -> str:
     """All words of a record: text, data, meta and state, as they were before its tier showed less."""
     whole = record.whole
     lines = (
@@ -173,15 +178,18 @@ def _is_there(search: Search, record: Record, sought: Sought) -> bool:
 
 def _history(search: Search, scope: str, id: str) -> str:
     """What history tells of the content of a record."""
-    told = [event.before for event in search.parts.store.history(scope, id) if event.before]
+    told = []
+    for event in search.parts.store.history(scope, id):
+        if event.before:
+            told.append(event.before)
     return "\n".join(map(dump_json, told))
 
 
 def _in_index(search: Search) -> None:
     scopes = list(verbs.count_scopes(search.parts.store, search.scope)) or [search.scope.path]
-    faults = [
-        fault for scope in scopes for fault in search.parts.index.check(scope) if "still holds" in fault
-    ]
+    faults: list[str] = []
+    for scope in scopes:
+        faults += (fault for fault in search.parts.index.check(scope) if "still holds" in fault)
     search.note("index", len(scopes), faults)
 
 
@@ -200,7 +208,7 @@ def _is(search: Search, sought: Sought, record: Record, says: Callable[[str], bo
         (record.id in sought.ids and (sought.since is None or record.created <= sought.since))
         or bool(sought.ids.intersection(record.derived_from))
         or search.marker.always_of(record) in sought.marks
-        or says(_told(record))
+        or says(_join_words(record))
     )
 
 
@@ -214,9 +222,12 @@ def _in_files(search: Search, sought: Sought) -> None:
         ("copies of older schemas", copies),
         ("cache of the embedder", _cache_files(search)),
     ):
-        search.note(f"{name}, bytes", len(files), [file.name for file in files if found_in(file, forms)])
+        search.note(f"{name}, bytes", len(files), [file.name for file in files if count_in(file, forms)])
     says = _says(sought)
-    packed = [file.name for file in copies if any(says(said) for said in originals_in(file))]
+    packed = []
+    for file in copies:
+        if any(map(says, originals_in(file))):
+            packed.append(file.name)
     search.note("copies of older schemas, compressed", len(copies), packed)
 
 

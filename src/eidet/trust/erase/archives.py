@@ -20,7 +20,7 @@ def expunge(archive: Archive, gone: Callable[[Record], bool], *, now: float) -> 
     """Takes records out of an archive, and what was made of them; how many, and what could not be done."""
     ids: set[tuple[str, str]] = set()
 
-    def doomed(record: Record) -> bool:
+    def is_doomed(record: Record) -> bool:
         made = any((record.scope, id) in ids for id in record.derived_from)
         if made or gone(record):
             ids.add((record.scope, record.id))
@@ -29,14 +29,14 @@ def expunge(archive: Archive, gone: Callable[[Record], bool], *, now: float) -> 
 
     try:
         for _ in _until_still(ids):
-            names = list(dict.fromkeys(name for name, record in records_in(archive) if doomed(record)))
+            names = list(dict.fromkeys(name for name, record in records_in(archive) if is_doomed(record)))
         if not ids:
             return 0, []
         if not isinstance(archive, ErasableArchive):
             return 0, [
                 f"{archive!r} has no method `expunge(name, gone, now=…)`: {len(ids)} records stay in it"
             ]
-        return sum(archive.expunge(name, doomed, now=now) for name in names), []
+        return sum(archive.expunge(name, is_doomed, now=now) for name in names), []
     except EidetError as error:
         return 0, [f"an archive could not be cleaned: {error}"]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from ...core.errors import EidetError, Refused, Unavailable
@@ -23,9 +24,9 @@ from ...text.chunks import units_of
 from ...upkeep.service import Keeping
 from ...write.echoes import EchoGuard
 from .archives import expunge, records_in
+from .erasure_plan import Doom, Wish
 from .files import forms_of, remove, schema_copies, sidecars
 from .journal import entries_in, without_entry
-from .plan import Doom, Wish
 
 log = logging.getLogger("eidet")
 PLACES = ("sidecars", "schema_copies", "archived", "freed_bytes")
@@ -64,7 +65,7 @@ class Cleaning:
         self._marker = marker
         self._empty = empty
 
-    def archived(self, wish: Wish) -> list[Record]:
+    def find_archived(self, wish: Wish) -> list[Record]:
         """What archives hold of what is meant: it must not come back from elsewhere either."""
         found: list[Record] = []
         for archive in self._keeping.archives() if wish.entombs else ():
@@ -79,12 +80,12 @@ class Cleaning:
         cleaned, known = Cleaned(), set(gone)
         marks = {(stone.scope, stone.mark) for stone in doom.stones}
 
-        def doomed(record: Record) -> bool:
+        def is_doomed(record: Record) -> bool:
             mark = self._marker.of_record(record)
             entombed = mark is not None and (record.scope, mark) in marks
             return (record.scope, record.id) in known or wish.where.matches(record) or entombed
 
-        cleaned.counts["archived"], cleaned.notes = self._from_archives(doomed, now)
+        cleaned.counts["archived"], cleaned.notes = self._from_archives(is_doomed, now)
         scopes = {scope for scope, _ in gone} | {old.scope for old, _ in doom.anew}
         if not (scopes or cleaned.counts["archived"]):
             return cleaned
@@ -94,7 +95,7 @@ class Cleaning:
             self._cleanse(cleaned, scopes)
         self._clean_files(cleaned, self._sidecars_of(scopes), None if wish.wholesale else _bytes_of(said))
         self._empty_vault(cleaned, None if wish.wholesale else [*said, *(old for old, _ in doom.anew)])
-        cleaned.notes += self._told_elsewhere()
+        cleaned.notes += self._name_elsewhere()
         return cleaned
 
     def finish(self, now: float, *, index: bool) -> None:
@@ -102,7 +103,9 @@ class Cleaning:
         store = self._parts.store
         if not store.writable or not (entries := entries_in(partial(verbs.get_setting, store))):
             return
-        gone = {(scope, id) for entry in entries for scope, id in entry.ids}
+        gone: set[tuple[str, str]] = set()
+        for entry in entries:
+            gone.update(entry.ids)
         self._from_archives(lambda record: (record.scope, record.id) in gone or self._is_over(record), now)
         cleaned = Cleaned()
         scopes = {scope for scope, _ in gone}
@@ -153,7 +156,7 @@ class Cleaning:
     def _cleanse(self, cleaned: Cleaned, scopes: Iterable[str]) -> None:
         """The index, wherever it is kept. `Unavailable` where the store itself is away."""
         try:
-            held = [note for scope in sorted(scopes) for note in self._parts.cleanse(scope)]
+            held = list(chain.from_iterable(map(self._parts.cleanse, sorted(scopes))))
         except EidetError as error:
             cleaned.notes.append(f"the index may hold what is gone: {error}")
             cleaned.unfinished = True
@@ -168,20 +171,25 @@ class Cleaning:
         embedder = self._parts.embedder
         if isinstance(embedder, ForgettingEmbedder):
             texts = dict.fromkeys(record.text for record in said)
-            embedder.forget([*texts, *(unit for text in texts for unit in units_of(text))])
+            embedder.forget([*texts, *chain.from_iterable(map(units_of, texts))])
 
     def _sidecars_of(self, scopes: Iterable[str]) -> list[Path]:
         path = path_of(self._parts.store)
         if path is None:
             return []
         files = Sidecars(path.with_name(f"{path.name}-index"), self._parts.store)
-        return [file for scope in scopes if (file := files.path(scope)) is not None and file.exists()]
+        paths = map(files.path, scopes)
+        return [path for path in paths if path is not None and path.exists()]
 
-    def _from_archives(self, doomed: Callable[[Record], bool], now: float) -> tuple[int, list[str]]:
-        found = [expunge(archive, doomed, now=now) for archive in self._keeping.archives()]
-        return sum(count for count, _ in found), [note for _, notes in found for note in notes]
+    def _from_archives(self, is_doomed: Callable[[Record], bool], now: float) -> tuple[int, list[str]]:
+        total, notes = 0, []
+        for archive in self._keeping.archives():
+            count, failures = expunge(archive, is_doomed, now=now)
+            total += count
+            notes += failures
+        return total, notes
 
-    def _told_elsewhere(self) -> list[str]:
+    def _name_elsewhere(self) -> list[str]:
         audit = self._parts.audit
         if audit is None or not audit.keeps_content:
             return []
@@ -192,9 +200,15 @@ class Cleaning:
         store, mark = self._parts.store, self._marker.of_record(record)
         if mark is not None and verbs.tombstones_in(store, record.scope, [mark]):
             return True
-        found = (verbs.tombstones_in(store, scope, [end]) for scope, end in ends_of(record.scope))
-        return any(record.created <= at for ends in found for at in ends.values())
+        for scope, end in ends_of(record.scope):
+            stones = verbs.tombstones_in(store, scope, [end])
+            if any(record.created <= at for at in stones.values()):
+                return True
+        return False
 
 
 def _bytes_of(said: Iterable[Record]) -> list[bytes]:
-    return [form for record in said for form in forms_of(record.text, record.data)]
+    forms: list[bytes] = []
+    for record in said:
+        forms += forms_of(record.text, record.data)
+    return forms

@@ -19,7 +19,7 @@ FEWEST_SAYING: Final = 2  # episodes that must still say a fact
 SHORTEST: Final = 8  # characters: what is shorter is found in too many texts to mean anything
 
 
-def made_anew(
+def remake_record(
     old: Record, gone: Mapping[str, str], news: Mapping[str, Record], look: Look, remake: Remake
 ) -> Record | None:
     """The record without what is gone (texts by id); None if nothing of it can stay.
@@ -34,7 +34,9 @@ def made_anew(
         if made is None:
             return None
         new = made
-    return None if _tells(new, gone.values()) else new
+    if _tells(new, gone.values()):
+        return None
+    return new
 
 
 def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
@@ -62,7 +64,10 @@ def _from_the_rest(
     if old.kind is Kind.EPISODE and left:
         return remake(old.but(derived_from=rest), left)
     if old.kind is Kind.FACT and old.state.worded_by == "rules":
-        saying = [source for source in left if _says(news.get(source.id, source), old.whole.text)]
+        saying = []
+        for source in left:
+            if _says(news.get(source.id, source), old.whole.text):
+                saying.append(source)
         if len(saying) >= FEWEST_SAYING:
             return old.but(derived_from=tuple(source.id for source in saying))
     return None

@@ -25,13 +25,17 @@ def sidecars(store: Store) -> list[Path]:
     """The cache files of the index, and what an interrupted writer left of one."""
     path = path_of(store)
     folder = None if path is None else Path(f"{path}-index")
-    return sorted(folder.iterdir()) if folder is not None and folder.is_dir() else []
+    if folder is not None and folder.is_dir():
+        return sorted(folder.iterdir())
+    return []
 
 
 def schema_copies(store: Store) -> list[Path]:
     """Copies of the file that were made before its tables were changed."""
     path = path_of(store)
-    return [] if path is None else sorted(path.parent.glob(f"{_literally(path.name)}.schema-*"))
+    if path is None:
+        return []
+    return sorted(path.parent.glob(f"{_literally(path.name)}.schema-*"))
 
 
 def _literally(name: str) -> str:
@@ -44,7 +48,7 @@ def remove(files: Sequence[Path]) -> int:
     return len(files)
 
 
-def written_forms(text: str) -> list[bytes]:
+def list_forms(text: str) -> list[bytes]:
     """A text as it may be written in a file: UTF-8, UTF-16, and within JSON in either way."""
     within_json = (dump_json(text)[1:-1], json.dumps(text)[1:-1])
     plain = (text.encode(), text.encode("utf-16-le"), text.encode("utf-16-be"))
@@ -52,13 +56,13 @@ def written_forms(text: str) -> list[bytes]:
 
 
 def forms_of(text: str | None, data: Json) -> list[bytes]:
-    found = [] if not text else written_forms(text)
+    found = [] if not text else list_forms(text)
     if data is not None:
         found += [dump_json(data).encode(), dump_json(data, sort_keys=True).encode()]
     return list(dict.fromkeys(form for form in found if form))
 
 
-def found_in(path: Path, wanted: Sequence[bytes]) -> int:
+def count_in(path: Path, wanted: Sequence[bytes]) -> int:
     """How many of the wanted bytes are in a file; a file that is gone holds none."""
     try:
         if not path.stat().st_size:

@@ -38,7 +38,7 @@ class Receipt:
     key: str = ""  # the public one, where there is one
     signature: str = field(default="", repr=False)
 
-    def signed_text(self) -> bytes:
+    def text_to_sign(self) -> bytes:
         """What is signed: everything but the signature, as JSON in one way."""
         said = {"eidet": "receipt", "format": FORMAT, **asdict(self)}
         del said["signature"]
@@ -86,7 +86,7 @@ class Signer:
             bare = replace(receipt, method=HMAC, key="")
             return replace(bare, signature=self._hmac(bare))
         bare = replace(receipt, method=ED25519, key=public_half(self.private))
-        return replace(bare, signature=self.private.sign(bare.signed_text()).hex())
+        return replace(bare, signature=self.private.sign(bare.text_to_sign()).hex())
 
     def holds(self, receipt: Receipt, known: frozenset[str]) -> bool:
         """Whether it was signed here; `known` are the public keys that may have signed."""
@@ -94,17 +94,17 @@ class Signer:
             return hmac.compare_digest(self._hmac(receipt), receipt.signature)
         if receipt.method != ED25519 or receipt.key not in known:
             return False
-        return _verified(receipt)
+        return _verify(receipt)
 
     def _hmac(self, receipt: Receipt) -> str:
-        return hmac.digest(self._secret, receipt.signed_text(), "sha256").hex()
+        return hmac.digest(self._secret, receipt.text_to_sign(), "sha256").hex()
 
 
-def _verified(receipt: Receipt) -> bool:
+def _verify(receipt: Receipt) -> bool:
     crypto = _cryptography()
     try:
         public = crypto.Ed25519PublicKey.from_public_bytes(bytes.fromhex(receipt.key))
-        public.verify(bytes.fromhex(receipt.signature), receipt.signed_text())
+        public.verify(bytes.fromhex(receipt.signature), receipt.text_to_sign())
     except (crypto.InvalidSignature, ValueError):
         return False
     return True

@@ -1,7 +1,7 @@
 """What a text must not carry into storage: personal data, secrets, and orders to the agent that reads it.
 
-`guarded` finds personal data and acts by a `Policy`; `poison` says how much a text looks like instructions
-to the agent; `fenced` quotes what is not trusted. Pure: no I/O (a vault is given, if one is wanted), no
+`guard_text` finds personal data and acts by a `Policy`; `poison` says how much a text looks like instructions
+to the agent; `fence_text` quotes what is not trusted. Pure: no I/O (a vault is given, if one is wanted), no
 clock, no model.
 """
 
@@ -17,10 +17,10 @@ from .apply_until_stable import Acted, apply_policy, rewritten
 from .findings import Found, Pii
 from .json_walk import walk_json
 from .patterns import Pattern
-from .placeholders import restored
+from .placeholders import restore_text
 from .poisoning import Poisoned, poison
-from .policy import KEYED, Action, Forbidden, Keys, Policy, Vault, policy_of
-from .quoting import fenced
+from .policy import KEYED, Action, Forbidden, Policy, PrivacyKeys, Vault, policy_of
+from .quoting import fence_text
 from .scan import find
 
 __all__ = [
@@ -30,20 +30,20 @@ __all__ = [
     "Found",
     "Guarded",
     "GuardedData",
-    "Keys",
     "Pattern",
     "Pii",
     "Poisoned",
     "Policy",
+    "PrivacyKeys",
     "Trust",
     "Vault",
-    "fenced",
+    "fence_text",
     "find",
-    "guarded",
-    "guarded_data",
+    "guard_data",
+    "guard_text",
     "poison",
     "policy_of",
-    "restored",
+    "restore_text",
 ]
 
 
@@ -77,7 +77,7 @@ class GuardedData:
     labels: tuple[str, ...] = ()
 
 
-def guarded(text: str, policy: Policy, keys: Keys | None = None) -> Guarded:
+def guard_text(text: str, policy: Policy, keys: PrivacyKeys | None = None) -> Guarded:
     """Guarding twice is guarding once. Nothing reaches the vault if the policy refuses the text."""
     _check_keys(policy, keys)
     acted = apply_policy(text, policy, keys)
@@ -85,7 +85,9 @@ def guarded(text: str, policy: Policy, keys: Keys | None = None) -> Guarded:
     return Guarded(text=rewritten(text, acted), findings=_findings_of(acted, ""), labels=_labels(acted))
 
 
-def guarded_data(data: Json, policy: Policy, keys: Keys | None = None, *, what: str = "data") -> GuardedData:
+def guard_data(
+    data: Json, policy: Policy, keys: PrivacyKeys | None = None, *, what: str = "data"
+) -> GuardedData:
     """The same for every string and key of JSON data; a key counts as a word said about its value."""
     _check_keys(policy, keys)
     everything: list[Acted] = []
@@ -107,14 +109,14 @@ def _as_words(name: str) -> str:
     return name[-60:].replace("_", " ")
 
 
-def _check_keys(policy: Policy, keys: Keys | None) -> None:
+def _check_keys(policy: Policy, keys: PrivacyKeys | None) -> None:
     if keys is None and policy.actions & KEYED:
-        raise Misconfigured("hashes and pseudonyms need a key: guarded(text, policy, Keys(key=…))")
+        raise Misconfigured("hashes and pseudonyms need a key: guard_text(text, policy, PrivacyKeys(key=…))")
     if Action.PSEUDONYM in policy.actions and (keys is None or keys.vault is None or keys.seal is None):
-        raise Misconfigured("pseudonyms need a vault and a seal: Keys(key=…, vault=…, seal=…)")
+        raise Misconfigured("pseudonyms need a vault and a seal: PrivacyKeys(key=…, vault=…, seal=…)")
 
 
-def _store(acted: Iterable[Acted], keys: Keys | None) -> None:
+def _store(acted: Iterable[Acted], keys: PrivacyKeys | None) -> None:
     if keys is None or keys.vault is None or keys.seal is None:
         return
     for one in acted:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from .findings import Found
 from .placeholders import TOKEN_SIGNS, digest, pattern_of_tokens, plain_token, pseudonym
-from .policy import KEYED, STAYING, Action, Forbidden, Keys, Policy
+from .policy import KEYED, STAYING, Action, Forbidden, Policy, PrivacyKeys
 from .scan import find
 
 DEEPEST = 8  # a text that still gives something then is made to do so, and the rest of it is covered whole
@@ -34,7 +34,7 @@ class _Piece:
 
 
 def apply_policy(
-    text: str, policy: Policy, keys: Keys | None, *, before: str = "", path: str = ""
+    text: str, policy: Policy, keys: PrivacyKeys | None, *, before: str = "", path: str = ""
 ) -> list[Acted]:
     """What to do, in text order. `before` is read as standing before the text; it is never acted on."""
     acted: list[Acted] = []
@@ -89,7 +89,7 @@ def _move_finding(one: Found, by: int) -> Found:
     return one
 
 
-def _act(one: Found, policy: Policy, keys: Keys | None, path: str) -> Acted:
+def _act(one: Found, policy: Policy, keys: PrivacyKeys | None, path: str) -> Acted:
     action = policy.action(one.kind)
     if action is Action.REFUSE:
         raise Forbidden(one.kind, start=one.start, end=one.end, path=path)
@@ -100,7 +100,7 @@ def _act(one: Found, policy: Policy, keys: Keys | None, path: str) -> Acted:
     return Acted(found=one, action=action, token=token)
 
 
-def _token(one: Found, action: Action, keys: Keys | None) -> str:
+def _token(one: Found, action: Action, keys: PrivacyKeys | None) -> str:
     if action not in KEYED:
         return plain_token(one, action)
     assert keys is not None  # checked by `guarded` before anything is looked at

@@ -13,8 +13,8 @@ from ...core.settings import Settings
 from ...core.state import NO_STATE, MergedPart, State
 from ...core.validate import Json, clean_json
 from ...core.where import Condition, Where
-from ...write.shape import told
-from . import Action, Finding, Keys, Policy, guarded, guarded_data, policy_of
+from ...write.shape import describe_data
+from . import Action, Finding, Policy, PrivacyKeys, guard_data, guard_text, policy_of
 from .findings import Pii
 from .policy import KEYED
 from .vault import VaultFile, key_of, subkey
@@ -82,18 +82,18 @@ class Guard:
         )
         return replace(self, policy=replace(self.policy, **hidden, patterns=patterns))
 
-    def keys(self, pending: Pending) -> Keys | None:
+    def keys(self, pending: Pending) -> PrivacyKeys | None:
         if self.key is None:
             return None
-        return Keys(key=self.key, vault=pending, seal=plain_bytes)
+        return PrivacyKeys(key=self.key, vault=pending, seal=plain_bytes)
 
     def text(self, text: str, pending: Pending, labels: set[str]) -> str:
-        found = guarded(text, self.policy, self.keys(pending))
+        found = guard_text(text, self.policy, self.keys(pending))
         labels |= classes(found.findings)
         return found.text
 
     def tree(self, value: Json, what: str, pending: Pending, labels: set[str]) -> Json:
-        found = guarded_data(value, self.policy, self.keys(pending), what=what)
+        found = guard_data(value, self.policy, self.keys(pending), what=what)
         labels |= classes(found.findings)
         return found.data
 
@@ -132,7 +132,7 @@ def guard_draft(draft: Draft, guard: Guard, pending: Pending) -> Draft:
     given = {name: getattr(draft, name) for name in (*TEXTS, *TREES)}
     kept, labels = guard_fields(given, guard, pending)
     if draft.text is None and draft.data is not None:
-        spoken = told(clean_json(kept["data"], "data"))
+        spoken = describe_data(clean_json(kept["data"], "data"))
         kept["text"] = guard.text(spoken, pending, labels)
     pending.classes.append(labels)
     if draft.vector is not None and kept["text"] != draft.text:
@@ -157,7 +157,9 @@ def guard_record(record: Record, guard: Guard, pending: Pending) -> Record:
     state = with_more_classes(guard_state(record.state, guard, pending, labels), labels)
     if all(kept[name] == given[name] for name in (*TEXTS, "data")):
         same = kept["meta"] == given["meta"] and state == record.state
-        return record if same else record.but(meta=kept["meta"], state=state)
+        if same:
+            return record
+        return record.but(meta=kept["meta"], state=state)
     return whole.but(**kept, state=state, vector=None, terms=b"", level=0, original=None)
 
 
@@ -166,16 +168,20 @@ def guard_state(state: State, guard: Guard, pending: Pending, labels: set[str]) 
     if state is NO_STATE:
         return state
     marks = {name: getattr(state, name) for name in ("pinned", "hold", "quarantine", "reviewed")}
-    kept = {
-        name: _guard_mark(mark, guard, pending, labels) for name, mark in marks.items() if mark is not None
-    }
+    kept = {}
+    for name, mark in marks.items():
+        if mark is not None:
+            kept[name] = _guard_mark(mark, guard, pending, labels)
     parts = tuple(_guard_part(part, guard, pending, labels) for part in state.merged)
     return state.but(**kept, merged=parts)
 
 
 def _guard_mark(mark: Any, guard: Guard, pending: Pending, labels: set[str]) -> Any:
     said = {name: getattr(mark, name, None) for name in ("by", "because")}
-    kept = {name: guard.text(value, pending, labels) for name, value in said.items() if value is not None}
+    kept = {}
+    for name, value in said.items():
+        if value is not None:
+            kept[name] = guard.text(value, pending, labels)
     return replace(mark, **kept)
 
 
@@ -199,7 +205,9 @@ def with_classes(records: list[Record], pending: Pending) -> list[Record]:
 
 def with_more_classes(state: State, labels: set[str]) -> State:
     """Classes that it was labelled with before stay."""
-    return state if labels.issubset(state.pii) else state.but(pii=tuple(sorted(labels.union(state.pii))))
+    if labels.issubset(state.pii):
+        return state
+    return state.but(pii=tuple(sorted(labels.union(state.pii))))
 
 
 def guard_where(where: Where, guard: Guard) -> Where:

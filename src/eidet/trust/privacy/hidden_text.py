@@ -34,7 +34,11 @@ def find_hidden_signs(text: str) -> list[tuple[str, float]]:
         (_IN_WORDS, "invisible letters", 0.6),
         (_RUNS, "a run of invisible characters", 0.7),
     )
-    return [(f"hidden: {reason}", weight) for shape, reason, weight in tests if shape.search(text)]
+    result = []
+    for shape, reason, weight in tests:
+        if shape.search(text):
+            result.append((f"hidden: {reason}", weight))
+    return result
 
 
 def read_tags(text: str) -> str:

@@ -75,7 +75,10 @@ def set_aside(record: Record, now: float, *, by: str | None = None, because: str
     """Quarantined: what it was is kept, for whoever approves it."""
     if record.trust is Trust.QUARANTINED and record.state.quarantine is not None:
         return record
-    was = Trust.UNKNOWN if record.trust is Trust.QUARANTINED else record.trust
+    if record.trust is Trust.QUARANTINED:
+        was = Trust.UNKNOWN
+    else:
+        was = record.trust
     mark = Quarantine(at=now, was=str(was), by=by, because=because)
     return record.but(trust=Trust.QUARANTINED, state=record.state.but(quarantine=mark))
 
@@ -103,8 +106,13 @@ def _trust_before(record: Record) -> Trust:
         return record.trust
     mark = record.state.quarantine
     was = None if mark is None else mark.was
-    known = [trust for trust in Trust if trust == was and trust is not Trust.QUARANTINED]
-    return known[0] if known else Trust.UNKNOWN
+    known = []
+    for trust in Trust:
+        if trust == was and trust is not Trust.QUARANTINED:
+            known.append(trust)
+    if known:
+        return known[0]
+    return Trust.UNKNOWN
 
 
 def asks_aside(where: Where | None) -> bool:

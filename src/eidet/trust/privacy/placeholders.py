@@ -97,7 +97,7 @@ def tokens_in(text: str, names: Iterable[str] = ()) -> list[str]:
     return [match[0] for match in _pseudonyms(tuple(names)).finditer(text)]
 
 
-def restored(text: str, vault: Vault, unseal: Callable[[bytes], str], names: Iterable[str] = ()) -> str:
+def restore_text(text: str, vault: Vault, unseal: Callable[[bytes], str], names: Iterable[str] = ()) -> str:
     """The text with pseudonyms turned back. Tokens the vault does not know stay; a bad seal is `Corrupt`."""
 
     def value(match: re.Match[str]) -> str:

@@ -87,7 +87,9 @@ def policy_of(value: object) -> Policy | None:
     if value is None or isinstance(value, Policy):
         return value
     if isinstance(value, str):
-        return None if value.strip().lower() in ("", "off", "none") else _policy(_parse_actions(value))
+        if value.strip().lower() in ("", "off", "none"):
+            return None
+        return _policy(_parse_actions(value))
     if isinstance(value, Mapping):
         return _policy(dict(value))
     raise BadInput(f"a guard must be a Policy or the name of an action, not {type(value).__name__}")
@@ -132,7 +134,7 @@ class Vault(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keys:
+class PrivacyKeys:
     """What hashes and pseudonyms need. The key is never shown; another key gives other tokens.
 
     `seal` turns a value into what the vault keeps (encryption is the caller's).

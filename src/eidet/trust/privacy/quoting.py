@@ -16,7 +16,7 @@ _LINES = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL = re.compile(r"<(?=[|/]?[A-Za-z_|])|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE)
 
 
-def fenced(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
+def fence_text(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
     """The text as a quotation that it cannot leave: every line of it begins with `> `.
 
     The opening and closing lines carry a mark of the text. Hidden characters are taken out and the
@@ -34,13 +34,17 @@ def fenced(text: str, label: Trust | str = Trust.UNKNOWN) -> str:
 def score_of(record: Record) -> float:
     """How much it looks like orders, by its label; 0 without one."""
     label = record.state.poison
-    return 0.0 if label is None else float(label.score)
+    if label is None:
+        return 0.0
+    return float(label.score)
 
 
 def trust_in(record: Record) -> Trust:
     """How far it is trusted as it is: a text that looks like orders is of nobody we know, whoever said it."""
     suspicious = record.trust not in UNTRUSTED and score_of(record) >= SUSPICIOUS
-    return Trust.UNKNOWN if suspicious else record.trust
+    if suspicious:
+        return Trust.UNKNOWN
+    return record.trust
 
 
 def is_untrusted(record: Record) -> bool:

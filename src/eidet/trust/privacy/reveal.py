@@ -11,7 +11,7 @@ from ...core.record import Record
 from ...core.state import State
 from ...core.validate import Json
 from ...recall.passages import SessionTurns
-from . import Action, guarded, restored
+from . import Action, guard_text, restore_text
 from .fields import Guard, Pending
 from .placeholders import tokens_in
 
@@ -21,7 +21,7 @@ Told = str | Record | Hit | Hits
 def reveal_text(text: str, guard: Guard) -> str:
     assert guard.vault is not None
     names = tuple(pattern.name for pattern in guard.policy.patterns)
-    return restored(text, guard.vault, _spelt, names)
+    return restore_text(text, guard.vault, _spelt, names)
 
 
 def _spelt(value: bytes) -> str:
@@ -92,7 +92,7 @@ def _hits(about: Hit | Hits) -> Sequence[Hit]:
 def tokens_of_value(value: str, guard: Guard) -> list[str]:
     """The pseudonyms in a text, and those that its values have."""
     pending = Pending()
-    found = guarded(value, guard.policy, guard.keys(pending))
+    found = guard_text(value, guard.policy, guard.keys(pending))
     has = any(one.action is Action.PSEUDONYM for one in found.findings)
     names = tuple(pattern.name for pattern in guard.policy.patterns)
     return list(dict.fromkeys((*(pending.values if has else ()), *tokens_in(found.text, names))))

@@ -1,9 +1,10 @@
 """What an open memory does to texts on their way in and out: personal data, labels, quarantine, pseudonyms.
 
-fields.py     personal data in drafts, changes, loaded records, questions and filters
-labels.py     labels for texts that look like orders, quarantine, review
-revealing.py  pseudonyms turned back
-emptying.py   values that leave the vault with the last record that names them
+fields.py      personal data in drafts, changes, loaded records, questions and filters
+labels.py      labels for texts that look like orders, quarantine, review
+pseudonyms.py  the vault: revealing, forgetting and emptying
+reveal.py      pseudonyms turned back
+vault_gc.py    values that leave the vault with the last record that names them
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields as fields_of
 from dataclasses import replace
-from hmac import compare_digest
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from ...core.arguments import check_filter
 from ...core.draft import Draft
-from ...core.errors import BadInput, Misconfigured, Refused
-from ...core.hit import Hit, Hits
+from ...core.errors import Refused
 from ...core.record import Record
 from ...core.settings import Settings
 from ...core.where import Where
@@ -51,10 +51,8 @@ from .labels import (
     threshold_of,
     without_quarantine,
 )
+from .pseudonyms import Pseudonyms
 from .quoting import score_of
-from .reveal import Telling, Told, describe_revealed, reveal_record, reveal_text, tokens_of_value
-from .vault import key_of, subkey
-from .vault_gc import Living, empty_vault
 
 __all__ = ["LABELLED", "SEEN", "Guard", "Guarding", "Pending", "score_of", "with_guard"]
 
@@ -67,6 +65,7 @@ class Guarding:
     def __init__(self, parts: Parts, guard: Guard | None) -> None:
         self._parts = parts
         self._guard = guard
+        self.pseudonyms = Pseudonyms(parts, guard)
         self._asking = None if guard is None else guard.asking
         self._scan = scan_of(parts.settings.poison)
         self._above = threshold_of(parts.settings.quarantine_above)
@@ -90,7 +89,7 @@ class Guarding:
             return dict(changes), pending
         return guard_changes(changes, self._guard, pending), pending
 
-    def checked(
+    def check_records(
         self, records: list[Record], now: float, pending: Pending, there: Sequence[Record | None] = ()
     ) -> list[Record]:
         """The last look before records are stored: labels, quarantine, and the vault before the records.
@@ -98,64 +97,76 @@ class Guarding:
         A next version of a memory in quarantine (`there` are those that exist) stays in it.
         """
         records = with_classes(records, pending)
-        aside = {record.id for record in there if record is not None and record.trust == "quarantined"}
+        aside = set()
+        for record in there:
+            if record is not None and record.trust == "quarantined":
+                aside.add(record.id)
         if self._scan != "off" or self._parts.settings.echo_guard or aside:
-            records = [self._checked(record, now, aside) for record in records]
-        self._keep(pending)
+            records = [self._check_record(record, now, aside) for record in records]
+        self.pseudonyms.keep(pending)
         return records
 
-    def revised(self, new: Record, old: Record, now: float, pending: Pending) -> Record:
+    def check_revision(self, new: Record, old: Record, now: float, pending: Pending) -> Record:
         new = with_classes([new], pending)[0]
         if (new.text, new.data, new.trust, new.kind) == (old.text, old.data, old.trust, old.kind):
-            self._keep(pending)
+            self.pseudonyms.keep(pending)
             return new
-        return self.checked([new], now, pending)[0]
+        return self.check_records([new], now, pending)[0]
 
-    def _checked(self, record: Record, now: float, aside: set[str]) -> Record:
-        echo = self._echoed(record)
+    def _check_record(self, record: Record, now: float, aside: set[str]) -> Record:
+        echo = self._find_echo(record)
         if echo is not None or record.state.poison is not None or is_scanned(record, self._scan):
             record = label_record(record, scan_record(record, self._scan), echo)
         above = (
             self._above is not None and record.state.poison is not None and score_of(record) >= self._above
         )
-        return set_aside(record, now) if above or record.id in aside else record
+        if above or record.id in aside:
+            return set_aside(record, now)
+        return record
 
-    def _echoed(self, record: Record) -> Record | None:
+    def _find_echo(self, record: Record) -> Record | None:
         """The memory that a text only repeats, if the echo guard noticed that."""
         id = record.state.echo_of if self._parts.settings.echo_guard else None
-        return self._parts.store.read(record.scope, [id])[0] if id is not None else None
+        if id is not None:
+            return self._parts.store.read(record.scope, [id])[0]
+        return None
 
-    def _keep(self, pending: Pending) -> None:
-        if pending.values and self._guard is not None and self._guard.vault is not None:
-            self._guard.vault.keep(pending.values)
-
-    def loaded(self, records: Iterable[Record], now: float) -> Iterator[Record]:
+    def check_loaded(self, records: Iterable[Record], now: float) -> Iterator[Record]:
         """Records of an export or an archive, as if they were remembered now; what was approved stays so."""
         if self._guard is None and self._scan == "off":
             yield from records
             return
         for batch in batches(records, BATCH):
-            yield from self._loaded(batch, now)
+            yield from self._check_batch(batch, now)
 
-    def _loaded(self, batch: list[Record], now: float) -> list[Record]:
+    def _check_batch(self, batch: list[Record], now: float) -> list[Record]:
         pending, guard = Pending(), self._guard
-        kept = batch if guard is None else [guard_record(record, guard, pending) for record in batch]
+        if guard is None:
+            kept = batch
+        else:
+            kept = [guard_record(record, guard, pending) for record in batch]
         pairs = enumerate(zip(kept, batch, strict=True))
         bare = [at for at, (new, old) in pairs if new.vector is None and old.vector is not None]
-        for at, ready in zip(bare, Ingest.of(self._parts).derived([kept[at] for at in bare]), strict=True):
+        for at, ready in zip(bare, Ingest.of(self._parts).derive([kept[at] for at in bare]), strict=True):
             kept[at] = ready
-        fresh = [record if _is_judged(record) else self._checked(record, now, set()) for record in kept]
-        self._keep(pending)
+        fresh = [record if _is_judged(record) else self._check_record(record, now, set()) for record in kept]
+        self.pseudonyms.keep(pending)
         return fresh
 
     def texts(self, what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> list[str]:
         """The texts that `remember` will embed for what is given, as they will be kept."""
-        told = {name: value for name, value in said.items() if value is not None}
+        told = {}
+        for name, value in said.items():
+            if value is not None:
+                told[name] = value
         drafts, _ = self.drafts(drafts_of(what, {n: v for n, v in told.items() if n in _SAID})[0])
-        texts = [draft.text for draft in drafts if draft.vector is None and isinstance(draft.text, str)]
-        return [unit for text in texts for unit in units_of(text)]
+        texts = []
+        for draft in drafts:
+            if draft.vector is None and isinstance(draft.text, str):
+                texts.append(draft.text)
+        return list(chain.from_iterable(map(units_of, texts)))
 
-    def said(self, changes: Mapping[str, Any]) -> list[str]:
+    def texts_of_changes(self, changes: Mapping[str, Any]) -> list[str]:
         """The same for `revise`."""
         if self._guard is None:
             return text_said(changes)
@@ -170,98 +181,38 @@ class Guarding:
 
     def query(self, text: str) -> str:
         """A question as it is asked: pseudonyms for values, which are not kept."""
-        return text if self._asking is None else self._asking.text(text, Pending(), set())
+        if self._asking is None:
+            return text
+        return self._asking.text(text, Pending(), set())
 
-    def asked(self, where: Where | None) -> Where | None:
+    def guard_filter(self, where: Where | None) -> Where | None:
         """A filter in the words of the records."""
         check_filter(where)
-        return where if where is None or self._asking is None else guard_where(where, self._asking)
+        if where is None or self._asking is None:
+            return where
+        return guard_where(where, self._asking)
 
-    def seen(self, where: Where | None) -> Where:
+    def filter_visible(self, where: Where | None) -> Where:
         """The same, without what is in quarantine unless the filter asks for that."""
-        return without_quarantine(self.asked(where))
+        return without_quarantine(self.guard_filter(where))
 
     # Quarantine and review.
 
-    def quarantined(self, record: Record, now: float, by: str | None, because: str | None) -> Record:
-        return self._changed(record, set_aside(record, now, by=by, because=because), now, by)
+    def quarantine(self, record: Record, now: float, by: str | None, because: str | None) -> Record:
+        return self._change(record, set_aside(record, now, by=by, because=because), now, by)
 
-    def approved(self, record: Record, trust: str | None, now: float, by: str | None) -> Record:
-        return self._changed(record, approve_record(record, trust, now, by=by), now, by)
+    def approve(self, record: Record, trust: str | None, now: float, by: str | None) -> Record:
+        return self._change(record, approve_record(record, trust, now, by=by), now, by)
 
-    def _changed(self, old: Record, new: Record, now: float, by: str | None) -> Record:
+    def _change(self, old: Record, new: Record, now: float, by: str | None) -> Record:
         if new is old:
             return old
         if old.state.hold is not None:
             raise Refused(f"record {old.id!r} is under a legal hold: `release` it before a change")
         return put_records(self._parts, [new], now=now, expect=old.version, by=by)[0]
 
-    # Pseudonyms.
-
-    def reveal(self, about: Told, key: object = None) -> Told:
-        """With pseudonyms turned back, for who may see it: see `memory.trust.reveal`."""
-        if not isinstance(about, Told):
-            raise BadInput(f"reveal takes a text, a record or hits, not {type(about).__name__}")
-        guard = self._may_reveal(key)
-        self._note("reveal", describe_revealed(about))
-        if isinstance(about, str):
-            return reveal_text(about, guard)
-        if isinstance(about, Record):
-            return reveal_record(about, guard)
-        if isinstance(about, Hit):
-            return Telling(guard).hits([about])[0]
-        return Hits(Telling(guard).hits(about), about.trace, about.scope)
-
-    def telling(self, reveal: bool) -> Telling:
-        """How records are told in a context: as they are kept, or with pseudonyms turned back."""
-        if not reveal:
-            return Telling(None)
-        guard = self._may_reveal(None)
-        self._note("reveal", {"what": "a context"})
-        return Telling(guard)
-
-    def _may_reveal(self, key: object) -> Guard:
-        guard = self._guard
-        if guard is None or guard.vault is None or guard.key is None:
-            raise Misconfigured("this memory has no vault to reveal from: Memory(…, guard=…, vault=…)")
-        if key is None and not self._parts.settings.reveal:
-            raise Refused("this memory reveals only with the key (the setting reveal): pass key=…")
-        if key is not None and not compare_digest(subkey(key_of(key), b"tokens"), guard.key):
-            raise Refused("the given key is not the one of this memory's vault")
-        return guard
-
-    def forget_value(self, value: str) -> int:
-        guard = self._guard
-        if guard is None or guard.vault is None:
-            raise Misconfigured("this memory has no vault to forget from: Memory(…, guard=…, vault=…)")
-        tokens = tokens_of_value(value, guard)
-        self._note("forget_value", {"pseudonyms": tokens})
-        return guard.vault.drop(tokens)
-
-    @property
-    def has_vault(self) -> bool:
-        return self._guard is not None and self._guard.vault is not None
-
-    def empty(self, said: Iterable[Record] | None, living: Living) -> int:
-        """Takes what only forgotten records named out of the vault (None: what none names); how many.
-
-        Refused where another memory has pseudonyms of the same vault: nobody here knows its records.
-        """
-        guard = self._guard
-        if guard is None or guard.vault is None:
-            return 0
-        if guard.vault.users() - {self._parts.store.identity}:
-            raise Refused("another memory uses the same vault: use `forget_value` to remove a value from it")
-        return empty_vault(guard.vault, said, living, tuple(one.name for one in guard.policy.patterns))
-
-    def _note(self, verb: str, what: Mapping[str, Any]) -> None:
-        """Before it is done, in the audit log if there is one: which records or pseudonyms, never a value."""
-        if self._parts.audit is not None:
-            self._parts.audit.note(verb, **what)
-
     def close(self) -> None:
-        if self._guard is not None and self._guard.vault is not None:
-            self._guard.vault.close()
+        self.pseudonyms.close()
 
 
 def _is_judged(record: Record) -> bool:
@@ -277,4 +228,6 @@ def with_guard(settings: Settings, guard: object, vault: str | Path | None) -> S
     threshold_of(settings.quarantine_above)
     if guard is not None:
         settings = replace(settings, guard=guard)
-    return settings if vault is None else replace(settings, vault=vault)
+    if vault is None:
+        return settings
+    return replace(settings, vault=vault)

@@ -87,15 +87,18 @@ class VaultFile:
         """Seals and keeps values, all or none; what is there already stays."""
         if not values:
             return
-        with self._locked_connection() as file, file:
-            missing = [token for token in values if self._row(file, token) is None]
+        with self._lock_connection() as file, file:
+            missing = []
+            for token in values:
+                if self._row(file, token) is None:
+                    missing.append(token)
             file.executemany(
                 "INSERT OR IGNORE INTO sealed VALUES (?, ?)",
                 [(token, self._encrypt(token, values[token])) for token in missing],
             )
 
     def get(self, token: str) -> bytes | None:
-        with self._locked_connection() as file:
+        with self._lock_connection() as file:
             sealed = self._row(file, token)
         if sealed is None:
             return None
@@ -103,7 +106,7 @@ class VaultFile:
 
     def drop(self, tokens: Iterable[str]) -> int:
         """Forgets values for good: they are overwritten in the file, too. How many there were."""
-        with self._locked_connection() as file:
+        with self._lock_connection() as file:
             with file:
                 gone = sum(
                     file.execute("DELETE FROM sealed WHERE token = ?", (token,)).rowcount for token in tokens
@@ -113,17 +116,17 @@ class VaultFile:
 
     def tokens(self) -> set[str]:
         """All pseudonyms that it knows a value of."""
-        with self._locked_connection() as file:
+        with self._lock_connection() as file:
             return {row[0] for row in file.execute("SELECT token FROM sealed")}
 
     def note_user(self, identity: str) -> None:
         """Notes a memory that has pseudonyms of this vault."""
-        with self._locked_connection() as file, file:
+        with self._lock_connection() as file, file:
             file.execute("INSERT OR IGNORE INTO about VALUES (?, x'')", (USER + identity,))
 
     def users(self) -> set[str]:
         """The memories that were noted."""
-        with self._locked_connection() as file:
+        with self._lock_connection() as file:
             rows = file.execute("SELECT name FROM about WHERE substr(name, 1, ?) = ?", (len(USER), USER))
             return {row[0].removeprefix(USER) for row in rows}
 
@@ -153,7 +156,7 @@ class VaultFile:
             raise Corrupt(f"{token} is damaged in the vault {self._path}; restore a copy") from None
 
     @contextmanager
-    def _locked_connection(self) -> Iterator[sqlite3.Connection]:
+    def _lock_connection(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             try:
                 yield self._connection()
@@ -178,7 +181,7 @@ class VaultFile:
     def _check_key(self) -> None:
         """Another key than the file was made with is refused before anything is asked of it."""
         try:
-            with self._locked_connection() as file, file:
+            with self._lock_connection() as file, file:
                 file.execute("INSERT OR IGNORE INTO about VALUES ('key', ?)", (self._mark,))
                 mark = bytes(file.execute("SELECT value FROM about WHERE name = 'key'").fetchone()[0])
         except OSError as error:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from eidet.core.errors import Misconfigured
-from eidet.models.embed import checked, embedder_of
+from eidet.models.embed import embed_checked, embedder_of
 from eidet.models.embed.adapt import AsyncCalledEmbedder, adapt, wait_for
-from eidet.models.embed.cache import Cached
+from eidet.models.embed.vector_cache import Cached
 
 
 def length(text: str) -> list[float]:
@@ -110,8 +110,8 @@ ALL = [
 @pytest.mark.parametrize("thing", ALL, ids=lambda thing: adapt(thing).name)
 def test_anything_callable_becomes_an_embedder(thing: Any) -> None:
     embedder = adapt(thing)
-    assert checked(embedder, ["a", "abc", "ab"]).tolist() == [[1, 1], [3, 1], [2, 1]]
-    assert checked(embedder, ["one"]).tolist() == [[3, 1]]
+    assert embed_checked(embedder, ["a", "abc", "ab"]).tolist() == [[1, 1], [3, 1], [2, 1]]
+    assert embed_checked(embedder, ["one"]).tolist() == [[3, 1]]
     assert embedder.embed([]).shape == (0, 2)
     assert adapt(thing).width == 2
 

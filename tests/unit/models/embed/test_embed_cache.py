@@ -11,8 +11,8 @@ import pytest
 
 from eidet.core.errors import BadInput, Misconfigured
 from eidet.models.embed import Vectors
-from eidet.models.embed.cache import Cached
 from eidet.models.embed.hashing import Hashing
+from eidet.models.embed.vector_cache import Cached
 
 
 class Counting:
@@ -211,7 +211,7 @@ def test_a_locked_file_is_not_removed(tmp_path: Path, monkeypatch: pytest.Monkey
     cached._disk._open().execute("PRAGMA busy_timeout = 10")
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    monkeypatch.setattr("eidet.models.embed.cache.BUSY_SECONDS", 0.01)
+    monkeypatch.setattr("eidet.models.embed.vector_cache.BUSY_SECONDS", 0.01)
     with pytest.warns(UserWarning, match="cannot be used now"):
         cached.embed(["b"])
     other.execute("ROLLBACK")

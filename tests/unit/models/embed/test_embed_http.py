@@ -25,7 +25,7 @@ from tests.servers.scripted import (
 )
 
 from eidet.core.errors import BadInput, Misconfigured, Unavailable
-from eidet.models.embed import checked, embedder_of
+from eidet.models.embed import embed_checked, embedder_of
 from eidet.models.embed.http import HttpEmbedder
 from eidet.net import http as wire
 
@@ -81,7 +81,7 @@ def something_else(handler: Handler, body: Any) -> None:
 
 def test_rows_come_in_order(server: ScriptedServer) -> None:
     embedder = HttpEmbedder("m", url=server.url, key=KEY)
-    assert checked(embedder, ["a", "abc"]).tolist() == [[1, 1, 1], [3, 3, 3]]
+    assert embed_checked(embedder, ["a", "abc"]).tolist() == [[1, 1, 1], [3, 3, 3]]
     assert server.asked == [{"model": "m", "input": ["a", "abc"]}]
     path, headers = server.seen[0]
     assert path == "/v1/embeddings"

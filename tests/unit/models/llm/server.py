@@ -9,7 +9,7 @@ from typing import Any
 from tests.servers import scripted
 from tests.servers.scripted import Behaviour, ScriptedServer
 
-from eidet.models.llm.schema import is_closed
+from eidet.models.llm.answer_schema import is_closed
 
 KEY = "sk-secret-123456"
 OPENAI_FIELDS = {"model", "messages", "max_tokens", "max_completion_tokens", "temperature", "response_format"}

@@ -13,7 +13,7 @@ from tests.unit.models.llm.server import KEY, Server, running, says
 from eidet.core.errors import EidetError, Misconfigured, Refused, Unavailable
 from eidet.models.llm import LLM, Answer, BadAnswer, Declined, Request, llm_of
 from eidet.models.llm.adapt import adapt
-from eidet.models.llm.consult import Outcome, answered, consult
+from eidet.models.llm.consult import Outcome, consult, consult_or_fall_back
 from eidet.models.llm.ledger import Ledger
 
 SCHEMA = {
@@ -38,7 +38,7 @@ def facts_of(answer: Answer) -> list[str]:
 
 
 def facts(llm: LLM | None, ledger: Ledger | None = None) -> Outcome[list[str]]:
-    return answered(llm, FACTS, read=facts_of, otherwise=lambda: ["by rule"], ledger=ledger)
+    return consult_or_fall_back(llm, FACTS, read=facts_of, otherwise=lambda: ["by rule"], ledger=ledger)
 
 
 @both
@@ -207,7 +207,9 @@ def test_an_answer_its_reader_cannot_use_is_left_to_the_rules(server: Server, er
         raise error
 
     ledger = Ledger()
-    outcome = answered(llm_at(server, "openai"), PLAIN, read=read, otherwise=lambda: "rule", ledger=ledger)
+    outcome = consult_or_fall_back(
+        llm_at(server, "openai"), PLAIN, read=read, otherwise=lambda: "rule", ledger=ledger
+    )
     assert (outcome.value, outcome.by, outcome.cause) == ("rule", "rules", "unusable")
     assert type(error).__name__ in outcome.why
     assert outcome.answer is not None
@@ -219,7 +221,9 @@ def test_the_rules_are_not_asked_when_the_model_answered(server: Server) -> None
     def otherwise() -> str:
         raise AssertionError("not wanted")
 
-    outcome = answered(llm_at(server, "openai"), PLAIN, read=lambda answer: answer.text, otherwise=otherwise)
+    outcome = consult_or_fall_back(
+        llm_at(server, "openai"), PLAIN, read=lambda answer: answer.text, otherwise=otherwise
+    )
     assert (outcome.value, outcome.by, outcome.cause, outcome.why) == ("hello", "llm", "", "")
 
 
@@ -228,9 +232,11 @@ def test_an_error_of_the_rules_is_the_callers_own() -> None:
         raise LookupError("mine")
 
     with pytest.raises(LookupError, match="mine"):
-        answered(None, PLAIN, read=lambda answer: answer.text, otherwise=otherwise)
+        consult_or_fall_back(None, PLAIN, read=lambda answer: answer.text, otherwise=otherwise)
     with pytest.raises(LookupError, match="mine"):
-        answered(adapt(lambda prompt: ""), PLAIN, read=lambda answer: answer.text, otherwise=otherwise)
+        consult_or_fall_back(
+            adapt(lambda prompt: ""), PLAIN, read=lambda answer: answer.text, otherwise=otherwise
+        )
 
 
 class Rude:

@@ -15,21 +15,21 @@ ANSWER = Answer(text="x", model="m-1-2026", tokens_in=1_000_000, tokens_out=500_
 
 def test_cost_follows_from_the_price_per_million_tokens() -> None:
     ledger = Ledger({"m-1-2026": (3.0, 15.0)})
-    ledger.answered("facts", "anthropic:m-1", ANSWER)
+    ledger.count_answer("facts", "anthropic:m-1", ANSWER)
     assert ledger.total().cost == pytest.approx(3.0 + 7.5)
 
 
 @pytest.mark.parametrize("name", ["m-1-2026", "openai:m-1@http://127.0.0.1:1/v1", "m-1"])
 def test_a_price_may_name_the_model_as_it_names_itself_or_as_it_was_asked_for(name: str) -> None:
     ledger = Ledger({name: Price(1.0, 0.0)})
-    ledger.answered("facts", "openai:m-1@http://127.0.0.1:1/v1", ANSWER)
+    ledger.count_answer("facts", "openai:m-1@http://127.0.0.1:1/v1", ANSWER)
     assert ledger.total().cost == pytest.approx(1.0)
 
 
 def test_an_unknown_price_makes_the_cost_unknown_but_not_that_of_others() -> None:
     ledger = Ledger({"m-1-2026": (3.0, 15.0)})
-    ledger.answered("facts", "openai:m-1", ANSWER)
-    ledger.answered(
+    ledger.count_answer("facts", "openai:m-1", ANSWER)
+    ledger.count_answer(
         "summary", "openai:m-12", Answer(text="", model="m-1-2026-mini", tokens_in=1, tokens_out=1)
     )
     tallies = ledger.tallies()
@@ -41,7 +41,7 @@ def test_an_unknown_price_makes_the_cost_unknown_but_not_that_of_others() -> Non
 @pytest.mark.parametrize(("came", "went"), [(5, None), (None, 5), (None, None)])
 def test_tokens_that_nobody_counted_make_the_cost_unknown(came: int | None, went: int | None) -> None:
     ledger = Ledger({"m": (1, 1)})
-    ledger.answered("facts", "m", Answer(text="", model="m", tokens_in=came, tokens_out=went))
+    ledger.count_answer("facts", "m", Answer(text="", model="m", tokens_in=came, tokens_out=went))
     total = ledger.total()
     assert (total.cost, total.unmetered) == (None, 1)
     assert (total.tokens_in, total.tokens_out) == (came or 0, went or 0)
@@ -49,8 +49,8 @@ def test_tokens_that_nobody_counted_make_the_cost_unknown(came: int | None, went
 
 def test_a_ledger_without_answers_has_cost_nothing() -> None:
     ledger = Ledger()
-    ledger.asked("facts")
-    ledger.failed("facts", "slow", "it took too long")
+    ledger.count_call("facts")
+    ledger.count_failure("facts", "slow", "it took too long")
     assert ledger.total() == CallTotals(calls=1, failures={"slow": 1})
     assert ledger.total().cost == 0
 
@@ -63,11 +63,11 @@ def test_a_price_that_is_none_is_refused(price: tuple[float, float]) -> None:
 
 def test_the_table_shows_each_purpose_and_the_sum() -> None:
     ledger = Ledger({"m-1-2026": (3.0, 15.0)})
-    ledger.asked("facts")
-    ledger.answered("facts", "m", ANSWER)
-    ledger.asked("summary", repair=True)
-    ledger.failed("summary", "slow", "…")
-    ledger.failed("summary", "misfit", "…")
+    ledger.count_call("facts")
+    ledger.count_answer("facts", "m", ANSWER)
+    ledger.count_call("summary", repair=True)
+    ledger.count_failure("summary", "slow", "…")
+    ledger.count_failure("summary", "misfit", "…")
     assert ledger.table().splitlines() == [
         "purpose  calls  repairs  tokens in  tokens out     cost  seconds  failures",
         "facts        1        0  1,000,000     500,000  10.5000      0.2  -",
@@ -79,8 +79,8 @@ def test_the_table_shows_each_purpose_and_the_sum() -> None:
 def test_its_size_does_not_grow_with_use() -> None:
     ledger = Ledger()
     for number in range(PURPOSES + 50):
-        ledger.asked(f"purpose {number}")
-        ledger.failed(f"purpose {number}", "slow", "w" * 10_000)
+        ledger.count_call(f"purpose {number}")
+        ledger.count_failure(f"purpose {number}", "slow", "w" * 10_000)
     assert len(ledger.tallies()) == PURPOSES + 1
     assert ledger.tallies()[OTHERS].calls == 50
     assert ledger.total().calls == PURPOSES + 50
@@ -108,7 +108,7 @@ def test_many_threads_may_write_at_once() -> None:
 
 def test_tallies_are_values() -> None:
     ledger = Ledger()
-    ledger.failed("facts", "slow", "…")
+    ledger.count_failure("facts", "slow", "…")
     before = ledger.tallies()
-    ledger.failed("facts", "slow", "…")
+    ledger.count_failure("facts", "slow", "…")
     assert before["facts"].failures == {"slow": 1}

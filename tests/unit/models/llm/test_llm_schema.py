@@ -11,8 +11,8 @@ from tests.making import examples
 
 from eidet.core.errors import BadInput
 from eidet.models.llm import BadAnswer, Request, Turn
+from eidet.models.llm.answer_schema import is_closed, misfit
 from eidet.models.llm.json_in_prose import fitting, without_thoughts
-from eidet.models.llm.schema import is_closed, misfit
 
 PERSON = {
     "type": "object",

@@ -11,7 +11,7 @@ import pytest
 from tests.servers.scripted import SILENCE, Behaviour, Handler, ScriptedServer, hung_up, silent, status
 
 from eidet.core.errors import BadInput, Misconfigured, Unavailable
-from eidet.models.rerank import Reranker, checked, reranker_of
+from eidet.models.rerank import Reranker, reranker_of, score_checked
 from eidet.models.rerank.contract import RerankerContract
 from eidet.models.rerank.http import HttpReranker
 from eidet.net import http as wire
@@ -135,7 +135,7 @@ class TestLogits(_OverHttp):
 
 def test_documents_are_sent_and_scores_come_in_their_order(server: ScriptedServer) -> None:
     reranker = HttpReranker("rerank-v3.5", url=server.url, key=KEY)
-    assert checked(reranker, QUERY, TEXTS) == SCORES
+    assert score_checked(reranker, QUERY, TEXTS) == SCORES
     assert server.asked == [{"model": "rerank-v3.5", "query": QUERY, "documents": TEXTS}]
     path, headers = server.seen[0]
     assert path == "/v1/rerank"
@@ -307,9 +307,9 @@ def test_the_key_of_a_provider_goes_to_nobody_else(server: ScriptedServer) -> No
 
 def test_the_key_of_a_provider_is_found_for_its_own_address() -> None:
     environment = {"COHERE_API_KEY": "sk-c", "JINA_API_KEY": "sk-j"}
-    found = HttpReranker.named("http:m@https://api.jina.ai/v1", environment=environment)
+    found = HttpReranker.from_spec("http:m@https://api.jina.ai/v1", environment=environment)
     assert found._http.headers == {"Authorization": "Bearer sk-j"}
-    plain = HttpReranker.named("http:m@http://api.cohere.com/v2", environment=environment)
+    plain = HttpReranker.from_spec("http:m@http://api.cohere.com/v2", environment=environment)
     assert plain._http.headers == {}, "never without TLS"
 
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eidet.core.errors import BadInput, Misconfigured, MissingExtra, Unavailable
-from eidet.models.rerank import Reranker, checked, reranker_of, sigmoid
+from eidet.models.rerank import Reranker, reranker_of, score_checked, sigmoid
 from eidet.models.rerank.adapt import adapt
 from eidet.models.rerank.contract import RerankerContract
 
@@ -136,7 +136,7 @@ def test_answers_that_break_the_laws_are_refused(answer: Any, message: str) -> N
             return answer  # type: ignore[no-any-return]
 
     with pytest.raises(Misconfigured, match=message):
-        checked(Raw(), "q", ["one", "two"])
+        score_checked(Raw(), "q", ["one", "two"])
 
 
 def test_a_rounding_error_is_forgiven_and_cut_off() -> None:
@@ -145,7 +145,7 @@ def test_a_rounding_error_is_forgiven_and_cut_off() -> None:
 
 def test_a_single_text_is_no_list_of_texts() -> None:
     with pytest.raises(BadInput, match="wrap a single text"):
-        checked(Plain(), "q", "text")
+        score_checked(Plain(), "q", "text")
 
 
 def test_what_a_callable_raises_is_unavailable_with_its_cause() -> None:
@@ -179,7 +179,7 @@ def test_no_texts_call_nothing() -> None:
         raise RuntimeError
 
     assert reranker_of(broken).scores("q", []) == []
-    assert checked(Plain(), "q", []) == []
+    assert score_checked(Plain(), "q", []) == []
 
 
 @given(st.floats(allow_nan=False), st.floats(allow_nan=False))
@@ -236,7 +236,9 @@ def test_cross_encoders_give_scores_whether_or_not_they_end_in_a_sigmoid(
     monkeypatch.setattr("eidet.models.local.find_spec", lambda _: object())
     reranker = reranker_of("sentence-transformers:/models/small")
     assert reranker.name == "sentence-transformers:/models/small"
-    assert checked(reranker, "a b", ["a b", "a", "x"]) == pytest.approx([sigmoid(10), 0.5, sigmoid(-10)])
+    assert score_checked(reranker, "a b", ["a b", "a", "x"]) == pytest.approx(
+        [sigmoid(10), 0.5, sigmoid(-10)]
+    )
 
 
 def test_the_logits_of_fastembed_become_scores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,5 +255,5 @@ def test_the_logits_of_fastembed_become_scores(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr("eidet.models.local.find_spec", lambda _: object())
-    scores = checked(reranker_of("fastembed:m"), "a b", ["a b", "a", "x"])
+    scores = score_checked(reranker_of("fastembed:m"), "a b", ["a b", "a", "x"])
     assert scores == pytest.approx([sigmoid(10), 0.5, sigmoid(-10)])

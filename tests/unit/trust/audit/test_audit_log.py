@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from eidet import BadInput, Misconfigured, Refused, Unavailable, acting
-from eidet.trust.audit import Audit, Head, audit_of, key_in
+from eidet.trust.audit import Audit, AuditHead, audit_of, key_in
 from eidet.trust.audit.log import AuditLog
 from eidet.trust.audit.verify import entries, verify
 
@@ -324,14 +324,14 @@ def test_a_head_kept_elsewhere_shows_that_everything_was_replaced(path: Path) ->
         log.note("put", ids=["another"])
     assert verify(path).ok
     assert "is not the one" in str(verify(path, head=kept).faults[0])
-    longer = Head(count=9, hash=kept.hash)
+    longer = AuditHead(count=9, hash=kept.hash)
     assert "newest 7 entries are missing" in str(verify(path, head=longer).faults[0])
 
 
 @pytest.mark.parametrize("text", ["", "5", "5:abc", "x:" + "0" * 64, "5:" + "g" * 64])
 def test_what_is_no_head_is_bad_input(text: str) -> None:
     with pytest.raises(BadInput, match="a head is written as"):
-        Head.of(text)
+        AuditHead.of(text)
 
 
 def test_an_audit_is_a_path_a_value_or_a_log(path: Path) -> None:

@@ -11,7 +11,7 @@ from tests.making import examples
 
 from eidet import BadInput, NotFound
 from eidet.trust.audit import Audit
-from eidet.trust.audit.chain import Tail, chained, digest, parts_of
+from eidet.trust.audit.chain import Tail, chain_events, digest, parts_of
 from eidet.trust.audit.log import AuditLog
 from eidet.trust.audit.verify import entries, verify
 
@@ -132,7 +132,7 @@ def test_a_chain_made_anew_from_an_entry_on_is_found_by_the_head(log: Replaced) 
 def test_entries_cannot_be_added_without_the_key(tmp_path: Path) -> None:
     log = Replaced(tmp_path, KEY)
     tail = Tail(SIZE, hash_of(log.lines[-1]), 0)
-    fresh, _ = chained([{"verb": "put", "by": "eve"}], tail, 1.7e9, None)
+    fresh, _ = chain_events([{"verb": "put", "by": "eve"}], tail, 1.7e9, None)
     assert log.faults([*log.lines, fresh]) == [SIZE + 1]
 
 

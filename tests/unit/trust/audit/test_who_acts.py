@@ -11,7 +11,7 @@ import pytest
 
 import eidet
 from eidet import AsyncMemory, Audit, Memory
-from eidet.trust.audit.chain import Entry
+from eidet.trust.audit.chain import AuditEntry
 from eidet.trust.audit.verify import entries
 
 CALLS = 150
@@ -35,7 +35,7 @@ def check(path: Path, verbs: Sequence[str]) -> None:
     assert found == {verb: set(range(CALLS)) for verb in verbs}
 
 
-def said_by(entry: Entry) -> dict[str, str | None]:
+def said_by(entry: AuditEntry) -> dict[str, str | None]:
     return {"by": entry.by, "source": entry.source, "why": entry.why}
 
 

@@ -175,7 +175,7 @@ def test_an_episode_that_was_being_written_is_not_made_of_what_was_forgotten(mem
     ids = talk(memory, *TALK)
     keeping = memory.upkeep.keeping
     asked = keeping._episode("default", "s1", "a test", NOW)
-    worded = keeping._worded(asked, settings=Upkeep(), llm=None).record
+    worded = keeping._write_text(asked, settings=Upkeep(), llm=None).record
     memory.forget(ids[1])
     with pytest.raises(Entombed):
         keeping._write([worded], now=NOW)
@@ -186,17 +186,17 @@ def test_upkeep_passes_over_what_was_forgotten_while_it_planned(memory: Memory) 
     ids = talk(memory, *TALK)
     idle = Upkeep(session_idle_hours=0.0)
     keeping = memory.upkeep.keeping
-    word = keeping._worded
+    word = keeping._write_text
 
     def forgetful(*args: Any, **how: Any) -> Any:
         made = word(*args, **how)
         memory.forget(ids[1])
         return made
 
-    keeping._worded = forgetful  # type: ignore[method-assign]
+    keeping._write_text = forgetful  # type: ignore[method-assign]
     done = memory.upkeep.maintain(only="summarise", settings=idle)
     assert (done.skipped, done.failed, dict(done.counts)) == (1, (), {})
-    keeping._worded = word  # type: ignore[method-assign]
+    keeping._write_text = word  # type: ignore[method-assign]
     done = memory.upkeep.maintain(only="summarise", settings=idle)
     assert dict(done.counts) == {"summarise": 1}
     assert "alarm" not in memory.find(kinds="episode")[0].text

@@ -112,7 +112,7 @@ def test_files_that_cannot_be_cleaned_now_are_told_and_cleaned_later(
 
 def test_the_cache_of_an_embedder_forgets(tmp_path: Path) -> None:
     from eidet.models.embed import embedder_of
-    from eidet.models.embed.cache import Cached
+    from eidet.models.embed.vector_cache import Cached
 
     cached = Cached(embedder_of("hashing:32"), path=tmp_path / "vectors.db")
     with Memory(embedder=cached, clock=Clock(tick=1.0)) as memory:

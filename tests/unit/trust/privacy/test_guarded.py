@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 import pytest
 
 from eidet.core.errors import BadInput, Corrupt, Misconfigured, Refused
-from eidet.trust.privacy import Forbidden, Keys, Pattern, Policy, find, guarded, guarded_data, restored
+from eidet.trust.privacy import (
+    Forbidden,
+    Pattern,
+    Policy,
+    PrivacyKeys,
+    find,
+    guard_data,
+    guard_text,
+    restore_text,
+)
 
 KEY = b"k" * 32
 TEXT = "Mail Ann.Lee@example.com, card 4242 4242 4242 4242."
@@ -27,8 +36,8 @@ class RamVault:
         return self.sealed.get(token)
 
 
-def keys(vault: RamVault | None = None) -> Keys:
-    return Keys(
+def keys(vault: RamVault | None = None) -> PrivacyKeys:
+    return PrivacyKeys(
         key=KEY, vault=RamVault() if vault is None else vault, seal=lambda value: value[::-1].encode()
     )
 
@@ -38,15 +47,15 @@ def unseal(sealed: bytes) -> str:
 
 
 def test_a_policy_redacts_unless_told_otherwise() -> None:
-    assert guarded(TEXT, Policy()).text == "Mail [EMAIL], card [CARD]."
+    assert guard_text(TEXT, Policy()).text == "Mail [EMAIL], card [CARD]."
 
 
 def test_a_mask_leaves_what_the_owner_recognises() -> None:
-    assert guarded(TEXT, Policy(default="mask")).text == "Mail A…@e….com, card •••• 4242."
+    assert guard_text(TEXT, Policy(default="mask")).text == "Mail A…@e….com, card •••• 4242."
 
 
 def test_findings_say_where_and_never_what() -> None:
-    told = guarded(TEXT, Policy())
+    told = guard_text(TEXT, Policy())
     assert [(one.kind, TEXT[one.start : one.end]) for one in told.findings] == [
         ("email", "Ann.Lee@example.com"),
         ("card", "4242 4242 4242 4242"),
@@ -56,7 +65,7 @@ def test_findings_say_where_and_never_what() -> None:
 
 
 def test_labels_and_kept_classes_leave_the_text_alone() -> None:
-    told = guarded(TEXT, Policy(email="label", card="keep"))
+    told = guard_text(TEXT, Policy(email="label", card="keep"))
     assert told.text == TEXT
     assert told.labels == ("email",)
     assert len(told.findings) == 2
@@ -66,7 +75,7 @@ def test_a_refusal_names_class_and_place_and_not_the_value() -> None:
     with pytest.raises(
         Refused, match="refuses card: there is one in the text at characters 31 to 50"
     ) as refusal:
-        guarded(TEXT, Policy(card="refuse"))
+        guard_text(TEXT, Policy(card="refuse"))
     assert isinstance(refusal.value, Forbidden)
     assert (refusal.value.kind, refusal.value.start) == ("card", 31)
     assert "4242" not in str(refusal.value)
@@ -75,46 +84,48 @@ def test_a_refusal_names_class_and_place_and_not_the_value() -> None:
 def test_nothing_reaches_the_vault_when_a_text_is_refused() -> None:
     vault = RamVault()
     with pytest.raises(Forbidden):
-        guarded(TEXT, Policy(email="pseudonym", card="refuse"), keys(vault))
+        guard_text(TEXT, Policy(email="pseudonym", card="refuse"), keys(vault))
     assert not vault.sealed
 
 
 def test_one_address_has_one_pseudonym_however_it_is_written() -> None:
     policy = Policy(default="pseudonym")
-    one, two = (guarded(text, policy, keys()).text for text in ("to ANN@example.com", "to ann@Example.com"))
+    one, two = (
+        guard_text(text, policy, keys()).text for text in ("to ANN@example.com", "to ann@Example.com")
+    )
     assert one == two
-    assert one != guarded("to bob@example.com", policy, keys()).text
-    other = Keys(key=b"j" * 32, vault=RamVault(), seal=str.encode)
-    assert guarded("to ann@example.com", policy, other).text != one
+    assert one != guard_text("to bob@example.com", policy, keys()).text
+    other = PrivacyKeys(key=b"j" * 32, vault=RamVault(), seal=str.encode)
+    assert guard_text("to ann@example.com", policy, other).text != one
 
 
 def test_a_vault_turns_pseudonyms_back() -> None:
     vault = RamVault()
-    told = guarded(TEXT, Policy(default="pseudonym"), keys(vault))
+    told = guard_text(TEXT, Policy(default="pseudonym"), keys(vault))
     assert "Lee" not in told.text
     sealed = list(vault.sealed.values())
     assert sorted(map(unseal, sealed)) == ["4242 4242 4242 4242", "Ann.Lee@example.com"]
     assert not any(b"Lee" in value or value.startswith(b"4242") for value in sealed)
-    assert restored(told.text, vault, unseal) == TEXT
-    assert restored("EMAIL_0000000000 stays", vault, unseal) == "EMAIL_0000000000 stays"
+    assert restore_text(told.text, vault, unseal) == TEXT
+    assert restore_text("EMAIL_0000000000 stays", vault, unseal) == "EMAIL_0000000000 stays"
 
 
 def test_a_seal_that_cannot_be_opened_is_corrupt() -> None:
     vault = RamVault()
-    told = guarded(TEXT, Policy(default="pseudonym"), keys(vault))
+    told = guard_text(TEXT, Policy(default="pseudonym"), keys(vault))
 
     def broken(sealed: bytes) -> str:
         raise ValueError(sealed)
 
     with pytest.raises(Corrupt, match="cannot be opened"):
-        restored(told.text, vault, broken)
+        restore_text(told.text, vault, broken)
 
 
 def test_hashes_depend_on_the_key() -> None:
-    text = guarded("a@b.org", Policy(default="hash"), Keys(key=KEY)).text
+    text = guard_text("a@b.org", Policy(default="hash"), PrivacyKeys(key=KEY)).text
     assert text.startswith("email:")
     assert len(text) == len("email:") + 16
-    assert text != guarded("a@b.org", Policy(default="hash"), Keys(key=b"z" * 16)).text
+    assert text != guard_text("a@b.org", Policy(default="hash"), PrivacyKeys(key=b"z" * 16)).text
 
 
 @pytest.mark.parametrize(
@@ -122,26 +133,28 @@ def test_hashes_depend_on_the_key() -> None:
     [
         (Policy(email="hash"), None),
         (Policy(default="pseudonym"), None),
-        (Policy(ip="pseudonym"), Keys(key=KEY)),
+        (Policy(ip="pseudonym"), PrivacyKeys(key=KEY)),
     ],
 )
-def test_a_policy_that_lacks_its_key_or_vault_is_misconfigured(policy: Policy, given: Keys | None) -> None:
+def test_a_policy_that_lacks_its_key_or_vault_is_misconfigured(
+    policy: Policy, given: PrivacyKeys | None
+) -> None:
     with pytest.raises(Misconfigured, match="need a"):
-        guarded("nothing here", policy, given)
+        guard_text("nothing here", policy, given)
 
 
 def test_policies_and_keys_are_checked() -> None:
     with pytest.raises(BadInput, match="unknown action 'burn'"):
         Policy(email="burn")
     with pytest.raises(BadInput, match="16 to 64 bytes"):
-        Keys(key=b"short")
+        PrivacyKeys(key=b"short")
     with pytest.raises(BadInput, match="from 0 to 1"):
         Policy(least=2)
-    assert "k" * 4 not in repr(Keys(key=KEY))
+    assert "k" * 4 not in repr(PrivacyKeys(key=KEY))
 
 
 def test_data_is_guarded_in_strings_keys_and_long_numbers_with_paths() -> None:
-    told = guarded_data(
+    told = guard_data(
         {
             "password": "swordfish",
             "friends": {"a@b.org": 1, "c@d.org": [2]},
@@ -162,19 +175,19 @@ def test_data_is_guarded_in_strings_keys_and_long_numbers_with_paths() -> None:
         "data.friends.(key)",
         "data.card",
     ]
-    assert guarded_data(told.data, Policy()).data == told.data
+    assert guard_data(told.data, Policy()).data == told.data
 
 
 def test_a_refusal_in_data_names_the_path() -> None:
     with pytest.raises(Forbidden, match=r"meta\.people\[1\] at characters 0 to 7"):
-        guarded_data({"people": ["x", "a@b.org"]}, Policy(email="refuse"), what="meta")
+        guard_data({"people": ["x", "a@b.org"]}, Policy(email="refuse"), what="meta")
 
 
 def test_patterns_add_classes() -> None:
     policy = Policy(patterns=(Pattern(name="employee", regex=r"\bE-[0-9]{6}\b", action="mask"),))
-    assert guarded("ask E-123456", policy).text == "ask •••"
+    assert guard_text("ask E-123456", policy).text == "ask •••"
     assert (
-        guarded(
+        guard_text(
             "ask " * 400 + "E-123456", Policy(patterns=(Pattern(name="staff", regex="E-[0-9]{6}"),))
         ).text[-7:]
         == "[STAFF]"
@@ -249,4 +262,4 @@ def test_findings_that_share_one_character_are_not_both_told() -> None:
 
 
 def test_a_key_speaks_of_the_beginning_of_its_value_only() -> None:
-    assert guarded_data({"password": "[EMAIL] swordfish"}, Policy()).data == {"password": "[EMAIL] swordfish"}
+    assert guard_data({"password": "[EMAIL] swordfish"}, Policy()).data == {"password": "[EMAIL] swordfish"}

@@ -134,7 +134,7 @@ def test_a_vault_that_another_memory_uses_is_not_emptied(tmp_path: Path) -> None
         assert "another memory uses the same vault" in gone.receipt.pending[0]
         assert second.trust.reveal(other.text) == f"ask {MAIL}"
         with pytest.raises(Refused):
-            memory.trust.guarding.empty(None, list)
+            memory.trust.guarding.pseudonyms.empty(None, list)
         assert memory.trust.forget_value(MAIL) == 1
 
 
@@ -165,7 +165,7 @@ def test_a_record_that_comes_meanwhile_gets_its_value_back(tmp_path: Path) -> No
             calls.append(1)
             return [] if len(calls) == 1 else [one]
 
-        assert memory.trust.guarding.empty([one], living) == 0
+        assert memory.trust.guarding.pseudonyms.empty([one], living) == 0
         assert memory.trust.reveal(one.text) == f"write to {MAIL}"
 
 

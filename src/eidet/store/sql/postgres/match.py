@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, select
 
-from ....core.where import MISSING, Condition, compare
+from ....core.condition import MISSING, Condition, compare
 from ..schema import records
 from .json_sql import PostgresJson
 from .text import Row

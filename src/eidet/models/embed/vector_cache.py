@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.errors import BadInput
 from ...core.health import HasHealth
-from . import AsyncEmbedder, Embedder, Vectors, checked, gives_same_bytes, verified
+from . import AsyncEmbedder, Embedder, Vectors, check_vectors, embed_checked, gives_same_bytes
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -68,14 +68,16 @@ class Cached:
 
     def health(self) -> dict[str, Any]:
         """That of the embedder, where it tells any."""
-        return dict(self._embedder.health()) if isinstance(self._embedder, HasHealth) else {}
+        if isinstance(self._embedder, HasHealth):
+            return dict(self._embedder.health())
+        return {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         digests = [_digest(text) for text in texts]
         found = self._look_up(digests)
         missing = _missing(texts, digests, found)
         if missing:
-            found |= self._learn(missing, checked(self._embedder, list(missing.values())))
+            found |= self._learn(missing, embed_checked(self._embedder, list(missing.values())))
         rows = np.empty((len(texts), self.width), dtype=np.float32)
         for row, digest in zip(rows, digests, strict=True):
             row[:] = found[digest]
@@ -92,7 +94,7 @@ class Cached:
         missing = _missing(texts, digests, self._look_up(digests))
         if missing:
             asked = list(missing.values())
-            self._learn(missing, verified(self._embedder, asked, await self._embedder.aembed(asked)))
+            self._learn(missing, check_vectors(self._embedder, asked, await self._embedder.aembed(asked)))
 
     def forget(self, texts: Sequence[str]) -> None:
         """Drops the rows of texts, from RAM and from the file."""
@@ -105,7 +107,9 @@ class Cached:
 
     def cache_files(self) -> list[Path]:
         """The SQLite file and its write-ahead log, where they exist."""
-        return [] if self._disk is None else self._disk.files()
+        if self._disk is None:
+            return []
+        return self._disk.files()
 
     def close(self) -> None:
         """Closes the file, if there is one; the cache may be used on and opens it again."""

@@ -22,7 +22,7 @@ KEYWORDS = {"type", "properties", "required", "additionalProperties", "items", "
 }  # fmt: skip
 
 
-def checked_schema(schema: Mapping[str, Json]) -> None:
+def check_schema(schema: Mapping[str, Json]) -> None:
     """Refuses a schema that says what we would not check, or that does not ask for an object."""
     clean_json(schema, "schema")
     if schema.get("type") != "object":
@@ -55,13 +55,18 @@ def _wrong_with(part: Any) -> str:
         return f"no type is called {', '.join(unknown)}; there are {', '.join(TYPES)}"
     if not isinstance(part.get("properties", {}), Mapping):
         return "properties is a dict of schemas"
-    lists = [word for word in ("required", "enum") if not isinstance(part.get(word, []), list | tuple)]
+    lists = []
+    for word in ("required", "enum"):
+        if not isinstance(part.get(word, []), list | tuple):
+            lists.append(word)
     numbers = [
         word for word in ("minimum", "maximum", "minItems", "maxItems") if _no_number(part.get(word, 0))
     ]
     if lists:
         return f"{lists[0]} is a list"
-    return f"{numbers[0]} is a number" if numbers else ""
+    if numbers:
+        return f"{numbers[0]} is a number"
+    return ""
 
 
 def _no_number(value: Json) -> bool:
@@ -70,7 +75,9 @@ def _no_number(value: Json) -> bool:
 
 def _types(part: Mapping[str, Json]) -> list[str]:
     given = part.get("type", [])
-    return list(given) if isinstance(given, list | tuple) else [given]
+    if isinstance(given, list | tuple):
+        return list(given)
+    return [given]
 
 
 def misfit(value: Json, schema: Mapping[str, Json], path: str = "$") -> str:
@@ -81,10 +88,10 @@ def misfit(value: Json, schema: Mapping[str, Json], path: str = "$") -> str:
 def _misfits(value: Json, schema: Mapping[str, Json], path: str) -> Iterator[str]:
     types = _types(schema)
     if types and not any(_is(value, name) for name in types):
-        yield f"{path} has to be {' or '.join(types)}, not {_shown(value)}"
+        yield f"{path} has to be {' or '.join(types)}, not {_shorten(value)}"
         return
     if "enum" in schema and not any(_same(value, one) for one in schema["enum"]):
-        yield f"{path} has to be one of {_shown(list(schema['enum']))}, not {_shown(value)}"
+        yield f"{path} has to be one of {_shorten(list(schema['enum']))}, not {_shorten(value)}"
     if isinstance(value, dict):
         yield from _object_misfits(value, schema, path)
     elif isinstance(value, list):
@@ -134,9 +141,11 @@ def _same(one: Json, other: Json) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
-def _shown(value: Json) -> str:
+def _shorten(value: Json) -> str:
     text = dump_json(value)
-    return text if len(text) <= 80 else text[:79] + "…"
+    if len(text) <= 80:
+        return text
+    return text[:79] + "…"
 
 
 def is_closed(schema: Json) -> bool:

@@ -128,7 +128,7 @@ def cacheable(
         cache: ResultCache[tuple[T]] = ResultCache(ttl, max_size, clock)
 
         @wraps(function)
-        def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+        def answer(*args: P.args, **kwargs: P.kwargs) -> T:
             key = key_of((args, kwargs))
             kept = cache.get(key, lambda stamp: stamp)
             if kept is None:
@@ -136,7 +136,7 @@ def cacheable(
                 cache.put(key, kept, "kept", 1)
             return kept[0]
 
-        told = cast("Cached[P, T]", asked)
+        told = cast("Cached[P, T]", answer)
         told.cache_clear, told.cache_info = cache.clear, cache.info
         return told
 

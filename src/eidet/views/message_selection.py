@@ -9,7 +9,7 @@ from ..core.errors import BadInput
 from ..core.validate import clean_text
 from ..core.where import Condition, Where
 from ..text.tokens import TokenCounter
-from .log import MOST
+from .log_order import MOST
 from .messages import tokens_of
 
 

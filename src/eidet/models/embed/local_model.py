@@ -27,7 +27,9 @@ class LocalEmbedder:
         return int(self._rows(["width"]).shape[1])
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return self._rows(texts) if texts else np.zeros((0, self.width), dtype=np.float32)
+        if texts:
+            return self._rows(texts)
+        return np.zeros((0, self.width), dtype=np.float32)
 
     def _rows(self, texts: Sequence[str]) -> Vectors:
         answer = self._local.run(lambda model: self._encode(model, list(texts)))

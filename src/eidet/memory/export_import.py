@@ -19,7 +19,9 @@ def records_leaving(store: Store, where: Where, *, plain: bool) -> tuple[Iterato
     from ..trust.seal.exports import sealed_export, sealed_in
 
     kept = None if plain else sealed_in(store)
-    return (verbs.scan(store, where), {}) if kept is None else sealed_export(kept, where)
+    if kept is None:
+        return (verbs.scan(store, where), {})
+    return sealed_export(kept, where)
 
 
 def records_arriving(store: Store, path: Path, manifest: dict[str, Any]) -> Iterator[Record]:

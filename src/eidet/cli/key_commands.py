@@ -12,7 +12,7 @@ import typer
 
 from ..core.errors import BadInput, Misconfigured, NotFound, Refused
 from .json_output import emit
-from .options import Which, command
+from .memory_options import Which, command
 from .panels import INSIDE, TRUST
 from .show import progress_bar
 

@@ -10,11 +10,11 @@ from ...core.record import Tier
 from ...memory import Memory
 from ...store import Head, Store
 from ...store.traits import missing_of
-from .cache import ResultCache
 from .entries import NAMES
 from .errors import MemoryRetrievalException, log, severity_of
 from .merge import KEYS, merge_sorted
 from .reader import Scored
+from .result_cache import ResultCache
 
 Ask = Callable[[tuple[Tier, ...] | None], list[Scored]]
 EVERY: Final = tuple(Tier)
@@ -102,4 +102,6 @@ class TierReader:
             return stamp
         changes = self._store().changes(self._scope, stamp.seq, 1)
         same = changes.head.epoch == stamp.epoch and stamp.seq >= changes.pruned
-        return changes.head if same and not changes.entries and not changes.gone else None
+        if same and not changes.entries and not changes.gone:
+            return changes.head
+        return None

@@ -8,7 +8,7 @@ import typer
 
 from . import show as shown
 from .json_output import context_json, emit, emit_each, event_json, hits_json, record_json
-from .options import Below, Vectors, Which, command
+from .memory_options import Below, Vectors, Which, command
 from .panels import CARE, USE
 
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Of this kind; repeatable.")]

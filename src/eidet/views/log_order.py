@@ -45,7 +45,10 @@ class Log:
         if count == 0:
             return self.newest()
         found = self._find(self.where, MOST, offset=count - 1)  # the last that stays, and what does not
-        tied = [record for record in found if record.created == found[0].created]
+        tied = []
+        for record in found:
+            if record.created == found[0].created:
+                tied.append(record)
         older = found[len(tied) :]
         if len(tied) > 1:
             older += self._oldest_of_moment(tied[0].created, len(tied) - 1)

@@ -143,7 +143,7 @@ def _answer(memory: Memory, scope: str, question: Question, recipe: Recipe, dept
     hits = memory.recall(question.text, scope=scope, limit=depth, recipe=recipe, now=question.asked)
     millis = (time.perf_counter() - began) * 1000
     gold = frozenset(question.gold)
-    found = tuple(ranked_hit_of(hit, scope, gold, told=at < TOLD) for at, hit in enumerate(hits))
+    found = tuple(rank_hit(hit, scope, gold, told=at < TOLD) for at, hit in enumerate(hits))
     if question.sessions:
         sessions = _sessions(memory, scope, question, recipe, depth)
     else:
@@ -160,7 +160,7 @@ def _sessions(
     return tuple(hit.record.session if hit.record.scope == scope else None for hit in hits)
 
 
-def ranked_hit_of(hit: Hit, scope: str, gold: frozenset[str], *, told: bool) -> RankedHit:
+def rank_hit(hit: Hit, scope: str, gold: frozenset[str], *, told: bool) -> RankedHit:
     leaked = hit.record.scope != scope
     return RankedHit(
         id=hit.id,
@@ -182,7 +182,10 @@ def _contexts(
         context = memory.context(
             question.text, scope=answer.scope, budget=budget, recipe=recipe, now=question.asked
         )
-        held = {record.id for record in context.records if record.scope == answer.scope}
+        held = set()
+        for record in context.records:
+            if record.scope == answer.scope:
+                held.add(record.id)
         gold = answer.question.gold
         yield Packed(tokens=context.tokens, gold=len(held.intersection(gold)) / len(gold))
 

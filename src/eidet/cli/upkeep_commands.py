@@ -14,7 +14,7 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..upkeep.archive import archive_of
 from .json_output import emit, record_json
-from .options import Below, Which, command
+from .memory_options import Below, Which, command
 from .panels import LIFE
 from .show import console, local_time, show_record, style_text, table
 

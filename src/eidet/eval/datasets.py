@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from .. import BadInput
 from .cases import Case, check_cases
-from .fields import json_of, list_in
+from .json_fields import json_of, list_in
 from .lines import line_cases
 from .locomo import locomo_cases
 from .longmemeval import longmemeval_cases

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from ...core.errors import Refused
@@ -16,7 +17,7 @@ from ...core.where import Condition, Where
 from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
 from ...store.tombstones import Marker, absorbed_in, said_earlier
 from ...upkeep.lifecycle import HELD
-from .derived import Remake, made_anew
+from .derived import Remake, remake_record
 
 WHOLESALE: Final = 5_000  # records of a whole scope that are deleted without being read first
 Key = tuple[str, str]  # scope, id
@@ -79,8 +80,9 @@ def doom_of(look: Look, wish: Wish, marker: Marker, remake: Remake, archived: Se
         _add_copies(doom, look, wish, marker)
         _add_derived(doom, look, wish, remake)
         _check_free([*doom.gone, *(old for old, _ in doom.anew)])
-    doom.earlier = [earlier for record in doom.gone if record.version > 1
-                    for earlier in said_earlier(record, look.history(record.scope, record.id))]  # fmt: skip
+    for record in doom.gone:
+        if record.version > 1:
+            doom.earlier += said_earlier(record, look.history(record.scope, record.id))
     doom.stones = list(dict.fromkeys(_stones(doom, wish, marker)))
     return doom
 
@@ -108,7 +110,10 @@ def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:
     """Other records of the scope that say the very same, and those that only echo one of these."""
     if not wish.entombs or wish.ends:
         return
-    telling = [record for record in doom.asked if marker.of_record(record) is not None]
+    telling = []
+    for record in doom.asked:
+        if marker.of_record(record) is not None:
+            telling.append(record)
     doom.copies = [slim(record) for record in look.twins(telling)] if telling else []
     if wish.echoes and doom.asked:
         ids = [record.id for record in doom.asked]
@@ -120,8 +125,12 @@ def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:
 def _add_derived(doom: Doom, look: Look, wish: Wish, remake: Remake) -> None:
     """Until nothing more follows: what is made of something that changed or went may change or go itself."""
     known = {(record.scope, record.id) for record in doom.gone}
-    derived = [record for record in look.derived(wish.scope) if (record.scope, record.id) not in known]
-    doom.parts = [part for d in derived for part in absorbed_in(d) if wish.where.matches(part)]
+    derived = []
+    for record in look.derived(wish.scope):
+        if (record.scope, record.id) not in known:
+            derived.append(record)
+    absorbed = chain.from_iterable(map(absorbed_in, derived))
+    doom.parts = [part for part in absorbed if wish.where.matches(part)]
     said = {(r.scope, r.id): r.whole.text for r in (*doom.gone, *doom.parts)}
     if not wish.scope.below:
         said |= {(wish.scope.path, id): said.get((wish.scope.path, id), "") for id in wish.ids}
@@ -148,9 +157,12 @@ def _follow(
         sources = {(old.scope, id) for id in old.derived_from}
         if not sources & stale:
             continue
-        gone = {id: said[old.scope, id] for id in old.derived_from if (old.scope, id) in said}
+        gone = {}
+        for id in old.derived_from:
+            if (old.scope, id) in said:
+                gone[id] = said[old.scope, id]
         now = {id: new for (scope, id), (_, new) in news.items() if scope == old.scope}
-        new = made_anew(old, gone, now, look, remake)
+        new = remake_record(old, gone, now, look, remake)
         if new is None:
             said[key] = old.whole.text
             news.pop(key, None)
@@ -176,7 +188,7 @@ def _stones(doom: Doom, wish: Wish, marker: Marker) -> Iterator[Stone]:
     ):  # what was made of others may be made again, but not come back as it was
         yield Stone(record.scope, marker.of_id(record.scope, record.id))
     own = (*doom.asked, *doom.copies, *doom.archived)
-    within = (part for record in own for part in absorbed_in(record))
+    within = chain.from_iterable(map(absorbed_in, own))
     ids = {(record.scope, record.id) for record in own}
     earlier = (record for record in doom.earlier if (record.scope, record.id) in ids)
     for record in (*own, *doom.parts, *within, *earlier):

@@ -10,7 +10,7 @@ import typer
 
 from ..core.errors import BadInput
 from .json_output import emit_each
-from .options import Which, command
+from .memory_options import Which, command
 from .panels import USE
 from .parse import end_of, json_of, lines_of, messages_of, meta_of, place_of
 from .show import progress_bar
@@ -86,7 +86,10 @@ def remember(
         "place": place_of(place),
         "again": again or None,
     }
-    said = {name: value for name, value in details.items() if value is not None}
+    said = {}
+    for name, value in details.items():
+        if value is not None:
+            said[name] = value
     things = _things(texts or [], file, messages, data)
     with on.open_memory(creates=True) as memory:
         for stored in _remember_all(memory, things, said):

@@ -10,7 +10,7 @@ import typer
 
 from ..core.errors import BadInput
 from .json_output import emit
-from .options import Below, Which, command
+from .memory_options import Below, Which, command
 from .panels import CARE
 from .show import console, grid, progress_bar, style_text
 

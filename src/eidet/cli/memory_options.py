@@ -133,10 +133,10 @@ def _with_options(run: Callable[..., None]) -> Callable[..., None]:
     shared = inspect.signature(Which, eval_str=True).parameters
 
     @wraps(run)
-    def started(**given: Any) -> None:
+    def start(**given: Any) -> None:
         run(Which(**{name: given.pop(name) for name in shared}), **given)
 
     every = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*own, *shared.values())]
-    started.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
-    started.__annotations__ = {p.name: p.annotation for p in every}
-    return started
+    start.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+    start.__annotations__ = {p.name: p.annotation for p in every}
+    return start

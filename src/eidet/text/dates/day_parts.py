@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .counts import Count, offset
 from .days import Days, clip_day, day, span, week_at, weekday_after, weekday_before, weekend_at
+from .durations import Count, offset
 from .english_words import ALL_WEEKDAYS
 
 

@@ -1,0 +1,194 @@
+"""`Condition`: a test of one value inside a record, and what its operators mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from .errors import BadInput
+from .record import Record
+from .validate import Json, clean_json, clean_text
+
+OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
+DOCUMENTS: Final = ("data", "meta", "state")
+NUMBERS: Final = ("uses", "last_used", "level")  # what a condition can ask of the record itself
+MISSING: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A test of one value inside `data`, `meta` or `state`, such as `Condition("data.health", "<", 0.5)`.
+
+    Path steps are separated by dots, list positions are numbers; a tuple of steps allows any key.
+    A missing value passes only `exists` with False. Numbers compare with numbers and strings with
+    strings; true is not 1. `regex` searches strings; `contains` is for strings and lists. Numbers of
+    the record itself are `record.uses`, `record.level` and `record.last_used` (missing if never used).
+    """
+
+    path: tuple[str | int, ...]
+    op: str
+    value: Json = True
+
+    def __init__(self, path: str | Sequence[str | int], op: str, value: Json = True) -> None:
+        if op not in OPERATORS:
+            raise BadInput(f"unknown operator {op!r}; there are {', '.join(OPERATORS)}")
+        object.__setattr__(self, "path", _steps(path))
+        object.__setattr__(self, "op", op)
+        object.__setattr__(self, "value", _operand(op, value))
+        if self.of_record:
+            _check_number(self)
+
+    @property
+    def of_record(self) -> bool:
+        """Whether it asks for a number of the record itself, which every store has in a column."""
+        return self.path[0] == "record"
+
+    def holds(self, record: Record) -> bool:
+        if self.of_record:
+            number = getattr(record, str(self.path[1]))
+            return compare(MISSING if number is None else number, self.op, self.value)
+        return compare(resolve(document_of(record, self.path[0]), self.path[1:]), self.op, self.value)
+
+
+def document_of(record: Record, name: str | int) -> Json:
+    """The JSON document of a record that a condition names first."""
+    if name == "state":
+        return record.state.to_json()
+    if name == "data":
+        return record.data
+    return record.meta
+
+
+def _check_number(condition: Condition) -> None:
+    name, op, value = ".".join(map(str, condition.path)), condition.op, condition.value
+    if op not in ("=", "!=", "<", "<=", ">", ">=", "exists"):
+        raise BadInput(f"{name} is a number: compare it with=, !=, <, <=, >, >= or exists, not {op!r}")
+    if op != "exists" and (not is_number(value) or not abs(value) < 2**63):
+        raise BadInput(f"{name} is compared with a number below 2**63, not {value!r:.80}")
+
+
+def _steps(path: str | Sequence[str | int]) -> tuple[str | int, ...]:
+    steps: tuple[Any, ...] = tuple(path.split(".") if isinstance(path, str) else path)
+    if steps[:1] == ("record",):
+        if len(steps) != 2 or steps[1] not in NUMBERS:
+            raise BadInput(f"a condition can ask for record.{', record.'.join(NUMBERS)}, not {path!r}")
+        return steps
+    if len(steps) < 2 or steps[0] not in DOCUMENTS:
+        raise BadInput(f"condition path {path!r} must start with data, meta or state, as in 'data.health'")
+    for step in steps:
+        if type(step) is not int:
+            clean_text(step, "a step of a condition path")
+    return steps
+
+
+def _operand(op: str, value: Json) -> Json:
+    if op == "in":
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise BadInput("operator 'in' needs a list of values")
+        value = list(value)
+    if op == "exists" and not isinstance(value, bool):
+        raise BadInput("operator 'exists' needs True or False")
+    if op == "regex":
+        compile_pattern(clean_text(value, "operator 'regex'"))
+    if op in ("<", "<=", ">", ">=") and (isinstance(value, bool) or not isinstance(value, int | float | str)):
+        raise BadInput(f"operator {op!r} needs a number or a string, not {type(value).__name__}")
+    return _freeze(clean_json(value, "condition value"))
+
+
+def _freeze(value: Json) -> Json:
+    """Lists become tuples so that a condition can be hashed; dicts stay (and then it cannot)."""
+    if isinstance(value, list):
+        return tuple(_freeze(item) for item in value)
+    return value
+
+
+@lru_cache(maxsize=256)
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as bad:
+        raise BadInput(f"{pattern!r} is not a regular expression: {bad}") from None
+
+
+def resolve(root: Json, steps: Sequence[str | int]) -> Json:
+    """The value at a path, or MISSING. A step of digits also names a list position."""
+    value = root
+    for step in steps:
+        if isinstance(value, dict) and isinstance(step, str) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and (place := _position(step)) is not None and place < len(value):
+            value = value[place]
+        else:
+            return MISSING
+    return value
+
+
+def _position(step: str | int) -> int | None:
+    if isinstance(step, int):
+        if step >= 0:
+            return step
+        return None
+    if step.isascii() and step.isdigit() and len(step) < 10:
+        return int(step)
+    return None
+
+
+def compare(value: Json, op: str, operand: Json) -> bool:
+    if op == "exists":
+        return (value is not MISSING) is operand
+    if value is MISSING:
+        return False
+    match op:
+        case "=":
+            return same(value, operand)
+        case "!=":
+            return not same(value, operand)
+        case "in":
+            return any(same(value, item) for item in operand)
+        case "regex":
+            return isinstance(value, str) and compile_pattern(operand).search(value) is not None
+        case "contains":
+            return _contains(value, operand)
+    return _compare(value, op, operand)
+
+
+def same(a: Json, b: Json) -> bool:
+    """JSON equality: 1 equals 1.0, true does not equal 1, lists and dicts by content."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, list | tuple):
+        return isinstance(b, list | tuple) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, str):
+        return isinstance(b, str) and a == b
+    if is_number(a) and is_number(b):
+        return bool(a == b)
+    return a is b
+
+
+def is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _contains(value: Json, operand: Json) -> bool:
+    if isinstance(value, str):
+        return isinstance(operand, str) and operand in value
+    return isinstance(value, list) and any(same(item, operand) for item in value)
+
+
+def _compare(value: Json, op: str, operand: Json) -> bool:
+    numbers = is_number(value) and is_number(operand)
+    if not numbers and not (isinstance(value, str) and isinstance(operand, str)):
+        return False
+    match op:
+        case "<":
+            return bool(value < operand)
+        case "<=":
+            return bool(value <= operand)
+        case ">":
+            return bool(value > operand)
+    return bool(value >= operand)

@@ -1,0 +1,116 @@
+"""Where a working memory keeps its state: in RAM, or as one record of the memory."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+
+from ..core.arguments import one
+from ..core.errors import Conflict, NotFound
+from ..core.record import Kind, Record, Trust, key_id
+from ..core.validate import dump_json
+from ..memory import Memory
+from .housekeeping import put_away
+from .working_state import WorkingState
+
+T = TypeVar("T")
+Change = Callable[[WorkingState], tuple[WorkingState, T]]
+TRIES: Final = 100
+_creating: Final = threading.Lock()  # two threads that begin one state: the second builds on the first
+
+
+class StateInRam:
+    """A state that ends with its view."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.task_id = uuid.uuid4().hex[:8]
+        self._state = WorkingState(task_id=self.task_id)
+
+    def read(self) -> WorkingState:
+        return self._state
+
+    def change(self, change: Change[T]) -> T:
+        with self._lock:
+            self._state, answer = change(self._state)
+        return answer
+
+    def clear(self) -> None:
+        with self._lock:
+            self._state = WorkingState(task_id=self._state.task_id)
+
+
+class StateRecord:
+    """A state that is one record of the memory, shared by all views of its scope, agent and session."""
+
+    def __init__(self, memory: Memory, scope: str, agent: str | None, session: str | None) -> None:
+        self._memory = memory
+        self._scope = one(scope)
+        self._agent = agent
+        self._session = session
+        self._id = key_id("working\0" + dump_json([agent, session]))
+        self.task_id = uuid.uuid4().hex[:8]
+
+    def read(self) -> WorkingState:
+        """What is told: nothing of a state in quarantine, which changes go on from nonetheless."""
+        record = self._record()
+        if record is not None and record.trust is Trust.QUARANTINED:
+            record = None
+        return self._state_of(record)
+
+    def change(self, change: Change[T]) -> T:
+        """Changes the stored state as it is at that moment; a change that came between makes it try again."""
+        for _ in range(TRIES):
+            record = self._record()
+            if record is None:
+                with _creating:
+                    if (record := self._record()) is None:
+                        return self._create(change)
+            new, answer = change(self._state_of(record))
+            if self._write(new, record.version):
+                return answer
+        raise Conflict(f"the working state kept changing; gave up after {TRIES} attempts")
+
+    def clear(self) -> None:
+        put_away(self._memory, [self._id], scope=self._scope)
+
+    def _create(self, change: Change[T]) -> T:
+        new, answer = change(self._state_of(None))
+        made = self._memory.remember(
+            new.prompt(),
+            scope=self._scope,
+            kind=Kind.WORKING,
+            agent=self._agent,
+            session=self._session,
+            data=new.as_json(),
+            id=self._id,
+        )
+        if made.version > 1 and (other := self._overwritten()) is not None:
+            new, answer = change(other)  # another process was first: build on what it had
+            self._write(new, made.version)
+        return answer
+
+    def _overwritten(self) -> WorkingState | None:
+        last = self._memory.history(self._id, scope=self._scope)[-1].before
+        if last and isinstance(last.get("data"), Mapping):
+            return WorkingState.of(last["data"])
+        return None
+
+    def _write(self, state: WorkingState, version: int) -> bool:
+        """Whether the state was still that version."""
+        told: dict[str, Any] = {"text": state.prompt(), "data": state.as_json()}
+        try:
+            self._memory.revise(self._id, scope=self._scope, version=version, by=self._agent, **told)
+        except (Conflict, NotFound):
+            return False
+        return True
+
+    def _record(self) -> Record | None:
+        return self._memory.get(self._id, scope=self._scope)
+
+    def _state_of(self, record: Record | None) -> WorkingState:
+        if record is None:
+            return WorkingState(task_id=self.task_id)
+        return WorkingState.of(record.whole.data)
