@@ -51,7 +51,7 @@ class Written:
     inserted: dict[Member, list[Record]] = field(default_factory=dict)  # with their own seqs
     new: set[Key] = field(default_factory=set)  # those that replaced none
     removed: set[Member] = field(default_factory=set)
-    moved: bool = False
+    moved: list[tuple[Member, Record, float]] = field(default_factory=list)  # from where, and when
     unknown_uses: list[Use] = field(default_factory=list)  # of records that no member has which is there
 
 
@@ -176,7 +176,7 @@ class JointTransaction:
             (copy,) = transaction.read(scope, [id])
             transaction.remove([copy or copy_life(transaction, whole, story)], [old.event])
             note_arrival(transaction, old.record, old.event.at)
-        self.written.moved = True
+        self.written.moved.append((old.member, old.record, old.event.at))
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         """A record that is forgotten goes with all of its copies."""

@@ -17,7 +17,7 @@ from .. import Head, Store, Transaction, Use, verbs
 from .joint import JointTransaction, Moves, Written
 from .member import Member
 from .members import Members
-from .moving import finish_moves
+from .moving import delete_moved
 from .parts import CannotWait, MemberFailed, MustMove, NeedsOutbox, Parts, RanAgain, as_failure_of
 
 T = TypeVar("T")
@@ -152,7 +152,7 @@ class _Write:
                 self._members.note_seq(member, member.ask(read_head).seq)
         if self.written.moved:
             with suppress(Unavailable):
-                finish_moves(self._members)
+                delete_moved(self._members, self.written.moved)
 
 
 def read_head(store: Store) -> Head:
