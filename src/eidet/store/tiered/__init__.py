@@ -1,10 +1,15 @@
 """Short and middle memories in one store, long ones in another: one memory for whoever uses it.
 
-member.py    one of the stores, its seqs among those of all     members.py  who is there, how far all came
-writing.py   a write over all members                           joint.py    what its job reads and writes
-parts.py     the members' transactions, what is refused         values.py   which member keeps which values
-moving.py    from one store to another, whatever breaks off     history.py  one history out of several
-outbox.py    what waits for a store, and what one refused       mending.py  delivers and finishes
+member.py               one of the stores, its seqs among those of all
+members.py              who is there, how far all came
+writing.py              a write over all members
+joint.py                what its job reads and writes
+joint_values.py         which member keeps which small values
+member_transactions.py  the members' transactions, and what is refused while one is away
+moving.py, move_gate.py from one store to another, whatever breaks off
+history.py              one history out of several
+outbox.py               what waits for a store, and what one refused
+mending.py              delivers what waits, finishes what broke off
 
 Records live by their tier. Settings, tallies, leases and the epoch are those of the long store. While one is
 down, reading answers from the rest, and what belongs there waits in an outbox (see `outbox_file`).
@@ -32,11 +37,11 @@ from ..abilities import LivesInFile
 from ..model import K, V
 from ..rules import check_order
 from .history import join_histories
+from .joint_values import LastSettings, belongs_to_long, join, read_member
 from .member import NOBODY, STEP, LeapingStore, Member, Opening, common_seq
 from .members import Members
 from .mending import Mender
 from .moving import newest
-from .values import LastSettings, belongs_to_long, join, read_member
 from .writing import write
 
 T = TypeVar("T")

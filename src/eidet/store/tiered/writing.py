@@ -16,9 +16,17 @@ from ...core.errors import Conflict, EidetError, Unavailable
 from .. import Head, Store, Transaction, Use, verbs
 from .joint import JointTransaction, Moves, Written
 from .member import Member
+from .member_transactions import (
+    CannotWait,
+    MemberFailed,
+    MustMove,
+    NeedsOutbox,
+    Parts,
+    RanAgain,
+    as_failure_of,
+)
 from .members import Members
 from .moving import delete_moved
-from .parts import CannotWait, MemberFailed, MustMove, NeedsOutbox, Parts, RanAgain, as_failure_of
 
 T = TypeVar("T")
 Job = Callable[[Transaction], T]
