@@ -134,18 +134,11 @@ class TieredStore:
 
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         if keys and isinstance(keys[0], int):
-            return self._read_seqs(scope, cast("Sequence[int]", keys))
-        found = self._gather(lambda _, store: store.read(scope, keys))
-        there = {record.id: record for record in found}
-        return [there.get(cast("str", id)) for id in keys]
-
-    def _read_seqs(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
-        def read_own(member: Member, store: LeapingStore) -> list[Record | None]:
-            own = [seq // STEP for seq in seqs if member.owns(seq)]
-            return store.read(scope, own) if own else []
-
-        there = {record.seq: record for record in self._gather(read_own)}
-        return [there.get(seq) for seq in seqs]
+            seqs = cast("Sequence[int]", keys)
+            by_seq = {r.seq: r for r in self._gather(partial(_read_own, scope=scope, seqs=seqs))}
+            return [by_seq.get(seq) for seq in seqs]
+        by_id = {r.id: r for r in self._gather(lambda _, store: store.read(scope, keys))}
+        return [by_id.get(id) for id in cast("Sequence[str]", keys)]
 
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
@@ -294,6 +287,11 @@ class TieredStore:
 
     def size(self) -> int:
         return sum(self._ask(lambda _, store: verbs.measure_size(store)))
+
+
+def _read_own(member: Member, store: LeapingStore, *, scope: str, seqs: Sequence[int]) -> list[Record | None]:
+    own = [seq // STEP for seq in seqs if member.owns(seq)]
+    return store.read(scope, own) if own else []
 
 
 def _scan_member(member: Member, where: Where, after: int, batch: int) -> Iterator[Record]:
