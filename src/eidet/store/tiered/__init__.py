@@ -1,10 +1,15 @@
 """Short and middle memories in one store, long ones in another: one memory for whoever uses it.
 
-member.py    one of the stores, its seqs among those of all     members.py  who is there, how far all came
-writing.py   a write over all members                           joint.py    what its job reads and writes
-parts.py     the members' transactions, what is refused         values.py   which member keeps which values
-moving.py    from one store to another, whatever breaks off     history.py  one history out of several
-outbox.py    what waits for a store, and what one refused       mending.py  delivers and finishes
+member.py               one of the stores, its seqs among those of all
+members.py              who is there, how far all came
+writing.py              a write over all members
+joint.py                what its job reads and writes
+joint_values.py         which member keeps which small values
+member_transactions.py  the members' transactions, and what is refused while one is away
+moving.py, move_gate.py from one store to another, whatever breaks off
+history.py              one history out of several
+outbox.py               what waits for a store, and what one refused
+mending.py              delivers what waits, finishes what broke off
 
 Records live by their tier. Settings, tallies, leases and the epoch are those of the long store. While one is
 down, reading answers from the rest, and what belongs there waits in an outbox (see `outbox_file`).
@@ -32,11 +37,11 @@ from ..abilities import LivesInFile
 from ..model import K, V
 from ..rules import check_order
 from .history import join_histories
+from .joint_values import LastSettings, belongs_to_long, join, read_member
 from .member import NOBODY, STEP, LeapingStore, Member, Opening, common_seq
 from .members import Members
 from .mending import Mender
 from .moving import newest
-from .values import LastSettings, belongs_to_long, join, read_member
 from .writing import write
 
 T = TypeVar("T")
@@ -129,18 +134,11 @@ class TieredStore:
 
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         if keys and isinstance(keys[0], int):
-            return self._read_seqs(scope, cast("Sequence[int]", keys))
-        found = self._gather(lambda _, store: store.read(scope, keys))
-        there = {record.id: record for record in found}
-        return [there.get(cast("str", id)) for id in keys]
-
-    def _read_seqs(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
-        def read_own(member: Member, store: LeapingStore) -> list[Record | None]:
-            own = [seq // STEP for seq in seqs if member.owns(seq)]
-            return store.read(scope, own) if own else []
-
-        there = {record.seq: record for record in self._gather(read_own)}
-        return [there.get(seq) for seq in seqs]
+            seqs = cast("Sequence[int]", keys)
+            by_seq = {r.seq: r for r in self._gather(partial(_read_own, scope=scope, seqs=seqs))}
+            return [by_seq.get(seq) for seq in seqs]
+        by_id = {r.id: r for r in self._gather(lambda _, store: store.read(scope, keys))}
+        return [by_id.get(id) for id in cast("Sequence[str]", keys)]
 
     def find(
         self, where: Where, *, order: str = "seq", limit: int | None = None, offset: int = 0, after: int = 0
@@ -289,6 +287,11 @@ class TieredStore:
 
     def size(self) -> int:
         return sum(self._ask(lambda _, store: verbs.measure_size(store)))
+
+
+def _read_own(member: Member, store: LeapingStore, *, scope: str, seqs: Sequence[int]) -> list[Record | None]:
+    own = [seq // STEP for seq in seqs if member.owns(seq)]
+    return store.read(scope, own) if own else []
 
 
 def _scan_member(member: Member, where: Where, after: int, batch: int) -> Iterator[Record]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...core.event import Event
 from ...core.record import Record
@@ -17,13 +17,12 @@ from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
 from .. import Derived, Transaction, Use
-from ..abilities import Leaps
 from ..verbs.erasing import TransactionReader
 from .history import copy_life, join_histories
+from .joint_values import JointValues
 from .member import STEP, Member
+from .member_transactions import CannotWait, MustMove, NeedsOutbox, Parts
 from .moving import newest, note_arrival
-from .parts import CannotWait, MustMove, NeedsOutbox, Parts
-from .values import JointValues
 
 Key = tuple[str, str]  # scope, id
 
@@ -51,7 +50,7 @@ class Written:
     inserted: dict[Member, list[Record]] = field(default_factory=dict)  # with their own seqs
     new: set[Key] = field(default_factory=set)  # those that replaced none
     removed: set[Member] = field(default_factory=set)
-    moved: bool = False
+    moved: list[tuple[Member, Record, float]] = field(default_factory=list)  # from where, and when
     unknown_uses: list[Use] = field(default_factory=list)  # of records that no member has which is there
 
 
@@ -124,15 +123,15 @@ class JointTransaction:
     def _insert(self, member: Member, records: Sequence[Record]) -> list[Record]:
         stored: list[Record] = []
         with self._parts.using(member) as transaction:
-            self._leap(transaction)
+            self._leap(member, transaction)
             stored += transaction.insert(records)
         self._floor = max(self._floor, stored[-1].seq)
         self.written.inserted.setdefault(member, []).extend(stored)
         return member.outer(stored)
 
-    def _leap(self, transaction: Transaction) -> None:
+    def _leap(self, member: Member, transaction: Any) -> None:
         """Seqs rise in the order of writing, whoever writes."""
-        if isinstance(transaction, Leaps):
+        if member.leaps_inside:
             transaction.leap(self._floor)
 
     def _make_place(self, record: Record) -> Member:
@@ -169,14 +168,14 @@ class JointTransaction:
         scope, id = old.record.scope, old.record.id
         with self._parts.using(old.member) as source:
             (whole,) = source.read(scope, [id])
-            story = source.history(scope, id)
+            story = source.history(scope, id) if whole.version > 1 else []
         with self._parts.using(target) as transaction:
             self._floor = max(self._floor, old.record.seq)
-            self._leap(transaction)
+            self._leap(target, transaction)
             (copy,) = transaction.read(scope, [id])
             transaction.remove([copy or copy_life(transaction, whole, story)], [old.event])
             note_arrival(transaction, old.record, old.event.at)
-        self.written.moved = True
+        self.written.moved.append((old.member, old.record, old.event.at))
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         """A record that is forgotten goes with all of its copies."""
@@ -211,7 +210,7 @@ class JointTransaction:
 
     def _remove(self, member: Member, records: Sequence[Record], events: Sequence[Event]) -> None:
         with self._parts.using(member) as transaction:
-            self._leap(transaction)
+            self._leap(member, transaction)
             transaction.remove(records, events)
         self.written.removed.add(member)
 

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeVar
 from ...core.errors import Misconfigured, Unavailable
 from ...core.record import Record, Tier
 from .. import Head, Store
-from .gate import Gate
 from .member import LONG, SHORT, LeapingStore, Member, Opening, common_seq
+from .move_gate import Gate
 from .outbox import Aside, Waiting
 
 T = TypeVar("T")

@@ -1,8 +1,8 @@
 """Records on their way from one store to another.
 
-A write that moves a record copies it, and notes in the same transaction that it arrived. Then the old copy is
-deleted, then the note. A record that cannot be moved at once stays where it is, as it shall be: everybody
-sees by its tier that it is out of place. Whatever breaks off, whoever looks next finishes.
+A write that moves a record copies it, and notes in the same transaction that it arrived. Then the old copy
+is deleted, and later the note. A record that cannot be moved at once stays where it is, as it shall be:
+everybody sees by its tier that it is out of place. Whatever breaks off, whoever looks next finishes.
 """
 
 from __future__ import annotations
@@ -53,6 +53,15 @@ def newest(records: Iterable[Record]) -> dict[Key, Record]:
 
 def note_arrival(transaction: Transaction, old: Record, at: float) -> None:
     transaction.set_values(SETTINGS, {f"{ARRIVED}{old.scope}\n{old.id}": f"{old.seq} {at!r}"})
+
+
+def delete_moved(members: Members, moved: Sequence[tuple[Member, Record, float]]) -> None:
+    """Deletes old copies. The notes stay until the next mending: a seq is never used again."""
+    groups: dict[tuple[Member, float], list[Record]] = {}
+    for member, record, at in moved:
+        groups.setdefault((member, at), []).append(record)
+    for (member, at), records in groups.items():
+        _delete_copies(members, member, records, at)
 
 
 def finish_moves(members: Members) -> None:

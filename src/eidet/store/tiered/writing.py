@@ -16,9 +16,17 @@ from ...core.errors import Conflict, EidetError, Unavailable
 from .. import Head, Store, Transaction, Use, verbs
 from .joint import JointTransaction, Moves, Written
 from .member import Member
+from .member_transactions import (
+    CannotWait,
+    MemberFailed,
+    MustMove,
+    NeedsOutbox,
+    Parts,
+    RanAgain,
+    as_failure_of,
+)
 from .members import Members
-from .moving import finish_moves
-from .parts import CannotWait, MemberFailed, MustMove, NeedsOutbox, Parts, RanAgain, as_failure_of
+from .moving import delete_moved
 
 T = TypeVar("T")
 Job = Callable[[Transaction], T]
@@ -152,7 +160,7 @@ class _Write:
                 self._members.note_seq(member, member.ask(read_head).seq)
         if self.written.moved:
             with suppress(Unavailable):
-                finish_moves(self._members)
+                delete_moved(self._members, self.written.moved)
 
 
 def read_head(store: Store) -> Head:

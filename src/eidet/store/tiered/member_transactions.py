@@ -58,7 +58,8 @@ class Parts:
         if member in self.transactions:
             raise RanAgain(f"the {member.name} store ran its part again")
         self.transactions[member] = transaction
-        member.leaps_inside = isinstance(transaction, Leaps)
+        if not member.leaps_inside:
+            member.leaps_inside = isinstance(transaction, Leaps)
 
     @contextmanager
     def using(self, member: Member) -> Iterator[Any]:

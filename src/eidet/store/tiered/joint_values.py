@@ -15,7 +15,7 @@ from ...core.scope import Scope
 from .. import EPOCH, SETTINGS, STAGED, TOMBSTONES, Table
 from ..model import STAGED_NAME, STAGED_UP_TO, K, V
 from .member import LONG, SHORT, STEP, Member
-from .parts import Parts
+from .member_transactions import Parts
 
 STAGED_SETTINGS: Final = (STAGED_NAME, STAGED_UP_TO)
 
