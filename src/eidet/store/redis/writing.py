@@ -15,7 +15,9 @@ from zlib import crc32
 from ...core.errors import EidetError, Unavailable
 from ...core.record import Record
 from ...net.retry import OutcomeUnknown
-from ..group_commit import Job, Ticket, Turns
+from ..group_commit import GroupCommit as Turns
+from ..group_commit import Job
+from ..group_commit import QueuedJob as Ticket
 from .address import Address
 from .client import Wire
 from .connection import script
