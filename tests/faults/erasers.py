@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from tests.faults.children import opened, tell
 
 from eidet import Where
-from eidet.store.sql.driver import Cursor
+from eidet.store.sql.ports import Cursor
 from eidet.store.sql.sqlite import SqliteDriver
 
 SESSIONS = 4

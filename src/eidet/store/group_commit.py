@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from ..core.errors import Unavailable
-from .sql.driver import Cursor
+from .sql.ports import Cursor
 
 T = TypeVar("T")
 Job = Callable[[Cursor], T]
 
 
-class Ticket(Generic[T]):
+class QueuedJob(Generic[T]):
     """A job in the queue and what came of it."""
 
     __slots__ = ("_called", "began", "done", "error", "job", "result")
@@ -45,17 +45,17 @@ class Ticket(Generic[T]):
         return self.result  # type: ignore[return-value]
 
 
-class Turns:
-    """`commit` runs the jobs of some tickets in one transaction and fills in their results.
+class GroupCommit:
+    """`commit` runs queued jobs in one transaction and fills in their results.
 
-    An error of one job belongs in its ticket; an error that `commit` raises belongs to all of them. Whoever
-    has written hands the turn to the one that waits longest: if all ran for it, whoever runs already would
-    be first, and would find nobody else waiting. Where a commit finds the server away, those who have waited
-    longer than their patience are told so, too, and need not find it out one after the other.
+    An error of one job belongs in its `QueuedJob`; an error that `commit` raises belongs to all of them.
+    Whoever has written hands the turn to the one that waits longest: if all ran for it, whoever runs
+    already would be first, and would find nobody else waiting. Where a commit finds the server away, those
+    who have waited longer than their patience are told so, too, and need not find it out one by one.
     """
 
     def __init__(
-        self, commit: Callable[[list[Ticket[Any]]], None], patience_seconds: float = math.inf
+        self, commit: Callable[[list[QueuedJob[Any]]], None], patience_seconds: float = math.inf
     ) -> None:
         self._commit = commit
         self._patience = patience_seconds
@@ -65,66 +65,66 @@ class Turns:
         self._pid = os.getpid()
         self.lock = threading.Lock()  # held while somebody writes
         self._gate = threading.Lock()  # held to look at the queue
-        self._waiting: deque[Ticket[Any]] = deque()
-        self._leader: Ticket[Any] | None = None
+        self._waiting: deque[QueuedJob[Any]] = deque()
+        self._leader: QueuedJob[Any] | None = None
 
     def run(self, job: Job[T]) -> T:
         if self._pid != os.getpid():
             self._begin()  # whoever had the turn stayed behind in the process that this one was forked from
-        ticket = Ticket(job)
+        queued = QueuedJob(job)
         try:
-            if not self._leads(ticket):
-                ticket.wait()
-            if not ticket.done:
+            if not self._leads(queued):
+                queued.wait()
+            if not queued.done:
                 with self.lock:
                     self._work_off()
         finally:
-            self._leave(ticket)
-        return ticket.answer()
+            self._leave(queued)
+        return queued.answer()
 
-    def _leads(self, ticket: Ticket[Any]) -> bool:
+    def _leads(self, queued: QueuedJob[Any]) -> bool:
         with self._gate:
-            self._waiting.append(ticket)
-            self._leader = self._leader or ticket
-            return self._leader is ticket
+            self._waiting.append(queued)
+            self._leader = self._leader or queued
+            return self._leader is queued
 
-    def _leave(self, ticket: Ticket[Any]) -> None:
+    def _leave(self, queued: QueuedJob[Any]) -> None:
         """Hands the turn on; whoever was interrupted while it waited takes its job along."""
         with self._gate:
-            if not ticket.done and ticket in self._waiting:
-                self._waiting.remove(ticket)
-            if self._leader is ticket:
+            if not queued.done and queued in self._waiting:
+                self._waiting.remove(queued)
+            if self._leader is queued:
                 self._leader = self._waiting[0] if self._waiting else None
                 if self._leader is not None:
                     self._leader.call()
 
     def _work_off(self) -> None:
-        tickets: list[Ticket[Any]] = []
+        waiting: list[QueuedJob[Any]] = []
         try:
             with self._gate:
-                tickets += self._waiting
+                waiting += self._waiting
                 self._waiting.clear()
-            self._commit(tickets)
+            self._commit(waiting)
         except BaseException as error:
-            for ticket in tickets:
-                ticket.error = ticket.error or _for_all(error)
+            for queued in waiting:
+                queued.error = queued.error or _for_all(error)
             if isinstance(error, Unavailable):
-                tickets += self._given_up(error)
+                waiting += self._given_up(error)
             raise
         finally:
-            for ticket in tickets:
-                ticket.done = True
-                ticket.call()
+            for queued in waiting:
+                queued.done = True
+                queued.call()
 
-    def _given_up(self, error: Unavailable) -> list[Ticket[Any]]:
+    def _given_up(self, error: Unavailable) -> list[QueuedJob[Any]]:
         """Nothing was done yet for those who wait: theirs is not unsure."""
         told = Unavailable(str(error), retry_after=error.retry_after)
         since = time.monotonic() - self._patience
         with self._gate:
-            late = [ticket for ticket in self._waiting if ticket.began <= since]
-            for ticket in late:
-                ticket.error = told
-                self._waiting.remove(ticket)
+            late = [queued for queued in self._waiting if queued.began <= since]
+            for queued in late:
+                queued.error = told
+                self._waiting.remove(queued)
         return late
 
 

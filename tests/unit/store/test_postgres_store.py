@@ -23,7 +23,7 @@ from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import RetryPolicy
 from eidet.store import Claim, Erasure, Stone, Watch, verbs
-from eidet.store.group_commit import Ticket
+from eidet.store.group_commit import QueuedJob
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres import PostgresStore
 from eidet.store.sql.postgres.address import address_of, replica_of, shown
@@ -211,22 +211,24 @@ def test_thousands_are_forgotten_at_once(store: PostgresStore) -> None:
 # A commit that was not answered.
 
 
-def quick_of(store: PostgresStore, record: Record, monkeypatch: pytest.MonkeyPatch) -> Ticket[list[Record]]:
+def quick_of(
+    store: PostgresStore, record: Record, monkeypatch: pytest.MonkeyPatch
+) -> QueuedJob[list[Record]]:
     """What a call would send, without sending it."""
     jobs: list[Quick] = []
     with monkeypatch.context() as patched:
         patched.setattr(store._driver, "write", jobs.append)
         verbs.put(store, [record], now=NOW)
-    return Ticket(jobs[0])
+    return QueuedJob(jobs[0])
 
 
-def settled(store: PostgresStore, ticket: Ticket[list[Record]]) -> list[Record]:
+def settled(store: PostgresStore, queued: QueuedJob[list[Record]]) -> list[Record]:
     attempt = Attempt(store._driver.ahead)
     attempt._guessed = True
     with store._driver._connection(5.0) as connection:
-        assert attempt.run(connection, [ticket], lambda sql: None)
+        assert attempt.run(connection, [queued], lambda sql: None)
     assert not attempt.in_doubt
-    return ticket.answer()
+    return queued.answer()
 
 
 @pytest.mark.parametrize("then", ["nothing", "revised", "dropped", "dropped and made again"])
@@ -234,7 +236,7 @@ def test_a_write_that_landed_unheard_is_not_made_again(
     then: str, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever others did with it meanwhile."""
-    ticket = quick_of(store, fact("one"), monkeypatch)
+    queued = quick_of(store, fact("one"), monkeypatch)
     (first,) = verbs.put(store, [fact("one")], now=NOW)
     if then == "revised":
         verbs.put(store, [fact("one", "else")], now=NOW)
@@ -243,18 +245,18 @@ def test_a_write_that_landed_unheard_is_not_made_again(
     if then.endswith("again"):
         verbs.put(store, [fact("one", "else", created=NOW + 1)], now=NOW)
     before = (store.head(), store.find(Where()))
-    assert settled(store, ticket) == [first]
+    assert settled(store, queued) == [first]
     assert (store.head(), store.find(Where())) == before
 
 
 def test_a_write_that_did_not_land_is_made(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
     verbs.put(store, [fact("one")], now=NOW)
     verbs.delete_where(store, Where(), now=NOW)
-    ticket = quick_of(store, fact("one"), monkeypatch)
+    queued = quick_of(store, fact("one"), monkeypatch)
     store.head()
     assert [r.seq for r in settled(store, quick_of(store, fact("one"), monkeypatch))] == [3]
     assert verbs.count(store, Where()) == 1
-    assert ticket.result is None
+    assert queued.result is None
 
 
 # Many writers.
@@ -299,9 +301,9 @@ def test_a_writer_that_fails_does_not_take_others_along(store: PostgresStore) ->
 def test_a_record_that_a_column_cannot_hold_does_not_spoil_the_group(store: PostgresStore) -> None:
     bad = fact("bad", step=2**70)
     calls = [[fact("0")], [bad], [fact("1")], [fact("2"), fact("3"), fact("4"), bad], [fact("5"), fact("6")]]
-    with ThreadPoolExecutor(5) as pool, store._driver._turns.lock:
+    with ThreadPoolExecutor(5) as pool, store._driver._group.lock:
         futures = [pool.submit(verbs.put, store, records, now=NOW) for records in calls]
-        while len(store._driver._turns._waiting) < len(calls):
+        while len(store._driver._group._waiting) < len(calls):
             time.sleep(0.001)
     errors = [future.exception() for future in futures]
     assert [error is None for error in errors] == [True, False, True, False, True]

@@ -17,7 +17,7 @@ import pytest
 from eidet import Conflict, Memory, Misconfigured, Unavailable, Where
 from eidet.core.record import Record
 from eidet.store import verbs
-from eidet.store.sql.driver import Cursor
+from eidet.store.sql.ports import Cursor
 from eidet.store.sql.sqlite import SqliteDriver, SqliteStore
 
 NOW = 1_700_000_000.0
@@ -57,8 +57,8 @@ class Group:
 
     def __init__(self, driver: SqliteDriver) -> None:
         self._driver = driver
-        self._turn = driver._writer._turns.lock
-        self._waiting = driver._writer._turns._waiting
+        self._turn = driver._writer._group.lock
+        self._waiting = driver._writer._group._waiting
 
     def run(self, *jobs: Callable[[Cursor], str]) -> list[Any]:
         """What each job answered, or the error its thread got."""
@@ -140,7 +140,7 @@ def test_records_a_column_cannot_hold_do_not_spoil_the_group(
 ) -> None:
     bad = Record(id="bad", scope="a", text="x", step=2**70)
     good = [Record(id=f"{n}", scope="a", text=f"{n}") for n in range(2)]
-    with ThreadPoolExecutor(3) as pool, driver._writer._turns.lock:
+    with ThreadPoolExecutor(3) as pool, driver._writer._group.lock:
         futures = [pool.submit(verbs.put, store, [record], now=NOW) for record in (good[0], bad, good[1])]
         Group(driver)._wait_for(3)
     errors = [future.exception() for future in futures]
@@ -149,7 +149,7 @@ def test_records_a_column_cannot_hold_do_not_spoil_the_group(
 
 
 def test_staging_by_two_threads_loses_nothing(store: SqliteStore, driver: SqliteDriver) -> None:
-    with ThreadPoolExecutor(2) as pool, driver._writer._turns.lock:
+    with ThreadPoolExecutor(2) as pool, driver._writer._group.lock:
         futures = [pool.submit(verbs.stage_vectors, store, "new", [(seq, b"v")]) for seq in (1, 2)]
         Group(driver)._wait_for(2)
     assert [future.result() for future in futures] == [None, None]

@@ -14,7 +14,9 @@ from zlib import crc32
 
 from ...core.errors import EidetError, Unavailable
 from ...net.retry import OutcomeUnknown
-from ..group_commit import Job, Ticket, Turns
+from ..group_commit import GroupCommit as Turns
+from ..group_commit import Job
+from ..group_commit import QueuedJob as Ticket
 from .address import Address
 from .client import RedisClient
 from .commit_plan import CommitPlan

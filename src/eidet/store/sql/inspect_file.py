@@ -11,7 +11,8 @@ from glob import escape
 from pathlib import Path
 
 from .migrate import revision_of
-from .sqlite import APPLICATION_ID, MAGIC, translated
+from .sqlite import APPLICATION_ID, MAGIC
+from .sqlite_errors import translated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

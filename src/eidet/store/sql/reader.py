@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, cast
 
-from sqlalchemy import ColumnElement, func, literal_column, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.sql.elements import ClauseElement
 
 from ...core.event import Event
@@ -18,18 +18,18 @@ from .. import Changes, Entry, Head
 from ..model import SETTINGS, K, Table, V
 from ..pushdown import Sieve, sieve
 from ..rules import check_order
-from .driver import Ask, Row
 from .filters import JsonSql, compile_where, in_scope
+from .ports import Ask, Row
 from .rows import BARE_COLUMNS, bare_record_of, record_of, story_of
 from .schema import records
 from .statements import Statements
-from .values import VALUE_TABLES, ValueTable, scope_range
+from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
 PAGE: Final = 2_000  # records read at once
 SHORT_SPAN: Final = 500  # writes that are looked through one by one rather than by an index
 FEW: Final = 1_000  # seqs that are named in a query
 _AT_ONCE: Final = 500  # values that are bound to one statement
-_BARE: Final[list[ColumnElement[Any]]] = [literal_column(name) for name in BARE_COLUMNS]
+_BARE: Final = [records.c[name] for name in BARE_COLUMNS]
 
 
 class SqlReader:
@@ -56,8 +56,7 @@ class SqlReader:
         return compile_where(where, self._json)
 
     def head(self) -> Head:
-        ((last, removed, epoch, leapt),) = self.rows("head")
-        return Head(int(epoch or 0), max(last or 0, removed or 0, int(leapt or 0)))
+        return read_head(self.rows("head")[0])
 
     def read(
         self, scope: str, keys: Sequence[str] | Sequence[int], *, bare: bool = False
@@ -93,7 +92,7 @@ class SqlReader:
         sifted = self.sift(where)
         bare = bare and sifted.exact
         build = bare_record_of if bare else record_of
-        query = select(*_BARE).select_from(records) if bare else select(records)
+        query = select(*_BARE) if bare else select(records)
         query = query.where(self.compile(sifted.coarse)).order_by(records.c.seq).limit(PAGE)
         while rows := self.select(query.where(records.c.seq > after)):
             found = map(build, rows)
@@ -204,6 +203,11 @@ class SqlReader:
             some = keys[start : start + most]
             values = [part for key in some for part in table.key_row(key)]
             yield from self.ask(self._sql.values_among(name, len(some)), values)
+
+
+def read_head(row: Row) -> Head:
+    last, removed, epoch, leapt = row
+    return Head(int(epoch or 0), max(last or 0, removed or 0, int(leapt or 0)))
 
 
 def _values_by_key(table: ValueTable, rows: Iterable[Row]) -> dict[Any, Any]:

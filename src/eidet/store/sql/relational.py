@@ -17,7 +17,7 @@ from .. import Changes, Head, Scrubbed, Transaction
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TOMBSTONES, K, NewRecord, Table, V
 from ..rules import check_order
 from .counting import survey_queries
-from .driver import Ask, Cursor, Driver, ask_on
+from .ports import Ask, Cursor, Driver, ask_on
 from .reader import SqlReader
 from .statements import Statements
 from .transaction import SqlTransaction
@@ -94,23 +94,15 @@ class RelationalStore:
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
         def try_first(cursor: Cursor) -> list[Record]:
             transaction = self._transaction_of(cursor)
-            if not self._is_hindered(transaction, new):
-                stored = transaction.insert_new(new.record, unique=new.unique, now=new.now)
-                if stored is not None:
-                    return [stored]
-            return job(transaction)
+            if new.watch is not None:
+                if not self._has_tombstones:
+                    self._has_tombstones = bool(transaction.values(TOMBSTONES, limit=1))
+                if self._has_tombstones and transaction.values(TOMBSTONES, new.marks()):
+                    return job(transaction)
+            stored = transaction.insert_new(new)
+            return job(transaction) if stored is None else [stored]
 
         return self._driver.write(try_first)
-
-    def _is_hindered(self, transaction: SqlTransaction, new: NewRecord) -> bool:
-        """Whether the epoch is another one, or a tombstone could forbid the record."""
-        if new.epoch is not None and new.epoch != transaction.head().epoch:
-            return True
-        if new.watch is None:
-            return False
-        if not self._has_tombstones:
-            self._has_tombstones = bool(transaction.values(TOMBSTONES, limit=1))
-        return self._has_tombstones and bool(transaction.values(TOMBSTONES, new.marks()))
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         return self._snapshot(lambda reader: reader.same(scope, digests, every_kind=every_kind))

@@ -14,11 +14,10 @@ from ...core.validate import dump_json
 from .schema import records
 
 COLUMNS: Final = tuple(column.name for column in records.columns)
-_ABSENT: Final = {"text": "''"} | dict.fromkeys(
-    ("data", "meta", "terms", "vector", "original", "sealed"), "NULL"
+BARE_COLUMNS: Final = (
+    *("seq", "id", "scope", "kind", "tier", "agent"),
+    *("created", "uses", "last_used", "level", "version"),
 )
-BARE_COLUMNS: Final = tuple(_ABSENT.get(name, name) for name in COLUMNS)  # a row without what it says
-_TERMS: Final = COLUMNS.index("terms")
 _KINDS: Final = {str(kind): kind for kind in Kind}
 _TIERS: Final = {str(tier): tier for tier in Tier}
 _TRUST: Final = {str(trust): trust for trust in Trust}
@@ -72,13 +71,26 @@ def record_of(row: Sequence[Any]) -> Record:
 
 
 def bare_record_of(row: Sequence[Any]) -> Record:
-    """A record without what it says; of a damaged row, what is needed to delete it."""
-    try:
-        return _record_of((*row[:_TERMS], b"", *row[_TERMS + 1 :]))
-    except (KeyError, ValueError, TypeError):
-        known = dict(zip(COLUMNS, row, strict=True))
-        names = ("seq", "id", "scope", "text", "agent", "created", "uses", "last_used", "version")
-        return Record(**{name: known[name] for name in names})
+    """A record that tells which it is. It never fails: what is damaged can still be deleted."""
+    seq, id, scope, kind, tier, agent, created, uses, last_used, level, version = row
+    kind, tier = _KINDS.get(kind, Kind.FACT), _TIERS.get(tier, Tier.SHORT)
+    begin = (id, scope, "", kind, tier, None, None, agent, None, None, None, 0.5, created, created)
+    middle: tuple[Any, ...] = (
+        uses,
+        last_used,
+        None,
+        None,
+        {},
+        NO_STATE,
+        None,
+        b"",
+        level,
+        None,
+        (),
+        Trust.USER,
+        None,
+    )
+    return Record.of((*begin, *middle, version, seq))
 
 
 def _record_of(row: Sequence[Any]) -> Record:

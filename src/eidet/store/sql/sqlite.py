@@ -16,11 +16,12 @@ from sqlalchemy.dialects import sqlite
 
 from ...core.errors import Corrupt, EidetError, Misconfigured, Refused, Unavailable
 from .. import Scrubbed
-from ..group_commit import Ticket, Turns
+from ..group_commit import GroupCommit, QueuedJob
 from . import sqlite_json
-from .driver import Cursor, Row
 from .migrate import migrate
+from .ports import Cursor, Row
 from .relational import RelationalStore
+from .sqlite_errors import BUSY_SECONDS, meaning, translated
 
 T = TypeVar("T")
 
@@ -29,7 +30,6 @@ MAGIC: Final = b"SQLite format 3\x00"
 PAGE_BYTES: Final = 8192  # rows of ~1.4 KB: 5 to a page, against 2 to a page of 4096
 CHECKPOINT_PAGES: Final = 4000
 CACHE_KIB: Final = 16_384  # of pages, for each reading thread
-BUSY_SECONDS: Final = 60.0
 SMALL_PAGES: Final = 128
 SCRUB_BYTES: Final = 64 << 20  # of free pages that go in one transaction when something is forgotten
 LOG_SECONDS: Final = 0.2  # that emptying the log waits for readers; it is only a courtesy
@@ -341,36 +341,36 @@ class _Writer:
         self.pid = connection.pid
         self._connection = connection
         self._cursor = connection.raw.cursor()
-        self._turns = Turns(self._commit)
-        self.run = self._turns.run
+        self._group = GroupCommit(self._commit)
+        self.run = self._group.run
 
     def close(self) -> None:
-        with self._turns.lock:
+        with self._group.lock:
             self._connection.close()
 
-    def _commit(self, tickets: list[Ticket[Any]]) -> None:
+    def _commit(self, waiting: list[QueuedJob[Any]]) -> None:
         self._cursor.execute("BEGIN IMMEDIATE")
         try:
-            for ticket in tickets:
-                self._attempt(ticket, alone=len(tickets) == 1)
+            for queued in waiting:
+                self._attempt(queued, alone=len(waiting) == 1)
             self._cursor.execute("COMMIT")
         except BaseException:
             if self._connection.raw.in_transaction:
                 self._cursor.execute("ROLLBACK")
             raise
 
-    def _attempt(self, ticket: Ticket[Any], *, alone: bool) -> None:
+    def _attempt(self, queued: QueuedJob[Any], *, alone: bool) -> None:
         """Runs one job. An error of its own undoes only that job; a failing disk undoes them all."""
         if alone:
-            ticket.result = ticket.job(self._cursor)
+            queued.result = queued.job(self._cursor)
             return
         self._cursor.execute("SAVEPOINT job")
         try:
-            ticket.result = ticket.job(self._cursor)
+            queued.result = queued.job(self._cursor)
         except sqlite3.OperationalError:
             raise
         except Exception as error:  # noqa: BLE001  its caller gets it, from `answer`
-            ticket.error = error
+            queued.error = error
             self._cursor.execute("ROLLBACK TO job")
         self._cursor.execute("RELEASE job")
 
@@ -384,32 +384,3 @@ def _as_of_now(raw: sqlite3.Connection) -> Iterator[Cursor]:
     finally:
         if raw.in_transaction:
             cursor.execute("COMMIT")
-
-
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise meaning(error, path) from error
-
-
-def meaning(error: sqlite3.Error, path: Path) -> EidetError:
-    """What a SQLite error means to a caller, and what to do about it."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR:
-        return Unavailable(
-            f"{path} could not be written ({error}): is the disk full? Nothing of this call was stored; "
-            "free some space and call again"
-        )
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return Unavailable(
-            f"{path} was locked by another writer for {BUSY_SECONDS:.0f} s; call again", retry_after=1.0
-        )
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "decode to UTF-8" in str(error):
-        return Corrupt(f"{path} is damaged ({error}); restore a copy or an export, `eidet doctor` shows more")
-    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
-        return Refused(f"{path} is write-protected ({error})")
-    if code == sqlite3.SQLITE_CANTOPEN:
-        return Misconfigured(f"{path} cannot be opened ({error}); check the folder and its permissions")
-    return Unavailable(f"{path}: {error}")

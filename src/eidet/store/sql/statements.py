@@ -16,21 +16,23 @@ from .. import Entry
 from ..rules import UNIQUE_KINDS
 from .rows import BARE_COLUMNS, COLUMNS
 from .schema import events
-from .values import VALUE_TABLES, ValueTable
+from .value_tables import VALUE_TABLES, ValueTable
 
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
 _ALL: Final = ", ".join(COLUMNS)
 _BARE: Final = ", ".join(BARE_COLUMNS)
 _EVENT: Final = tuple(column.name for column in events.columns)
 _ENTRY: Final = ", ".join(Entry._fields)
+_HEAD: Final = (
+    "(SELECT max(seq) FROM records), (SELECT max(seq) FROM events), "
+    "(SELECT value FROM settings WHERE name = 'epoch'), (SELECT value FROM settings WHERE name = 'leapt')"
+)
 
 _SQL: Final = {
     "insert": f"INSERT INTO records ({_ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)})",
     "insert_free": f"INSERT INTO records ({_ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)}) "
     "ON CONFLICT (scope, id) DO NOTHING",
     "log": f"INSERT INTO events ({', '.join(_EVENT)}) VALUES ({', '.join(':' + c for c in _EVENT)})",
-    "twin": "SELECT 1 FROM records WHERE scope = :scope AND digest = :digest "
-    f"AND kind IN ({KINDS}) AND (expires IS NULL OR expires > :now) LIMIT 1",
     "remove": "DELETE FROM records WHERE seq = :seq",
     "use": "UPDATE records SET uses = uses + :times, last_used = "
     "CASE WHEN last_used > :when THEN last_used ELSE :when END WHERE scope = :scope AND id = :id",
@@ -55,8 +57,9 @@ _SQL: Final = {
     "AND (what = 'moved' OR (:dead AND NOT EXISTS (SELECT 1 FROM records "
     "WHERE records.scope = events.scope AND records.id = events.id))) ORDER BY seq LIMIT :most",
     "prune": "DELETE FROM events WHERE seq = :seq",
-    "head": "SELECT (SELECT max(seq) FROM records), (SELECT max(seq) FROM events), "
-    "(SELECT value FROM settings WHERE name = 'epoch'), (SELECT value FROM settings WHERE name = 'leapt')",
+    "head": f"SELECT {_HEAD}",
+    "head_and_twin": f"SELECT {_HEAD}, :unique AND EXISTS (SELECT 1 FROM records WHERE scope = :scope "
+    f"AND digest = :digest AND kind IN ({KINDS}) AND (expires IS NULL OR expires > :now))",
     "fingerprint": "SELECT id || ' ' || created FROM records WHERE seq = :seq "
     "UNION ALL SELECT id || ' ' || moment FROM events WHERE seq = :seq",
     "lacking": "SELECT count(*) FROM records WHERE vector IS NOT NULL "

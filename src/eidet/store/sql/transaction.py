@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final, cast
 
 from ...core.event import Event
 from ...core.record import Record, record_digest
 from ...core.scope import Scope
 from ...core.validate import Json, dump_json
 from ...core.where import Where
-from ..model import SETTINGS, TOMBSTONES, Derived, Head, K, Table, Use, V
+from ..model import EPOCH, SETTINGS, TOMBSTONES, Derived, Head, K, NewRecord, Table, Use, V
 from ..rules import UNIQUE_KINDS
-from .driver import Cursor, Row
-from .reader import SqlReader
+from .ports import Cursor, Row
+from .reader import SqlReader, read_head
 from .rows import row_of
 from .statements import Statements
-from .values import VALUE_TABLES
+from .value_tables import VALUE_TABLES
 
+_EPOCH_ONLY: Final = (EPOCH,)
 Edits = Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]
 
 
@@ -40,17 +41,24 @@ class SqlTransaction:
         self._run_many(self._sql["insert"].sql, rows)
         return [record.but(seq=seq) for seq, record in enumerate(records, first)]
 
-    def insert_new(self, record: Record, *, unique: bool, now: float) -> Record | None:
-        """Inserts a record unless its id is taken or, with `unique`, a living one says the same."""
-        unique = unique and record.kind in UNIQUE_KINDS
-        if unique and self._reader.rows("twin", scope=record.scope, digest=record_digest(record), now=now):
+    def insert_new(self, new: NewRecord) -> Record | None:
+        """Inserts a record unless the epoch or a living twin forbids it, or its id is taken."""
+        record = new.record
+        unique = new.unique and record.kind in UNIQUE_KINDS
+        digest = record_digest(record) if unique else b""
+        look = self._sql["head_and_twin"]
+        asked = look.bind(unique=unique, scope=record.scope, digest=digest, now=new.now)
+        self._cursor.execute(look.sql, asked)
+        *row, has_twin = self._cursor.fetchone()
+        self._head = read_head(tuple(row))
+        if has_twin or new.epoch not in (None, self._head.epoch):
             return None
-        head = self.head()
-        self._cursor.execute(self._sql["insert_free"].sql, row_of(record, head.seq + 1))
+        seq = self._head.seq + 1
+        self._cursor.execute(self._sql["insert_free"].sql, row_of(record, seq))
         if self._cursor.rowcount == 0:
             return None
         self._take_seqs(1)
-        return record.but(seq=head.seq + 1)
+        return record.but(seq=seq)
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         first = self._take_seqs(len(records))
@@ -94,6 +102,8 @@ class SqlTransaction:
         prefix: str = "",
         limit: int | None = None,
     ) -> dict[K, V]:
+        if keys == _EPOCH_ONLY and table.name == SETTINGS.name:
+            return cast("dict[K, V]", {EPOCH: str(self.head().epoch)})  # read along with the last seq
         found = self._reader.values(table, keys, within=within, prefix=prefix, limit=limit)
         if found and table.name == TOMBSTONES.name:
             self.saw_tombstones = True
@@ -103,6 +113,8 @@ class SqlTransaction:
         kept, sql = VALUE_TABLES[table.name], self._sql.write_values(table.name)
         if clear:
             self._cursor.execute(sql.clear, ())
+        if table.name == SETTINGS.name and EPOCH in values:
+            self._head = Head(int(cast("dict[str, str]", values)[EPOCH]), self.head().seq)
         put, removed = [], []
         for key, value in values.items():
             if value is None:
@@ -132,7 +144,7 @@ class SqlTransaction:
         self._head = Head(epoch, max(last, seq))
 
     def head(self) -> Head:
-        """How far the store has come with this transaction; the epoch is the one it began in."""
+        """How far the store has come with this transaction."""
         if self._head is None:
             self._head = self._reader.head()
         return self._head

@@ -18,7 +18,8 @@ from ...core.record import Record
 from ...core.validate import dump_json
 from ...store.sql.raw_file import RawConnection, open_alone
 from ...store.sql.rows import COLUMNS, record_of, row_of
-from ...store.sql.sqlite import SqliteStore, translated
+from ...store.sql.sqlite import SqliteStore
+from ...store.sql.sqlite_errors import translated
 from . import KeyService
 from .boxes import ScopeKeys
 from .codec import seal_note, seal_record

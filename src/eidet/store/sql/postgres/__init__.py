@@ -1,6 +1,6 @@
 """PostgreSQL: one writer at a time with group commit; what a lost line leaves in doubt is looked up.
 
-address.py      what a URL says                reader.py, transaction.py   many records in one round trip
+address.py      what a URL says                bulk.py, array_reads.py    many records in one round trip
 driver.py       the connections                write.py, quick.py          a commit that is made once
 replicas.py     reading elsewhere              searchable.py               what an index may ask here
 """
@@ -21,16 +21,16 @@ from ....net.retry import RetryPolicy
 from ... import Changes, Head, Transaction
 from ...model import SETTINGS, STAGED, TOMBSTONES, K, NewRecord, Table, V
 from ...rules import UNIQUE_KINDS
-from ..driver import Ask, Cursor, ask_on
+from ..ports import Ask, Cursor, ask_on
 from ..relational import RelationalStore
 from ..rows import row_of
 from .address import address_of
+from .array_reads import PostgresReader
+from .bulk import PostgresTransaction, insert_if_free
 from .driver import PostgresDriver
 from .lookups import add_box, add_documents
-from .reader import PostgresReader
 from .searchable import SqlCondition
 from .text import stored
-from .transaction import PostgresTransaction, insert_if_free
 from .write import Quick
 
 T = TypeVar("T")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from ....core.errors import Corrupt, EidetError, Misconfigured, Unavailable
 from ....net.retry import OutcomeUnknown, Retrier, RetryPolicy
 from ... import Head, Scrubbed
-from ...group_commit import Ticket, Turns
+from ...group_commit import GroupCommit, QueuedJob
 from ...watchdog import Watch
-from ..driver import Cursor, Row
+from ..ports import Cursor, Row
 from .address import Address, connect, reign_of, replica_of, shown
 from .errors import translated
 from .json_sql import PostgresJson
@@ -64,7 +64,7 @@ class PostgresDriver:
         self._reign: tuple[Any, ...] | None = None
         self._pool = Pool(self._connect, address.connections)
         self._watch = Watch()
-        self._turns = Turns(self._commit, self.retrier.policy.deadline_seconds)
+        self._group = GroupCommit(self._commit, self.retrier.policy.deadline_seconds)
         self._here = _Here()
         self.replicas = Replicas([self._replica(place) for place in address.replicas])
         try:
@@ -163,25 +163,25 @@ class PostgresDriver:
 
     def write(self, job: Callable[[Cursor], T]) -> T:
         self._check_open()
-        return self._turns.run(job)
+        return self._group.run(job)
 
-    def _commit(self, tickets: list[Ticket[Any]]) -> None:
+    def _commit(self, waiting: list[QueuedJob[Any]]) -> None:
         """All in one transaction; if the server finds fault with it, each in one of its own."""
         try:
-            self._commit_once(tickets)
+            self._commit_once(waiting)
         except (Corrupt, Misconfigured):
-            if len(tickets) == 1:
+            if len(waiting) == 1:
                 raise
-            for ticket in tickets:
-                self._commit_alone(ticket)
+            for queued in waiting:
+                self._commit_alone(queued)
 
-    def _commit_alone(self, ticket: Ticket[Any]) -> None:
+    def _commit_alone(self, queued: QueuedJob[Any]) -> None:
         try:
-            self._commit_once([ticket])
+            self._commit_once([queued])
         except (Corrupt, Misconfigured) as error:
-            ticket.error = error
+            queued.error = error
 
-    def _commit_once(self, tickets: list[Ticket[Any]]) -> None:
+    def _commit_once(self, waiting: list[QueuedJob[Any]]) -> None:
         """Where the line is lost at the commit, the server tells what came of it."""
         attempt = Attempt(self.ahead, place=bool(self.address.replicas))
 
@@ -189,7 +189,7 @@ class PostgresDriver:
             with self._connection(left) as connection:
                 if attempt.landed(connection):
                     return
-                while not attempt.run(connection, tickets, partial(self._more, connection, left)):
+                while not attempt.run(connection, waiting, partial(self._more, connection, left)):
                     pass
 
         try:
@@ -245,7 +245,7 @@ class PostgresDriver:
     def close(self) -> None:
         if not self._closed:
             self._closed = True
-            with self._turns.lock:
+            with self._group.lock:
                 self._pool.close()
             self.replicas.close()
             self._watch.stop()

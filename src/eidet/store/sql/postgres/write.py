@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ....core.errors import Unavailable
-from ...group_commit import Ticket
-from ..driver import Cursor
+from ...group_commit import QueuedJob
+from ..ports import Cursor
 from .quick import ask_together
 from .text import Row, loaded, rows_of, stored
 
@@ -63,7 +63,7 @@ class Quick:
 
 
 class Attempt:
-    """Runs the jobs of some tickets: the quick ones together in one round trip, all others in a transaction.
+    """Runs queued jobs: the quick ones together in one round trip, all others in a transaction.
 
     `ahead` are statements that every write asks first; they are answered along with the lock. With `place`,
     it is asked how far the server's log has come afterwards.
@@ -97,13 +97,13 @@ class Attempt:
             self._xid = None
         return status == "committed"
 
-    def run(self, connection: Connection[Any], tickets: Sequence[Ticket[Any]], progress: Progress) -> bool:
+    def run(self, connection: Connection[Any], waiting: Sequence[QueuedJob[Any]], progress: Progress) -> bool:
         """Runs the jobs that have not failed; False if one did now, and all others must run again."""
-        quick = [(t, t.job) for t in tickets if isinstance(t.job, Quick) and t.error is None]
+        quick = [(t, t.job) for t in waiting if isinstance(t.job, Quick) and t.error is None]
         if self._guessed:
             self._settle(connection, quick)
         self._be_quick(connection, [(t, job) for t, job in quick if t.result is None])
-        rest = [t for t in tickets if t.error is None and not _is_written(t)]
+        rest = [t for t in waiting if t.error is None and not _is_written(t)]
         try:
             if rest:
                 self._be_thorough(connection, rest, progress)
@@ -118,7 +118,7 @@ class Attempt:
             raise
         return True
 
-    def _be_quick(self, connection: Connection[Any], quick: Sequence[tuple[Ticket[Any], Quick]]) -> None:
+    def _be_quick(self, connection: Connection[Any], quick: Sequence[tuple[QueuedJob[Any], Quick]]) -> None:
         """The turn, the inserts and the commit in one round trip."""
         if not quick:
             return
@@ -128,27 +128,27 @@ class Attempt:
             self._guessed = False
         finally:
             self._guessed = self._guessed and connection.closed  # a server that refuses has done nothing
-        for (ticket, job), rows in zip(quick, answers, strict=True):
-            ticket.result = job.answer(rows[0][0]) if rows else None
+        for (queued, job), rows in zip(quick, answers, strict=True):
+            queued.result = job.answer(rows[0][0]) if rows else None
 
-    def _settle(self, connection: Connection[Any], quick: Sequence[tuple[Ticket[Any], Quick]]) -> None:
+    def _settle(self, connection: Connection[Any], quick: Sequence[tuple[QueuedJob[Any], Quick]]) -> None:
         """Looks which of them were written; with the turn taken, what was under way has ended."""
         try:
             connection.execute(f"BEGIN; {_TURN}")
-            for ticket, job in quick:
+            for queued, job in quick:
                 found = connection.execute(_LIVED, stored([*job.life, *job.life, job.floor])).fetchall()
-                ticket.result = None if found[0][0] is None else job.answer(found[0][0])
+                queued.result = None if found[0][0] is None else job.answer(found[0][0])
         finally:
             end(connection, "ROLLBACK")
         self._guessed = False
 
     def _be_thorough(
-        self, connection: Connection[Any], tickets: Sequence[Ticket[Any]], progress: Progress
+        self, connection: Connection[Any], waiting: Sequence[QueuedJob[Any]], progress: Progress
     ) -> None:
         xid, known = self._begin(connection)
         cursor = PostgresCursor(connection.cursor(), known, progress)
-        for ticket in tickets:
-            self._do(ticket, cursor)
+        for queued in waiting:
+            self._do(queued, cursor)
         self._xid = xid
         self._commit(connection)
         self._xid = None
@@ -173,25 +173,25 @@ class Attempt:
         ((self.place,),) = cursor.fetchall()
 
     @staticmethod
-    def _do(ticket: Ticket[Any], cursor: Cursor) -> None:
+    def _do(queued: QueuedJob[Any], cursor: Cursor) -> None:
         """An error of the server or the line is that of all; any other belongs to the job."""
         import psycopg
 
         try:
-            ticket.result = ticket.job(cursor)
+            queued.result = queued.job(cursor)
         except psycopg.Error:
             raise
         except Exception as error:
-            ticket.error = error
+            queued.error = error
             raise _Failed from error
 
 
-def _is_written(ticket: Ticket[Any]) -> bool:
-    return isinstance(ticket.job, Quick) and ticket.result is not None
+def _is_written(queued: QueuedJob[Any]) -> bool:
+    return isinstance(queued.job, Quick) and queued.result is not None
 
 
 class _Failed(Exception):
-    """A job failed by its own fault: its ticket says how."""
+    """A job failed by its own fault: its `QueuedJob` says how."""
 
 
 class PostgresCursor:

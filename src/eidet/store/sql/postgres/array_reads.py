@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from ....core.where import Where
 from ...pushdown import untold
-from ..driver import Ask, Row
+from ..ports import Ask, Row
 from ..reader import SqlReader
 from ..statements import Statements
-from ..values import VALUE_TABLES, ValueTable
+from ..value_tables import VALUE_TABLES, ValueTable
 from .json_sql import PostgresJson
 from .match import matching
 

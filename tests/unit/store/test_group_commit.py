@@ -13,7 +13,7 @@ import pytest
 
 from eidet.core.errors import Unavailable
 from eidet.net.retry import OutcomeUnknown
-from eidet.store.group_commit import Ticket, Turns
+from eidet.store.group_commit import GroupCommit, QueuedJob
 
 
 class Book:
@@ -23,11 +23,11 @@ class Book:
         self.groups: list[int] = []
         self.go = threading.Event()
 
-    def commit(self, tickets: list[Ticket[Any]]) -> None:
-        self.groups.append(len(tickets))
+    def commit(self, waiting: list[QueuedJob[Any]]) -> None:
+        self.groups.append(len(waiting))
         self.go.wait(20)
-        for ticket in tickets:
-            ticket.result = ticket.job(None)  # type: ignore[arg-type]
+        for queued in waiting:
+            queued.result = queued.job(None)  # type: ignore[arg-type]
 
 
 def saying(word: str) -> Callable[[Any], str]:
@@ -43,45 +43,45 @@ def until(true: Callable[[], bool]) -> None:
 
 def test_those_who_wait_are_served_together() -> None:
     book = Book()
-    turns = Turns(book.commit)
+    group = GroupCommit(book.commit)
     with ThreadPoolExecutor(11) as pool:
-        first = pool.submit(turns.run, saying("first"))
+        first = pool.submit(group.run, saying("first"))
         until(lambda: book.groups == [1])
-        others = [pool.submit(turns.run, saying(f"{n}")) for n in range(10)]
-        until(lambda: len(turns._waiting) == 10)
+        others = [pool.submit(group.run, saying(f"{n}")) for n in range(10)]
+        until(lambda: len(group._waiting) == 10)
         book.go.set()
         assert [first.result(20), *(one.result(20) for one in others)] == ["first", *map(str, range(10))]
     assert book.groups == [1, 10]
 
 
 def test_an_error_of_the_commit_is_everybodys_and_the_next_ones_go_on() -> None:
-    def fail(tickets: list[Ticket[Any]]) -> None:
-        if any(ticket.job(None) == "bad" for ticket in tickets):  # type: ignore[arg-type]
+    def fail(waiting: list[QueuedJob[Any]]) -> None:
+        if any(queued.job(None) == "bad" for queued in waiting):  # type: ignore[arg-type]
             raise ValueError("no")
-        for ticket in tickets:
-            ticket.result = "good"
+        for queued in waiting:
+            queued.result = "good"
 
-    turns = Turns(fail)
+    group = GroupCommit(fail)
     with pytest.raises(ValueError, match="no"):
-        turns.run(saying("bad"))
-    assert turns.run(saying("fine")) == "good"
+        group.run(saying("bad"))
+    assert group.run(saying("fine")) == "good"
 
 
 def test_whoever_is_interrupted_while_it_waits_takes_its_job_along() -> None:
     book = Book()
-    turns = Turns(book.commit)
+    group = GroupCommit(book.commit)
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(turns.run, saying("first"))
+        first = pool.submit(group.run, saying("first"))
         until(lambda: book.groups == [1])
         main = threading.main_thread().ident or 0
         interrupting = threading.Timer(0.1, signal.pthread_kill, [main, signal.SIGINT])
         interrupting.start()
         with pytest.raises(KeyboardInterrupt):
-            turns.run(saying("never"))
+            group.run(saying("never"))
         interrupting.join()
-        assert not turns._waiting
-        later = pool.submit(turns.run, saying("later"))
-        until(lambda: len(turns._waiting) == 1)
+        assert not group._waiting
+        later = pool.submit(group.run, saying("later"))
+        until(lambda: len(group._waiting) == 1)
         book.go.set()
         assert [first.result(20), later.result(20)] == ["first", "later"]
     assert book.groups == [1, 1]
@@ -93,16 +93,16 @@ def test_where_the_server_is_away_those_who_waited_long_enough_are_told_at_once(
 ) -> None:
     book = Book()
 
-    def fail(tickets: list[Ticket[Any]]) -> None:
-        book.commit(tickets)
+    def fail(waiting: list[QueuedJob[Any]]) -> None:
+        book.commit(waiting)
         raise OutcomeUnknown("the server is away", retry_after=1.0)
 
-    turns = Turns(fail, patience)
+    group = GroupCommit(fail, patience)
     with ThreadPoolExecutor(4) as pool:
-        first = pool.submit(turns.run, saying("first"))
+        first = pool.submit(group.run, saying("first"))
         until(lambda: book.groups == [1])
-        others = [pool.submit(turns.run, saying(f"{n}")) for n in range(3)]
-        until(lambda: len(turns._waiting) == 3)
+        others = [pool.submit(group.run, saying(f"{n}")) for n in range(3)]
+        until(lambda: len(group._waiting) == 3)
         book.go.set()
         assert isinstance(first.exception(20), OutcomeUnknown)
         errors = [one.exception(20) for one in others]
@@ -111,7 +111,7 @@ def test_where_the_server_is_away_those_who_waited_long_enough_are_told_at_once(
     assert [isinstance(error, OutcomeUnknown) for error in errors] == [
         tried == 2
     ] * 3  # nothing was sent for them
-    assert not turns._waiting
+    assert not group._waiting
     book.go.set()
     with pytest.raises(OutcomeUnknown):
-        turns.run(saying("later"))
+        group.run(saying("later"))
