@@ -58,7 +58,6 @@ LONG_FILES: Final[dict[str, int]] = {  # files that are longer still; they may o
     "core/where.py": 447,
     "index/embedded/__init__.py": 414,
     "store/sql/sqlite.py": 414,
-    "store/redis/__init__.py": 409,
 }
 
 MOST_METHODS: Final = 25
@@ -71,13 +70,11 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
     "store/tiered/__init__.py:TieredStore": 52,
     "aio.py:AsyncMemory": 51,
     "store/ram.py:RamStore": 49,
-    "store/redis/__init__.py:RedisStore": 45,
     "trust/seal/store.py:SealedStore": 45,
     "trust/audit/store.py:AuditedStore": 44,
     "store/__init__.py:Store": 39,
     "index/embedded/shard.py:Shard": 35,
     "compat/api/api.py:AgentMemoryAPI": 31,
-    "store/redis/transaction.py:Desk": 32,
     "index/vectordb/index.py:VectorIndex": 31,
     "views/conversation.py:Conversation": 31,
     "compat/api/retrieval.py:Retrieval": 30,

@@ -78,8 +78,13 @@ class CommitPlan:
         scope.latest = max(scope.latest, moment)
         return added
 
-    def remove(self, record: Record, digest: bytes) -> None:
+    def remove(self, record: Record, digest: bytes | None) -> None:
+        """Removes a record, whose digest is told where the record does not say all."""
         self.seqs += 1
+        if record.kind not in UNIQUE_KINDS:
+            digest = b""
+        elif digest is None:
+            digest = record_digest(record)
         seq = record.seq if record.seq < PROVISIONAL else -self._places[record.seq]
         self._say(record.scope, "-", seq, record.id, digest)
         self._scope(record.scope).changed = True
