@@ -14,6 +14,7 @@ from .keys import Keys
 from .tables import Place
 
 LONGEST: Final = 2000  # arguments of one command: Lua passes some thousands at most
+SWEPT: Final = 10  # seqs that clearing away may take in a scope
 PROVISIONAL: Final = 1 << 62  # seqs from here on stand for those that the commit will give
 
 
@@ -77,8 +78,13 @@ class CommitPlan:
         scope.latest = max(scope.latest, moment)
         return added
 
-    def remove(self, record: Record, digest: bytes) -> None:
+    def remove(self, record: Record, digest: bytes | None) -> None:
+        """Removes a record, whose digest is told where the record does not say all."""
         self.seqs += 1
+        if record.kind not in UNIQUE_KINDS:
+            digest = b""
+        elif digest is None:
+            digest = record_digest(record)
         seq = record.seq if record.seq < PROVISIONAL else -self._places[record.seq]
         self._say(record.scope, "-", seq, record.id, digest)
         self._scope(record.scope).changed = True
@@ -112,22 +118,38 @@ class CommitPlan:
 
     # How it is told to the script.
 
-    def words(self, only: str | None = None) -> list[Any]:
-        """All words, or those of one scope."""
-        spoken = dict.fromkeys(scope for scope, _ in self._words)
-        scopes = [scope for scope in spoken if only in (None, scope)]
+    def words(self) -> list[Any]:
+        """All words, for one server."""
         told: list[Any] = []
-        for scope in scopes:
-            if self.scopes[scope].registers:
-                told += ["S", self.scopes[scope].base, "N", scope]
+        for scope, plan in self.scopes.items():
+            if plan.registers:
+                told += ["S", plan.base, "N", scope]
         for scope, said in groupby(self._words, key=lambda pair: pair[0]):
-            if only in (None, scope):
-                told += ["S", self.scopes[scope].base]
-                for _, words in said:
-                    told += self._spell(words)
-        for scope in scopes:
-            told += self._ends(self.scopes[scope])
+            told += ["S", self.scopes[scope].base]
+            for _, words in said:
+                told += self._spell(words)
+        for plan in self.scopes.values():
+            told += self._ends(plan)
         return told
+
+    def words_of(self, only: str) -> list[Any]:
+        """Those of one scope, for its node: seqs are told, so that they rise in the order of the jobs."""
+        told: list[Any] = ["S", self.scopes[only].base]
+        seqs = 0
+        for scope, words in self._words:
+            numbered = words[0] in ("+", "-")
+            if scope == only:
+                told += ["Q", seqs] if numbered else []
+                told += self._spell(words)
+            seqs += numbered
+        if self.seqs:
+            told += ["Q", self.seqs + SWEPT * list(self.scopes).index(only)]
+        return [*told, *self._ends(self.scopes[only])]
+
+    @property
+    def seqs_reserved(self) -> int:
+        """In a cluster: those of records, and for each scope some for what is cleared away."""
+        return self.seqs + SWEPT * len(self.scopes)
 
     def words_after(self) -> list[Any]:
         """Those for the store itself."""

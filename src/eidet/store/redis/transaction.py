@@ -130,8 +130,8 @@ class RedisTransaction:
         for record, event in zip(records, events, strict=True):
             key = (record.scope, record.id)
             if key not in self._own:
-                self.plan.guard(self._base(record.scope) + "i", record.id, str(record.seq).encode())
-            self.plan.remove(record, self._listed_digest(record))
+                self.plan.guard(self.known.keys.base(record.scope) + "i", record.id, str(record.seq).encode())
+            self.plan.remove(record, self._digests.get((record.scope, record.seq)))
             self._own[key] = None
             self.histories.set(key, [*(self.histories.get(key) or [creation(record)]), event])
             if event.what != "forgotten":
@@ -175,7 +175,7 @@ class RedisTransaction:
         self.known.ids(scope, ids)
         if not self._guess:
             self.known.fetch()
-        base, guard = self._base(scope), self.plan.guard
+        base, guard = self.known.keys.base(scope), self.plan.guard
         found = []
         for id in ids:
             one = self.known.at(scope, id)
@@ -190,7 +190,7 @@ class RedisTransaction:
         self.known.digests(scope, digests)
         if not self._guess:
             self.known.fetch()
-        base = self._base(scope)
+        base = self.known.keys.base(scope)
         for digest in digests:
             said = self.known.said(scope, digest)
             if said is None:
@@ -248,17 +248,9 @@ class RedisTransaction:
             self._own_digests.setdefault(key, []).append((record.scope, record.id))
         self._fresh.clear()
 
-    def _listed_digest(self, record: Record) -> bytes:
-        if record.kind not in UNIQUE_KINDS:
-            return b""
-        return self._digests.get((record.scope, record.seq)) or record_digest(record)
-
     def _load_histories(self, keys: Sequence[Key]) -> None:
         guessed = self.histories.load(keys, guess=self._guess)
         self._guessed = self._guessed or guessed
-
-    def _base(self, scope: str) -> str:
-        return self.known.keys.base(scope)
 
 
 def _used(record: Record, times: int, when: float) -> Record:

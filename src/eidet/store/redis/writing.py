@@ -30,7 +30,6 @@ from .transaction import RedisTransaction, renumber
 
 T = TypeVar("T")
 ANSWERS_MS: Final = 600_000  # how long an answer is remembered for whoever asks again
-SWEPT: Final = 10  # seqs that clearing away may take in a cluster
 LANES: Final = 16
 PATIENT: Final = 3  # tries before a writer that others get ahead of pauses
 BULK: Final = 5000  # derived bytes that are replaced at once; of more, the epoch rises first and last
@@ -223,9 +222,12 @@ class Writing:
         if plan.entombs and not landed:
             self._client.write(store, ("HINCRBY", self._head, "tombs", 1))
             self._raise_guard(plan, "tombs")
+        base = self._reserve(plan) if plan.seqs else ""
+        if base is None:
+            return None
         for scope in plan.scopes:
-            if scope not in landed and (words := plan.words(scope)):
-                seqs = self._send_scope(lane, plan, scope, words)
+            if scope not in landed:
+                seqs = self._send_scope(lane, plan, scope, base)
                 if seqs is None:
                     return None
                 landed[scope] = seqs
@@ -241,21 +243,20 @@ class Writing:
         if (self._head, counter) in plan.guards:
             plan.guards[self._head, counter] = b"%d" % (int(plan.guards[self._head, counter] or 0) + 1)
 
-    def _send_scope(
-        self, lane: _Lane, plan: CommitPlan, scope: str, words: Sequence[Any]
-    ) -> list[int] | None:
+    def _reserve(self, plan: CommitPlan) -> str | None:
+        """The seq before those of this write; None if the store's head is not as it was."""
+        expected = [plan.guards.get((self._head, name), b"").decode() for name in ("epoch", "tombs")]
+        reserve = script(RESERVE, self._head, plan.seqs_reserved, *expected)
+        answer, base = self._client.write(self._keys.store, reserve, copied=False)
+        return base.decode() if answer == b"done" else None
+
+    def _send_scope(self, lane: _Lane, plan: CommitPlan, scope: str, base: str) -> list[int] | None:
         written = plan.scopes[scope]
         if written.registers:
             self._register(scope)
         guards = plan.guards_of(written.base)
-        if not plan.seqs:
-            return self._call(lane, written.base, guards, words, "", written.base + "m")
-        expected = [plan.guards.get((self._head, name), b"").decode() for name in ("epoch", "tombs")]
-        reserve = script(RESERVE, self._head, plan.seqs + SWEPT, *expected)
-        answer, base = self._client.write(self._keys.store, reserve, copied=False)
-        if answer != b"done":
-            return None
-        return self._call(lane, written.base, guards, words, base.decode(), "")
+        head = "" if base else written.base + "m"
+        return self._call(lane, written.base, guards, plan.words_of(scope), base, head)
 
     def _register(self, scope: str) -> None:
         """In a cluster, before a scope is first written: names without records do no harm."""

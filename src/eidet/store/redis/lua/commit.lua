@@ -126,6 +126,7 @@ end
 
 local words = {
   S = function(i) base = ARGV[i] return 1 end,
+  Q = function(i) seq = first + tonumber(ARGV[i]) return 1 end, -- in a cluster: seqs in the order of the jobs
   N = function(i)
     if names ~= '' and redis.call('HSETNX', names, ARGV[i], '1') == 1 then
       redis.call('HINCRBY', headkey, 'scopes', 1)
