@@ -28,40 +28,35 @@ def words(text: str) -> frozenset[str]:
 
 
 CEILINGS: Final[dict[str, float]] = {
-    "lines": 73_324,  # of all of src; plain statements take more lines than dense ones
+    "lines": 73_197,  # of all of src; plain statements take more lines than dense ones
     "function_median": 4,  # code lines of the body of a function
     "function_p95": 14,
-    "ternaries_per_1000": 18.4,  # code lines; py-key-value has 3, httpx 12
-    "comprehensions_per_1000": 39.6,  # py-key-value has 8, procrastinate 11
+    "ternaries_per_1000": 18.6,  # code lines; py-key-value has 3, httpx 12
+    "comprehensions_per_1000": 39.5,  # py-key-value has 8, procrastinate 11
     "nested_comprehensions": 29,  # one inside another, or with two `for`; goal 0
     "nested_ternaries": 3,  # goal 0
     "lambdas_with_defaults": 2,  # goal 0
     "private_reaches": 0,  # `noqa: SLF001`; goal 0
-    "asked_by_name": 12,  # `getattr` and `hasattr` with a literal name; goal: none on a port
-    "participles": 129,  # functions named `told`, `opened`, … instead of by a verb
+    "asked_by_name": 11,  # `getattr` and `hasattr` with a literal name; goal: none on a port
+    "participles": 126,  # functions named `told`, `opened`, … instead of by a verb
     "classes_named_twice": 8,  # public class names with two meanings
-    "modules_named_twice": 14,  # file names with two meanings
+    "modules_named_twice": 10,  # file names with two meanings
     "layers": 10,  # of imports, in pyproject.toml
 }
 
 LONGEST_FILE: Final = 400
 LONG_FILES: Final[dict[str, int]] = {  # files that are longer still; they may only shrink
-    "store/verbs/writing.py": 450,
-    "store/sql/sqlite.py": 415,
+    "store/verbs/writing.py": 438,
 }
 
 MOST_METHODS: Final = 25
 LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they may only shrink
-    "store/legacy.py:LegacyStore": 35,
     "compat/api/api.py:AgentMemoryAPI": 31,
     "compat/api/retrieval.py:Retrieval": 30,
-    "store/redis/transaction.py:RedisTransaction": 27,
     "compat/api/builder.py:QueryBuilder": 26,
     "compat/manager/memory.py:MemoryManager": 26,
     "compat/messages/base.py:BaseMemoryStore": 26,
     "store/sql/postgres/driver.py:PostgresDriver": 26,
-    "store/sql/relational.py:RelationalStore": 26,
-    "store/tiered/__init__.py:TieredStore": 26,
 }
 
 PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of their own; they may only shrink

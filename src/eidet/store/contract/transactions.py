@@ -8,7 +8,6 @@ from ...core.record import Kind, Record, record_digest
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import SETTINGS, STAGED, TALLIES, TOMBSTONES, Derived, Store, Transaction, Use
-from ..legacy import is_legacy
 from .laws import NOW, StoreLaws, caught
 
 
@@ -22,23 +21,17 @@ def ended(record: Record, what: str = "forgotten") -> Event:
 
 
 class TransactionLaws(StoreLaws):
-    """What a job may rely on. A store that is not converted to `write` yet passes these over."""
-
-    @property
-    def port(self) -> Store | None:
-        return None if is_legacy(self.store) else self.store
+    """What a job may rely on."""
 
     def test_a_job_gives_its_answer_and_its_writes_stay(self) -> None:
-        if (store := self.port) is None:
-            return
+        store = self.store
         one, two = store.write(lambda transaction: transaction.insert([note("one"), note("two", "b")]))
         assert 0 < one.seq < two.seq
         assert store.read("a", ["one", "two"]) == [one, None]
         assert store.read("b", [two.seq, one.seq]) == [two, None]
 
     def test_an_error_in_a_job_undoes_everything(self) -> None:
-        if (store := self.port) is None:
-            return
+        store = self.store
         old, other = store.write(lambda transaction: transaction.insert([note("old"), note("other")]))
         store.write(lambda transaction: transaction.set_values(SETTINGS, {"some": "thing"}))
         before = self.all_of(store)
@@ -59,8 +52,7 @@ class TransactionLaws(StoreLaws):
         assert store.match(Where()) == sorted(store.match(Where()))
 
     def test_an_error_undoes_changes_of_a_record_that_later_ones_moved(self) -> None:
-        if (store := self.port) is None:
-            return
+        store = self.store
         old, other = store.write(lambda transaction: transaction.insert([note("old"), note("other")]))
         before = self.all_of(store)
 
@@ -84,8 +76,7 @@ class TransactionLaws(StoreLaws):
         )
 
     def test_a_job_sees_its_own_writes(self) -> None:
-        if (store := self.port) is None:
-            return
+        store = self.store
 
         def job(transaction: Transaction) -> None:
             one, two = transaction.insert([note("one"), note("two", text="said")])
@@ -107,8 +98,7 @@ class TransactionLaws(StoreLaws):
         assert [record.id for record in store.find(Where())] == ["two"]
 
     def test_the_same_content_is_found_by_its_digest(self) -> None:
-        if (store := self.port) is None:
-            return
+        store = self.store
         message = note("m", text="same").but(kind=Kind.MESSAGE)
         records = [note("x", text="same"), message, note("y", text="same"), note("z", "b", text="same")]
         digests = [record_digest(records[0])]
@@ -122,8 +112,7 @@ class TransactionLaws(StoreLaws):
         store.write(job)
 
     def test_bare_records_tell_which_they_are(self) -> None:
-        if (store := self.port) is None:
-            return
+        store = self.store
         (made,) = store.write(lambda transaction: transaction.insert([note("x").but(agent="ann", uses=2)]))
 
         def job(transaction: Transaction) -> None:
@@ -136,8 +125,7 @@ class TransactionLaws(StoreLaws):
         store.write(job)
 
     def test_histories_are_edited_by_version(self) -> None:
-        if (store := self.port) is None:
-            return
+        store = self.store
 
         def job(transaction: Transaction) -> list[int]:
             (old,) = transaction.insert([note("x")])
@@ -151,8 +139,7 @@ class TransactionLaws(StoreLaws):
         assert [event.before for event in store.history("a", "x")] == [None, None]
 
     def test_small_values_are_kept_by_table_and_scope(self) -> None:
-        if (store := self.port) is None:
-            return
+        store = self.store
         stones = {("a", b"2"): 2.0, ("a", b"1"): 1.0, ("a/b", b"1"): 3.0, ("ab", b"1"): 4.0}
 
         def job(transaction: Transaction) -> None:
@@ -173,8 +160,7 @@ class TransactionLaws(StoreLaws):
         assert store.values(TALLIES, within=Scope("a")) == {("a", 3, "recall"): {"n": 1}}
 
     def test_pages_follow_each_other_by_seq(self) -> None:
-        if (store := self.port) is None:
-            return
+        store = self.store
         made = store.write(
             lambda transaction: transaction.insert([note(str(n), "ab"[n % 2]) for n in range(9)])
         )

@@ -11,7 +11,6 @@ from ...core.scope import Scope
 from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import FindsDerived, FindsSame
-from ..legacy import is_legacy
 from ..model import SETTINGS, TOMBSTONES, Erased, Erasure, Reader
 from ..rules import UNIQUE_KINDS
 from .reading import scan
@@ -24,8 +23,6 @@ def erase(store: Store, plan: Callable[[Reader], Erasure], *, now: float, by: st
 
     The plan is made inside of the write: what it saw is as it is. Its errors undo everything.
     """
-    if is_legacy(store):
-        return store.erase(plan, now=now, by=by)
     return store.write(Erase(plan, now, by))
 
 
@@ -58,16 +55,12 @@ def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None
 
 def tombstones_in(store: Store, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
     """Which of the marks are forgotten in a scope, and since when."""
-    if is_legacy(store):
-        return store.entombed(scope, marks)
     found = store.values(TOMBSTONES, [(scope, mark) for mark in marks])
     return {mark: since for (_, mark), since in found.items()}
 
 
 def lift_tombstones(store: Store, scope: str, marks: Sequence[bytes]) -> int:
     """Lifts tombstones; how many there were."""
-    if is_legacy(store):
-        return store.exhume(scope, marks)
     return store.write(LiftTombstones(scope, marks))
 
 

@@ -19,14 +19,13 @@ from ..abilities import (
     ScansAll,
     ScrubsFiles,
 )
-from ..legacy import is_legacy
 from ..model import Scrubbed
 from ..rules import UNIQUE_KINDS
 
 
 def scan(store: Store, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
     """Matching records above a seq, by rising seq; holds no lock, and never all of them in memory."""
-    if is_legacy(store) or isinstance(store, ScansAll):
+    if isinstance(store, ScansAll):
         yield from store.scan(where, after=after, batch=batch)
         return
     while found := store.find(where, limit=batch, after=after):
@@ -43,8 +42,6 @@ def count(store: Store, where: Where) -> int:
 
 def count_kinds(store: Store, where: Where) -> dict[tuple[str, str], int]:
     """How many records match, by (kind, tier)."""
-    if is_legacy(store):
-        return store.census(where)
     return {(kind, tier): n for (kind, tier), n in store.count_by(where, ("kind", "tier")).items()}
 
 
@@ -55,16 +52,12 @@ def count_scopes(
 
     With `alive_at`, records that have expired by then do not count.
     """
-    if is_legacy(store):
-        return store.scopes(scope, alive_at=alive_at)
     counts = store.count_by(Where(scope=scope, alive_at=alive_at), ("scope",))
     return {path: n for (path,), n in sorted(counts.items())}
 
 
 def fingerprint(store: Store, seq: int) -> str | None:
     """What tells the write with this seq from any other, if it still knows; the same each time."""
-    if is_legacy(store):
-        return store.witness(seq)
     if isinstance(store, Fingerprints):
         return store.fingerprint(seq)
     for record in store.find(Where(), limit=1, after=seq - 1):
@@ -82,7 +75,7 @@ def quality_counts(
     `stale` and not used since. Duplicates are facts and documents that say what another one of their
     scope says; the first one is none.
     """
-    if is_legacy(store) or isinstance(store, CountsQuality):
+    if isinstance(store, CountsQuality):
         return store.survey(scope, now=now, fresh=fresh, ripe=ripe, stale=stale)
     living = store.find(Where(scope=scope, alive_at=now))
     said = Counter((r.scope, record_digest(r)) for r in living if r.kind in UNIQUE_KINDS)

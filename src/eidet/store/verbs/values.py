@@ -12,7 +12,6 @@ from ...core.where import Where
 from ...quality import Tally
 from .. import Store, Transaction
 from ..abilities import SwitchesVectors
-from ..legacy import is_legacy
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TALLIES, Derived, Use, Uses
 from ..rules import lease_of, may_lease
 from .writing import epoch_of
@@ -29,8 +28,6 @@ def get_settings(store: Store, prefix: str) -> dict[str, str]:
 
 def set_settings(store: Store, settings: Mapping[str, str], *, fresh: bool = False) -> None:
     """Writes settings, all or none; with `fresh`, those that are set already are left alone."""
-    if is_legacy(store):
-        return store.configure(settings, fresh=fresh)
     return store.write(SetSettings(settings, fresh))
 
 
@@ -51,8 +48,6 @@ def take_lease(store: Store, name: str, owner: str, *, now: float, until: float)
 
     Whoever has it may have it again; `until` in the past gives it back.
     """
-    if is_legacy(store):
-        return store.lease(name, owner, now=now, until=until)
     return store.write(TakeLease(name, owner, now, until))
 
 
@@ -75,8 +70,6 @@ class TakeLease:
 
 def add_uses(store: Store, uses: Uses) -> None:
     """Adds to use counts; records that are gone are passed over. Changes no version or seq."""
-    if is_legacy(store):
-        return store.note(uses)
     if not uses:
         return None
     rows = [Use(scope, id, count, when) for (scope, id), (count, when) in uses.items()]
@@ -99,8 +92,6 @@ def add_counts(store: Store, rows: Sequence[Tally], *, since: int) -> None:
     Nothing is lost when several processes add at once. The scopes named have no days before `since`
     after it. Changes no seq.
     """
-    if is_legacy(store):
-        return store.tally(rows, since=since)
     if not rows:
         return None
     return store.write(AddCounts(rows, since))
@@ -132,8 +123,6 @@ def _add_counts(transaction: Transaction, rows: Sequence[Tally], since: int) -> 
 
 def read_counts(store: Store, scope: Scope | None, since: int) -> list[Tally]:
     """The counts of a scope (None: of all) from a day on, by scope, day and thing."""
-    if is_legacy(store):
-        return store.tallies(scope, since)
     found = store.values(TALLIES, within=scope).items()
     return [Tally(*key, dict(counts)) for key, counts in found if key[1] >= since]
 
@@ -143,8 +132,6 @@ def rewrite_history(store: Store, scope: str, id: str, before: Mapping[int, Mapp
 
     Only events that still tell something: what was forgotten stays so. Changes no seq.
     """
-    if is_legacy(store):
-        return store.retell(scope, id, before)
     if not before:
         return 0
     return store.write(RewriteHistory(scope, id, before))
@@ -164,8 +151,6 @@ class RewriteHistory:
 
 def replace_derived(store: Store, derived: Iterable[Derived]) -> None:
     """Replaces derived bytes in place and raises the epoch. Records that are gone are passed over."""
-    if is_legacy(store):
-        return store.rewrite(derived)
     return store.write(ReplaceDerived(list(derived)))
 
 
@@ -186,8 +171,6 @@ def _raise_epoch(transaction: Transaction) -> None:
 
 def stage_vectors(store: Store, name: str, vectors: Sequence[tuple[int, bytes]]) -> None:
     """Keeps vectors (by seq) of the next embedder aside, across restarts; another name starts anew."""
-    if is_legacy(store):
-        return store.stage(name, vectors)
     return store.write(StageVectors(name, vectors))
 
 
@@ -209,8 +192,6 @@ class StageVectors:
 
 def staged_up_to(store: Store, name: str) -> int:
     """Up to which seq vectors of this embedder are kept aside; 0 if none."""
-    if is_legacy(store):
-        return store.staged(name)
     known = store.values(SETTINGS, (STAGED_NAME, STAGED_UP_TO))
     return int(known.get(STAGED_UP_TO, 0)) if known.get(STAGED_NAME) == name else 0
 
@@ -221,8 +202,6 @@ def switch_vectors(store: Store, name: str, settings: Mapping[str, str]) -> int:
     Only if every record with a vector has one staged; else nothing happens. The answer is how many
     lack one, so 0 means done.
     """
-    if is_legacy(store):
-        return store.adopt(name, settings)
     if isinstance(store, SwitchesVectors):
         return store.switch_vectors(name, settings)
     return store.write(SwitchVectors(name, settings))

@@ -17,7 +17,6 @@ from ...core.record import Record, record_digest
 from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import PutsNew
-from ..legacy import is_legacy
 from ..model import EPOCH, SETTINGS, TALLIES, TOMBSTONES, Claim, NewRecord, Use, Watch
 from ..rules import (
     UNIQUE_KINDS,
@@ -74,8 +73,6 @@ def put(
     must exist in that version, else Conflict; with `epoch`, the store must still be in that epoch,
     else Conflict. With `watch`, forgotten content is `Entombed`, and nothing is written.
     """
-    if is_legacy(store):
-        return store.put(records, now=now, unique=unique, expect=expect, epoch=epoch, by=by, watch=watch)
     if not records:
         return []
     return run_put(
@@ -328,9 +325,6 @@ def rewrite_form(
     it was read (its seq differs). The version stays and so do uses counted meanwhile: what a record
     says is the same. History tells that it was moved. `epoch` as in `put`.
     """
-    if is_legacy(store):
-        return store.recast(forms, now=now, epoch=epoch, by=by)
-
     return store.write(RewriteForms(forms=forms, now=now, epoch=epoch, by=by)) if forms else []
 
 
@@ -369,9 +363,6 @@ def delete_unchanged(
     store: Store, records: Sequence[Record], *, now: float, by: str | None = None
 ) -> list[str]:
     """Deletes those records that are as they were read (by seq), as `delete_where` does; their ids."""
-    if is_legacy(store):
-        return store.bury(records, now=now, by=by)
-
     return store.write(DeleteUnchanged(records, now, by)) if records else []
 
 
@@ -399,9 +390,6 @@ def delete_where(store: Store, where: Where, *, now: float, by: str | None = Non
 
     A filter that asks for nothing but a scope means all of it: its tallies go too.
     """
-    if is_legacy(store):
-        return store.drop(where, now=now, by=by)
-
     return store.write(DeleteWhere(where, now, by))
 
 
