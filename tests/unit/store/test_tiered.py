@@ -206,7 +206,7 @@ class TestWithValkey:
         (moved,) = made.parts.store.recast([(record, record.but(tier=Tier.LONG))], now=NOW)
         assert {hit.id for hit in made.recall("Ann")} == {"now", "then", "dog"}
         assert made.get("now").seq == moved.seq
-        assert made.parts.store._all.short.store.count(ALL) == 1
+        assert verbs.count(made.parts.store._all.short.store, ALL) == 1
         made.forget("dog")
         assert {hit.id for hit in made.recall("Ann")} == {"now", "then"}
 
