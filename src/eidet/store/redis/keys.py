@@ -22,7 +22,8 @@ class Keys:
     k:NAME   a vector set of the index       k:NAME:u   its elements beyond the first of a record
 
     and those of the store: h (epoch, seq, tombs, scopes), n (names of scopes), s (settings), k (vector sets),
-    q (name of staged vectors), v (staged vectors by seq), w:… (what a writer was last answered).
+    v (staged vectors by seq), w:… (what a writer was last answered).
+    `t:…` in h and m counts the changes of a table.
     """
 
     def __init__(self, prefix: str) -> None:

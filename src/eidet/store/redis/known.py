@@ -27,7 +27,7 @@ class Unforeseen(Exception):
     """A job cannot be rehearsed: it needs to read."""
 
 
-class Found(NamedTuple):
+class StoredId(NamedTuple):
     """An id as the server has it: the seq that is listed, even if the record expired, and its history."""
 
     seq: bytes = b""
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     events: bytes = b""
 
 
-class Said(NamedTuple):
+class StoredDigest(NamedTuple):
     """A content digest as the server has it: seqs as they are listed, and the records that are there."""
 
     listed: bytes = b""
@@ -64,7 +64,7 @@ class Wanted:
         return dict.fromkeys((*self.ids, *self.digests))
 
 
-class Memo:
+class LastKnown:
     """What this process last knew of the store itself: a first guess, which the commit checks."""
 
     def __init__(self) -> None:
@@ -78,13 +78,15 @@ class Known:
     If it is `silent`, it asks nobody at all and only notes what is wanted.
     """
 
-    def __init__(self, client: RedisClient, keys: Keys, reading: Reading, memo: Memo, silent: bool) -> None:
+    def __init__(
+        self, client: RedisClient, keys: Keys, reading: Reading, memo: LastKnown, silent: bool
+    ) -> None:
         self.client, self.keys, self.reading, self.memo = client, keys, reading, memo
         self._silent = silent
         self.wanted = Wanted()
         self._own_hashes = (keys.store + "h", keys.store + "s")
-        self._ids: dict[Key, Found] = {}
-        self._digests: dict[tuple[str, bytes], Said] = {}
+        self._ids: dict[Key, StoredId] = {}
+        self._digests: dict[tuple[str, bytes], StoredDigest] = {}
         self._fields: dict[Place, bytes | None] = {}
         self._hashes: dict[str, dict[bytes, bytes]] = {}
         self._rows: dict[str, list[tuple[Where, list[Light], bytes]]] = {}
@@ -97,10 +99,10 @@ class Known:
     def digests(self, scope: str, digests: Iterable[bytes]) -> None:
         self.wanted.digests.setdefault(scope, {}).update(dict.fromkeys(digests))
 
-    def at(self, scope: str, id: str) -> Found | None:
+    def at(self, scope: str, id: str) -> StoredId | None:
         return self._ids.get((scope, id))
 
-    def said(self, scope: str, digest: bytes) -> Said | None:
+    def said(self, scope: str, digest: bytes) -> StoredDigest | None:
         return self._digests.get((scope, digest))
 
     def knows(self, place: Place) -> bool:
@@ -207,11 +209,11 @@ class Known:
         for n, id in enumerate(look.ids):
             seq, found, events = ids[3 * n : 3 * n + 3]
             record = record_of(found, look.scope, int(seq)) if found else None
-            self._ids[look.scope, id] = Found(seq, record, events)
+            self._ids[look.scope, id] = StoredId(seq, record, events)
         for digest, (listed, *found) in zip(look.digests, said, strict=True):
             pairs = zip(listed.split(), found, strict=True)
             records = [record_of(one, look.scope, int(seq)) for seq, one in pairs if one]
-            self._digests[look.scope, digest] = Said(listed, records)
+            self._digests[look.scope, digest] = StoredDigest(listed, records)
 
 
 class _Look(NamedTuple):

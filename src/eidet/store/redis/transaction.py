@@ -18,7 +18,7 @@ from ..model import Derived, K, Table, Use, V
 from ..rules import UNIQUE_KINDS
 from .codec import Light, creation
 from .commit_plan import PROVISIONAL, CommitPlan
-from .known import Found, Key, Known, Said
+from .known import Key, Known, StoredDigest, StoredId
 from .transaction_history import TransactionHistory
 from .transaction_values import TransactionValues
 
@@ -170,7 +170,7 @@ class RedisTransaction:
 
     # Within.
 
-    def _look(self, scope: str, ids: Sequence[str]) -> list[tuple[str, Found]]:
+    def _look(self, scope: str, ids: Sequence[str]) -> list[tuple[str, StoredId]]:
         """What the server has at these ids, guarded."""
         self.known.ids(scope, ids)
         if not self._guess:
@@ -180,7 +180,7 @@ class RedisTransaction:
         for id in ids:
             one = self.known.at(scope, id)
             if one is None:
-                one, self._guessed = Found(), True
+                one, self._guessed = StoredId(), True
             guard(base + "i", id, one.seq)
             guard(base + "e", id, one.events)
             found.append((id, one))
@@ -194,7 +194,7 @@ class RedisTransaction:
         for digest in digests:
             said = self.known.said(scope, digest)
             if said is None:
-                said, self._guessed = Said(), True
+                said, self._guessed = StoredDigest(), True
             self.plan.guard(base + "d", digest, said.listed)
             yield digest, said.records
 

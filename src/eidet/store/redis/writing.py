@@ -22,7 +22,7 @@ from .client import RedisClient
 from .commit_plan import CommitPlan
 from .connection import script
 from .keys import Keys
-from .known import Known, Memo, Wanted
+from .known import Known, LastKnown, Wanted
 from .reading import Reading
 from .scripts import COMMIT, RESERVE
 from .tables import Place
@@ -78,7 +78,7 @@ class Writing:
         self._lanes = [_Lane(self._commit) for _ in range(LANES if self._cluster else 1)]
         self._registered: set[str] = set()
         self._turns = client.servers.turns
-        self.memo = Memo()
+        self.memo = LastKnown()
 
     def run(self, job: Callable[[RedisTransaction], T]) -> T:
         work = _Work(job, self._client.ends)
