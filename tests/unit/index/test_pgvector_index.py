@@ -68,7 +68,7 @@ def filled(store: Any, count: int, *, seed: int = 5, **fields: Any) -> list[Reco
         )
         for n, row in enumerate(rows)
     ]
-    found: list[Record] = store.put(made, now=NOW, unique=False)
+    found: list[Record] = verbs.put(store, made, now=NOW, unique=False)
     return found
 
 
