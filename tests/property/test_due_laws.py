@@ -26,7 +26,7 @@ from eidet.upkeep import Change, resting_time
 from eidet.upkeep.bounds import bounds_of
 from eidet.upkeep.candidates import candidates
 from eidet.upkeep.curve import DAY
-from eidet.upkeep.plan import PLANNERS, Bounds, plan
+from eidet.upkeep.tier_plan import PLANNERS, Bounds, plan
 
 NOW = 1_700_000_000.0
 few = settings(

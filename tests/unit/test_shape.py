@@ -28,7 +28,7 @@ def words(text: str) -> frozenset[str]:
 
 
 CEILINGS: Final[dict[str, float]] = {
-    "lines": 73_197,  # of all of src; plain statements take more lines than dense ones
+    "lines": 73_253,  # of all of src; plain statements take more lines than dense ones
     "function_median": 4,  # code lines of the body of a function
     "function_p95": 14,
     "ternaries_per_1000": 18.6,  # code lines; py-key-value has 3, httpx 12
@@ -38,15 +38,14 @@ CEILINGS: Final[dict[str, float]] = {
     "lambdas_with_defaults": 2,  # goal 0
     "private_reaches": 0,  # `noqa: SLF001`; goal 0
     "asked_by_name": 11,  # `getattr` and `hasattr` with a literal name; goal: none on a port
-    "participles": 126,  # functions named `told`, `opened`, … instead of by a verb
-    "classes_named_twice": 8,  # public class names with two meanings
-    "modules_named_twice": 10,  # file names with two meanings
+    "participles": 125,  # functions named `told`, `opened`, … instead of by a verb
+    "classes_named_twice": 6,  # public class names with two meanings
+    "modules_named_twice": 11,  # file names with two meanings
     "layers": 10,  # of imports, in pyproject.toml
 }
 
 LONGEST_FILE: Final = 400
 LONG_FILES: Final[dict[str, int]] = {  # files that are longer still; they may only shrink
-    "store/verbs/writing.py": 438,
 }
 
 MOST_METHODS: Final = 25

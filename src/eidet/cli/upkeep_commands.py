@@ -190,7 +190,7 @@ def fit(
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the curves to this file.")] = None,
 ) -> None:
     """Fit the forgetting curve that best explains the recorded uses."""
-    from ..upkeep.plan import curve_of
+    from ..upkeep.tier_plan import curve_of
 
     start, path = curve_of(on.settings().upkeep), log or on.settings().access_log
     with on.open_memory() as memory:

@@ -3,7 +3,7 @@
 Planners are pure: they take records, the moment and the settings, and say what should change and why.
 One place (`run`) makes the changes, a batch at a time, each only if its record is still as it was read.
 
-    plan.py      expire, forget, promote, move                 form.py      what a tier shows and keeps
+    tier_plan.py      expire, forget, promote, move                 form.py      what a tier shows and keeps
     retain.py    policies: keep, archive, delete after days
     groups.py    duplicates, episodes, facts                   archive.py   where the forgotten are kept
     run.py       walks the store and makes the changes         worker.py    the same in the background

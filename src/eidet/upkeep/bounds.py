@@ -11,7 +11,7 @@ from ..core.scope import Scope
 from ..core.settings import Upkeep
 from ..core.where import Where
 from ..store import Store, verbs
-from .plan import Bounds, Rested, crowd_bound
+from .tier_plan import Bounds, Rested, crowd_bound
 
 PAGE: Final = 2_000  # records read at once: a page of the store is found by looking along all of the scope
 SOME: Final = 200  # records of a crowded tier that are read at first

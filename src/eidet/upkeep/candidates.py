@@ -16,7 +16,7 @@ from ..core.settings import Retention, Upkeep
 from ..core.validate import EARLIEST, LATEST
 from ..core.where import Condition, Where
 from .curve import DAY
-from .plan import DUE, LEVELS, Bounds
+from .tier_plan import DUE, LEVELS, Bounds
 
 EVERYTHING: Final = Where()
 _ROUNDING: Final = 1.0  # seconds that a limit is set wider: planners divide where a filter subtracts

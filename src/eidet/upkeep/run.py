@@ -26,8 +26,8 @@ from .archive import Archive
 from .bounds import PAGE, bounds_of
 from .candidates import candidates
 from .curve import DAY
-from .plan import PLANNERS, Bounds, plan
 from .tier_form import Forms
+from .tier_plan import PLANNERS, Bounds, plan
 
 T = TypeVar("T")
 BY: Final = "upkeep"  # as history tells it

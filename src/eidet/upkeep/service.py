@@ -31,12 +31,12 @@ from .archive import Archive, FolderArchive, archive_of, list_archives, note_arc
 from .bounds import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .fit import Fitted, fit
-from .plan import curve_of
 from .retain import Standing, standings, unkept
 from .reweigh import reweigh
 from .run import Pause, UpkeepParts, maintain, never
 from .summary import Passage, gist, summarise
 from .tier_form import Forms
+from .tier_plan import curve_of
 
 CHARS_A_TOKEN: Final = 8
 OWN: Final = (Trust.TRUSTED, Trust.USER)

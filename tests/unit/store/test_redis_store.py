@@ -22,6 +22,7 @@ from eidet.core.record import Kind, Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.net.retry import Full, OutcomeUnknown
+from eidet.quality import Tally
 from eidet.store import Derived, Erasure, Look, Stone, verbs
 from eidet.store.redis import RedisStore, writing
 from eidet.store.redis.connection import packed
@@ -445,3 +446,13 @@ def test_more_is_forgotten_at_once_than_lua_takes_as_arguments(store: RedisStore
     marks = [b"%d" % n for n in range(9000)]
     assert len(verbs.tombstones_in(store, "a", marks)) == verbs.lift_tombstones(store, "a", marks) == 9000
     assert verbs.tombstones_in(store, "a", marks) == {}
+
+
+def test_counts_of_the_former_layout_are_read_and_added_to(store: RedisStore, valkey: Valkey) -> None:
+    """There was a field for each count; what such fields hold still counts."""
+    verbs.put(store, [record("x")], now=NOW)
+    for name, count in (("recalls", "5"), ("hits", "3")):
+        valkey.ask("HSET", BASE + "y", f"20000\0recall\0{name}", count)
+    assert verbs.read_counts(store, None, 0) == [Tally("a", 20000, "recall", {"recalls": 5, "hits": 3})]
+    verbs.add_counts(store, [Tally("a", 20000, "recall", {"recalls": 2})], since=0)
+    assert verbs.read_counts(store, None, 0) == [Tally("a", 20000, "recall", {"recalls": 7, "hits": 3})]

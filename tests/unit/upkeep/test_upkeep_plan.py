@@ -13,7 +13,7 @@ from eidet.core.settings import Upkeep
 from eidet.core.state import NO_STATE, Protection, State
 from eidet.upkeep import Drop, Maintained, Noted, Put, is_protected, works_of
 from eidet.upkeep.curve import DAY
-from eidet.upkeep.plan import Bounds, crowd_bound, plan
+from eidet.upkeep.tier_plan import Bounds, crowd_bound, plan
 
 NOW = 1_700_000_000.0
 ALL = ("expire", "forget", "promote", "move")

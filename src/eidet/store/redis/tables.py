@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -45,6 +46,31 @@ def place_of(keys: Keys, table: Table[Any, Any], key: Any) -> Place:
 
 def scope_of(table: Table[Any, Any], key: Any) -> str:
     return key[0] if LAYOUTS[table.name].scoped else ""
+
+
+def read_hash(table: Table[Any, Any], scope: str, fields: Mapping[bytes, bytes]) -> dict[Any, Any]:
+    """The values of a table as one hash of the server holds them."""
+    layout = LAYOUTS[table.name]
+    found: dict[Any, Any] = {}
+    for field, value in fields.items():
+        if table.name == TALLIES.name and field.count(b"\0") > 1:
+            _add_former_count(found, scope, field, value)
+        else:
+            _add(found, layout.key_of(scope, field), layout.load(value))
+    return found
+
+
+def _add(found: dict[Any, Any], key: Any, value: Any) -> None:
+    """Counts of both layouts add up."""
+    if isinstance(value, dict) and key in found:
+        value = dict(Counter(found[key]) + Counter(value))
+    found[key] = value
+
+
+def _add_former_count(found: dict[Any, Any], scope: str, field: bytes, value: bytes) -> None:
+    """A field of the former layout, which had one for each count: day, thing and name."""
+    day, thing, name = field.decode().split("\0", 2)
+    _add(found, (scope, int(day), thing), {name: int(value)})
 
 
 def _tally_field(key: tuple[str, int, str]) -> str:

@@ -10,7 +10,7 @@ from ...core.scope import Scope
 from ..model import EPOCH, SETTINGS, TOMBSTONES, K, Table, V
 from .commit_plan import CommitPlan
 from .known import Known
-from .tables import LAYOUTS, Layout, Place, place_of, scope_of
+from .tables import LAYOUTS, Layout, Place, place_of, read_hash, scope_of
 
 
 class TransactionValues:
@@ -43,8 +43,7 @@ class TransactionValues:
         found: dict[Any, V] = {}
         layout = LAYOUTS[table.name]
         for scope, fields in self._hashes(layout, within):
-            for field, value in fields.items():
-                found[layout.key_of(scope, field)] = layout.load(value)
+            found.update(read_hash(table, scope, fields))
         if table.name == SETTINGS.name:
             found.update(cast("Mapping[Any, V]", self._epoch()))
         chosen: Iterable[Any] = sorted(found)

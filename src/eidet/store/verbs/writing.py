@@ -6,7 +6,7 @@ those of the moment at which the caller asked: jobs run in other threads, and ag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import cast
@@ -17,20 +17,19 @@ from ...core.record import Record, record_digest
 from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import PutsNew
-from ..model import EPOCH, SETTINGS, TALLIES, TOMBSTONES, Claim, NewRecord, Use, Watch
+from ..model import EPOCH, SETTINGS, TALLIES, NewRecord, Use, Watch
 from ..rules import (
     UNIQUE_KINDS,
-    check_entombed,
     check_epoch,
     check_expected,
-    ends_of,
     recast_of,
     said_before,
     says_the_same,
     succeed,
 )
-
-Key = tuple[str, str]  # scope, id
+from .duplicates import count_use, find_duplicates
+from .lookups import Key, read_records
+from .tombstone_check import check_tombstones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,51 +107,6 @@ def epoch_of(source: Store | Transaction) -> int:
     return int(source.values(SETTINGS, (EPOCH,)).get(EPOCH, 0))
 
 
-def check_tombstones(transaction: Transaction, records: Sequence[Record], watch: Watch) -> None:
-    """`Entombed` if one of the records may not be written; lifts tombstones where that is meant."""
-    if not transaction.values(TOMBSTONES, limit=1):
-        return
-    claims = watch.claims()
-    since = transaction.values(TOMBSTONES, _marks_asked(records, claims, watch))
-    sources: dict[str, dict[str, None]] = {}
-    for record, claim in zip(records, claims, strict=True):
-        for id, mark in claim.made_of:
-            if (record.scope, mark) in since:
-                sources.setdefault(record.scope, {})[id] = None
-    there = _read_keys(transaction, sources, bare=True)
-    check_entombed(
-        records,
-        claims,
-        watch,
-        lambda scope, mark: since.get((scope, mark)),
-        lambda scope, name: (scope, name) in there,
-    )
-    if watch.again:
-        lifted = _marks_said(records, claims)
-        transaction.set_values(TOMBSTONES, dict.fromkeys(lifted))
-
-
-def _marks_asked(
-    records: Sequence[Record], claims: Sequence[Claim], watch: Watch
-) -> dict[tuple[str, bytes], None]:
-    """The tombstones that decide about the records."""
-    asked = dict.fromkeys(_marks_said(records, claims))
-    for record, claim in zip(records, claims, strict=True):
-        if claim.id is not None:
-            asked[record.scope, claim.id] = None
-        for _, mark in claim.made_of:
-            asked[record.scope, mark] = None
-        if watch.returning:
-            asked.update(dict.fromkeys(ends_of(record.scope)))
-    return asked
-
-
-def _marks_said(records: Sequence[Record], claims: Sequence[Claim]) -> Iterator[tuple[str, bytes]]:
-    for record, claim in zip(records, claims, strict=True):
-        for mark in claim.says:
-            yield record.scope, mark
-
-
 def _put_all(transaction: Transaction, how: Put) -> list[Record]:
     stored: list[Record] = []
     for part in _parts(how.records, how.unique):
@@ -184,7 +138,7 @@ def _put_part(transaction: Transaction, records: Sequence[Record], how: Put) -> 
     if how.expect is not None:
         for record in records:
             check_expected(how.expect, there.get((record.scope, record.id)), record.id)
-    twins = _living_twins(transaction, records, there, how) if how.unique else {}
+    twins = find_duplicates(transaction, records, there, how.now) if how.unique else {}
     if len(records) > 1 and any((twin.scope, twin.id) in there for twin in twins.values()):
         return [_put_part(transaction, [record], how)[0] for record in records]
     return _write_part(transaction, records, there, twins, how)
@@ -219,7 +173,7 @@ def _decide(
     if old is None:
         twin = twins.get(key)
         if twin is not None:
-            return _used(twin, how.now)
+            return count_use(twin, how.now)
         writer.insert(record)
         return None
     before = said_before(old, record)
@@ -255,48 +209,6 @@ class _InOrder:
         if self._waiting:
             self._stored += self._transaction.insert(self._waiting)
             self._waiting = []
-
-
-def _living_twins(
-    transaction: Transaction, records: Sequence[Record], there: dict[Key, Record], how: Put
-) -> dict[Key, Record]:
-    """By the (scope, id) of a record that is new: the living fact or document that says the same."""
-    wanted: dict[str, dict[bytes, str]] = {}
-    for record in records:
-        if record.kind in UNIQUE_KINDS and (record.scope, record.id) not in there:
-            wanted.setdefault(record.scope, {})[record_digest(record)] = record.id
-    twins = {}
-    for scope, digests in wanted.items():
-        for twin in transaction.same(scope, list(digests)):
-            if twin.expires is None or twin.expires > how.now:
-                twins[scope, digests[record_digest(twin)]] = twin
-    return twins
-
-
-def _used(record: Record, now: float) -> Record:
-    last = now if record.last_used is None else max(now, record.last_used)
-    return record.but(uses=record.uses + 1, last_used=last)
-
-
-def read_records(
-    transaction: Transaction, records: Iterable[Record], *, bare: bool = False
-) -> dict[Key, Record]:
-    """The stored records with the same (scope, id), where there are some."""
-    keys: dict[str, dict[str, None]] = {}
-    for record in records:
-        keys.setdefault(record.scope, {})[record.id] = None
-    return _read_keys(transaction, keys, bare=bare)
-
-
-def _read_keys(
-    transaction: Transaction, keys: dict[str, dict[str, None]], *, bare: bool
-) -> dict[Key, Record]:
-    there = {}
-    for scope, ids in keys.items():
-        for record in transaction.read(scope, list(ids), bare=bare):
-            if record is not None:
-                there[scope, record.id] = record
-    return there
 
 
 def _event(what: str, record: Record, now: float, by: str | None, before: object = None) -> Event:

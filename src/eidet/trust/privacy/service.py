@@ -38,7 +38,8 @@ from .fields import (
     guard_where,
     with_classes,
 )
-from .labels import (
+from .pseudonyms import Pseudonyms
+from .quarantine import (
     LABELLED,
     SEEN,
     approve_record,
@@ -51,7 +52,6 @@ from .labels import (
     threshold_of,
     without_quarantine,
 )
-from .pseudonyms import Pseudonyms
 from .quoting import score_of
 
 __all__ = ["LABELLED", "SEEN", "Guard", "Guarding", "Pending", "score_of", "with_guard"]
