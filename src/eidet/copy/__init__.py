@@ -1,8 +1,8 @@
 """From one memory into another, whatever each of them lives in: lossless, resumable, verified.
 
-    opening.py     the two ends              story.py       earlier versions, told by the history
-    carrying.py    records, batch by batch   comparing.py   counts and digests of both ends
-    following.py   what the source forgot    marking.py     how far it came; what else a store knows
+    endpoints.py   the two ends              versions.py     earlier versions, from the history
+    transfer.py    records, batch by batch   verify.py       counts and digests of both ends
+    deletions.py   what the source forgot    checkpoint.py   how far it came; what else a store knows
 
     copied = copy("agent.db", "postgresql://host/agent")
     assert copied.ok, copied.differences

@@ -1,7 +1,7 @@
 """How well does a memory find what is asked for? Measured on conversations and questions with gold.
 
-read.py      a file → cases            locomo.py, longmemeval.py, lines.py   one format each
-run.py       cases → answers           metrics.py, bootstrap.py              answers → numbers, how sure
+datasets.py  a file → cases            locomo.py, longmemeval.py, lines.py   one format each
+runner.py    cases → answers           ranking_metrics.py, bootstrap.py      answers → numbers, how sure
 figures.py   numbers → figures         report.py, page.py, gate.py           JSON, HTML, what must be reached
 """
 

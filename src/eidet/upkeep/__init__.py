@@ -3,11 +3,11 @@
 Planners are pure: they take records, the moment and the settings, and say what should change and why.
 One place (`run`) makes the changes, a batch at a time, each only if its record is still as it was read.
 
-    tier_plan.py      expire, forget, promote, move                 form.py      what a tier shows and keeps
-    retain.py    policies: keep, archive, delete after days
-    groups.py    duplicates, episodes, facts                   archive.py   where the forgotten are kept
-    run.py       walks the store and makes the changes         worker.py    the same in the background
-    curve.py, fit.py, importance.py, summary.py, alike.py, clusters.py, echo.py …: what they judge by
+    tier_plan.py     expire, forget, promote, move              tier_form.py   what a tier shows and keeps
+    retain.py        policies: keep, archive, delete after days
+    consolidate.py   duplicates, episodes, facts                archive.py     where the forgotten are kept
+    run.py           walks the store and makes the changes      worker.py      the same in the background
+    curve.py, fit.py, importance.py, summary.py, same_or_update.py, clusters.py, echo.py …: what they judge by
 """
 
 from __future__ import annotations

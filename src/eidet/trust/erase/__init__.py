@@ -1,8 +1,8 @@
 """Forgetting for good: what goes, that it stays gone, and the proof of both.
 
-    plan.py      what goes with what is forgotten              receipt.py   the signed receipt
-    derived.py   what becomes of summaries, episodes, facts    absence.py   proof that nothing is left
-    cleaning.py, archives.py, files.py   where else words are  journal.py   cleaning that was interrupted
+    erasure_plan.py   what goes with what is forgotten              receipt.py   the signed receipt
+    derived.py        what becomes of summaries, episodes, facts    absence.py   proof that nothing is left
+    cleaning.py, archives.py, files.py   where else words are       journal.py   cleaning that was interrupted
 
 What is forgotten is deleted and entombed in one write. Cleaning follows: caches, archives, and the
 bytes of files. A journal in the store says what is not clean yet, so that a crash delays it, no more.

@@ -1,7 +1,7 @@
 """What an open memory does to texts on their way in and out: personal data, labels, quarantine, pseudonyms.
 
 fields.py      personal data in drafts, changes, loaded records, questions and filters
-labels.py      labels for texts that look like orders, quarantine, review
+quarantine.py  labels for texts that look like orders, quarantine, review
 pseudonyms.py  the vault: revealing, forgetting and emptying
 reveal.py      pseudonyms turned back
 vault_gc.py    values that leave the vault with the last record that names them
