@@ -28,10 +28,10 @@ def words(text: str) -> frozenset[str]:
 
 
 CEILINGS: Final[dict[str, float]] = {
-    "lines": 73_253,  # of all of src; plain statements take more lines than dense ones
+    "lines": 73_339,  # of all of src; plain statements take more lines than dense ones
     "function_median": 4,  # code lines of the body of a function
     "function_p95": 14,
-    "ternaries_per_1000": 18.6,  # code lines; py-key-value has 3, httpx 12
+    "ternaries_per_1000": 18.5,  # code lines; py-key-value has 3, httpx 12
     "comprehensions_per_1000": 39.5,  # py-key-value has 8, procrastinate 11
     "nested_comprehensions": 29,  # one inside another, or with two `for`; goal 0
     "nested_ternaries": 3,  # goal 0
@@ -55,6 +55,7 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
     "compat/api/builder.py:QueryBuilder": 26,
     "compat/manager/memory.py:MemoryManager": 26,
     "compat/messages/base.py:BaseMemoryStore": 26,
+    "store/redis/__init__.py:RedisStore": 26,
     "store/sql/postgres/driver.py:PostgresDriver": 26,
 }
 

@@ -116,6 +116,12 @@ class Leaps(Protocol):
 
 
 @runtime_checkable
+class GivesSeqsLate(Protocol):
+    def latest_seq(self) -> int:
+        """No write under way is given a seq above this one when it is committed."""
+
+
+@runtime_checkable
 class ReportsHealth(Protocol):
     def health(self) -> dict[str, Any]: ...
 
@@ -180,6 +186,7 @@ ABILITIES: Final[tuple[type, ...]] = (
     FindsDerived,
     ScansAll,
     Leaps,
+    GivesSeqsLate,
     ReportsHealth,
     KeepsSecrets,
     IsSealed,

@@ -19,6 +19,7 @@ from ..core.where import Where
 from ..quality import Survey
 from . import Store, Transaction, verbs
 from .abilities import (
+    GivesSeqsLate,
     IsSealed,
     KeepsSecrets,
     Leaps,
@@ -42,6 +43,7 @@ class PassthroughStore:
     lacks: ClassVar[str] = ""
     path: Path
     leap: Callable[[int], None]
+    latest_seq: Callable[[], int]
     secret: Callable[[str], bytes]
     health: Callable[[], dict[str, Any]]
     offered_index: Callable[[], str | None]
@@ -55,6 +57,8 @@ class PassthroughStore:
             self.path = inner.path
         if isinstance(inner, Leaps):
             self.leap = inner.leap
+        if isinstance(inner, GivesSeqsLate):
+            self.latest_seq = inner.latest_seq
         if isinstance(inner, KeepsSecrets):
             self.secret = inner.secret
         if isinstance(inner, ReportsHealth):

@@ -60,7 +60,7 @@ def test_tls_is_said_by_the_scheme_or_an_option() -> None:
         ("redis://h/one", "not a database number"),
         ("redis://h?prefix={x}", "prefix"),
         ("redis://h?prefix=", "prefix"),
-        ("redis://h?wait=-1", "wait is a whole number from 0 up"),
+        ("redis://h?wait=-1", "wait must be a whole number from 0 up"),
         ("redis://h?wiat=1", "unknown option 'wiat'"),
         ("redis+sentinel://h", "name the service"),
         ("http://h", "cannot start with http://"),

@@ -50,7 +50,7 @@ OF_TIERS = {"archive", "fingerprint", "health", "missing", "prune", "scan"} | {
     "trim",
 }
 BY_VERBS = {"derived", "put_new", "same"}  # what the verbs do for two stores that are one
-OF_ONE = {"address", "audited_by", "leap", "offered_index", "path", "sealed", "secret"}
+OF_ONE = {"address", "audited_by", "latest_seq", "leap", "offered_index", "path", "sealed", "secret"}
 
 
 def names_of(protocol: type) -> set[str]:

@@ -209,6 +209,13 @@ class RedisStore:
         return Head(int(epoch or 0), int(seq or 0))
 
     @_in_time
+    def latest_seq(self) -> int:
+        """Seqs follow the server's clock, and no write outlasts its deadline."""
+        reserve = script(RESERVE, self._keys.store + "h", 0, "", "")
+        _, reached = self.client.write(self._keys.store, reserve, copied=False)
+        return int(reached) + int(self.client.retrier.policy.deadline_seconds * 1_000_000)
+
+    @_in_time
     def leap(self, seq: int) -> None:
         if (lag := seq - self._head().seq) > 0:
             self.client.write(self._keys.store, script(RESERVE, self._keys.store + "h", lag, "", ""))

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from ...core.record import Record, record_digest
+from ..model import PROVISIONAL
 from ..rules import UNIQUE_KINDS
 from .codec import record_bytes
 from .keys import Keys
@@ -15,7 +16,6 @@ from .tables import Place
 
 LONGEST: Final = 2000  # arguments of one command: Lua passes some thousands at most
 SWEPT: Final = 10  # seqs that clearing away may take in a scope
-PROVISIONAL: Final = 1 << 62  # seqs from here on stand for those that the commit will give
 
 
 @dataclass(slots=True)

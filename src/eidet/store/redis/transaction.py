@@ -14,10 +14,10 @@ from ...core.record import Record, record_digest
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
-from ..model import Derived, K, Table, Use, V
+from ..model import PROVISIONAL, Derived, K, Table, Use, V
 from ..rules import UNIQUE_KINDS
 from .codec import Light, creation
-from .commit_plan import PROVISIONAL, CommitPlan
+from .commit_plan import CommitPlan
 from .known import Key, Known, StoredDigest, StoredId
 from .transaction_history import TransactionHistory
 from .transaction_values import TransactionValues

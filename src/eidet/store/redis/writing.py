@@ -17,6 +17,7 @@ from ...net.retry import OutcomeUnknown
 from ..group_commit import GroupCommit as Turns
 from ..group_commit import Job
 from ..group_commit import QueuedJob as Ticket
+from ..model import CarefulJob
 from .address import Address
 from .client import RedisClient
 from .commit_plan import CommitPlan
@@ -46,6 +47,10 @@ class _Work:
 
     def __call__(self, transaction: Any) -> Any:
         return self.job(transaction)
+
+    @property
+    def careful(self) -> bool:
+        return isinstance(self.job, CarefulJob)
 
 
 Group = list[tuple[Ticket[Any], _Work]]
@@ -82,7 +87,9 @@ class Writing:
 
     def run(self, job: Callable[[RedisTransaction], T]) -> T:
         work = _Work(job, self._client.ends)
-        if self._cluster:
+        if work.careful:
+            work.scope = None
+        elif self._cluster:
             self._rehearse(work)
         lane = self._lanes[crc32((work.scope or "").encode()) % len(self._lanes)]
         return cast("T", lane.turns.run(cast("Job[Any]", work)))
@@ -119,7 +126,8 @@ class Writing:
 
     def _carry_out(self, lane: _Lane, group: Group) -> None:
         """Runs jobs on what is guessed, and where that is wrong, on what is read in one round trip."""
-        known, guess = self._known(), not self._cluster
+        known = self._known()
+        guess = not self._cluster and not any(work.careful for _, work in group)
         for _, work in group:
             known.wanted.add(work.wanted)
         landed: dict[str, list[int]] = {}  # seqs given in scopes that a cluster has written already

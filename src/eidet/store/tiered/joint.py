@@ -16,7 +16,9 @@ from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
-from .. import Derived, Transaction, Use
+from .. import Derived, Store, Transaction, Use
+from ..abilities import GivesSeqsLate
+from ..model import PROVISIONAL
 from ..verbs.erasing import TransactionReader
 from .history import copy_life, join_histories
 from .joint_values import JointValues
@@ -63,6 +65,7 @@ class JointTransaction:
         self.values, self.set_values = values.values, values.set_values
         self._parts, self._moves = parts, moves
         self._floor = parts.members.floor
+        self._late: set[Member] = set()  # members that give seqs when they commit
         self._replaced: dict[Key, _Replaced] = {}
         self._gone: set[int] = set()  # seqs of copies that are still there, but count no more
 
@@ -125,12 +128,17 @@ class JointTransaction:
         with self._parts.using(member) as transaction:
             self._leap(member, transaction)
             stored += transaction.insert(records)
-        self._floor = max(self._floor, stored[-1].seq)
+        if stored[-1].seq < PROVISIONAL:
+            self._floor = max(self._floor, stored[-1].seq)
+        else:
+            self._late.add(member)
         self.written.inserted.setdefault(member, []).extend(stored)
         return member.outer(stored)
 
     def _leap(self, member: Member, transaction: Any) -> None:
         """Seqs rise in the order of writing, whoever writes."""
+        for other in self._late - {member}:
+            self._floor = max(self._floor, other.ask(_read_latest_seq))
         if member.leaps_inside:
             transaction.leap(self._floor)
 
@@ -245,3 +253,11 @@ def _part_of(member: Member, rows: Sequence[Use | Derived]) -> list[Use | Derive
         elif member.owns(row.seq):
             part.append(row._replace(seq=row.seq // STEP))
     return part
+
+
+def _read_latest_seq(store: Store) -> int:
+    if not isinstance(store, GivesSeqsLate):
+        raise TypeError(
+            f"{type(store).__name__} gives provisional seqs and does not say how far they may rise"
+        )
+    return store.latest_seq()

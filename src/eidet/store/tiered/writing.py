@@ -7,13 +7,16 @@ takes no part: the job runs again, and what belongs to that member waits in the 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from ...core.errors import Conflict, EidetError, Unavailable
+from ...core.record import Record
 from .. import Head, Store, Transaction, Use, verbs
+from ..model import CarefulJob
 from .joint import JointTransaction, Moves, Written
 from .member import Member
 from .member_transactions import (
@@ -124,14 +127,27 @@ class _Write:
             return self._run_job(job)
         member, *others = pending
 
-        def run_part(transaction: Transaction) -> T:
+        def run_part(transaction: Transaction) -> list[Any]:
             self._parts.open(member, transaction)
-            return self._run_inside(others, job)
+            answer = _Answer(self._run_inside(others, job))
+            return [answer, self.written.inserted.get(member, [])]
 
         with as_failure_of(member):
-            answer = member.ask(lambda store: store.write(run_part))
+            answer, stored = member.ask(lambda store: store.write(CarefulJob(run_part)))
         self._committed.append(member)
-        return answer
+        return cast("T", self._number(member, answer.value, stored))
+
+    def _number(self, member: Member, answer: Any, stored: list[Record]) -> Any:
+        """The answer with the seqs that a commit gave, in place of provisional ones."""
+        provisional = self.written.inserted.get(member, [])
+        given = {}
+        for old, new in zip(provisional, stored, strict=True):
+            if old.seq != new.seq:
+                given[member.outer_seq(old.seq)] = member.outer_seq(new.seq)
+        if not given:
+            return answer
+        self.written.inserted[member] = stored
+        return _renumber(answer, given)
 
     def _run_job(self, job: Job[T]) -> T:
         joint = JointTransaction(self._parts, self._moves)
@@ -161,6 +177,21 @@ class _Write:
         if self.written.moved:
             with suppress(Unavailable):
                 delete_moved(self._members, self.written.moved)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """Keeps the answer of a job from a member that would give its records seqs of its own."""
+
+    value: Any
+
+
+def _renumber(answer: Any, given: Mapping[int, int]) -> Any:
+    if isinstance(answer, Record):
+        return answer.but(seq=given.get(answer.seq, answer.seq))
+    if isinstance(answer, list):
+        return [_renumber(one, given) for one in answer]
+    return answer
 
 
 def read_head(store: Store) -> Head:

@@ -41,8 +41,8 @@ class SealedStore(PassthroughStore):
 
     sealed = True
     passes: ClassVar[str] = (
-        "identity writable close survey prune scrub trim size missing path leap secret health offered_index "
-        "address archive fingerprint"
+        "identity writable close survey prune scrub trim size missing path leap latest_seq secret health "
+        "offered_index address archive fingerprint"
     )
 
     def __init__(self, inner: Store, service: KeyService, noted: Noted | None = None) -> None:
