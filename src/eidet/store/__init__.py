@@ -171,7 +171,11 @@ class Transaction(Protocol):
         """Matching records by rising seq. Take them all before you write."""
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
-        """Writes records whose (scope, id) is free; the same records with their new, rising seqs."""
+        """Writes records whose (scope, id) is free; the same records with their new, rising seqs.
+
+        A store that gives seqs when it commits uses provisional ones (from `PROVISIONAL` on) inside of
+        the job, and puts the real ones into the records of its answer.
+        """
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         """Deletes records as they were read here, and adds to the history of each what happened."""
