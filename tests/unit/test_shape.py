@@ -28,7 +28,7 @@ def words(text: str) -> frozenset[str]:
 
 
 CEILINGS: Final[dict[str, float]] = {
-    "lines": 73_343,  # of all of src; plain statements take more lines than dense ones
+    "lines": 73_345,  # of all of src; plain statements take more lines than dense ones
     "function_median": 4,  # code lines of the body of a function
     "function_p95": 14,
     "ternaries_per_1000": 18.5,  # code lines; py-key-value has 3, httpx 12

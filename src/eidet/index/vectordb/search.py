@@ -74,10 +74,12 @@ class DatabaseSearch:
         """One round for the best, and one for the candidates that only their words or turns made."""
         told, missing = self._ask_database(scope, head, probe, question)
         found, lacking = self._answer(scope, head, probe, told)
-        if lacking.rows and (not missing or question.all.rows > self._asker.count_all(probe)):
+        if lacking.rows:  # also where some seemed to be missing: a search may pass over what was just sent
             shelf = self._find_shelf(scope, head)
             told = told.join(self._asker.score_records(shelf, query_of(probe), lacking))
-            found, _ = self._answer(scope, head, probe, told)
+            found, lacking = self._answer(scope, head, probe, told)
+            if not lacking.rows and question.all.rows <= self._asker.count_all(probe):
+                missing = 0
         if not missing:
             return found
         note = f"{missing:,} vectors are missing in {self._asker.database.retrier.name}; run `eidet rebuild`"
