@@ -14,9 +14,7 @@ from zlib import crc32
 
 from ...core.errors import EidetError, Unavailable
 from ...net.retry import OutcomeUnknown
-from ..group_commit import GroupCommit as Turns
-from ..group_commit import Job
-from ..group_commit import QueuedJob as Ticket
+from ..group_commit import GroupCommit, Job, QueuedJob
 from ..model import CarefulJob
 from .address import Address
 from .client import RedisClient
@@ -53,16 +51,16 @@ class _Work:
         return isinstance(self.job, CarefulJob)
 
 
-Group = list[tuple[Ticket[Any], _Work]]
+Group = list[tuple[QueuedJob[Any], _Work]]
 
 
 class _Lane:
     """Writers of one process that go one after the other; their writes are numbered."""
 
-    def __init__(self, commit: Callable[[_Lane, list[Ticket[Any]]], None]) -> None:
+    def __init__(self, commit: Callable[[_Lane, list[QueuedJob[Any]]], None]) -> None:
         self._name, self._pid = "", 0
         self._numbers = count(1)
-        self.turns = Turns(lambda tickets: commit(self, tickets))
+        self.turns = GroupCommit(lambda tickets: commit(self, tickets))
 
     def token(self) -> tuple[str, int]:
         if self._pid != os.getpid():
@@ -115,7 +113,7 @@ class Writing:
 
     # One turn.
 
-    def _commit(self, lane: _Lane, tickets: list[Ticket[Any]]) -> None:
+    def _commit(self, lane: _Lane, tickets: list[QueuedJob[Any]]) -> None:
         for group in _groups(tickets):
             try:
                 with self._client.deadline(max(work.ends for _, work in group)):
@@ -298,7 +296,7 @@ class Writing:
         return [int(seq) for seq in answer.split()] if state == b"done" else None
 
 
-def _groups(tickets: Sequence[Ticket[Any]]) -> list[Group]:
+def _groups(tickets: Sequence[QueuedJob[Any]]) -> list[Group]:
     """Jobs that share a transaction: those of one scope in a cluster, else all."""
     shared: dict[str, Group] = {}
     alone: list[Group] = []
