@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import shutil
 import socket
@@ -14,6 +15,8 @@ from pathlib import Path
 import pytest
 
 READY_SECONDS = 30.0
+FIRST_PORT, PORTS_OF_A_WORKER = 16_000, 800  # below the ports that systems give to outgoing connections
+_numbers = itertools.count(os.getpid())
 
 
 def folder_of(package: str, install: str) -> Path:
@@ -25,9 +28,26 @@ def folder_of(package: str, install: str) -> Path:
 
 
 def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    """A port that stays free until its server starts.
+
+    A port of the system's own choice may be the other end of somebody's connection a moment later. These
+    are never given to connections, each test worker has a range of its own, and each port comes once.
+    """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 20
+    for number in itertools.islice(_numbers, PORTS_OF_A_WORKER):
+        port = FIRST_PORT + PORTS_OF_A_WORKER * worker + number % PORTS_OF_A_WORKER
+        if _is_free(port):
+            return port
+    raise RuntimeError("no port is free for a test server")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as tried:
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 class Child:

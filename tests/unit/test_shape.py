@@ -28,7 +28,6 @@ def words(text: str) -> frozenset[str]:
 
 
 CEILINGS: Final[dict[str, float]] = {
-    "lines": 73_345,  # of all of src; plain statements take more lines than dense ones
     "function_median": 4,  # code lines of the body of a function
     "function_p95": 14,
     "ternaries_per_1000": 18.5,  # code lines; py-key-value has 3, httpx 12
@@ -61,6 +60,9 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
 
 PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of their own; they may only shrink
     "store/ram.py": 250,
+    "store/sql/postgres": 2081,
+    "store/redis": 3209,
+    "store/tiered": 2231,
     "index/pgvector": 1895,  # goal 1600
     "aio/__init__.py": 200,
 }
