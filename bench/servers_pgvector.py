@@ -24,7 +24,7 @@ from eidet.eval.runner import RunAnswers, Variant, ask
 from eidet.index import Probe
 from eidet.index.pgvector import PgvectorIndex
 from eidet.index.pgvector import query as served
-from eidet.index.pgvector.sql import halfvec
+from eidet.index.pgvector.query import halfvec
 from eidet.store.sql.postgres import PostgresStore
 from eidet.write.ingest import Ingest
 

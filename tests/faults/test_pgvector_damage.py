@@ -37,7 +37,7 @@ TABLES = "SELECT relname FROM pg_class WHERE relname ~ '^pgvector_units_[0-9]+$'
 @pytest.fixture(autouse=True)
 def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that was not the last one need not wait for the next."""
-    monkeypatch.setattr("eidet.index.pgvector.copier.REST_SECONDS", 0.05)
+    monkeypatch.setattr("eidet.index.pgvector.fill.REST_SECONDS", 0.05)
 
 
 def made(url: str) -> PostgresStore:
@@ -242,8 +242,7 @@ def test_check_waits_for_whoever_copies_but_not_forever(
     held = threading.Event()
 
     def hold(connection: Any) -> None:
-        connection.execute("BEGIN")
-        assert copying.try_lock(connection, "a")
+        assert copying.begin_alone(connection, "a")
         held.set()
         connection.execute("SELECT pg_sleep(0.7)")
 

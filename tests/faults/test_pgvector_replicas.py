@@ -31,7 +31,7 @@ from eidet import Memory
 from eidet.core.errors import Misconfigured
 from eidet.core.where import Condition, Where
 from eidet.index.change_pages import Stale
-from eidet.index.pgvector.integrity import Damaged
+from eidet.index.pgvector.tables import Damaged
 from eidet.net.retry import RetryPolicy
 from eidet.store.sql.postgres import PostgresStore
 
@@ -68,7 +68,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Three]:
 @pytest.fixture(autouse=True)
 def _restless(monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy that was not the last one need not wait for the next."""
-    monkeypatch.setattr("eidet.index.pgvector.copier.REST_SECONDS", 0.05)
+    monkeypatch.setattr("eidet.index.pgvector.fill.REST_SECONDS", 0.05)
 
 
 def driver_of(memory: Memory) -> Any:

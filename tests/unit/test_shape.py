@@ -63,7 +63,7 @@ PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of th
     "store/sql/postgres": 2081,
     "store/redis": 3209,
     "store/tiered": 2231,
-    "index/pgvector": 1895,  # goal 1600
+    "index/pgvector": 1599,
     "aio/__init__.py": 200,
 }
 

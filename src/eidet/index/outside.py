@@ -15,10 +15,11 @@ from ..core.where import Where
 from ..store import Head, Store, verbs
 from ..store.model import entry_of
 from ..store.rules import check_order
-from . import Candidates, Finder, Floats, Neighbours, Probe, Scores, Seqs, Span
+from . import Candidates, Finder, Floats, Neighbours, Probe, Scores, Seqs
 from .embedded.merge import merge_candidates
-from .embedded.picked import PickedRecords, scores_of
+from .embedded.picked import PickedRecords
 from .embedded.queries import merge_voices
+from .embedded.scored import ScoredSeqs
 from .neighbours import SessionTurn, find_neighbours, number_turns
 
 BATCH: Final = 1_000  # records read from the store at once
@@ -52,15 +53,15 @@ class OutsideIndex:
         return self._describe(path, probe, found, picked)
 
     def _describe(self, path: str, probe: Probe, found: Scores, picked: PickedRecords) -> Candidates:
-        order = np.argsort(found.seq, kind="stable")
-        dense = _pick_scores(picked.seqs, found.seq[order], found.dense, order)
-        words = _pick_scores(picked.seqs, found.seq[order], found.words, order)
-        spans = {"dense": _span_of(dense), "words": _span_of(words), **found.spans}
+        dense = _pick_scores(picked.seqs, found.seq, found.dense)
+        words = _pick_scores(picked.seqs, found.seq, found.words)
         rarity = found.rarity or float(words.max(initial=0.0))
+        told = picked.describe(probe, dense, words, rarity=rarity)
         return replace(
-            picked.describe(probe, dense, words, spans, rarity=rarity),
+            told,
+            spans={**told.spans, **found.spans},
             searched=verbs.count(self._store, Where(scope=Scope(path))),
-            kept=verbs.count(self._store, _living(path, probe.where, probe.now)),
+            kept=verbs.count(self._store, _living(Scope(path), probe.where, probe.now)),
             notes=found.notes,
         )
 
@@ -69,14 +70,14 @@ class OutsideIndex:
     ) -> list[tuple[str, int]]:
         if check_order(order)[0] == "uses":
             raise BadInput("the index does not keep uses; `find` orders by them")
-        living = Where(scope=scope, alive_at=now, every=() if where is None else (where,))
-        return [(record.scope, record.seq) for record in self._store.find(living, order=order, limit=limit)]
+        found = self._store.find(_living(scope, where, now), order=order, limit=limit)
+        return [(record.scope, record.seq) for record in found]
 
     def around(
         self, scope: str, seqs: Sequence[int], reach: int, where: Where | None, *, now: float
     ) -> dict[int, Neighbours]:
         records = self._read(scope, np.array(seqs, np.int64))
-        passing = set(self._store.match(_living(scope, where, now)))
+        passing = set(self._store.match(_living(Scope(scope), where, now)))
         sessions = {}
         for name in {record.session for record in records if record.session is not None}:
             line = self._read_session(scope, name)
@@ -137,17 +138,12 @@ class OutsideIndex:
         return tuple(heard)
 
 
-def _living(path: str, where: Where | None, now: float) -> Where:
-    return Where(scope=Scope(path), alive_at=now, every=() if where is None else (where,))
+def _living(scope: Scope, where: Where | None, now: float) -> Where:
+    return Where(scope=scope, alive_at=now, every=() if where is None else (where,))
 
 
-def _pick_scores(wanted: Seqs, seqs: Seqs, scores: Floats | None, order: Any) -> Floats:
+def _pick_scores(wanted: Seqs, seqs: Seqs, scores: Floats | None) -> Floats:
     if scores is None:
         return np.zeros(len(wanted), np.float32)
-    return scores_of(wanted, seqs, np.asarray(scores, np.float32)[order])
-
-
-def _span_of(scores: Floats) -> Span:
-    if not len(scores):
-        return Span()
-    return Span(float(scores.min()), float(scores.max()))
+    order = np.argsort(seqs, kind="stable")
+    return ScoredSeqs(seqs[order], np.asarray(scores, np.float32)[order]).read(wanted)

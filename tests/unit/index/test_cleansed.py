@@ -135,13 +135,13 @@ def test_while_somebody_copies_the_receipt_says_so_and_upkeep_finishes(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     psycopg = pytest.importorskip("psycopg", reason="needs psycopg: pip install 'eidet[test]'")
-    from eidet.index.pgvector.fill import try_lock
+    from eidet.index.pgvector.fill import begin_alone
 
     id = copied(postgres_url)
     monkeypatch.setattr("eidet.index.pgvector.fill.WAIT_SECONDS", 0.1)
     with on_server(postgres_url) as memory:
         with psycopg.connect(postgres_url) as other:
-            assert try_lock(other, "default")
+            assert begin_alone(other, "default")
             assert "is being copied" in pending(memory.forget(id))[0]
             assert memory.recall("swordfish", limit=1)[0].text != SECRET
             assert holds(memory) == (31, 1)

@@ -22,20 +22,14 @@ from eidet.core.where import Condition, Near, Where
 from eidet.index import Probe
 from eidet.index.contract import NOW, WIDTH, long, noted, unit
 from eidet.index.embedded import EmbeddedIndex
+from eidet.index.embedded.occurrences import read_shard
 from eidet.index.embedded.postings import Bm25
 from eidet.index.embedded.shard import Shard
 from eidet.index.embedded.vectors import VectorPlanes
 from eidet.index.neighbours import APART, LONG, number_turns, number_windows
 from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
 from eidet.index.pgvector import query as served
-from eidet.index.pgvector.postings import (
-    join_occurrences,
-    pack_blocks,
-    read_blocks,
-    read_shard,
-    sum_scores,
-    thin_block,
-)
+from eidet.index.pgvector.postings import pack_blocks, read_blocks, thin_block
 from eidet.store import Derived, verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.postgres import PostgresStore
@@ -365,9 +359,9 @@ def test_a_memory_is_searched_by_the_server(postgres_url: str) -> None:
 
 
 def test_settings_that_make_no_sense_are_refused(store: PostgresStore) -> None:
-    with pytest.raises(Misconfigured, match="unknown options"):
+    with pytest.raises(Misconfigured, match="unknown option 'speed'"):
         PgvectorIndex(store, WIDTH, settings=Settings(index="pgvector://?speed=9"))
-    with pytest.raises(Misconfigured, match="whole numbers"):
+    with pytest.raises(Misconfigured, match="tail must be a whole number"):
         PgvectorIndex(store, WIDTH, settings=Settings(index="pgvector://?tail=many"))
     with pytest.raises(Misconfigured, match="4,000 dimensions"):
         PgvectorIndex(store, 4_001)
@@ -388,7 +382,7 @@ def test_blocks_score_like_the_shard_they_are_of(texts: list[list[str]], data: s
     rows = [row for row in pack_blocks(shard) if row[0] in terms]
     read = read_blocks(terms, rows)
     scale = Bm25.of_terms(np.bincount(read.which, minlength=3), shard.live, shard.total)
-    seqs, scores = sum_scores(read, scale.score(read.which, read.length.copy(), read.times))
+    seqs, scores = read.score(scale)
     truth, _ = shard.postings.bm25(terms, alive=None, live=shard.live, total=shard.total)
     assert np.allclose(truth[truth > 0], scores, atol=1e-5)
     assert seqs.tolist() == shard.columns.seq[truth > 0].tolist()
@@ -406,9 +400,9 @@ def test_the_best_unit_of_a_record_counts() -> None:
     shard = Shard("a", VectorPlanes(WIDTH))
     shard.apply(store.changes("a", 0, 10))
     terms = (term_id("cat"), term_id("dog"))
-    read = join_occurrences([read_shard(shard, terms)])
+    read = read_shard(shard, terms)
     scale = Bm25.of_terms(np.array([2, 3]), 4, shard.total)
-    seqs, scores = sum_scores(read, scale.score(read.which, read.length.copy(), read.times))
+    seqs, scores = read.score(scale)
     assert len(seqs) == 2
     assert scores[0] == pytest.approx(
         max(shard.postings.bm25(terms, alive=None, live=4, total=shard.total)[0][:3]), abs=1e-5

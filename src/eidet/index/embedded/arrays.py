@@ -46,3 +46,20 @@ def top(scores: Floats, depth: int) -> Rows:
         few = np.flatnonzero(above)
         return few[np.argpartition(scores[few], -depth)[-depth:]]
     return np.argpartition(scores, -depth)[-depth:]
+
+
+def scale_scores(scores: Floats) -> Floats:
+    """From 0 to 1 over what is there."""
+    low, high = float(scores.min(initial=0.0)), float(scores.max(initial=0.0))
+    return (scores - low) / np.float32(high - low) if high > low else scores
+
+
+def judge_lowest(sample: Floats, count: int) -> float:
+    """The lowest of `count` scores, judged by a sample: as far below the mean as for a normal law."""
+    if not len(sample):
+        return 0.0
+    seen = float(sample.min())
+    if count <= len(sample):
+        return seen
+    away = float(sample.std()) * float(np.sqrt(2 * np.log(count)))
+    return max(-1.0, min(seen, float(sample.mean()) - away))

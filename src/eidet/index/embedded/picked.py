@@ -52,25 +52,26 @@ class PickedRecords:
         probe: Probe,
         dense: Floats,
         words: Floats,
-        spans: Mapping[str, Span],
         *,
-        rarity: float,
+        rarity: float = 0.0,
         lexicon: WordReader | None = None,
         weights: Floats | None = None,
-        whole: bool = True,
+        low: float | None = None,
     ) -> Candidates:
-        """All of them, with scores by row. With `whole`, there is nothing else that passed.
+        """All of them, with scores by row.
 
-        With a lexicon, words are aligned by the `weights` of the terms.
+        Terms have `weights`, or a `rarity` together. With weights and a lexicon, words are aligned. Where
+        more passed than these records, `low` is the lowest cosine of all that did.
         """
-        shard, found = self.shard, dict(spans)
+        shard, whole = self.shard, low is None
         rows: Rows = np.arange(shard.count)
+        spans = {"dense": _span_of(dense, whole, low or 0.0), "words": _span_of(words, whole)}
         aligned = None
         if weights is not None:
+            rarity = float(weights.sum())
             aligned = shard.align_words(probe, rows, lexicon, weights)
         if aligned is not None:
-            low = float(aligned.min()) if whole and len(rows) else 0.0
-            found["aligned"] = Span(low, float(aligned.max(initial=0.0)))
+            spans["aligned"] = _span_of(aligned, whole)
         turn = np.array([self._turns.get(seq, NONE) for seq in self.seqs.tolist()], np.int32)
         return shard.describe(
             probe,
@@ -78,7 +79,7 @@ class PickedRecords:
             dense,
             words,
             aligned,
-            found,
+            spans,
             rarity=rarity,
             kept=shard.records,
             turn=turn,
@@ -86,11 +87,8 @@ class PickedRecords:
         )
 
 
-def scores_of(wanted: Seqs, seqs: Seqs, scores: Floats) -> Floats:
-    """The scores of the seqs wanted; 0 where there is none. `seqs` rise."""
-    found = np.zeros(len(wanted), np.float32)
-    if len(seqs):
-        at = np.minimum(np.searchsorted(seqs, wanted), len(seqs) - 1)
-        here = seqs[at] == wanted
-        found[here] = scores[at[here]]
-    return found
+def _span_of(scores: Floats, whole: bool, low: float = 0.0) -> Span:
+    """From the lowest score there is, where these are all; else from `low`."""
+    if whole and len(scores):
+        low = float(scores.min())
+    return Span(low, float(scores.max(initial=low)))

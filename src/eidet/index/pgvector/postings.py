@@ -7,20 +7,23 @@ scores are BM25 over all of a scope, exactly as the embedded index gives them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...store import Head
 from .. import Floats, Seqs
 from ..embedded.arrays import run_starts
+from ..embedded.occurrences import NOWHERE, Occurrences
 from ..embedded.shard import Shard
 from ..embedded.vectors import VectorPlanes
-from .integrity import Damaged
+from .tables import Damaged
 
 PlaneShard = Shard[VectorPlanes]
 
 SPAN: Final = 2**32  # seqs that a block may span
+PAGE: Final = 5_000  # units whose vectors are read at once
 _LAYOUT: Final = (("<u4", 4), ("<u2", 2), ("<u2", 2), ("u1", 1))  # offset of the seq, unit, length, count
 WIDTH: Final = sum(width for _, width in _LAYOUT)  # bytes of a unit in a block
 
@@ -31,14 +34,41 @@ SELECT w.term, w.first, w.size, CASE WHEN r.upto <= %s OR r.upto = r.held THEN w
 FROM {words} w JOIN ranked r USING (term)"""
 
 
-class Occurrences(NamedTuple):
-    """Where terms occur: which (its place in the question), in which unit, of what length, how often."""
+def begin_shard(scope: str, width: int, head: Head) -> PlaneShard:
+    """An empty one that goes on from a head."""
+    shard = Shard(scope, VectorPlanes(width))
+    shard.head = head
+    return shard
 
-    which: NDArray[np.intp]
-    seq: Seqs
-    unit: NDArray[np.int64]
-    length: Floats
-    times: Floats
+
+def list_units(shard: PlaneShard) -> Iterator[tuple[int, int, float, bytes | None, bytes]]:
+    """(seq, unit, length, vector, terms) of each row of a shard whose postings are merged.
+
+    The terms are ids, for `thin_block` when the row goes.
+    """
+    terms, docs, _ = shard.postings.base
+    ends = np.cumsum(np.bincount(docs, minlength=shard.count))[:-1]
+    held = np.split(terms[np.argsort(docs, kind="stable")].astype("<u4"), ends)
+    for start in range(0, shard.count, PAGE):
+        rows = slice(start, min(start + PAGE, shard.count))
+        yield from zip(
+            shard.columns.seq[rows].tolist(),
+            shard.columns.unit[rows].tolist(),
+            shard.postings.lengths[rows].tolist(),
+            _pack_vectors(shard.vectors.read(rows)),
+            [row.tobytes() for row in held[rows]],
+            strict=True,
+        )
+
+
+def _pack_vectors(vectors: Floats) -> Iterator[bytes | None]:
+    """Each as a halfvec: two bytes for its width, two that are zero, and two for each number."""
+    halves = vectors.astype(np.float16)
+    packed = np.zeros((len(halves), 2 + halves.shape[1]), ">u2")
+    packed[:, 0] = halves.shape[1]
+    packed[:, 2:] = halves.view(np.uint16)
+    for some, vector in zip((halves != 0).any(axis=1).tolist(), packed, strict=True):
+        yield vector.tobytes() if some else None
 
 
 def pack_blocks(shard: PlaneShard) -> Iterator[tuple[int, int, int, bytes]]:
@@ -46,17 +76,14 @@ def pack_blocks(shard: PlaneShard) -> Iterator[tuple[int, int, int, bytes]]:
     shard.postings.merge()
     terms, docs, counts = shard.postings.base
     lengths = np.minimum(shard.postings.lengths, 65_535)
-    columns = shard.columns.seq[docs], shard.columns.unit[docs], lengths[docs], counts
+    seqs, *columns = shard.columns.seq[docs], shard.columns.unit[docs], lengths[docs], counts
     starts = run_starts(terms)
     for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(terms)], strict=False):
-        for run in _split_runs(columns[0], start, end):
-            first = int(columns[0][run.start])
-            yield (
-                int(terms[start]),
-                first,
-                run.stop - run.start,
-                _pack_block(first, [c[run] for c in columns]),
-            )
+        for run in _split_runs(seqs, start, end):
+            first = int(seqs[run.start])
+            parts = [seqs[run] - first, *(column[run] for column in columns)]
+            packed = [part.astype(kind).tobytes() for part, (kind, _) in zip(parts, _LAYOUT, strict=True)]
+            yield int(terms[start]), first, run.stop - run.start, b"".join(packed)
 
 
 def _split_runs(seqs: Seqs, start: int, end: int) -> Iterator[slice]:
@@ -65,21 +92,6 @@ def _split_runs(seqs: Seqs, start: int, end: int) -> Iterator[slice]:
         stop = start + int(np.searchsorted(seqs[start:end], int(seqs[start]) + SPAN))
         yield slice(start, stop)
         start = stop
-
-
-def _pack_block(first: int, columns: list[NDArray[Any]]) -> bytes:
-    seqs, *rest = columns
-    parts = zip((seqs - first, *rest), _LAYOUT, strict=True)
-    return b"".join(part.astype(kind).tobytes() for part, (kind, _) in parts)
-
-
-def list_terms(shard: PlaneShard) -> list[bytes]:
-    """The ids of the terms of each row, for `thin_block` when the row goes."""
-    shard.postings.merge()
-    terms, docs, _ = shard.postings.base
-    ends = np.cumsum(np.bincount(docs, minlength=shard.count))[:-1]
-    rows = np.split(terms[np.argsort(docs, kind="stable")].astype("<u4"), ends)
-    return [row.tobytes() for row in rows[: shard.count]]
 
 
 def thin_block(first: int, size: int, held: bytes, gone: Seqs) -> tuple[int, bytes]:
@@ -97,7 +109,7 @@ def read_blocks(terms: Sequence[int], rows: Sequence[Sequence[Any]]) -> Occurren
             offset, unit, length, count = _unpack_block(size, held)
             which, seq = np.full(size, terms.index(term), np.intp), offset.astype(np.int64) + first
             parts.append(Occurrences(which, seq, unit.astype("i8"), length.astype("f4"), count.astype("f4")))
-    return join_occurrences(parts)
+    return NOWHERE.join(*parts)
 
 
 def _unpack_block(size: int, held: bytes) -> list[NDArray[Any]]:
@@ -108,46 +120,3 @@ def _unpack_block(size: int, held: bytes) -> list[NDArray[Any]]:
         columns.append(np.frombuffer(held, kind, size, start))
         start += width * size
     return columns
-
-
-def read_shard(shard: PlaneShard, terms: Sequence[int]) -> Occurrences:
-    """The same of a scope's part that is in RAM; only what lives."""
-    if not shard.count or not terms:
-        return join_occurrences([])
-    which, docs, counts = shard.postings.lookup(terms)
-    here = shard.columns.alive[docs]
-    which, docs, counts = which[here], docs[here], counts[here]
-    lengths = shard.postings.lengths[docs]
-    units = shard.columns.unit[docs].astype(np.int64)
-    return Occurrences(which, shard.columns.seq[docs], units, lengths, counts.astype("f4"))
-
-
-def join_occurrences(parts: Sequence[Occurrences]) -> Occurrences:
-    if not parts:
-        none = np.empty(0, np.int64)
-        return Occurrences(none.astype(np.intp), none, none, none.astype("f4"), none.astype("f4"))
-    return Occurrences(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def leave_out(postings: Occurrences, gone: Seqs) -> Occurrences:
-    """Only what is not of these seqs, which rise."""
-    if not len(gone) or not len(postings.seq):
-        return postings
-    at = np.minimum(np.searchsorted(gone, postings.seq), len(gone) - 1)
-    stay = gone[at] != postings.seq
-    return Occurrences(*(column[stay] for column in postings))
-
-
-def sum_scores(postings: Occurrences, scores: Floats) -> tuple[Seqs, Floats]:
-    """Rising seqs of the records that hold any of the terms, and the score of the best unit of each."""
-    if not len(postings.seq):
-        return np.empty(0, np.int64), np.empty(0, np.float32)
-    keys = postings.seq * 65_536 + postings.unit
-    order = np.argsort(keys, kind="stable")
-    keys, scores = keys[order], scores[order]
-    starts = run_starts(keys)
-    units, sums = keys[starts] // 65_536, np.add.reduceat(scores, starts)
-    if not (postings.unit > 0).any():
-        return units, sums
-    starts = run_starts(units)
-    return units[starts], np.maximum.reduceat(sums, starts)
