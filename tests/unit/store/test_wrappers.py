@@ -30,6 +30,7 @@ from eidet.store import (
 from eidet.store.abilities import ABILITIES, FindsDerived, KeepsSecrets, Leaps, LivesInFile, ReportsHealth
 from eidet.store.passthrough import PassthroughStore, PassthroughTransaction
 from eidet.store.ram import RamStore
+from eidet.store.redo_log import LoggedTransaction
 from eidet.store.tiered import TieredStore
 from eidet.trust.audit.chain import AuditEntry
 from eidet.trust.audit.log import AuditLog
@@ -41,7 +42,7 @@ from eidet.trust.seal.store import SealedStore
 from eidet.trust.seal.transaction import SealedTransaction
 
 WRAPPERS = (AuditedStore, SealedStore)
-TRANSACTIONS = (AuditedTransaction, SealedTransaction)
+TRANSACTIONS = (AuditedTransaction, LoggedTransaction, SealedTransaction)
 OF_TIERS = {"archive", "fingerprint", "health", "missing", "prune", "scan"} | {
     "scrub",
     "size",
