@@ -18,8 +18,9 @@ from .core.record import Record
 from .core.settings import Settings
 from .core.validate import Json
 from .index import Index
-from .models.embed import Embedder
+from .models.embed import Embedder, WarmableEmbedder
 from .store import Store, Watch, verbs
+from .store.ram import RamStore
 from .store.tombstones import Marker, secret_of
 from .store.traits import missing_of, path_of, secret_keeper
 from .store.usage import Usage
@@ -214,6 +215,12 @@ class Parts:
         self.tombstones = TombstoneWatch(store)
         self.usage = Usage(store, settings)
         self.foreground = Foreground()
+
+    @property
+    def waits(self) -> bool:
+        """Whether a verb may wait for a disk or a server. A closed memory answers at once."""
+        in_ram = self.closed or isinstance(self.store, RamStore)
+        return not in_ram or isinstance(self.embedder, WarmableEmbedder)
 
     @property
     def store(self) -> Store:

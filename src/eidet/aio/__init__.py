@@ -2,52 +2,128 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import partial, update_wrapper
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack, overload
+from typing import Any, Self
 
-from ..core.draft import Details
-from ..core.record import Record
+from ..core.arguments import check_query
 from ..core.scope import Scope
 from ..core.validate import Moment
 from ..memory import Memory
-from ..write import Given
-from .hop import Hopping, Threads, hop, like, taking
-from .namespaces import AsyncAdmin, AsyncKeys, AsyncTrust, AsyncUpkeep
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..parts import Parts
-    from ..trust.audit.log import AuditLog
-
-__all__ = ["AsyncMemory"]
+from ..memory.admin import AdminNamespace
+from ..memory.keys import KeysNamespace
+from ..memory.trust import TrustNamespace
+from ..memory.upkeep import UpkeepNamespace
+from ..models.embed import WarmableEmbedder
+from ..net.hop import Hop, Hopping, Threads, hop, taking
+from ..parts import Parts
+from ..trust.audit.log import AuditLog
+from ..write import text_said, texts_of
 
 
-async def _ready_query(
-    threads: Threads,
-    _core: object,
+def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
+    """Hops once an asynchronous embedder was awaited, in the caller's loop, for what a verb will embed.
+
+    `texts` names that: it gets the memory, the object that has the verb, and what the verb gets.
+    """
+
+    async def ready(threads: Threads[Memory], core: Callable[[], object], *args: Any, **kwargs: Any) -> None:
+        memory = await threads.open()
+        embedder = memory.parts.embedder
+        if isinstance(embedder, WarmableEmbedder):
+            wanted = await threads.run(lambda: texts(memory, core(), *args, **kwargs))
+            if wanted:
+                await embedder.warm(wanted)
+
+    return Hop(ready)
+
+
+def texts_to_keep(memory: Memory, _of: object, what: Any = None, **details: Any) -> Sequence[str]:
+    """What `remember` embeds, as it will be kept."""
+    guarding = memory.trust.guarding
+    if guarding.guards:
+        return guarding.texts(what, details)
+    if details.get("vector") is not None:
+        return ()
+    return text_said(details) if what is None else texts_of(what)
+
+
+def texts_to_ask(
+    memory: Memory,
+    _of: object,
     query: str = "",
     *,
     scope: str | Scope = "default",
     now: Moment | None = None,
     understand: bool = True,
     vector: object = None,
-    **_: object,
-) -> None:
-    """Awaits the vector of a query that the recall will need."""
-    if vector is None:
-        await threads.embed_query(query, scope, now, understand)
+    **_how: object,
+) -> Sequence[str]:
+    """What `recall` embeds of a query: what it names may be left out."""
+    if vector is not None or not isinstance(query, str) or not query.strip():
+        return ()
+    if understand:
+        return [memory.admin.phrase_query(query, scope=scope, now=now)]
+    return [memory.trust.guarding.query(check_query(query))]
 
 
-async def _ready_revision(threads: Threads, _core: object, _id: str = "", **changes: Any) -> None:
-    """Awaits the vector of a text that the revision will need."""
-    if changes.get("vector") is None:
-        said = {}
-        for name, value in changes.items():
-            if name in ("text", "data"):
-                said[name] = value
-        await threads.embed((await threads.open()).trust.guarding.texts_of_changes(said))
+def texts_to_change(memory: Memory, _of: object, _id: str = "", **changes: Any) -> Sequence[str]:
+    """What `revise` embeds."""
+    if changes.get("vector") is not None:
+        return ()
+    said = {name: value for name, value in changes.items() if name in ("text", "data")}
+    return memory.trust.guarding.texts_of_changes(said)
+
+
+class AsyncUpkeep(Hopping[UpkeepNamespace]):
+    """`memory.upkeep` for asyncio."""
+
+    maintain = hop(UpkeepNamespace.maintain)
+    background = hop(UpkeepNamespace.background)
+    retention = hop(UpkeepNamespace.retention)
+    end_session = hop(UpkeepNamespace.end_session)
+    unarchive = hop(UpkeepNamespace.unarchive)
+    fit = hop(UpkeepNamespace.fit)
+    detail = hop(UpkeepNamespace.detail)
+    restore = hop(UpkeepNamespace.restore)
+    pin = hop(UpkeepNamespace.pin)
+    unpin = hop(UpkeepNamespace.unpin)
+    hold = hop(UpkeepNamespace.hold)
+    release = hop(UpkeepNamespace.release)
+
+
+class AsyncTrust(Hopping[TrustNamespace]):
+    """`memory.trust` for asyncio."""
+
+    quarantine = hop(TrustNamespace.quarantine)
+    approve = hop(TrustNamespace.approve)
+    review = hop(TrustNamespace.review)
+    forget_value = hop(TrustNamespace.forget_value)
+    preview_forget = hop(TrustNamespace.preview_forget)
+    verify_forgotten = hop(TrustNamespace.verify_forgotten)
+    verify_receipt = hop(TrustNamespace.verify_receipt)
+    reveal = hop(TrustNamespace.reveal)
+
+
+class AsyncKeys(Hopping[KeysNamespace]):
+    """`memory.keys` for asyncio."""
+
+    rotate = hop(KeysNamespace.rotate)
+    shred = hop(KeysNamespace.shred)
+
+
+class AsyncAdmin(Hopping[AdminNamespace]):
+    """`memory.admin` for asyncio."""
+
+    stats = hop(AdminNamespace.stats)
+    health = hop(AdminNamespace.health)
+    metrics = hop(AdminNamespace.metrics)
+    check = hop(AdminNamespace.check)
+    flush = hop(AdminNamespace.flush)
+    rebuild = hop(AdminNamespace.rebuild)
+    reembed = hop(AdminNamespace.reembed)
+    phrase_query = hop(AdminNamespace.phrase_query)
 
 
 class AsyncMemory(Hopping[Memory]):
@@ -55,12 +131,14 @@ class AsyncMemory(Hopping[Memory]):
 
     The constructor opens nothing: `async with`, `await AsyncMemory.open(…)` or the first verb opens the
     memory in a thread, so that your loop goes on meanwhile. An asynchronous embedder of yours is
-    awaited in your loop, before the core is entered.
+    awaited in your loop, before the core is entered. Views and doors run their methods in `threads`, too.
     """
+
+    threads: Threads[Memory]
 
     @taking(Memory.__init__)
     def __init__(self, *args: Any, **how: Any) -> None:
-        threads = Threads(partial(Memory, *args, **how))
+        threads = Threads(partial(Memory, *args, **how), lambda memory: memory.parts.waits)
         super().__init__(threads, threads.core)
         self.upkeep = AsyncUpkeep(threads, lambda: threads.core().upkeep)
         self.trust = AsyncTrust(threads, lambda: threads.core().trust)
@@ -76,14 +154,9 @@ class AsyncMemory(Hopping[Memory]):
         return memory
 
     @property
-    def threads(self) -> Threads:
-        """Where the verbs run; views and doors of an `AsyncMemory` run theirs there, too."""
-        return self._threads
-
-    @property
     def core(self) -> Memory:
         """The synchronous memory inside; opens it here and now if nobody has yet."""
-        return self._threads.core()
+        return self.threads.core()
 
     @property
     def parts(self) -> Parts:
@@ -95,45 +168,27 @@ class AsyncMemory(Hopping[Memory]):
         """As `Memory.audit`; open the memory first, else this opens it here and now."""
         return self.core.audit
 
-    @overload
-    async def remember(
-        self, what: list[Any] | tuple[Any, ...], **details: Unpack[Details]
-    ) -> list[Record]: ...
-    @overload
-    async def remember(self, what: Given | None = None, **details: Unpack[Details]) -> Record: ...
-    @like(Memory.remember)
-    async def remember(self, what: Any = None, **details: Any) -> Any:
-        await self._threads.embed_said(what, details)
-        return await self._run(Memory.remember, what, **details)
-
-    @overload
-    async def get(self, ids: str, *, scope: str | Scope = ...) -> Record | None: ...
-    @overload
-    async def get(
-        self, ids: list[str] | tuple[str, ...], *, scope: str | Scope = ...
-    ) -> list[Record | None]: ...
-    @like(Memory.get)
-    async def get(self, ids: str | Sequence[str], *, scope: str | Scope = "default") -> Any:
-        return await self._run(Memory.get, ids, scope=scope)
-
-    recall = hop(Memory.recall, _ready_query)
-    context = hop(Memory.context, _ready_query)
+    remember = hop_after(texts_to_keep)(Memory.remember)
+    get = hop(Memory.get)
+    recall = hop_after(texts_to_ask)(Memory.recall)
+    context = hop_after(texts_to_ask)(Memory.context)
     feedback = hop(Memory.feedback)
     find = hop(Memory.find)
     count = hop(Memory.count)
-    revise = hop(Memory.revise, _ready_revision)
+    revise = hop_after(texts_to_change)(Memory.revise)
     forget = hop(Memory.forget)
     history = hop(Memory.history)
     scopes = hop(Memory.scopes)
     export = hop(Memory.export)
     load = hop(Memory.load)
 
-    @like(Memory.close)
     async def close(self) -> None:
-        await self._threads.close()
+        await self.threads.close(Memory.close)
+
+    update_wrapper(close, Memory.close)
 
     async def __aenter__(self) -> Self:
-        await self._threads.open()
+        await self.threads.open()
         return self
 
     async def __aexit__(

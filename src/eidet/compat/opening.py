@@ -9,11 +9,9 @@ from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from ..aio import AsyncMemory
-from ..aio.hop import AsyncEmbedding
 from ..core.errors import Misconfigured
 from ..memory import Memory
 from ..models.embed import Embedder
-from ..store.ram import RamStore
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -78,6 +76,6 @@ def clock_of(memory: Memory) -> Callable[[], float]:
 
 async def run(memory: Memory, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """A synchronous call for an asynchronous door: in a thread, unless nothing in it waits."""
-    if isinstance(memory.parts.store, RamStore) and not isinstance(embedder_in(memory), AsyncEmbedding):
-        return verb(*args, **kwargs)
-    return await asyncio.to_thread(verb, *args, **kwargs)
+    if memory.parts.waits:
+        return await asyncio.to_thread(verb, *args, **kwargs)
+    return verb(*args, **kwargs)

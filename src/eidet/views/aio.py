@@ -5,11 +5,12 @@ A property is awaited: `await working.task`. `len(view)` is `await view.count()`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final, Generic, Protocol, Self, TypeVar, cast, overload
 
-from ..aio import AsyncMemory
-from ..aio.hop import Hopping, Threads, hop
+from ..aio import AsyncMemory, hop_after, texts_to_ask, texts_to_keep
+from ..memory import Memory
+from ..net.hop import Hopping, hop
 from .conversation import Conversation, Counter
 from .episodic import Episodic
 from .semantic import Semantic
@@ -36,28 +37,31 @@ def _first(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     return next(iter(kwargs.values()), None)
 
 
-async def _embed_said(threads: Threads, _core: object, *args: Any, **kwargs: Any) -> None:
-    """An asynchronous embedder is awaited here, in the loop of the caller: for what will be kept."""
-    given = _first(args, kwargs)
-    things = list(given) if isinstance(given, list | tuple) else [given]
-    await threads.embed_said(things, {})
-
-
-async def _embed_asked(threads: Threads, core: Callable[[], Scoped], *args: Any, **kwargs: Any) -> None:
-    """The same for a question."""
-    await threads.embed_query(_first(args, kwargs), core().scope, None, understand=True)
-
-
-async def _embed_measured(threads: Threads, core: Callable[[], Scoped], *args: Any, **kwargs: Any) -> None:
-    """The same for a question of which every word counts."""
-    await threads.embed_query(_first(args, kwargs), core().scope, None, understand=False)
-
-
 class Scoped(Protocol):
     """A view of one scope."""
 
     @property
     def scope(self) -> str: ...
+
+
+def _texts_said(memory: Memory, view: Scoped, *args: Any, **kwargs: Any) -> Sequence[str]:
+    given = _first(args, kwargs)
+    things = list(given) if isinstance(given, list | tuple) else [given]
+    return texts_to_keep(memory, view, things)
+
+
+def _texts_asked(memory: Memory, view: Scoped, *args: Any, **kwargs: Any) -> Sequence[str]:
+    return texts_to_ask(memory, view, _first(args, kwargs), scope=view.scope)
+
+
+def _texts_measured(memory: Memory, view: Scoped, *args: Any, **kwargs: Any) -> Sequence[str]:
+    """Of a question of which every word counts."""
+    return texts_to_ask(memory, view, _first(args, kwargs), scope=view.scope, understand=False)
+
+
+_hop_to_keep: Final = hop_after(_texts_said)
+_hop_to_ask: Final = hop_after(_texts_asked)
+_hop_to_measure: Final = hop_after(_texts_measured)
 
 
 class _Awaited(Generic[V, T]):
@@ -127,13 +131,13 @@ class AsyncConversation(AsyncView[Conversation]):
     scope = _Plain(Conversation.scope)
     agent = _Plain(Conversation.agent)
     summary = _Awaited(Conversation.summary)
-    add = hop(Conversation.add, _embed_said)
-    extend = hop(Conversation.extend, _embed_said)
+    add = _hop_to_keep(Conversation.add)
+    extend = _hop_to_keep(Conversation.extend)
     messages = hop(Conversation.messages)
     records = hop(Conversation.records)
     get = hop(Conversation.get)
     window = hop(Conversation.window)
-    search = hop(Conversation.search, _embed_asked)
+    search = _hop_to_ask(Conversation.search)
     containing = hop(Conversation.containing)
     count = hop(Conversation.count)
     pop = hop(Conversation.pop)
@@ -189,10 +193,10 @@ class AsyncSemantic(AsyncView[Semantic]):
         super().__init__(memory, Semantic(memory.core, scope=scope, agent=agent))
 
     scope = _Plain(Semantic.scope)
-    add = hop(Semantic.add, _embed_said)
+    add = _hop_to_keep(Semantic.add)
     get = hop(Semantic.get)
-    search = hop(Semantic.search, _embed_asked)
-    similar = hop(Semantic.similar, _embed_measured)
+    search = _hop_to_ask(Semantic.search)
+    similar = _hop_to_measure(Semantic.similar)
     all = hop(Semantic.all)
     set_importance = hop(Semantic.set_importance)
     forget = hop(Semantic.forget)
@@ -209,8 +213,8 @@ class AsyncEpisodic(AsyncView[Episodic]):
     scope = _Plain(Episodic.scope)
     record = hop(Episodic.record)
     get = hop(Episodic.get)
-    similar = hop(Episodic.similar, _embed_asked)
-    lessons = hop(Episodic.lessons, _embed_asked)
+    similar = _hop_to_ask(Episodic.similar)
+    lessons = _hop_to_ask(Episodic.lessons)
     before = hop(Episodic.before)
     after = hop(Episodic.after)
     around = hop(Episodic.around)

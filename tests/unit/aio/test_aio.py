@@ -14,7 +14,7 @@ import pytest
 from tests.making import PLACES, place_of
 
 from eidet import AsyncMemory, BadInput, Conflict, Memory, Misconfigured, Where
-from eidet.aio.namespaces import AsyncAdmin, AsyncKeys, AsyncTrust, AsyncUpkeep
+from eidet.aio import AsyncAdmin, AsyncKeys, AsyncTrust, AsyncUpkeep
 from eidet.memory.admin import AdminNamespace
 from eidet.memory.keys import KeysNamespace
 from eidet.memory.trust import TrustNamespace
