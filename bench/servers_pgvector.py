@@ -19,7 +19,7 @@ from eidet import Draft, Memory, Settings
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.eval.locomo import locomo_cases
+from eidet.eval.locomo import read_locomo
 from eidet.eval.runner import RunAnswers, Variant, ask
 from eidet.index import Probe
 from eidet.index.pgvector import PgvectorIndex
@@ -182,7 +182,7 @@ def _locomo(database: Any) -> None:
     path = Path(DATA) / "locomo-dev.json"
     if not path.exists():
         return
-    cases = list(locomo_cases(json.loads(path.read_text()), path.name))
+    cases = list(read_locomo(json.loads(path.read_text()), path.name))
     run = partial(ask, cases, depth=10, budget=0, seed=1, tell=lambda _: None)
     embedded = _found(run(Variant()))
     usual = PgvectorIndex.search

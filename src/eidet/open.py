@@ -12,12 +12,13 @@ from .core.errors import Misconfigured
 from .core.plugins import call_plugin, list_plugins, load_plugin
 from .core.settings import Settings
 from .index import Index
-from .index.abilities import Followable, MadeOfSeveral, has_ability, is_sealed, offered_index_of, path_of
+from .index.change_pages import Followable
 from .models.embed import Embedder, embedder_named, embedder_of
 from .net.url import Options
 from .parts import Parts
 from .store import Store, verbs
-from .store.traits import archive_of
+from .store.abilities import MadeOfSeveral
+from .store.traits import archive_of, has_ability, is_sealed, offered_index_of, path_of
 from .text import Analyzer
 
 if TYPE_CHECKING:

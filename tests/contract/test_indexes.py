@@ -7,7 +7,7 @@ import pytest
 
 from eidet.core.where import Where
 from eidet.index import Hints, Index
-from eidet.index.contract import IndexContract, long, noted
+from eidet.index.contract import IndexContract, long, make_record
 from eidet.index.embedded import EmbeddedIndex, EmbeddedSettings, shard
 from eidet.store import Store
 from eidet.store.sql.sqlite import SqliteStore
@@ -41,11 +41,12 @@ class TestEmbeddedWithFewCandidates(IndexContract):
         return EmbeddedIndex(store, width)
 
     def test_no_more_than_the_depth_of_each_arm_and_neighbours_are_candidates(self) -> None:
-        self.put(*(noted(f"{n}", words="common", axis=n % 8 + 1) for n in range(200)))
-        self.put(noted("near", words="filler", axis=0), noted("rare", words="rare", axis=9))
+        self.put(*(make_record(f"{n}", words="common", axis=n % 8 + 1) for n in range(200)))
+        self.put(make_record("near", words="filler", axis=0), make_record("rare", words="rare", axis=9))
         assert len(self.search("rare common", axis=0, depth=5)) <= 10
         turns = [
-            noted(f"t{n}", session="s", occurred=float(n), words="hit" if n == 5 else "") for n in range(11)
+            make_record(f"t{n}", session="s", occurred=float(n), words="hit" if n == 5 else "")
+            for n in range(11)
         ]
         self.put(*turns)
         assert self.find_scores("hit", depth=1).keys() == {"t4", "t5", "t6"}
@@ -55,7 +56,7 @@ class TestEmbeddedWithFewCandidates(IndexContract):
         units = ["cat dog", "bird", "fish ann"]
         self.put(
             long("long", units, axes=(0, 1, 2), flags=5, days=((4, 5),), session="s", who="ann"),
-            *(noted(f"{n}", words="common", axis=9) for n in range(20)),
+            *(make_record(f"{n}", words="common", axis=9) for n in range(20)),
         )
         hints = Hints(names=((term_id("bird"),), (term_id("common"),)), session="s")
         found = self.search("fish", depth=1, hints=hints)

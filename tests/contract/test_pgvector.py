@@ -9,7 +9,7 @@ import pytest
 
 from eidet.core.scope import Scope
 from eidet.index import Index, Probe
-from eidet.index.contract import NOW, WIDTH, IndexContract, noted
+from eidet.index.contract import NOW, WIDTH, IndexContract, make_record
 from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
 from eidet.index.pgvector import query as served
 from eidet.store import Store
@@ -50,9 +50,12 @@ class TestPgvectorAlongTheGraph(TestPgvector):
         rng = np.random.default_rng(3)
         rows = rng.normal(size=(600, WIDTH)).astype(np.float32)
         self.put(
-            *(replace(noted(f"{n}", words="common"), vector=row.tobytes()) for n, row in enumerate(rows))
+            *(
+                replace(make_record(f"{n}", words="common"), vector=row.tobytes())
+                for n, row in enumerate(rows)
+            )
         )
-        self.put(noted("rare", words="rare"))
+        self.put(make_record("rare", words="rare"))
         probe = Probe(scope=Scope("a"), now=NOW, vector=rows[3], terms=(term_id("rare"),), depth=20)
         found = self.index.search(probe)
         assert {"3", "rare"} <= self.scores(found).keys()

@@ -11,7 +11,7 @@ from tests.servers.pinecone import Pinecone
 from tests.servers.weaviate import Weaviate
 
 from eidet.index import Index
-from eidet.index.contract import WIDTH, IndexContract, noted
+from eidet.index.contract import WIDTH, IndexContract, make_record
 from eidet.index.vectordb import Database, VectorSettings
 from eidet.index.vectordb.address import read_address
 from eidet.index.vectordb.index import VectorIndex
@@ -35,7 +35,9 @@ class VectorContract(IndexContract):
         return VectorIndex(store, width, self.database(), settings=self.settings)
 
     def test_the_vectors_are_really_in_the_database(self) -> None:
-        self.put(*(noted(f"{n}", words="word", axis=n) for n in range(5)), noted("bare", words="word"))
+        self.put(
+            *(make_record(f"{n}", words="word", axis=n) for n in range(5)), make_record("bare", words="word")
+        )
         assert self.find_scores(axis=2)["2"][0] > 0.999
         told = self.index.stats()
         assert (told["rows_in_database"], told["rows_in_ram"]) == (5, 0)

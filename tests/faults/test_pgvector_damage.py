@@ -18,7 +18,7 @@ from eidet.core.errors import Misconfigured
 from eidet.core.scope import Scope
 from eidet.core.where import Where
 from eidet.index import Candidates, Probe
-from eidet.index.contract import NOW, WIDTH, noted
+from eidet.index.contract import NOW, WIDTH, make_record
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.pgvector import PgvectorIndex, PgvectorSettings
 from eidet.index.pgvector import fill as copying
@@ -44,7 +44,7 @@ def made(url: str) -> PostgresStore:
     store = PostgresStore(url)
     rows = np.random.default_rng(5).normal(size=(COUNT, WIDTH)).astype(np.float32)
     records = [
-        replace(noted(f"{n}", words=f"common w{n % 7} u{n}"), vector=row.tobytes())
+        replace(make_record(f"{n}", words=f"common w{n % 7} u{n}"), vector=row.tobytes())
         for n, row in enumerate(rows)
     ]
     verbs.put(store, records, now=NOW, unique=False)
@@ -321,7 +321,7 @@ def test_a_role_that_may_only_read_the_copy_searches_by_it(guest: str, store: Po
     reading = PgvectorIndex(mine, WIDTH, settings=SETTINGS)
     check_right(reading, mine)
     assert reading.stats()["server_scopes"] == 1
-    verbs.put(mine, [noted(f"more{n}", words=f"more u{n}") for n in range(40)], now=NOW, unique=False)
+    verbs.put(mine, [make_record(f"more{n}", words=f"more u{n}") for n in range(40)], now=NOW, unique=False)
     reading.search(asked())
     check_right(reading, mine)  # it cannot copy, and searches what is new in RAM
     reading.close()

@@ -16,7 +16,7 @@ from eidet.core.lossless import Original, pack_original, read_original
 from eidet.core.record import Record, Tier, Trust
 from eidet.core.settings import Upkeep
 from eidet.core.state import NO_STATE
-from eidet.models.embed.quantise import all_raised, dequantise, how_many, quantise
+from eidet.models.embed.quantise import dequantise, dequantise_all, how_many, quantise
 from eidet.store import Store
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
@@ -123,7 +123,7 @@ def test_lowered_vectors_point_the_same_way(width: int, count: int, level: int, 
     kept = quantise(rows.tobytes(), level, width)
     again = np.frombuffer(dequantise(kept, level, width), "<f4").reshape(count, width)
     assert how_many(kept, level, width) == count
-    assert all_raised([kept, None, b""], [level, level, level], width) == [again.tobytes(), None, b""]
+    assert dequantise_all([kept, None, b""], [level, level, level], width) == [again.tobytes(), None, b""]
     cosines = (rows * again).sum(1) / np.linalg.norm(rows, axis=1) / np.linalg.norm(again, axis=1)
     assert cosines.min() > (1 - 1e-6, 0.99, 0.2)[level]
     if level == 2:

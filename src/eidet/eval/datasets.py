@@ -11,9 +11,9 @@ from typing import Any, Final
 from .. import BadInput
 from .cases import Case, check_cases
 from .json_fields import json_of, list_in
-from .lines import line_cases
-from .locomo import locomo_cases
-from .longmemeval import longmemeval_cases
+from .lines import read_line_cases
+from .locomo import read_locomo
+from .longmemeval import read_longmemeval
 
 FORMATS: Final = ("locomo", "longmemeval", "jsonl")
 
@@ -40,12 +40,12 @@ def read_cases(
         whole = json_of(text, name)
     match format or _format_of(whole, name):
         case "locomo":
-            cases = list(locomo_cases(_as_list(whole, name), name))
+            cases = list(read_locomo(_as_list(whole, name), name))
         case "longmemeval":
             listed = _as_list(whole, name)
-            cases = list(longmemeval_cases(listed, name, roles=roles, sessions=sessions, seed=seed))
+            cases = list(read_longmemeval(listed, name, roles=roles, sessions=sessions, seed=seed))
         case _:
-            cases = list(line_cases(text, name))
+            cases = list(read_line_cases(text, name))
     check_cases(cases)
     return cases
 

@@ -84,6 +84,11 @@ def measure_run(
     hits: list[RankedHit] = []
     for answer in answers:
         hits.extend(answer.found)
+    scores, gold = np.array([hit.score for hit in hits]), np.array([hit.gold for hit in hits], np.bool_)
+    tokens = context_gold = None
+    if asked.packed:
+        tokens = float(np.mean([one.tokens for one in asked.packed]))
+        context_gold = float(np.mean([one.gold for one in asked.packed]))
     return Run(
         name=name,
         variant=variant,
@@ -92,14 +97,12 @@ def measure_run(
         overall=figures(columns, seed),
         categories={c: figures(part(columns, rows), seed) for c, rows in categories(answers).items()},
         curve=tuple(figures(ranks.curve(), seed).values()),
-        calibration=tuple(
-            calibration(np.array([hit.score for hit in hits]), np.array([hit.gold for hit in hits], np.bool_))
-        ),
+        calibration=tuple(calibration(scores, gold)),
         latency={f"p{p}": float(np.percentile(millis, p)) for p in (50, 95, 99)},
         leaks=sum(hit.leaked for hit in hits),
         empty=sum(not answer.found for answer in answers) / len(answers),
-        tokens=float(np.mean([one.tokens for one in asked.packed])) if asked.packed else None,
-        context_gold=float(np.mean([one.gold for one in asked.packed])) if asked.packed else None,
+        tokens=tokens,
+        context_gold=context_gold,
         records=asked.records,
         load_seconds=asked.load_seconds,
     )

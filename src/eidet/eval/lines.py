@@ -30,7 +30,7 @@ class _Gathered:
     questions: dict[str, tuple[Question, str]] = field(default_factory=dict)
 
 
-def line_cases(text: str, file: str) -> Iterator[Case]:
+def read_line_cases(text: str, file: str) -> Iterator[Case]:
     scopes: dict[str, _Gathered] = {}
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():

@@ -16,7 +16,7 @@ _SESSION: Final = re.compile(r"session_(\d+)")
 _EVIDENCE: Final = re.compile(r"D:?(\d+):(\d+)")
 
 
-def locomo_cases(samples: list[Any], file: str) -> Iterator[Case]:
+def read_locomo(samples: list[Any], file: str) -> Iterator[Case]:
     for at, sample in enumerate(samples, 1):
         yield _case(table_in(sample, f"{file}, conversation {at}"), f"{file}, conversation {at}", at)
 

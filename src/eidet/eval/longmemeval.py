@@ -39,7 +39,7 @@ class Item:
         return not self.chats.keys() <= set(self.question.sessions)
 
 
-def longmemeval_cases(
+def read_longmemeval(
     questions: list[Any], file: str, *, roles: Sequence[str], sessions: int, seed: int
 ) -> Iterator[Case]:
     _check(roles, sessions)

@@ -90,8 +90,10 @@ def _plain_card(name: str, value: str, below: str) -> str:
 
 
 def _legend(runs: Sequence[Run]) -> str:
-    items = (f"<li>{_dot(at)}{_escape_text(run.name)}</li>" for at, run in enumerate(runs))
-    return f"<ul class=legend>{''.join(items)}</ul>"
+    items = ""
+    for at, run in enumerate(runs):
+        items += f"<li>{_dot(at)}{_escape_text(run.name)}</li>"
+    return f"<ul class=legend>{items}</ul>"
 
 
 def _dot(series: int) -> str:
@@ -100,9 +102,12 @@ def _dot(series: int) -> str:
 
 def _table(report: Report) -> str:
     names = [f"R@{k}" for k in report.ks] + [f"nDCG@{report.k}", "MRR", f"hit@{report.k}", f"all@{report.k}"]
-    names += [name for name in ("session-hit@5", "session-all@5") if name in report.base.overall]
-    told = (name.replace("session-", "session ") for name in names)
-    heads = "".join(f"<th>{head}</th>" for head in ("", "questions", *told))
+    for name in ("session-hit@5", "session-all@5"):
+        if name in report.base.overall:
+            names.append(name)
+    heads = "<th></th><th>questions</th>"
+    for name in names:
+        heads += f"<th>{name.replace('session-', 'session ')}</th>"
     rows: list[str] = []
     for at, run in enumerate(report.runs):
         rows.extend(_rows(run, at, names))
@@ -116,9 +121,13 @@ def _rows(run: Run, series: int, names: Sequence[str]) -> Iterator[str]:
 
 
 def _row(head: str, figures: Mapping[str, Figure], names: Sequence[str]) -> str:
-    cells = (f"<td>{figures[name].value:.3f}</td>" if name in figures else "<td>–</td>" for name in names)
-    count = max(figure.questions for figure in figures.values())
-    return f"<tr><td>{head}</td><td>{count:,}</td>{''.join(cells)}</tr>"
+    count, cells = 0, ""
+    for figure in figures.values():
+        count = max(count, figure.questions)
+    for name in names:
+        shown = f"{figures[name].value:.3f}" if name in figures else "–"
+        cells += f"<td>{shown}</td>"
+    return f"<tr><td>{head}</td><td>{count:,}</td>{cells}</tr>"
 
 
 def _plots(report: Report) -> Iterator[str]:
@@ -152,7 +161,8 @@ def _card_with_plot(title: str, note: str, plot: str) -> str:
 def _against(comparison: Comparison, series: int, k: int) -> str:
     metric = f"R@{k}"
     rows = {"overall": comparison.overall[metric]}
-    rows |= {name: figures[metric] for name, figures in comparison.categories.items()}
+    for name, figures in comparison.categories.items():
+        rows[name] = figures[metric]
     main = comparison.overall[metric]
     note = f"Recall@{k}, paired over {main.questions:,} questions: won {main.won:,}, lost {main.lost:,}. "
     return _card_with_plot(
@@ -204,11 +214,11 @@ def _question(answer: QuestionAnswer, texts: Mapping[tuple[str, str | None], Dra
         best = f"first gold at {min(ranks.values())}"
     else:
         best = f"no gold in {depth}"
-    gold = "".join(
-        f"<li><span class=place>{f'#{ranks[id]}' if id in ranks else 'missed'}</span>"
-        f"<div>{_record(texts.get((answer.scope, id)), id)}</div></li>"
-        for id in question.gold
-    )
+    gold = ""
+    for id in question.gold:
+        place = f"#{ranks[id]}" if id in ranks else "missed"
+        record = _record(texts.get((answer.scope, id)), id)
+        gold += f"<li><span class=place>{place}</span><div>{record}</div></li>"
     hits = "".join(_hit(hit, at, texts) for at, hit in enumerate(answer.found[:5], 1))
     return (
         f"<details><summary>{_escape_text(question.text)}{chip} <span class=chip>{best}</span></summary><div>"
@@ -257,7 +267,7 @@ def _variant_line(run: Run) -> str:
 
 
 def _foot(report: Report) -> str:
-    told = "; ".join(_variant_line(run) for run in report.runs)
+    told = "; ".join(map(_variant_line, report.runs))
     return (
         f"<footer><p>{_escape_text(told)}.</p><p>{report.depth} hits asked for; seed {report.seed}; "
         f"intervals by drawing the questions 2,000 times; eidet {report.to_json()['eidet']}.</p></footer>"

@@ -50,7 +50,10 @@ class Report:
 
     def count_left_out(self) -> dict[str, int]:
         """Questions that were not asked, by why."""
-        return dict(sum((Counter(case.left_out) for case in self.cases), Counter()))
+        left_out: Counter[str] = Counter()
+        for case in self.cases:
+            left_out.update(case.left_out)
+        return dict(left_out)
 
     def to_json(self) -> dict[str, Any]:
         """The documented keys; numbers rounded to six places."""
@@ -65,8 +68,8 @@ class Report:
                     "left_out": self.count_left_out(),
                 },
                 "settings": {"depth": self.depth, "budget": self.budget, "seed": self.seed, "ks": self.ks},
-                "runs": [_run(run) for run in self.runs],
-                "comparisons": [_comparison(comparison) for comparison in self.comparisons],
+                "runs": list(map(_run, self.runs)),
+                "comparisons": list(map(_comparison, self.comparisons)),
             }
         )
         return told
@@ -74,7 +77,7 @@ class Report:
 
 def names_of(variants: Sequence[Variant]) -> list[str]:
     """Each by the parts in which they differ; one alone by embedder and recipe."""
-    told = [variant.describe() for variant in variants]
+    told = list(map(Variant.describe, variants))
     parts = dict.fromkeys(chain.from_iterable(told))
     differing = []
     for name in parts:
@@ -96,27 +99,31 @@ def _run(run: Run) -> dict[str, Any]:
         "name": run.name,
         "variant": run.variant.describe(),
         "overall": _figures(run.overall),
-        "categories": {name: _figures(figures) for name, figures in run.categories.items()},
+        "categories": _categories(run.categories),
         "latency_ms": dict(run.latency),
         "leaks": run.leaks,
         "empty_rate": run.empty,
         "context": None if run.tokens is None else {"tokens": run.tokens, "gold": run.context_gold},
         "load_seconds": run.load_seconds,
-        "calibration": [asdict(one) for one in run.calibration],
+        "calibration": list(map(asdict, run.calibration)),
         "questions": [_answer(run, at, answer) for at, answer in enumerate(run.answers)],
     }
 
 
 def _answer(run: Run, at: int, answer: QuestionAnswer) -> dict[str, Any]:
     question = answer.question
-    return {
+    told: dict[str, Any] = {
         "scope": answer.scope,
         "id": question.id,
         "category": question.category,
         "gold_ranks": [rank for rank, hit in enumerate(answer.found, 1) if hit.gold],
         "gold": len(question.gold),
         "ms": answer.millis,
-    } | {name: float(run.columns[name][at]) for name in ("R@10", "nDCG@10", "MRR") if name in run.columns}
+    }
+    for name in ("R@10", "nDCG@10", "MRR"):
+        if name in run.columns:
+            told[name] = float(run.columns[name][at])
+    return told
 
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
@@ -124,8 +131,14 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "name": comparison.name,
         "base": comparison.base,
         "overall": _figures(comparison.overall),
-        "categories": {name: _figures(figures) for name, figures in comparison.categories.items()},
+        "categories": _categories(comparison.categories),
     }
+
+
+def _categories(
+    categories: Mapping[str, Mapping[str, Figure]] | Mapping[str, Mapping[str, Difference]],
+) -> dict[str, Any]:
+    return {name: _figures(figures) for name, figures in categories.items()}
 
 
 def _figures(figures: Mapping[str, Figure] | Mapping[str, Difference]) -> dict[str, Any]:
@@ -138,5 +151,5 @@ def _round_floats(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _round_floats(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_round_floats(item) for item in value]
+        return list(map(_round_floats, value))
     return value

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from .. import Hit, Memory, Recipe, Refused
+from ..models.adapt import Named
 from ..recall import recipe_of
 from .cases import Case, Question
 
@@ -31,9 +32,11 @@ class Variant:
 
     def describe(self) -> dict[str, str]:
         """Its parts in words."""
-        parts = {"embedder": getattr(self.embedder, "name", self.embedder), "recipe": self._recipe()}
-        parts |= {"place": self.place} | ({"language": self.language} if self.language else {})
-        return {name: str(value) for name, value in parts.items()}
+        embedder = self.embedder.name if isinstance(self.embedder, Named) else self.embedder
+        parts = {"embedder": str(embedder), "recipe": self._recipe(), "place": str(self.place)}
+        if self.language:
+            parts["language"] = self.language
+        return parts
 
     def _recipe(self) -> str:
         """The name, or what was changed of a recipe of one's own."""

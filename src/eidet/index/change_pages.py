@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 from ..store import Changes, Head
+
+
+class Followable(Protocol):
+    """Whatever tells what changed in it: a store."""
+
+    def changes(self, scope: str, since: int, limit: int) -> Changes: ...
 
 
 class Stale(Exception):

@@ -11,11 +11,19 @@ import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ..core.errors import EidetError, Misconfigured, Unavailable
 
 T = TypeVar("T")
+
+
+@runtime_checkable
+class Named(Protocol):
+    """Whatever says what it is called."""
+
+    @property
+    def name(self) -> object: ...
 
 
 def find_function(thing: Any, methods: Sequence[str], advice: str) -> Callable[..., Any]:
@@ -31,9 +39,8 @@ def find_function(thing: Any, methods: Sequence[str], advice: str) -> Callable[.
 
 def find_name(thing: Any) -> str:
     """The `name` of the thing, or the qualified name of its function or class."""
-    given = getattr(thing, "name", None)
-    if isinstance(given, str) and given:
-        return given
+    if isinstance(thing, Named) and isinstance(thing.name, str) and thing.name:
+        return thing.name
     return find_qualified_name(thing)
 
 
@@ -63,7 +70,7 @@ async def _await(answer: Awaitable[T]) -> T:
 
 
 @contextmanager
-def errors_translated(name: str, timeout: float, late: type[Unavailable] = Unavailable) -> Iterator[None]:
+def translate_errors(name: str, timeout: float, late: type[Unavailable] = Unavailable) -> Iterator[None]:
     """Raises what the user's code raises as `Unavailable`, with the original as its cause."""
     try:
         yield

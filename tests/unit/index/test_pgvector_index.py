@@ -20,7 +20,7 @@ from eidet.core.scope import Scope
 from eidet.core.settings import Settings
 from eidet.core.where import Condition, Near, Where
 from eidet.index import Probe
-from eidet.index.contract import NOW, WIDTH, long, noted, unit
+from eidet.index.contract import NOW, WIDTH, long, make_record, unit
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.embedded.occurrences import read_shard
 from eidet.index.embedded.postings import Bm25
@@ -51,7 +51,7 @@ def filled(store: Any, count: int, *, seed: int = 5, **fields: Any) -> list[Reco
     rows = rng.normal(size=(count, WIDTH)).astype(np.float32)
     made = [
         replace(
-            noted(
+            make_record(
                 f"{seed}-{n}",
                 words=f"common w{n % 40} u{n}",
                 session=f"s{n // 10}",
@@ -132,7 +132,7 @@ def test_equal_values_in_documents_are_looked_up(store: PostgresStore) -> None:
     documents = [odd, {"name": "plain"}, {"name": ["plain"]}, {"deep": {"key": 1}}, None, "plain", ["plain"]]
     verbs.put(
         store,
-        [noted(f"{n}", words="word", data=data, meta={"m": n}) for n, data in enumerate(documents)],
+        [make_record(f"{n}", words="word", data=data, meta={"m": n}) for n, data in enumerate(documents)],
         now=NOW,
     )
     index, ram = PgvectorIndex(store, WIDTH, settings=AT_ONCE), EmbeddedIndex(store, WIDTH)
@@ -155,7 +155,7 @@ def test_equal_values_in_documents_are_looked_up(store: PostgresStore) -> None:
 
 def test_a_rare_value_in_a_document_is_found_by_its_index(store: PostgresStore) -> None:
     filled(store, 3_000, data={"colour": "grey"})
-    verbs.put(store, [noted("x", words="word", data={"colour": "red"})], now=NOW)
+    verbs.put(store, [make_record("x", words="word", data={"colour": "red"})], now=NOW)
     PgvectorIndex(store, WIDTH, settings=AT_ONCE).close()
     where = Where(scope=Scope("a"), conditions=(Condition("data.colour", "=", "red"),))
     condition = store.condition(where)
@@ -221,7 +221,7 @@ def test_a_scope_that_shrinks_goes_back_to_ram(store: PostgresStore) -> None:
 
 def test_nothing_of_what_is_forgotten_is_left_in_the_tables(store: PostgresStore) -> None:
     filled(store, 60)
-    (secret,) = verbs.put(store, [noted("secret", words="swordfish common", axis=3)], now=NOW)
+    (secret,) = verbs.put(store, [make_record("secret", words="swordfish common", axis=3)], now=NOW)
     index = PgvectorIndex(store, WIDTH, settings=replace(AT_ONCE, tail=10**6))
     assert index.search(probe("swordfish")).spans["words"].high > 0
     (table,) = tables(store)
@@ -289,7 +289,7 @@ def test_expired_neighbours_do_not_hide_the_living(
     verbs.put(
         store,
         [
-            replace(noted(f"dead{n}", words="x", expires=NOW - 1), vector=row.tobytes())
+            replace(make_record(f"dead{n}", words="x", expires=NOW - 1), vector=row.tobytes())
             for n, row in enumerate(near)
         ],
         now=NOW,
@@ -310,7 +310,7 @@ def test_long_sessions_keep_who_stands_beside_whom(
     verbs.put(
         store,
         [
-            noted(f"{n}", words=f"u{n}", session="s", occurred=NOW + n, axis=n % WIDTH)
+            make_record(f"{n}", words=f"u{n}", session="s", occurred=NOW + n, axis=n % WIDTH)
             for n in range(LONG + 100)
         ],
         now=NOW,
@@ -375,7 +375,7 @@ def test_settings_that_make_no_sense_are_refused(store: PostgresStore) -> None:
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=30), st.data())
 def test_blocks_score_like_the_shard_they_are_of(texts: list[list[str]], data: st.DataObject) -> None:
     store = RamStore()
-    verbs.put(store, [noted(f"{n}", words=" ".join(words)) for n, words in enumerate(texts)], now=NOW)
+    verbs.put(store, [make_record(f"{n}", words=" ".join(words)) for n, words in enumerate(texts)], now=NOW)
     shard = Shard("a", VectorPlanes(WIDTH))
     shard.apply(store.changes("a", 0, 1000))
     terms = tuple(term_id(letter) for letter in "abc")
@@ -396,7 +396,7 @@ def test_blocks_score_like_the_shard_they_are_of(texts: list[list[str]], data: s
 
 def test_the_best_unit_of_a_record_counts() -> None:
     store = RamStore()
-    verbs.put(store, [long("x", ["cat cat", "dog", "cat dog"]), noted("y", words="dog")], now=NOW)
+    verbs.put(store, [long("x", ["cat cat", "dog", "cat dog"]), make_record("y", words="dog")], now=NOW)
     shard = Shard("a", VectorPlanes(WIDTH))
     shard.apply(store.changes("a", 0, 10))
     terms = (term_id("cat"), term_id("dog"))

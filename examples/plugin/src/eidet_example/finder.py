@@ -12,7 +12,7 @@ from eidet.core.where import Where
 from eidet.index import Floats, Probe, Scores
 from eidet.index.embedded.postings import Postings
 from eidet.index.outside import OutsideIndex
-from eidet.models.embed.quantise import all_raised
+from eidet.models.embed.quantise import dequantise_all
 from eidet.store import Store, verbs
 from eidet.text.analysis import read_analysis
 
@@ -50,7 +50,7 @@ class PlainFinder:
         if query is None:
             return None
         scores = np.zeros(len(records), np.float32)
-        vectors = all_raised([r.vector for r in records], [r.level for r in records], self._width)
+        vectors = dequantise_all([r.vector for r in records], [r.level for r in records], self._width)
         for at, blob in enumerate(vectors):
             if blob:
                 units = np.frombuffer(blob, np.float32).reshape(-1, self._width)

@@ -17,7 +17,7 @@ from ...core.where import Condition, Where
 from ...memory import Memory
 from ...models.embed import AsyncEmbedder, Embedder, Vectors, embed_checked, embedder_of
 from ...models.embed.adapt import adapt
-from ...models.embed.quantise import all_raised
+from ...models.embed.quantise import dequantise_all
 from ...recall.recipes import Recipe
 from ..opening import embedder_in, is_shared, open_memory
 from .base import BaseMemoryStore, Kept
@@ -139,7 +139,9 @@ def _having(name: str, value: Any) -> Where:
 
 def vectors_of(records: Sequence[Record], width: int) -> list[Vectors]:
     """For each record its vectors, one per part of its text; a row of zeros where there is none."""
-    raised = all_raised([record.vector for record in records], [record.level for record in records], width)
+    raised = dequantise_all(
+        [record.vector for record in records], [record.level for record in records], width
+    )
     none = np.zeros((1, width), np.float32)
     result = []
     for found in raised:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from .describing import DescribingLaws
 from .finding import FindingLaws
-from .following import FollowingLaws
-from .laws import NOW, WIDTH, bm25, long, noted, unit
+from .index_laws import NOW, WIDTH, bm25, long, make_record, unit
+from .keeping_up import KeepingUpLaws
 from .scoring import ScoringLaws
 
-__all__ = ["NOW", "WIDTH", "IndexContract", "bm25", "long", "noted", "unit"]
+__all__ = ["NOW", "WIDTH", "IndexContract", "bm25", "long", "make_record", "unit"]
 
 
-class IndexContract(FindingLaws, ScoringLaws, DescribingLaws, FollowingLaws):
+class IndexContract(FindingLaws, ScoringLaws, DescribingLaws, KeepingUpLaws):
     """Every index passes these. `make` gives one over a store; `folder` is a place for its files.
 
     An index that needs a store of its own kind has `make_store`, and `reopen` for a second object

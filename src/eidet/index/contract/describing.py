@@ -11,7 +11,7 @@ from ...core.where import Where
 from ...store import verbs
 from ...text import term_id
 from .. import Candidates, Hints
-from .laws import NOW, IndexLaws, long, noted
+from .index_laws import NOW, IndexLaws, long, make_record
 
 
 class DescribingLaws(IndexLaws):
@@ -20,7 +20,7 @@ class DescribingLaws(IndexLaws):
     def test_a_record_of_several_units_is_one_candidate_with_the_best_of_each_arm(self) -> None:
         self.put(
             long("long", ["cat dog", "bird", "fish fish"], axes=(0, 1, 2)),
-            noted("short", words="bird", axis=3),
+            make_record("short", words="bird", axis=3),
         )
         for axis in (0, 1, 2):
             found = self.search("fish", axis=axis)
@@ -34,7 +34,7 @@ class DescribingLaws(IndexLaws):
     def test_a_record_of_several_units_comes_and_goes_as_a_whole(self) -> None:
         self.put(long("x", ["cat", "dog"], axes=(0, 1)), long("y", ["cat", "dog", "cow"], axes=(0, 1, 2)))
         assert self.search("cow").searched == 2
-        self.put(noted("x", words="hen", axis=4))
+        self.put(make_record("x", words="hen", axis=4))
         assert self.find_scores("dog", axis=1)["x"][1] == 0
         verbs.delete_where(self.store, Where(ids=("y",)), now=NOW)
         found = self.search("cow", axis=2)
@@ -44,7 +44,7 @@ class DescribingLaws(IndexLaws):
 
     def test_vectors_may_be_more_or_fewer_than_units(self) -> None:
         more, fewer = long("more", ["cat"], axes=(0, 1, 2)), long("fewer", ["cow", "cat"], axes=(3,))
-        self.put(more, fewer, noted("after", words="hen", axis=4))
+        self.put(more, fewer, make_record("after", words="hen", axis=4))
         for id, axes in (("more", (0, 1, 2)), ("fewer", (3,)), ("after", (4,))):
             for axis in axes:
                 found = self.find_scores("cat", axis=axis)
@@ -54,15 +54,18 @@ class DescribingLaws(IndexLaws):
 
     def test_turns_are_numbered_in_the_order_things_happened(self) -> None:
         self.put(
-            noted("late", session="s", occurred=30.0),
-            noted("alone", occurred=5.0),
-            noted("first", session="s", occurred=10.0),
-            noted("elsewhere", session="t", occurred=20.0),
-            noted("second", session="s", occurred=10.0),
+            make_record("late", session="s", occurred=30.0),
+            make_record("alone", occurred=5.0),
+            make_record("first", session="s", occurred=10.0),
+            make_record("elsewhere", session="t", occurred=20.0),
+            make_record("second", session="s", occurred=10.0),
         )
         turns = {"late": 2, "alone": -1, "first": 0, "elsewhere": 0, "second": 1}
         assert self.column("turn") == turns
-        self.put(noted("next", session="s", occurred=40.0), noted("between", session="s", occurred=15.0))
+        self.put(
+            make_record("next", session="s", occurred=40.0),
+            make_record("between", session="s", occurred=15.0),
+        )
         assert self.column("turn") == {**turns, "late": 3, "next": 4, "between": 2}
         verbs.delete_where(self.store, Where(ids=("first",)), now=NOW)
         assert self.column("turn")["between"] == 1
@@ -71,7 +74,12 @@ class DescribingLaws(IndexLaws):
         assert sessions["late"] == sessions["between"] != sessions["elsewhere"]
 
     def test_voices_are_those_who_still_have_something_said(self) -> None:
-        self.put(noted("x", who="ann"), noted("y", who="bob"), noted("z"), noted("w", "a/b", who="cy"))
+        self.put(
+            make_record("x", who="ann"),
+            make_record("y", who="bob"),
+            make_record("z"),
+            make_record("w", "a/b", who="cy"),
+        )
         assert set(self.index.voices(Scope("a"))) - {""} == {"ann", "bob"}
         assert set(self.index.voices(Scope.under("a"))) - {""} == {"ann", "bob", "cy"}
         found = self.search()
@@ -88,9 +96,9 @@ class DescribingLaws(IndexLaws):
 
     def test_a_name_is_mentioned_by_whoever_has_all_of_its_terms(self) -> None:
         self.put(
-            noted("both", words="new york"),
-            noted("half", words="new shoes"),
-            noted("twice", words="new new"),
+            make_record("both", words="new york"),
+            make_record("half", words="new shoes"),
+            make_record("twice", words="new new"),
             long("long", ["far away", "new york"], axes=(0, 1)),
             long("apart", ["new shoes", "york"], axes=(0, 1)),
         )
@@ -104,9 +112,9 @@ class DescribingLaws(IndexLaws):
 
     def test_the_session_and_the_place_asked_for_are_told_of_not_filtered(self) -> None:
         self.put(
-            noted("x", session="session-7", place=(3.0, 4.0)),
-            noted("y", session="17", place=(0.0, 0.0, 5.0)),
-            noted("z", session="7"),
+            make_record("x", session="session-7", place=(3.0, 4.0)),
+            make_record("y", session="17", place=(0.0, 0.0, 5.0)),
+            make_record("z", session="7"),
         )
         found = self.search(hints=Hints(session="7", place=(0.0, 0.0)))
         assert found.traits.inside is not None
@@ -121,9 +129,9 @@ class DescribingLaws(IndexLaws):
 
     def test_flags_days_and_lengths_are_those_of_the_record(self) -> None:
         self.put(
-            noted("x", words="cat cat dog", flags=1, days=((5, 6), (9, 9))),
+            make_record("x", words="cat cat dog", flags=1, days=((5, 6), (9, 9))),
             long("long", ["cat", "dog"], axes=(0, 1), flags=6, days=((7, 7),)),
-            noted("y", words="cow", flags=2),
+            make_record("y", words="cow", flags=2),
         )
         assert self.column("flags") == {"x": 1, "long": 6, "y": 2}
         assert self.column("length") == {"x": 3, "long": np.inf, "y": 1}
@@ -134,9 +142,9 @@ class DescribingLaws(IndexLaws):
 
     def test_scopes_below_keep_their_own_sessions_and_share_their_voices(self) -> None:
         self.put(
-            noted("x", "a", session="s", who="ann", words="cat", days=((1, 1),)),
-            noted("y", "a/b", session="s", who="bob", words="cat", days=((2, 2),)),
-            noted("z", "a", session="s", who="bob", words="cat"),
+            make_record("x", "a", session="s", who="ann", words="cat", days=((1, 1),)),
+            make_record("y", "a/b", session="s", who="bob", words="cat", days=((2, 2),)),
+            make_record("z", "a", session="s", who="bob", words="cat"),
         )
         hints = Hints(names=((term_id("cat"),),), session="s")
         found = self.search("cat", scope=Scope.under("a"), hints=hints)

@@ -8,7 +8,7 @@ from ...core.record import Kind, Tier
 from ...core.scope import Scope
 from ...core.where import Box, Condition, Near, Where
 from ...store import verbs
-from .laws import NOW, WIDTH, IndexLaws, noted
+from .index_laws import NOW, WIDTH, IndexLaws, make_record
 
 
 class FindingLaws(IndexLaws):
@@ -23,21 +23,21 @@ class FindingLaws(IndexLaws):
 
     def test_what_was_put_is_found_at_once(self) -> None:
         for n in range(20):
-            self.put(noted(f"{n}", words=f"word{n}", axis=n % WIDTH))
+            self.put(make_record(f"{n}", words=f"word{n}", axis=n % WIDTH))
             assert self.find_scores(f"word{n}")[f"{n}"][1] > 0
             assert self.find_scores(axis=n % WIDTH)[f"{n}"][0] > 0.999
 
     def test_a_change_is_found_at_once(self) -> None:
-        self.put(noted("x", words="old", axis=0), noted("y", words="old", axis=1))
+        self.put(make_record("x", words="old", axis=0), make_record("y", words="old", axis=1))
         assert self.find_scores("old", axis=0).keys() == {"x", "y"}
-        self.put(noted("x", words="new", axis=2))
+        self.put(make_record("x", words="new", axis=2))
         assert self.find_scores("new", axis=2)["x"] > (0.99, 0.0)
         dense, words = self.find_scores("old", axis=0)["x"]
         assert abs(dense) < 0.001
         assert words == 0
 
     def test_what_was_dropped_is_not_found(self) -> None:
-        self.put(noted("x", words="word", axis=0), noted("y", words="word", axis=0))
+        self.put(make_record("x", words="word", axis=0), make_record("y", words="word", axis=0))
         assert self.find_scores("word", axis=0).keys() == {"x", "y"}
         verbs.delete_where(self.store, Where(ids=("x",)), now=NOW)
         found = self.search("word", axis=0)
@@ -47,7 +47,7 @@ class FindingLaws(IndexLaws):
 
     def test_many_changes_leave_no_ghosts(self) -> None:
         for n in range(60):
-            self.put(*(noted(f"{n}-{i}", words=f"many w{i}", axis=i % WIDTH) for i in range(30)))
+            self.put(*(make_record(f"{n}-{i}", words=f"many w{i}", axis=i % WIDTH) for i in range(30)))
             verbs.delete_where(self.store, Where(ids=tuple(f"{n}-{i}" for i in range(30) if i % 10)), now=NOW)
             if n % 7 == 0:
                 assert self.search("many", depth=10**6).searched == 3 * (n + 1)
@@ -59,7 +59,8 @@ class FindingLaws(IndexLaws):
 
     def test_what_has_expired_is_not_found(self) -> None:
         self.put(
-            noted("brief", words="word", axis=0, expires=NOW + 10), noted("lasting", words="word", axis=0)
+            make_record("brief", words="word", axis=0, expires=NOW + 10),
+            make_record("lasting", words="word", axis=0),
         )
         assert self.find_scores("word", axis=0, now=NOW + 9.9).keys() == {"brief", "lasting"}
         assert self.find_scores("word", axis=0, now=NOW + 10).keys() == {"lasting"}
@@ -67,14 +68,16 @@ class FindingLaws(IndexLaws):
         assert self.pick_ids("seq", now=NOW + 10) == ["lasting"]
 
     def test_other_scopes_are_not_searched(self) -> None:
-        self.put(*(noted(path, path, words="word", axis=0) for path in ("a", "b", "a/b", "a0", "A")))
+        self.put(*(make_record(path, path, words="word", axis=0) for path in ("a", "b", "a/b", "a0", "A")))
         found = self.search("word", axis=0)
         assert self.scores(found).keys() == {"a"}
         assert (found.searched, found.scopes) == (1, ["a"])
         assert self.pick_ids("seq") == ["a"]
 
     def test_below_a_scope_everything_is_searched(self) -> None:
-        self.put(*(noted(path, path, words="word", axis=0) for path in ("a/b", "a", "b", "a/b/c", "a0")))
+        self.put(
+            *(make_record(path, path, words="word", axis=0) for path in ("a/b", "a", "b", "a/b/c", "a0"))
+        )
         found = self.search("word", axis=0, scope=Scope.under("a"))
         assert self.scores(found).keys() == {"a", "a/b", "a/b/c"}
         assert (found.searched, found.kept) == (3, 3)
@@ -83,7 +86,7 @@ class FindingLaws(IndexLaws):
         assert self.pick_ids("-seq", scope=Scope.under("a"), limit=2) == ["a/b/c", "a"]
 
     def test_candidates_come_by_rising_seq(self) -> None:
-        self.put(*(noted(f"{n}", ("a", "a/b")[n % 2], words="word", axis=n % 5) for n in range(50)))
+        self.put(*(make_record(f"{n}", ("a", "a/b")[n % 2], words="word", axis=n % 5) for n in range(50)))
         for scope in (Scope("a"), Scope.under("a")):
             seqs = self.search("word", axis=1, scope=scope, depth=7).seq.tolist()
             assert seqs == sorted(set(seqs))
@@ -92,10 +95,10 @@ class FindingLaws(IndexLaws):
 
     def test_only_what_passes_the_filter_is_found(self) -> None:
         self.put(
-            noted(
+            make_record(
                 "x", words="word", axis=0, who="ann", step=1, place=(0.0, 0.0), importance=0.9, data={"n": 1}
             ),
-            noted(
+            make_record(
                 "y",
                 words="word",
                 axis=0,
@@ -105,7 +108,7 @@ class FindingLaws(IndexLaws):
                 tier=Tier.LONG,
                 meta={"t": "a"},
             ),
-            noted(
+            make_record(
                 "z", words="word", axis=0, kind=Kind.FACT, occurred=5.0, session="s", source="m", agent="g"
             ),
         )
@@ -141,9 +144,12 @@ class FindingLaws(IndexLaws):
         )
 
     def test_a_filter_follows_changes(self) -> None:
-        self.put(noted("x", words="word", who="ann", data=1), noted("y", words="word", who="ann", data=1))
+        self.put(
+            make_record("x", words="word", who="ann", data=1),
+            make_record("y", words="word", who="ann", data=1),
+        )
         condition = Where(conditions=(Condition(("data", 0), "exists", False),))
         assert self.find_scores("word", where=Where(who="ann")).keys() == {"x", "y"}
-        self.put(noted("x", words="word", who="bob", data=1))
+        self.put(make_record("x", words="word", who="bob", data=1))
         assert self.find_scores("word", where=Where(who="ann")).keys() == {"y"}
         assert self.find_scores("word", where=Where(who="bob") & condition).keys() == {"x"}

@@ -9,7 +9,7 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...store import verbs
 from .. import Probe
-from .laws import NOW, WIDTH, IndexLaws, bm25, noted
+from .index_laws import NOW, WIDTH, IndexLaws, bm25, make_record
 
 
 class ScoringLaws(IndexLaws):
@@ -28,18 +28,18 @@ class ScoringLaws(IndexLaws):
             assert abs(found["3"][0] - 1) < 1e-4
 
     def test_records_without_a_vector_score_nothing_but_are_found_by_words(self) -> None:
-        self.put(noted("bare", words="word"), noted("full", words="other", axis=0))
+        self.put(make_record("bare", words="word"), make_record("full", words="other", axis=0))
         found = self.find_scores("word", axis=0)
         assert found["bare"][0] == 0
         assert found["bare"][1] > 0
 
     def test_word_scores_are_bm25_over_the_living_of_the_scope(self) -> None:
         self.put(
-            noted("one", words="cat"),
-            noted("two", words="cat cat dog"),
-            noted("none", words="bird"),
-            noted("gone", words="cat bird bird bird"),
-            noted("away", "b", words="cat cat cat cat"),
+            make_record("one", words="cat"),
+            make_record("two", words="cat cat dog"),
+            make_record("none", words="bird"),
+            make_record("gone", words="cat bird bird bird"),
+            make_record("away", "b", words="cat cat cat cat"),
         )
         verbs.delete_where(self.store, Where(ids=("gone",)), now=NOW)
         found = self.find_scores("cat")
@@ -49,13 +49,18 @@ class ScoringLaws(IndexLaws):
         assert found["none"][1] == 0
 
     def test_scores_of_words_add_up(self) -> None:
-        self.put(noted("x", words="cat dog"), noted("y", words="dog"), noted("z", words="cat"))
+        self.put(
+            make_record("x", words="cat dog"), make_record("y", words="dog"), make_record("z", words="cat")
+        )
         both, cat, dog = self.find_scores("cat dog"), self.find_scores("cat"), self.find_scores("dog")
         assert abs(both["x"][1] - cat["x"][1] - dog["x"][1]) < 1e-5
 
     def test_a_filter_does_not_change_scores(self) -> None:
         self.put(
-            *(noted(f"{n}", words="cat dog"[: 3 + n % 5], axis=n % 3, who="ab"[n % 2]) for n in range(30))
+            *(
+                make_record(f"{n}", words="cat dog"[: 3 + n % 5], axis=n % 3, who="ab"[n % 2])
+                for n in range(30)
+            )
         )
         everything, some = (
             self.find_scores("cat", axis=1),
@@ -66,10 +71,10 @@ class ScoringLaws(IndexLaws):
 
     def test_spans_hold_all_that_passed_and_nothing_else(self) -> None:
         self.put(
-            noted("best", words="cat", axis=0),
-            noted("worse", words="cat dog bird", axis=1),
-            noted("gone", words="dog", axis=0),
-            noted("other", words="dog", axis=2, who="bob"),
+            make_record("best", words="cat", axis=0),
+            make_record("worse", words="cat dog bird", axis=1),
+            make_record("gone", words="dog", axis=0),
+            make_record("other", words="dog", axis=2, who="bob"),
         )
         verbs.delete_where(self.store, Where(ids=("gone",)), now=NOW)
         found = self.search("cat", axis=0, where=~Where(who="bob"))
@@ -79,9 +84,10 @@ class ScoringLaws(IndexLaws):
         assert abs(found.spans["dense"].low) < 1e-2
 
     def test_the_best_of_each_arm_are_among_few_candidates(self) -> None:
-        self.put(*(noted(f"{n}", words="common", axis=n % 8 + 1) for n in range(200)))
+        self.put(*(make_record(f"{n}", words="common", axis=n % 8 + 1) for n in range(200)))
         self.put(
-            noted("near", words="common filler filler filler", axis=0), noted("rare", words="rare", axis=9)
+            make_record("near", words="common filler filler filler", axis=0),
+            make_record("rare", words="rare", axis=9),
         )
         found = self.search("rare common", axis=0, depth=5)
         assert {"near", "rare"} <= self.scores(found).keys()

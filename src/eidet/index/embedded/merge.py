@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from operator import attrgetter
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,33 +14,43 @@ from .. import Candidates, Rows, Span, Traits
 
 D = TypeVar("D", bound=np.generic)
 
+_seq_of: Final = attrgetter("seq")
+_dense_of: Final = attrgetter("dense")
+_words_of: Final = attrgetter("words")
+_traits_of: Final = attrgetter("traits")
+_low_of: Final = attrgetter("low")
+_high_of: Final = attrgetter("high")
+
 
 def merge_candidates(parts: list[Candidates]) -> Candidates:
     """Candidates of several scopes (one to a part) as one answer; scores stay as they are."""
     if len(parts) == 1:
         return parts[0]
-    order = np.argsort(_join([part.seq for part in parts], np.int64), kind="stable")
-    codes = [np.full(len(part), at, np.int32) for at, part in enumerate(parts)]
+    codes, searched, kept, rarity = [], 0, 0, 0.0
     damaged: Counter[str] = Counter()
     scopes: list[str] = []
     notes: dict[str, None] = {}
-    for part in parts:
+    for at, part in enumerate(parts):
+        codes.append(np.full(len(part), at, np.int32))
+        searched, kept, rarity = searched + part.searched, kept + part.kept, max(rarity, part.rarity)
         scopes += part.scopes
         damaged.update(part.damaged)
         notes.update(dict.fromkeys(part.notes))
-    traits = _merge_traits([part.traits for part in parts], order)
+    seqs = _join(list(map(_seq_of, parts)), np.int64)
+    order = np.argsort(seqs, kind="stable")
+    traits = _merge_traits(list(map(_traits_of, parts)), order)
     arms = ["dense", "words"] if traits.aligned is None else ["dense", "words", "aligned"]
     return Candidates(
         scopes=scopes,
         scope=_join(codes, np.int32)[order],
-        seq=_join([part.seq for part in parts], np.int64)[order],
-        dense=_join([part.dense for part in parts], np.float32)[order],
-        words=_join([part.words for part in parts], np.float32)[order],
+        seq=seqs[order],
+        dense=_join(list(map(_dense_of, parts)), np.float32)[order],
+        words=_join(list(map(_words_of, parts)), np.float32)[order],
         traits=traits,
         spans={arm: _widest(parts, arm) for arm in arms},
-        rarity=max((part.rarity for part in parts), default=0.0),
-        searched=sum(part.searched for part in parts),
-        kept=sum(part.kept for part in parts),
+        rarity=rarity,
+        searched=searched,
+        kept=kept,
         damaged=dict(damaged),
         notes=tuple(notes),
     )
@@ -51,24 +62,27 @@ def _merge_traits(parts: list[Traits], order: Rows) -> Traits:
         heard.update(dict.fromkeys(part.voices))
     voices = tuple(heard)
 
-    def column(name: Callable[[Traits], NDArray[D]], dtype: type[D]) -> NDArray[D]:
-        return _join([name(part) for part in parts], dtype)[order]
+    def column(read: Callable[[Traits], NDArray[D]], dtype: type[D]) -> NDArray[D]:
+        return _join(list(map(read, parts)), dtype)[order]
+
+    def optional(read: Callable[[Traits], NDArray[D] | None]) -> NDArray[D] | None:
+        return _join_optional(list(map(read, parts)), order)
 
     return Traits(
         importance=column(lambda part: part.importance, np.float64),
         occurred=column(lambda part: part.occurred, np.float64),
-        session=_renumber([part.session for part in parts])[order],
+        session=_renumber(parts)[order],
         turn=column(lambda part: part.turn, np.int32),
-        who=_join([_recode(part, voices) for part in parts], np.int32)[order],
+        who=column(lambda part: _recode(part, voices), np.int32),
         kind=column(lambda part: part.kind, np.uint8),
         flags=column(lambda part: part.flags, np.uint8),
         length=column(lambda part: part.length, np.float32),
         days=_merge_days(parts, order),
         voices=voices,
         mentions=_merge_mentions(parts, order),
-        inside=_join_optional([part.inside for part in parts], order),
-        away=_join_optional([part.away for part in parts], order),
-        aligned=_join_optional([part.aligned for part in parts], order),
+        inside=optional(lambda part: part.inside),
+        away=optional(lambda part: part.away),
+        aligned=optional(lambda part: part.aligned),
     )
 
 
@@ -97,10 +111,11 @@ def _join_optional(parts: Sequence[NDArray[D] | None], order: Rows) -> NDArray[D
     return np.concatenate(there)[order] if there and len(there) == len(parts) else None
 
 
-def _renumber(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
-    """Codes of several scopes, so that no two scopes share one; none stays none."""
+def _renumber(parts: list[Traits]) -> NDArray[np.int32]:
+    """Codes of sessions, so that no two scopes share one; none stays none."""
     fresh, start = [], 0
-    for codes in parts:
+    for part in parts:
+        codes = part.session
         fresh.append(np.where(codes >= 0, codes + start, codes))
         start += int(codes.max(initial=-1)) + 1
     return _join(fresh, np.int32)
@@ -109,7 +124,7 @@ def _renumber(parts: list[NDArray[np.int32]]) -> NDArray[np.int32]:
 def _recode(part: Traits, voices: tuple[str, ...]) -> NDArray[np.int32]:
     """Who spoke, by the numbers of `voices`."""
     number = {who: at for at, who in enumerate(voices)}
-    table = np.array([*[number[who] for who in part.voices], -1], np.int32)
+    table = np.array([*map(number.__getitem__, part.voices), -1], np.int32)
     return table[part.who]
 
 
@@ -120,4 +135,6 @@ def _join(arrays: Sequence[NDArray[Any]], dtype: type[D]) -> NDArray[D]:
 def _widest(parts: list[Candidates], arm: str) -> Span:
     """Over all parts of which something passed."""
     spans = [part.spans[arm] for part in parts if part.kept]
-    return Span(min(s.low for s in spans), max(s.high for s in spans)) if spans else Span()
+    if not spans:
+        return Span()
+    return Span(min(map(_low_of, spans)), max(map(_high_of, spans)))

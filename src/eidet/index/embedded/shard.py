@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import Corrupt
 from ...core.where import Where
-from ...models.embed.quantise import all_raised
+from ...models.embed.quantise import dequantise_all
 from ...store import Changes, Entry, Head
 from ...text.analysis import Analysis, read_analysis
 from .. import Candidates, Floats, Neighbours, Probe, Rows, Span
@@ -24,7 +24,7 @@ from .filters import Mask, Resolve
 from .forward import Forward
 from .lexicon import WordReader
 from .postings import Postings
-from .traits import describe_rows
+from .row_traits import describe_rows
 from .vectors import unit
 
 log = logging.getLogger("eidet.index")
@@ -289,7 +289,7 @@ def _raise_levels(given: Entry, width: int) -> Sequence[bytes | None]:
     """The vectors of records, of whatever level, as float32."""
     vectors: Sequence[bytes | None] = given.vector  # type: ignore[assignment]
     levels: Sequence[int] = given.level  # type: ignore[assignment]
-    return all_raised(vectors, levels, width) if any(levels) else vectors
+    return dequantise_all(vectors, levels, width) if any(levels) else vectors
 
 
 def _count_rows(analysis: Analysis, vector: bytes | None, width: int) -> int:

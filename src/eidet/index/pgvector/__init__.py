@@ -21,9 +21,9 @@ from ...models.embed import Embedder
 from ...store import Head, Store, verbs
 from ...store.sql.postgres.record_search import read_sessions, select_ordered
 from ...store.sql.postgres.searchable import SearchableDatabase
+from ...store.traits import has_ability, is_sealed
 from ...text import Analyzer
 from .. import Candidates, Neighbours, Probe
-from ..abilities import has_ability, is_sealed
 from ..change_pages import Stale
 from ..embedded import EmbeddedIndex, EmbeddedSettings
 from ..embedded.lexicon import make_lexicon

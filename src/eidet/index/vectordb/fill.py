@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from ...core.errors import Corrupt, EidetError, Unavailable
-from ...models.embed.quantise import all_raised
+from ...models.embed.quantise import dequantise_all
 from ...store import Changes, Entry, Store, verbs
 from .. import Floats
 from ..embedded.vectors import normalise
@@ -232,7 +232,7 @@ def _has_direction(row: Floats) -> bool:
 def _raise_levels(entries: Sequence[Entry], width: int) -> Sequence[bytes | None]:
     """Vectors of whatever level as float32; None where they cannot be read."""
     try:
-        return all_raised([e.vector for e in entries], [e.level for e in entries], width)
+        return dequantise_all([e.vector for e in entries], [e.level for e in entries], width)
     except (Corrupt, ValueError):
         if len(entries) == 1:
             return [None]

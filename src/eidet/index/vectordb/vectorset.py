@@ -22,9 +22,9 @@ from ...store.redis.connection import Command, script
 from ...store.redis.keys import Keys
 from ...store.redis.scripts import ELEMENTS
 from ...store.redis.vector_sets import VECTOR_SETS, VectorSetRegistry, element_of, pages, take_out
+from ...store.traits import has_ability
 from ...text import Analyzer
 from .. import Floats
-from ..abilities import has_ability
 from ..embedded.vectors import normalise
 from . import UNIT_BITS, Lost, Match, Point, VectorShelf
 from .address import build_vector_index, settings_in

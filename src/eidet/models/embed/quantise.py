@@ -81,7 +81,7 @@ def dequantise(vector: bytes, level: int, width: int) -> bytes:
     return _dequantise_bits(vector, width)
 
 
-def all_raised(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> list[bytes | None]:
+def dequantise_all(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> list[bytes | None]:
     """The same for many; single bit codes, of which there are most, all at once."""
     size = -(-width // 8)
     one = {
@@ -133,7 +133,7 @@ def _count(vector: bytes, level: int, width: int) -> int:
 def first_rows(vectors: Sequence[bytes | None], levels: Sequence[int], width: int) -> Vectors:
     """The first vector of each record, as a matrix; a row of zeros where there is none that fits."""
     rows = np.zeros((len(vectors), width), np.float32)
-    for row, vector in zip(rows, all_raised(vectors, levels, width), strict=True):
+    for row, vector in zip(rows, dequantise_all(vectors, levels, width), strict=True):
         if vector is not None and len(vector) >= 4 * width:
             row[:] = np.frombuffer(vector, "<f4", width)
     return rows

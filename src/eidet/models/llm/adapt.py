@@ -16,7 +16,7 @@ from ...core.errors import Misconfigured
 from ...core.validate import dump_json
 from ...net.event_loop import BackgroundLoop
 from ...net.http import TooSlow
-from ..adapt import as_coroutine, errors_translated, find_qualified_name
+from ..adapt import as_coroutine, find_qualified_name, translate_errors
 from . import Answer, Request
 from .dialect import add_instruction
 
@@ -78,7 +78,7 @@ class CalledLLM:
         future: Future[Any] = Future()
         work = functools.partial(copy_context().run, self._run, argument, future)
         threading.Thread(target=work, name="eidet-llm-call", daemon=True).start()
-        with errors_translated(self.name, self._timeout, late=TooSlow):
+        with translate_errors(self.name, self._timeout, late=TooSlow):
             result = future.result(max(deadline - time.monotonic(), 0))
             if inspect.isawaitable(result):
                 left = max(deadline - time.monotonic(), 0)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...net.event_loop import BackgroundLoop
-from ..adapt import as_coroutine, errors_translated, find_function, find_name
+from ..adapt import as_coroutine, find_function, find_name, translate_errors
 from . import check_scores, numbers, sigmoid
 
 _background = BackgroundLoop(
@@ -53,7 +53,7 @@ class CalledReranker:
         return check_scores(self.name, texts, answer)
 
     def _call(self, query: str, texts: list[str]) -> Any:
-        with errors_translated(self.name, self._timeout):
+        with translate_errors(self.name, self._timeout):
             answer = self._function(query, texts)
             if inspect.isawaitable(answer):
                 answer = _background.wait_for(as_coroutine(answer), self._timeout)

@@ -24,7 +24,7 @@ class Count(NamedTuple):
     vague: bool = False
 
 
-def count_read(words: list[str], at: int) -> Count | None:
+def read_count(words: list[str], at: int) -> Count | None:
     """Two · 12 · 2-3 · a · a couple of · a few · several · two or three · twenty-five."""
     if match := _RANGE.fullmatch(words[at]):
         low, high = sorted((int(match[1]), int(match[2])))

@@ -12,7 +12,7 @@ from itertools import chain
 from .days import Days, choose_year, day, day_of, month_of, season_of, year_of
 from .durations import Count, offset
 from .locales import NUMBER, Locale, locale_of
-from .numeric import find_written_out, months_and_days, number_read
+from .numeric import find_written_out, months_and_days, read_number
 from .offsets import Now, date_in, unit_away, weekday_away, year_away
 
 Found = tuple[int, int, Days]
@@ -67,7 +67,7 @@ def _in_digits(low: str, grammar: Grammar | None) -> Iterator[Found]:
     else:
         month_first = None
     for match in _NUMERIC.finditer(low):
-        if days := number_read(match[0], "", month_first):
+        if days := read_number(match[0], "", month_first):
             yield match.start(), match.end(), days
 
 

@@ -9,7 +9,7 @@ import re
 
 from .days import Days, day_of, distance, month_of, span, yearly
 from .english_words import ALL_MONTHS, BEFORE_TIMES, COUNTED, DOUBTFUL, MONTHS, SHORT_MONTHS
-from .numeric import YEAR, number_read
+from .numeric import YEAR, read_number
 from .scanner import Tokens
 
 Read = tuple[Days, int] | None
@@ -39,7 +39,7 @@ def _sure(tokens: Tokens, lean: int, best: float = 0.7) -> float:
     return best - 0.15
 
 
-def month_read(tokens: Tokens, at: int) -> Read:
+def read_month(tokens: Tokens, at: int) -> Read:
     """May 8th, 2023 · May 3-7 · May 2023 · May."""
     words, month = tokens.words, ALL_MONTHS[tokens.words[at]]
     after = at + 1
@@ -50,7 +50,7 @@ def month_read(tokens: Tokens, at: int) -> Read:
     else:
         first = after
     if pair := day_numbers(words, first):
-        return dates_read(tokens, at, month, pair)
+        return read_dates(tokens, at, month, pair)
     if known := year_after(tokens, after):
         return month_of(known[0], month), known[1]
     if not _is_month(tokens, at):
@@ -66,7 +66,7 @@ def _bare_month(tokens: Tokens, at: int, month: int) -> Days:
     return days or month_of(tokens.now.year, month, 0.5)
 
 
-def day_first_read(tokens: Tokens, at: int) -> Read:
+def read_day_first(tokens: Tokens, at: int) -> Read:
     """8 May 2023 · the 8th of May · 3 to 7 May."""
     words = tokens.words
     pair = day_numbers(words, at)
@@ -79,7 +79,7 @@ def day_first_read(tokens: Tokens, at: int) -> Read:
         return None
     if words[named + 1] == "." and words[named] not in MONTHS and year_after(tokens, named + 2):
         named += 1
-    return dates_read(tokens, at, month, (pair[0], pair[1], named + 1))
+    return read_dates(tokens, at, month, (pair[0], pair[1], named + 1))
 
 
 def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
@@ -90,7 +90,7 @@ def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:
     return ordinal or named > at + 1 or tokens.capital(named) or year_after(tokens, named + 1) is not None
 
 
-def dates_read(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) -> Read:
+def read_dates(tokens: Tokens, at: int, month: int, pair: tuple[int, int, int]) -> Read:
     """A day or a run of days of a month, with the year that follows or the likely one."""
     first, last, after = pair
     year = tokens.year
@@ -191,11 +191,11 @@ def year_after(tokens: Tokens, at: int) -> tuple[int, int] | None:
     return tokens.now.year + shift, at + 2
 
 
-def numeric_read(tokens: Tokens, at: int) -> Read:
+def read_numeric(tokens: Tokens, at: int) -> Read:
     """2023-05-08 · 8/5/2023 · (on) 5/8."""
     if match := _SLASHED.fullmatch(tokens.words[at]):
         return _read_slashed(tokens, at, int(match[1]), int(match[2]))
-    number = number_read(tokens.words[at], tokens.before(at), True)
+    number = read_number(tokens.words[at], tokens.before(at), True)
     if number:
         return number, at + 1
     return None
@@ -208,7 +208,7 @@ def _read_slashed(tokens: Tokens, at: int, one: int, two: int) -> Read:
     month, number = (one, two) if one <= 12 else (two, one)
     if month > 12 or month < 1:
         return None
-    found = dates_read(tokens, at, month, (number, number, at + 1))
+    found = read_dates(tokens, at, month, (number, number, at + 1))
     return found and (
         found[0]._replace(confidence=found[0].confidence * (0.7 if two <= 12 else 0.9)),
         found[1],

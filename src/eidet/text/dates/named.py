@@ -6,7 +6,7 @@ from .days import months, season_of, year_of, yearly
 from .english_words import BEFORE_TIMES, COUNTED, DECADES, FEAST_THINGS, PARTS, SEASONS, words_of
 from .holidays import FEASTS, feast
 from .months import Read, rate_guess, year_after
-from .numeric import DECADE, YEAR, years_read
+from .numeric import DECADE, YEAR, read_years
 from .scanner import Tokens
 
 _YEAR_AFTER = words_of(
@@ -20,19 +20,19 @@ _SEASONAL = words_of(
 _LIKE_VERBS = words_of("was is has as his this 's us perhaps always besides towards")
 
 
-def year_read(tokens: Tokens, at: int) -> Read:
+def read_year(tokens: Tokens, at: int) -> Read:
     """2019, where a preposition says that it is a year; 2019-2021; 90s and 1990s."""
     word = tokens.words[at]
     if match := DECADE.fullmatch(word):
         return _decade(tokens, at, int(match[1]))
     before, after = tokens.before(at), tokens.words[at + 1]
     if before == "(" and after == ")":
-        years = year_of(int(word), 0.7) if YEAR.fullmatch(word) else years_read(word)
+        years = year_of(int(word), 0.7) if YEAR.fullmatch(word) else read_years(word)
         return (years, at + 1) if years else None
     if before not in _YEAR_AFTER or after in COUNTED:
         return None
     if len(word) > 4:
-        years = years_read(word)
+        years = read_years(word)
         return (years, at + 1) if years else None
     if not YEAR.fullmatch(word) or (after.endswith("s") and after not in _LIKE_VERBS):
         return None
@@ -51,7 +51,7 @@ def _decade(tokens: Tokens, at: int, first: int) -> Read:
     return months(first, 1, 120, "span", 0.9), at + 1
 
 
-def decade_word_read(tokens: Tokens, at: int) -> Read:
+def read_decade_word(tokens: Tokens, at: int) -> Read:
     if tokens.before(at) not in ("the", "early", "mid", "late", "-"):
         return None
     first = tokens.now.year // 100 * 100 + DECADES[tokens.words[at]]
@@ -64,7 +64,7 @@ def _is_titled(tokens: Tokens, at: int, after: int) -> bool:
     return word.isalpha() and word != "i" and tokens.capital(at) and tokens.capital(after)
 
 
-def season_read(tokens: Tokens, at: int) -> Read:
+def read_season(tokens: Tokens, at: int) -> Read:
     """Summer 2022 · summer of 2022 · in (the) summer."""
     first = SEASONS[tokens.words[at]]
     if known := year_after(tokens, at + 1):
@@ -93,7 +93,7 @@ def _is_season(tokens: Tokens, at: int) -> bool:
     return before in _BEFORE_SEASONS or (named and before == "for")
 
 
-def quarter_read(tokens: Tokens, at: int, number: int, after: int, length: int = 3) -> Read:
+def read_quarter(tokens: Tokens, at: int, number: int, after: int, length: int = 3) -> Read:
     """A quarter or half of a year, of the year that follows or the likely one."""
     first = (number - 1) * length + 1
     if known := year_after(tokens, after):
@@ -106,12 +106,12 @@ def quarter_read(tokens: Tokens, at: int, number: int, after: int, length: int =
     return None
 
 
-def code_read(tokens: Tokens, at: int) -> Read:
+def read_code(tokens: Tokens, at: int) -> Read:
     """Q3 2024 · H1 2024."""
     word = tokens.words[at]
     if word[0] == "h" and not year_after(tokens, at + 1):
         return None
-    return quarter_read(tokens, at, int(word[1]), at + 1, 3 if word[0] == "q" else 6)
+    return read_quarter(tokens, at, int(word[1]), at + 1, 3 if word[0] == "q" else 6)
 
 
 def feast_name(words: list[str], at: int) -> tuple[str, int] | None:
@@ -123,7 +123,7 @@ def feast_name(words: list[str], at: int) -> tuple[str, int] | None:
     return None
 
 
-def feast_read(tokens: Tokens, at: int) -> Read:
+def read_feast(tokens: Tokens, at: int) -> Read:
     """Christmas · Christmas 2022 · New Year's Eve."""
     named = feast_name(tokens.words, at)
     if not named or (named[0] == "new year" and tokens.before(at) in ("a", "the", "happy")):

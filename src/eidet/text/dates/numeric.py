@@ -23,7 +23,7 @@ _MONTH_AND_DAY = re.compile(r"([0-9]{1,2})\s?[月월]\s?([0-9]{1,2})\s?[日일�
 _MONEY = frozenset("$€£¥₹#@")
 
 
-def number_read(number: str, before: str, month_first: bool | None) -> Days | None:
+def read_number(number: str, before: str, month_first: bool | None) -> Days | None:
     """The date that one number is; `month_first` is None where a language's readers write both ways."""
     if len(number) < 6 or before in _MONEY:
         return None
@@ -38,7 +38,7 @@ def number_read(number: str, before: str, month_first: bool | None) -> Days | No
     return None
 
 
-def years_read(number: str) -> Days | None:
+def read_years(number: str) -> Days | None:
     """ "2019-2021" and "2019/20"."""
     match = _YEARS.fullmatch(number)
     if not match:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from .days import FAR, Days, span
-from .months import Read, day_first_read
+from .months import Read, read_day_first
 from .points import READERS, point
 from .scanner import Tokens
 
@@ -75,7 +75,7 @@ def _read_counted_days(tokens: Tokens, at: int) -> Read:
     words = tokens.words
     if not words[at].isdecimal() or words[at + 1] not in ("and", "to"):
         return None
-    other = day_first_read(tokens, at + 2)
+    other = read_day_first(tokens, at + 2)
     if not other or len(words[at]) > 2 or other[0].grain != "day":
         return None
     back = other[0].first - date.fromordinal(other[0].first).day + int(words[at])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .day_parts import beside, nth_of, of_week, slice_of
 from .days import day, span
-from .durations import Count, and_a_half, count_read, half_a_year, offset
+from .durations import Count, and_a_half, half_a_year, offset, read_count
 from .english_words import (
     ALL_MONTHS,
     ALL_WEEKDAYS,
@@ -23,20 +23,20 @@ from .english_words import (
     WHICH,
     words_of,
 )
-from .months import Read, day_first_read, month_read, numeric_read, year_after
-from .named import code_read, decade_word_read, feast_read, quarter_read, season_read, year_read
+from .months import Read, read_day_first, read_month, read_numeric, year_after
+from .named import read_code, read_decade_word, read_feast, read_quarter, read_season, read_year
 from .relative import (
     DAY_WORDS,
     calendar_unit,
-    day_word_read,
     days_repeated_ago,
-    hours_read,
-    the_weekend_read,
-    vague_read,
-    which_read,
+    read_day_word,
+    read_hours,
+    read_the_weekend,
+    read_vague,
+    read_which,
 )
 from .scanner import Tokens
-from .weekdays import day_of_month_read, ordinal_number, weekday_read
+from .weekdays import ordinal_number, read_day_of_month, read_weekday
 
 _NOT_AHEAD = frozenset({"ago", "back", "'", "before", "after", "from", "now"})
 _WHOLE = frozenset({"week", "month", "year", "quarter", "decade"})
@@ -68,10 +68,10 @@ def _inner(tokens: Tokens, at: int) -> Read:
 
 def _digits(tokens: Tokens, at: int) -> Read:
     return (
-        numeric_read(tokens, at)
-        or day_first_read(tokens, at)
+        read_numeric(tokens, at)
+        or read_day_first(tokens, at)
         or _read_counted(tokens, at)
-        or year_read(tokens, at)
+        or read_year(tokens, at)
     )
 
 
@@ -86,7 +86,7 @@ def _read_counted(tokens: Tokens, at: int) -> Read:
         return _ahead(tokens, at)
     if words[at : at + 3] == ["a", "while", "ago"] or words[at : at + 3] == ["a", "while", "back"]:
         return span(tokens.today - 365, tokens.today - 7, 0.25), at + 3
-    count = count_read(words, at)
+    count = read_count(words, at)
     if not count or not words[count.after].isalpha():
         return None
     return _ago(tokens, count) or _until_now(tokens, count) or _from_point(tokens, count)
@@ -113,7 +113,7 @@ def _ago(tokens: Tokens, count: Count) -> Read:
     elif unit:
         days = offset(tokens.today, count, unit, -1)
     elif words[named] in HOURS:
-        days = hours_read(tokens, count, -1)
+        days = read_hours(tokens, count, -1)
     else:
         days = days_repeated_ago(tokens, words[named], count)
     if days:
@@ -133,7 +133,7 @@ def _until_now(tokens: Tokens, count: Count) -> Read:
 def _ahead(tokens: Tokens, at: int) -> Read:
     """In two weeks; it may also say how long something took, so it is not sure."""
     words = tokens.words
-    count = count_read(words, at + 1)
+    count = read_count(words, at + 1)
     unit = None
     if count:
         unit = UNITS.get(words[count.after])
@@ -180,14 +180,14 @@ def _the(tokens: Tokens, at: int) -> Read:
         days = {"day": 7, "night": 7, "week": 21, "weekend": 21, "month": 90}[words[named + 1]]
         return span(tokens.today - days, tokens.today - 1, 0.4), named + 2
     if words[named] == "year" and words[named + 1][:1].isdecimal():
-        return year_read(tokens, named + 1)
+        return read_year(tokens, named + 1)
     found = _read_anchored(tokens, named) or _part(tokens, named) or _nth(tokens, named)
     if found:
         return found
     if words[named][:1].isdecimal():
-        return day_first_read(tokens, named) or day_of_month_read(tokens, named) or year_read(tokens, named)
+        return read_day_first(tokens, named) or read_day_of_month(tokens, named) or read_year(tokens, named)
     if words[named] == "'" and words[named + 1][:1].isdecimal():
-        return year_read(tokens, named + 1)
+        return read_year(tokens, named + 1)
     if words[named] in _AFTER_THE:
         return _inner(tokens, named)
     return None
@@ -287,7 +287,7 @@ def _nth(tokens: Tokens, at: int) -> Read:
     unit, link = words[at + 1], words[at + 2]
     if unit == "quarter" and 1 <= number <= 4:
         if year_after(tokens, at + 2):
-            return quarter_read(tokens, at, number, at + 2)
+            return read_quarter(tokens, at, number, at + 2)
         return None
     if link not in ("of", "in") or unit not in _NTH:
         return None
@@ -311,17 +311,17 @@ def _start(words: Iterable[str], *readers: Callable[[Tokens, int], Read]) -> Non
 
 _start(["the"], _the)
 _start(["last", "final"], _read_last_anchored, _nth)
-_start(FEAST_STARTS | {"cinco", "st", "saint"}, feast_read)
-_start(ALL_MONTHS, month_read)
+_start(FEAST_STARTS | {"cinco", "st", "saint"}, read_feast)
+_start(ALL_MONTHS, read_month)
 _start(_ANCHORED, _read_anchored)
-_start(ALL_WEEKDAYS, weekday_read)
-_start(SEASONS, season_read)
-_start(DECADES, decade_word_read)
-_start(["weekend"], the_weekend_read)
-_start(WHICH, which_read)
+_start(ALL_WEEKDAYS, read_weekday)
+_start(SEASONS, read_season)
+_start(DECADES, read_decade_word)
+_start(["weekend"], read_the_weekend)
+_start(WHICH, read_which)
 _start(PARTS, _part)
 _start(["earlier", "later"], _part)
-_start(DAY_WORDS, day_word_read)
-_start(["recently", "lately"], vague_read)
+_start(DAY_WORDS, read_day_word)
+_start(["recently", "lately"], read_vague)
 _start([*NUMBERS, *TENS, *VAGUE, "a", "an", "half", "in", "dozen"], _read_counted)
-_start(["q1", "q2", "q3", "q4", "h1", "h2"], code_read)
+_start(["q1", "q2", "q3", "q4", "h1", "h2"], read_code)

@@ -20,7 +20,7 @@ from .days import (
     weekend_at,
     year_of,
 )
-from .durations import Count, count_read, offset
+from .durations import Count, offset, read_count
 from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BACK, HOURS, ON, PARTS_OF_DAY, SEASONS, UNITS, words_of
 from .holidays import feast
 from .months import Read, rate_guess
@@ -32,7 +32,7 @@ _ALONE = frozenset({"week", "month", "year", "decade"})
 _ROLLING = words_of("in over during within for throughout across")
 
 
-def day_word_read(tokens: Tokens, at: int) -> Read:
+def read_day_word(tokens: Tokens, at: int) -> Read:
     """Today · yesterday evening."""
     if tokens.words[at + 1] in PARTS_OF_DAY:
         after = at + 2
@@ -41,12 +41,12 @@ def day_word_read(tokens: Tokens, at: int) -> Read:
     return day(tokens.today + DAY_WORDS[tokens.words[at]], 0.98), after
 
 
-def vague_read(tokens: Tokens, at: int) -> Read:
+def read_vague(tokens: Tokens, at: int) -> Read:
     """Recently · lately."""
     return span(tokens.today - 30, tokens.today, 0.3), at + 1
 
 
-def which_read(tokens: Tokens, at: int) -> Read:
+def read_which(tokens: Tokens, at: int) -> Read:
     """Last week · this past Friday · next summer · the last three months."""
     word, named = tokens.words[at], at + 1
     if word == "this" and tokens.words[named] in ("past", "coming", "last", "next"):
@@ -65,7 +65,7 @@ def which_read(tokens: Tokens, at: int) -> Read:
 def _stretch(tokens: Tokens, at: int, named: int, sign: int) -> Read:
     """The last three weeks, the past month: up to today, or on from it."""
     words = tokens.words
-    count = count_read(words, named)
+    count = read_count(words, named)
     if not count and words[named] in _ALONE and (words[named - 1] == "past" or _is_rolling(tokens, at)):
         count = Count(1, 1, named)
     if count is None or not sign:
@@ -81,7 +81,7 @@ def _hours_long(tokens: Tokens, count: Count, sign: int) -> Read:
     """The last 48 hours."""
     far = None
     if tokens.words[count.after] in HOURS:
-        far = hours_read(tokens, count, sign)
+        far = read_hours(tokens, count, sign)
     if far:
         return span(far.first, tokens.today, 0.8), count.after + 1
     return None
@@ -205,7 +205,7 @@ def _weekend(tokens: Tokens, at: int, shift: int) -> Days:
     return weekend_at(tokens.today + 7 * shift)
 
 
-def the_weekend_read(tokens: Tokens, at: int) -> Read:
+def read_the_weekend(tokens: Tokens, at: int) -> Read:
     """(over, at, on) the weekend."""
     if tokens.before(at) != "the" or tokens.before(at - 1) not in (
         "over",
@@ -225,7 +225,7 @@ def the_weekend_read(tokens: Tokens, at: int) -> Read:
     return None
 
 
-def hours_read(tokens: Tokens, count: Count, sign: int) -> Days | None:
+def read_hours(tokens: Tokens, count: Count, sign: int) -> Days | None:
     """Some hours ago fall on a day too."""
     seconds = HOURS[tokens.words[count.after]] * count.high
     try:

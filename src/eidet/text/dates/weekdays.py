@@ -6,8 +6,8 @@ from datetime import date
 
 from .days import Days, choose_year, day, day_of
 from .english_words import ALL_MONTHS, ALL_WEEKDAYS, BEFORE_TIMES, ORDINALS, PARTS_OF_DAY, WEEKDAYS, words_of
-from .months import DAY, DAY_BEFORE, Read, day_first_read, month_read, rate_guess
-from .numeric import number_read
+from .months import DAY, DAY_BEFORE, Read, rate_guess, read_day_first, read_month
+from .numeric import read_number
 from .scanner import Tokens
 
 _SOFT_ENDS = words_of(
@@ -16,7 +16,7 @@ _SOFT_ENDS = words_of(
 ) | {""}
 
 
-def weekday_read(tokens: Tokens, at: int) -> Read:
+def read_weekday(tokens: Tokens, at: int) -> Read:
     """Friday · Friday night · Friday, May 8."""
     words, weekday = tokens.words, ALL_WEEKDAYS[tokens.words[at]]
     after = at + 1 + (words[at + 1] == "." and words[at] not in WEEKDAYS)
@@ -44,15 +44,15 @@ def _weekdays(today: int, weekday: int) -> list[Days]:
 def _read_date(tokens: Tokens, at: int) -> Read:
     word = tokens.words[at + (tokens.words[at] == "the")]
     if word in ALL_MONTHS:
-        days = month_read(tokens, at)
+        days = read_month(tokens, at)
         if days and days[0].grain == "day":
             return days
         return None
     if word[:1].isdecimal():
-        number = number_read(word, "", True)
+        number = read_number(word, "", True)
         if number:
             return number, at + 1
-        return day_first_read(tokens, at + (tokens.words[at] == "the"))
+        return read_day_first(tokens, at + (tokens.words[at] == "the"))
     return None
 
 
@@ -102,7 +102,7 @@ def _is_name(tokens: Tokens, at: int) -> bool:
     return (follows and not tokens.opens(at)) or (leads and not tokens.opens(at - 1))
 
 
-def day_of_month_read(tokens: Tokens, at: int) -> Read:
+def read_day_of_month(tokens: Tokens, at: int) -> Read:
     """(on) the 8th, without a month; "the 8th floor" is no date."""
     match = DAY.fullmatch(tokens.words[at])
     if not match or not match[2] or not 1 <= int(match[1]) <= 31 or tokens.words[at + 1] not in _SOFT_ENDS:

@@ -21,7 +21,7 @@ from eidet import Memory, Settings, Unavailable
 from eidet.core.record import Record
 from eidet.core.where import Where
 from eidet.index import Candidates
-from eidet.index.contract import NOW, WIDTH, noted
+from eidet.index.contract import NOW, WIDTH, make_record
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.vectordb import VectorSettings
 from eidet.store import verbs
@@ -56,7 +56,8 @@ def some(start: int, stop: int) -> list[Record]:
     rows = rng.normal(size=(stop - start, WIDTH)).astype(np.float32)
     numbers = range(start, stop)
     return [
-        noted(f"{n}", words="word").but(vector=row.tobytes()) for n, row in zip(numbers, rows, strict=True)
+        make_record(f"{n}", words="word").but(vector=row.tobytes())
+        for n, row in zip(numbers, rows, strict=True)
     ]
 
 

@@ -18,7 +18,7 @@ from eidet.core.scope import Scope
 from eidet.core.settings import Settings
 from eidet.core.where import Condition, Near, Where
 from eidet.index import Candidates, Probe
-from eidet.index.contract import NOW, WIDTH, long, noted, unit
+from eidet.index.contract import NOW, WIDTH, long, make_record, unit
 from eidet.index.embedded import EmbeddedIndex
 from eidet.index.vectordb import VectorSettings
 from eidet.index.vectordb.address import read_address
@@ -74,10 +74,10 @@ def sent(server: Pinecone) -> int:
 def test_a_small_scope_stays_in_ram(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store, VectorSettings(small=10, ship_rows=1, background=False))
-    stored(store, *(noted(f"{n}", axis=n) for n in range(10)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(10)))
     assert best(store, asked(index, 3)) == "3"
     assert server.requests == []
-    stored(store, noted("10", axis=10))
+    stored(store, make_record("10", axis=10))
     assert best(store, asked(index, 3)) == "3"
     assert sent(server) == 11
 
@@ -85,10 +85,10 @@ def test_a_small_scope_stays_in_ram(server: Pinecone) -> None:
 def test_few_new_records_wait_in_ram_and_are_found_there(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store, VectorSettings(small=0, ship_rows=5, background=False))
-    stored(store, *(noted(f"{n}", axis=n) for n in range(5)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(5)))
     asked(index)
     assert (sent(server), index.stats()["rows_in_ram"]) == (5, 0)
-    stored(store, noted("new", axis=9))
+    stored(store, make_record("new", axis=9))
     assert best(store, asked(index, 9)) == "new"
     assert (sent(server), index.stats()["rows_in_ram"]) == (5, 1)
 
@@ -96,7 +96,7 @@ def test_few_new_records_wait_in_ram_and_are_found_there(server: Pinecone) -> No
 def test_a_thread_sends_while_searches_go_on(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store, VectorSettings(small=0, ship_rows=1))
-    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     assert best(store, asked(index, 3)) == "3"
     assert index._worker.wait_until_idle(20)
     assert sent(server) == 8
@@ -107,7 +107,7 @@ def test_a_thread_sends_while_searches_go_on(server: Pinecone) -> None:
 
 def test_it_is_told_what_is_where_while_a_row_is_added(server: Pinecone) -> None:
     store = RamStore()
-    stored(store, *(noted(f"{n}", axis=n) for n in range(4)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(4)))
     index = index_on(server, store, replace(AT_ONCE, ship_rows=10))
     asked(index)
     shard = index.cache.peek("a")
@@ -119,10 +119,10 @@ def test_it_is_told_what_is_where_while_a_row_is_added(server: Pinecone) -> None
 def test_what_is_gone_is_removed_at_the_next_search(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store)
-    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     asked(index)
     verbs.delete_where(store, Where(ids=("3", "4")), now=NOW)
-    stored(store, noted("5", words="changed", axis=12))
+    stored(store, make_record("5", words="changed", axis=12))
     assert best(store, asked(index, 12)) == "5"
     assert sent(server) == 6
     verbs.delete_where(store, Where(scope=Scope("a")), now=NOW)
@@ -132,7 +132,7 @@ def test_what_is_gone_is_removed_at_the_next_search(server: Pinecone) -> None:
 
 def test_what_went_while_nobody_looked_is_removed_after_a_restart(server: Pinecone) -> None:
     store = RamStore()
-    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     asked(index_on(server, store))
     verbs.delete_where(store, Where(ids=("3",)), now=NOW)
     again = index_on(server, store, VectorSettings(small=0, ship_rows=1000, background=False))
@@ -145,12 +145,12 @@ def test_whoever_was_away_for_longer_than_the_store_tells_begins_anew(
     server: Pinecone, tmp_path: Path
 ) -> None:
     store = SqliteStore(tmp_path / "a.db")
-    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     asked(index_on(server, store))
     (before,) = server.spaces
     verbs.delete_where(store, Where(ids=("3", "4")), now=NOW)
     assert store.prune(NOW + 1, dead=True, most=100) > 0
-    stored(store, noted("new", axis=9))
+    stored(store, make_record("new", axis=9))
     index = index_on(server, store)
     assert best(store, asked(index, 9)) == "new"
     assert (sent(server), list(server.spaces) == [before]) == (7, False)
@@ -161,7 +161,7 @@ def test_whoever_was_away_for_longer_than_the_store_tells_begins_anew(
 def test_vectors_that_were_rewritten_are_sent_again(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store)
-    made = stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    made = stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     asked(index)
     (before,) = server.spaces
     verbs.replace_derived(
@@ -175,10 +175,10 @@ def test_vectors_that_were_rewritten_are_sent_again(server: Pinecone) -> None:
 def test_closing_sends_what_waits(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store, VectorSettings(small=0, ship_rows=5, background=False))
-    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     asked(index)
     verbs.delete_where(store, Where(ids=("3",)), now=NOW)
-    stored(store, noted("new", axis=9))
+    stored(store, make_record("new", axis=9))
     index.close()
     index.close()
     assert sent(server) == 8
@@ -188,7 +188,7 @@ def test_closing_sends_what_waits(server: Pinecone) -> None:
 def test_ram_is_given_back_when_vectors_were_sent(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store)
-    stored(store, *(noted(f"{n}", axis=n % WIDTH) for n in range(500)))
+    stored(store, *(make_record(f"{n}", axis=n % WIDTH) for n in range(500)))
     asked(index)
     plain = EmbeddedIndex(store, WIDTH)
     asked(plain)
@@ -201,11 +201,11 @@ def test_a_database_that_settles_late_is_not_relied_upon_too_early(server: Pinec
     store, clock = RamStore(), Clock()
     index = index_on(server, store, settle=30.0, clock=clock)
     server.lagging = True
-    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     assert best(store, asked(index, 3)) == "3"
     assert (sent(server), index.stats()["rows_in_ram"]) == (0, 8)
     clock.now += 10
-    stored(store, noted("new", axis=9))
+    stored(store, make_record("new", axis=9))
     assert best(store, asked(index, 9)) == "new"
     server.settle()
     clock.now += 29
@@ -218,7 +218,7 @@ def test_a_database_that_settles_late_is_not_relied_upon_too_early(server: Pinec
 def test_another_process_sees_what_was_sent_and_does_not_send_it_again(server: Pinecone) -> None:
     store = RamStore()
     one, two = index_on(server, store), index_on(server, store)
-    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     asked(one)
     upserts = server.requests.count(("POST", "/vectors/upsert"))
     assert best(store, asked(two, 3)) == "3"
@@ -229,11 +229,11 @@ def test_another_process_sees_what_was_sent_and_does_not_send_it_again(server: P
 def test_only_one_process_sends_at_a_time(server: Pinecone) -> None:
     store, clock = RamStore(), Clock()
     index = index_on(server, store, clock=clock)
-    stored(store, noted("x", axis=1))
+    stored(store, make_record("x", axis=1))
     asked(index)
     (name,) = (name for name in verbs.get_settings(store, "vectordb.") if name)
     assert verbs.take_lease(store, name, "somebody else", now=clock.now, until=clock.now + 100)
-    stored(store, noted("y", axis=2))
+    stored(store, make_record("y", axis=2))
     assert best(store, asked(index, 2)) == "y"
     assert (sent(server), index.stats()["rows_in_ram"]) == (1, 1)
     with pytest.raises(Unavailable, match="another process"):
@@ -246,7 +246,7 @@ def test_only_one_process_sends_at_a_time(server: Pinecone) -> None:
 def test_a_rebuild_fills_beside_and_changes_over(server: Pinecone) -> None:
     store = RamStore()
     index, reader = index_on(server, store), index_on(server, store)
-    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     asked(index)
     asked(reader)
     (before,) = server.spaces
@@ -261,7 +261,7 @@ def test_a_rebuild_fills_beside_and_changes_over(server: Pinecone) -> None:
 def test_a_rebuild_that_fails_leaves_the_old_shelf_in_use(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store)
-    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     asked(index)
     server.down = 503
     with pytest.raises(Unavailable):
@@ -275,7 +275,7 @@ def test_a_rebuild_that_fails_leaves_the_old_shelf_in_use(server: Pinecone) -> N
 def test_check_tells_what_differs_and_rebuild_mends_it(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store)
-    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     asked(index)
     (space,) = server.spaces.values()
     lost = space.pop(next(iter(space)))
@@ -300,7 +300,7 @@ def test_check_tells_what_differs_and_rebuild_mends_it(server: Pinecone) -> None
 def test_without_the_database_words_answer_and_say_so(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store)
-    stored(store, noted("x", words="cat", axis=0), noted("y", words="dog", axis=1))
+    stored(store, make_record("x", words="cat", axis=0), make_record("y", words="dog", axis=1))
     asked(index)
     server.down = 503
     found = asked(index, 0, "dog")
@@ -309,7 +309,7 @@ def test_without_the_database_words_answer_and_say_so(server: Pinecone) -> None:
     assert int(found.seq[int(found.words.argmax())]) == 2
     with pytest.raises(Unavailable):
         asked(index, 0)
-    stored(store, noted("z", words="bird", axis=2))  # writing goes on
+    stored(store, make_record("z", words="bird", axis=2))  # writing goes on
     assert len(asked(index, None, "bird")) == 3
     below = index.search(
         Probe(scope=Scope.under("a"), now=NOW, vector=unit((0, 1.0)), terms=(term_id("dog"),))
@@ -322,7 +322,7 @@ def test_a_database_that_never_came_up_leaves_a_memory_that_works(server: Pineco
     store = RamStore()
     server.down = 503
     index = index_on(server, store)
-    stored(store, *(noted(f"{n}", axis=n) for n in range(8)))
+    stored(store, *(make_record(f"{n}", axis=n) for n in range(8)))
     assert best(store, asked(index, 3)) == "3"
     assert asked(index, 3).notes == ()
     assert index.stats()["rows_in_ram"] == 8
@@ -332,7 +332,7 @@ def test_a_database_that_never_came_up_leaves_a_memory_that_works(server: Pineco
 def test_vectors_that_are_missing_are_told_of(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store)
-    stored(store, *(noted(f"{n}", words="word", axis=n % WIDTH) for n in range(40)))
+    stored(store, *(make_record(f"{n}", words="word", axis=n % WIDTH) for n in range(40)))
     asked(index)
     (space,) = server.spaces.values()
     for id in list(space)[:10]:
@@ -344,7 +344,7 @@ def test_vectors_that_are_missing_are_told_of(server: Pinecone) -> None:
 
 def test_a_large_scope_is_sent_before_it_is_loaded(server: Pinecone) -> None:
     store = RamStore()
-    stored(store, *(noted(f"{n}", axis=n % WIDTH) for n in range(50)))
+    stored(store, *(make_record(f"{n}", axis=n % WIDTH) for n in range(50)))
     index = index_on(server, store, VectorSettings(small=5, tail_rows=10, ship_rows=1, batch=7))
     assert best(store, asked(index, 3)) in {f"{n}" for n in range(3, 50, WIDTH)}
     assert (sent(server), index.stats()["rows_in_ram"]) == (50, 0)
@@ -353,7 +353,7 @@ def test_a_large_scope_is_sent_before_it_is_loaded(server: Pinecone) -> None:
 
 def test_a_fill_that_was_interrupted_goes_on_where_it_stopped(server: Pinecone) -> None:
     store = RamStore()
-    stored(store, *(noted(f"{n}", words="word", axis=n % WIDTH) for n in range(50)))
+    stored(store, *(make_record(f"{n}", words="word", axis=n % WIDTH) for n in range(50)))
     index = index_on(server, store, VectorSettings(small=0, ship_rows=1, batch=10, background=False))
     server.after = 4  # of the seven requests that it takes
     assert asked(index, 3, "word").notes
@@ -371,7 +371,7 @@ def test_scopes_have_shelves_of_their_own(server: Pinecone) -> None:
     store = RamStore()
     index = index_on(server, store)
     for scope in ("a", "b", "a/b", "ü x/z"):
-        stored(store, noted("x", scope, axis=0))
+        stored(store, make_record("x", scope, axis=0))
         assert asked(index, 0, scope=scope).seq.tolist() == [store.head().seq]
     assert [len(space) for space in server.spaces.values()] == [1, 1, 1, 1]
 
@@ -379,7 +379,7 @@ def test_scopes_have_shelves_of_their_own(server: Pinecone) -> None:
 def test_stores_do_not_mix_in_one_database(server: Pinecone) -> None:
     one, two = RamStore(), RamStore()
     for store in (one, two):
-        stored(store, noted("x", axis=0))
+        stored(store, make_record("x", axis=0))
         assert len(asked(index_on(server, store))) == 1
     assert len(server.spaces) == 2
 
@@ -389,7 +389,7 @@ def test_damaged_and_empty_vectors_are_left_out(server: Pinecone) -> None:
     index = index_on(server, store)
     stored(
         store,
-        noted("good", axis=0),
+        make_record("good", axis=0),
         Record(id="short", scope="a", text="", vector=b"12345678"),
         Record(id="zero", scope="a", text="", vector=bytes(4 * WIDTH)),
         long("long", ["one", "two"], axes=(1, 2)),
@@ -453,7 +453,9 @@ def test_among_many_every_candidate_has_its_true_cosine(
     store, rng = RamStore(), np.random.default_rng(6)
     rows = rng.normal(size=(300, WIDTH)).astype(np.float32)
     for n, row in enumerate(rows):
-        made = noted(f"{n}", words=f"w{n % 40}", who="ann" if n % 3 else "bob", session="s", data={"n": n})
+        made = make_record(
+            f"{n}", words=f"w{n % 40}", who="ann" if n % 3 else "bob", session="s", data={"n": n}
+        )
         stored(store, replace(made, vector=row.tobytes()))
     index = index_on(server, store, VectorSettings(small=0, ship_rows=1, background=False, whole=0))
     query = rng.normal(size=WIDTH).astype(np.float32)
@@ -494,7 +496,7 @@ def test_a_collection_that_was_lost_is_noticed_and_filled_again() -> None:
     client, store = QdrantClient(":memory:"), RamStore()
     database = QdrantDatabase(lambda: client, "qdrant", local=True, owned=False)
     index = VectorIndex(store, WIDTH, database, settings=AT_ONCE)
-    stored(store, *(noted(f"{n}", words="word", axis=n) for n in range(8)))
+    stored(store, *(make_record(f"{n}", words="word", axis=n) for n in range(8)))
     assert best(store, asked(index, 3)) == "3"
     (collection,) = client.get_collections().collections
     client.delete_collection(collection.name)

@@ -32,7 +32,9 @@ def unit(*parts: tuple[int, float]) -> Floats:
     return vector / np.float32(length or 1)
 
 
-def noted(id: str, scope: str = "a", *, words: str = "", axis: int | None = None, **fields: Any) -> Record:
+def make_record(
+    id: str, scope: str = "a", *, words: str = "", axis: int | None = None, **fields: Any
+) -> Record:
     """A record with the words given and a vector along one axis."""
     return long(id, [words], scope, axes=() if axis is None else (axis,), **fields)
 

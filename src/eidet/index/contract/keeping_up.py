@@ -14,16 +14,16 @@ from ...store import ORDERS, Derived, verbs
 from ...text import pack
 from ...text.analysis import pack_analysis
 from .. import Candidates
-from .laws import NOW, WIDTH, IndexLaws, noted, unit
+from .index_laws import NOW, WIDTH, IndexLaws, make_record, unit
 
 
-class FollowingLaws(IndexLaws):
+class KeepingUpLaws(IndexLaws):
     """An index agrees with its store, whoever writes and whenever it was built."""
 
     def test_select_orders_by_each_column_both_ways(self) -> None:
         low: dict[str, Any] = {"occurred": 1.0, "created": 1.0, "importance": 0.1, "step": -1}
         high: dict[str, Any] = {"occurred": 2.0, "created": 2.0, "importance": 0.2, "step": 5}
-        self.put(noted("high", **high), noted("none"), noted("low", **low))
+        self.put(make_record("high", **high), make_record("none"), make_record("low", **low))
         for order in set(ORDERS) - {"seq", "uses"}:
             assert [id for id in self.pick_ids(order) if id != "none"] == ["low", "high"], order
             assert [id for id in self.pick_ids(f"-{order}") if id != "none"] == ["high", "low"], order
@@ -33,7 +33,10 @@ class FollowingLaws(IndexLaws):
     def test_select_agrees_with_the_store(self) -> None:
         steps = (3, None, 1, None, 3, 2, -1)
         self.put(
-            *(noted(f"{n}", ("a", "a/b")[n % 2], step=steps[n % 7], importance=n % 3 / 2) for n in range(40))
+            *(
+                make_record(f"{n}", ("a", "a/b")[n % 2], step=steps[n % 7], importance=n % 3 / 2)
+                for n in range(40)
+            )
         )
         known = [name for name in ORDERS if name != "uses"]
         for scope in (Scope("a"), Scope.under("a")):
@@ -54,11 +57,11 @@ class FollowingLaws(IndexLaws):
 
     def test_other_writers_are_seen(self) -> None:
         other = self.reopen(self.store)
-        self.put(noted("mine", words="word", axis=0))
+        self.put(make_record("mine", words="word", axis=0))
         assert self.find_scores("word").keys() == {"mine"}
-        verbs.put(other, [noted("theirs", words="word", axis=0)], now=NOW, unique=False)
+        verbs.put(other, [make_record("theirs", words="word", axis=0)], now=NOW, unique=False)
         assert self.find_scores("word", axis=0).keys() == {"mine", "theirs"}
-        verbs.put(other, [noted("mine", words="changed", axis=1)], now=NOW)
+        verbs.put(other, [make_record("mine", words="changed", axis=1)], now=NOW)
         assert self.find_scores("changed")["mine"][1] > 0
         verbs.delete_where(other, Where(ids=("mine",)), now=NOW)
         assert self.find_scores("word").keys() == {"theirs"}
@@ -66,7 +69,7 @@ class FollowingLaws(IndexLaws):
             other.close()
 
     def test_bytes_that_were_rewritten_are_seen(self) -> None:
-        (x,) = self.put(noted("x", words="old", axis=0))
+        (x,) = self.put(make_record("x", words="old", axis=0))
         assert self.find_scores("old", axis=0)["x"] > (0.99, 0.0)
         verbs.replace_derived(
             self.store, [Derived(x.seq, unit((1, 1.0)).tobytes(), pack_analysis([pack(["new"])]))]
@@ -75,9 +78,9 @@ class FollowingLaws(IndexLaws):
         assert self.find_scores("old")["x"][1] == 0
 
     def test_a_rebuilt_index_answers_the_same(self) -> None:
-        self.put(*(noted(f"{n}", words=f"cat w{n % 3}", axis=n % WIDTH) for n in range(50)))
+        self.put(*(make_record(f"{n}", words=f"cat w{n % 3}", axis=n % WIDTH) for n in range(50)))
         self.search("cat")
-        self.put(*(noted(f"{n}", words="dog", axis=0) for n in range(10)))
+        self.put(*(make_record(f"{n}", words="dog", axis=0) for n in range(10)))
         verbs.delete_where(self.store, Where(ids=("20", "21")), now=NOW)
         before = self.search("cat w1 dog", axis=3)
         assert self.index.rebuild("a") == 48
@@ -100,9 +103,11 @@ class FollowingLaws(IndexLaws):
         return place and (place.turn, [records[near] for near, _ in place.beside])
 
     def test_who_stands_beside_a_record_in_its_session(self) -> None:
-        late, early = (noted(id, session="s", occurred=NOW + at) for id, at in (("late", 9), ("early", 1)))
-        self.put(late, noted("middle", session="s", occurred=NOW + 5), early, noted("alone"))
-        self.put(noted("other", session="t", occurred=NOW + 6))
+        late, early = (
+            make_record(id, session="s", occurred=NOW + at) for id, at in (("late", 9), ("early", 1))
+        )
+        self.put(late, make_record("middle", session="s", occurred=NOW + 5), early, make_record("alone"))
+        self.put(make_record("other", session="t", occurred=NOW + 6))
         assert self.around("middle", 1) == (1, ["late", "early"])
         assert self.around("early", 5) == (0, ["middle", "late"])
         assert self.around("late", 1) == (2, ["middle"])
@@ -113,23 +118,24 @@ class FollowingLaws(IndexLaws):
 
     def test_only_what_passes_and_lives_stands_beside(self) -> None:
         turns = [
-            noted(f"t{n}", session="s", occurred=NOW + n, who="ann" if n % 2 else "bob") for n in range(6)
+            make_record(f"t{n}", session="s", occurred=NOW + n, who="ann" if n % 2 else "bob")
+            for n in range(6)
         ]
         self.put(*turns)
         assert self.around("t3", 1, Where(who="ann")) == (3, ["t5", "t1"])
         assert self.around("t3", 1, Where(who="bob")) is None
         verbs.delete_where(self.store, Where(ids=("t4",)), now=NOW)
-        self.put(noted("t2", session="s", occurred=NOW + 2, expires=NOW - 1))
+        self.put(make_record("t2", session="s", occurred=NOW + 2, expires=NOW - 1))
         assert self.around("t3", 1) == (3, ["t5", "t1"])
 
     def test_check_finds_nothing_wrong(self) -> None:
-        self.put(noted("x"), noted("y"), noted("x", "b"))
-        self.put(noted("x", words="new"))
+        self.put(make_record("x"), make_record("y"), make_record("x", "b"))
+        self.put(make_record("x", words="new"))
         verbs.delete_where(self.store, Where(ids=("y",)), now=NOW)
         assert self.index.check("a") == self.index.check("b") == self.index.check("nowhere") == []
 
     def test_what_is_gone_is_taken_out_at_once(self) -> None:
-        self.put(*(noted(f"{n}", words="word") for n in range(6)), noted("x", "b", words="word"))
+        self.put(*(make_record(f"{n}", words="word") for n in range(6)), make_record("x", "b", words="word"))
         self.find_scores("word")
         verbs.delete_where(self.store, Where(ids=("3",)), now=NOW)
         assert self.index.cleanse("a") == self.index.cleanse("b") == self.index.cleanse("nowhere") == []
@@ -144,18 +150,18 @@ class FollowingLaws(IndexLaws):
         with ThreadPoolExecutor(4) as pool:
             counts = [pool.submit(read, n) for n in range(20)]
             for n in range(40):
-                self.put(noted(f"{n}", words="word"))
+                self.put(make_record(f"{n}", words="word"))
             assert all(count.result() <= 40 for count in counts)
         assert len(self.find_scores("word", depth=10**6)) == 40
 
     def test_closing_twice_is_fine_and_loses_nothing(self) -> None:
-        self.put(noted("x", words="word"))
+        self.put(make_record("x", words="word"))
         self.find_scores("word")
         self.index.close()
         self.index.close()
         assert self.scores(self.search("word", index=self.make(self.store, WIDTH))).keys() == {"x"}
 
     def test_it_tells_what_it_holds(self) -> None:
-        self.put(noted("x", words="word"))
+        self.put(make_record("x", words="word"))
         self.find_scores("word")
         assert isinstance(self.index.stats(), dict)
