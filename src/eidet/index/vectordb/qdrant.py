@@ -6,9 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
-from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Final, TypeVar
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,14 +18,13 @@ from .. import Floats
 from . import Lost, Match, Point, VectorShelf
 from .address import RETRY_POLICY, DatabaseAddress, open_vector_index
 from .index import VectorIndex
+from .point_ids import key_in, uuid_of
 from .pushdown import NUMBERS, TEXTS, Every, Filter, Leaf
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
 
 T = TypeVar("T")
-
-KEY_BITS: Final = 64
 
 
 def qdrant(store: Store, width: int, *, settings: Settings, **parts: Any) -> VectorIndex:
@@ -92,7 +89,7 @@ class QdrantDatabase:
         from qdrant_client import models
 
         batch = models.Batch(
-            ids=[_id(shelf, point.key) for point in points],
+            ids=[uuid_of(shelf, point.key) for point in points],
             vectors=[point.vector.tolist() for point in points],
             payloads=[{**point.columns, "shelf": shelf.name} for point in points],
         )
@@ -122,7 +119,7 @@ class QdrantDatabase:
                 with_payload=False,
             )
         )
-        return [Match(_key(point.id), float(point.score)) for point in found.points]
+        return [Match(key_in(point.id), float(point.score)) for point in found.points]
 
     def count(self, shelf: VectorShelf) -> int:
         try:
@@ -132,9 +129,9 @@ class QdrantDatabase:
         return int(told.count)
 
     def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
-        ids = [_id(shelf, key) for key in keys]
+        ids = [uuid_of(shelf, key) for key in keys]
         found = self._do(lambda c: c.retrieve(shelf.collection, ids, with_payload=False, with_vectors=True))
-        return {_key(point.id): np.array(point.vector, np.float32) for point in found}
+        return {key_in(point.id): np.array(point.vector, np.float32) for point in found}
 
     def discard(self, shelf: VectorShelf) -> None:
         from qdrant_client import models
@@ -217,16 +214,6 @@ def _refusal(name: str, status: int, words: str) -> EidetError:
     if status == 404:
         return Lost(said)
     return Unavailable(said) if status >= 500 or status in (408, 425, 429) else Misconfigured(said)
-
-
-def _id(shelf: VectorShelf, key: int) -> str:
-    """A UUID of shelf and key: the same record may be on two shelves while one is filled beside the other."""
-    space = int.from_bytes(blake2b(shelf.name.encode(), digest_size=8).digest(), "big")
-    return str(UUID(int=space << KEY_BITS | key))
-
-
-def _key(id: Any) -> int:
-    return UUID(str(id)).int & ((1 << KEY_BITS) - 1)
 
 
 def _filter(shelf: VectorShelf, only: Filter, among: Sequence[int] | None) -> models.Filter:

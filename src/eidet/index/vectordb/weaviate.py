@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from hashlib import blake2b
-from typing import Any, Final, TypeVar
-from uuid import UUID
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,11 +17,9 @@ from . import Lost, Match, Point, VectorShelf
 from .address import DatabaseAddress, open_vector_index
 from .http import Http
 from .index import VectorIndex
+from .point_ids import key_in, uuid_of
 from .pushdown import NUMBERS, TEXTS, Every, Filter, Leaf
 
-T = TypeVar("T")
-
-KEY_BITS: Final = 64
 _OPERATORS: Final = {
     "=": "Equal", "!=": "NotEqual", ">": "GreaterThan", ">=": "GreaterThanEqual",
     "<": "LessThan", "<=": "LessThanEqual", "in": "ContainsAny",
@@ -60,7 +56,7 @@ class WeaviateDatabase:
         objects = [
             {
                 "class": shelf.collection,
-                "id": _id(shelf, point.key),
+                "id": uuid_of(shelf, point.key),
                 "tenant": shelf.name,
                 "properties": dict(point.columns),
                 "vector": point.vector.tolist(),
@@ -95,7 +91,7 @@ class WeaviateDatabase:
         query = f"{{ Get {{ {shelf.collection}({', '.join(asked)}) {{ _additional {{ id distance }} }} }} }}"
         found = self._query(query)["Get"][shelf.collection]
         told = (one["_additional"] for one in found)
-        return [Match(_key(one["id"]), 1.0 - float(one["distance"])) for one in told]
+        return [Match(key_in(one["id"]), 1.0 - float(one["distance"])) for one in told]
 
     def count(self, shelf: VectorShelf) -> int:
         query = f'{{ Aggregate {{ {shelf.collection}(tenant: "{shelf.name}") {{ meta {{ count }} }} }} }}'
@@ -107,7 +103,7 @@ class WeaviateDatabase:
     def vectors(self, shelf: VectorShelf, keys: Sequence[int]) -> dict[int, Floats]:
         found = {}
         for key in keys:
-            path, query = f"/objects/{shelf.collection}/{_id(shelf, key)}", {"tenant": shelf.name}
+            path, query = f"/objects/{shelf.collection}/{uuid_of(shelf, key)}", {"tenant": shelf.name}
             try:
                 told = self._ask("GET", path, query={**query, "include": "vector"})
             except Lost:
@@ -174,15 +170,6 @@ def _class(shelf: VectorShelf) -> dict[str, Any]:
         "multiTenancyConfig": {"enabled": True},
         "properties": [*texts, *numbers, {"name": "seq", "dataType": ["int"]}],
     }
-
-
-def _id(shelf: VectorShelf, key: int) -> str:
-    space = int.from_bytes(blake2b(shelf.name.encode(), digest_size=8).digest(), "big")
-    return str(UUID(int=space << KEY_BITS | key))
-
-
-def _key(id: str) -> int:
-    return UUID(id).int & ((1 << KEY_BITS) - 1)
 
 
 def _where(only: Filter, among: Sequence[int] | None) -> str | None:
