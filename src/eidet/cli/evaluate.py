@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 OUTPUT: Final = "What comes out"
 DATA: Final = "What is asked"
+TRUST: Final = ("AUROC", "right-AUROC", "calibration")  # what the best scores are worth
 
 
 def add_to(app: typer.Typer) -> None:
@@ -157,7 +158,7 @@ def figures_table(run: Run, report: Report) -> Table:
         if name == main:
             made.add_column("95 %", justify="right", style="dim", no_wrap=True)
     for label, figures in (("overall", run.overall), *run.categories.items()):
-        count = max(figure.questions for figure in figures.values())
+        count = figures[main].questions
         cells: list[str] = []
         for name in names:
             cells.extend(cells_of(figures[name], spread=name == main))
@@ -182,10 +183,12 @@ def cells_of(figure: Figure, *, spread: bool) -> list[str]:
 
 def tell_rest(run: Run, report: Report) -> Iterator[Text]:
     """What is one number for the whole run."""
-    names = (f"hit@{report.k}", f"all@{report.k}", "session-hit@5", "session-all@5")
+    names = ("hit@1", f"hit@{report.k}", f"all@{report.k}", "session-hit@5", "session-all@5")
     yield style_text(
         ", ".join(f"{name} {run.overall[name].value:.3f}" for name in names if name in run.overall)
     )
+    if trust := ", ".join(f"{name} {run.overall[name].value:.3f}" for name in TRUST if name in run.overall):
+        yield style_text(f"best scores: {trust}")
     p50, p95, p99 = (run.latency[name] for name in ("p50", "p95", "p99"))
     leaks = (f"{run.leaks:,} leaks between scopes", "bold red") if run.leaks else "no leaks between scopes"
     yield style_text(f"recall p50 {p50:.2f} ms, p95 {p95:.2f}, p99 {p99:.2f}; empty {run.empty:.1%}; ", leaks)
@@ -221,4 +224,6 @@ def style_of(row: Difference) -> str:
 def data_line(cases: Sequence[Case], report: Report) -> str:
     asked = f"{len(report.base.answers):,} questions about {report.base.records:,} records"
     left_out = ", ".join(f"{count:,} {why}" for why, count in sorted(report.count_left_out().items()))
+    if unanswerable := sum(len(case.unanswerable) for case in cases):
+        asked += f", and {unanswerable:,} that nothing answers,"
     return f"{asked} in {len(cases):,} scopes" + (f"; left out: {left_out}" if left_out else "")

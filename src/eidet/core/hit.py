@@ -22,10 +22,11 @@ class Signal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reasons:
-    """Why a hit is where it is: what each signal gave, and which words of the query it has."""
+    """Why a hit is where it is: what each signal gave, which words of the query it has, and that in words."""
 
     signals: tuple[Signal, ...] = ()
     matched: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +65,15 @@ class Hit:
             "record": self.record.to_dict(vectors=vectors),
         }
 
-    def why(self) -> str:
-        """The explanation as one line: `dense 0.61 (#1) + words 0.34 (#2: lives, lisbon) - question 0.02`.
+    def why(self, *, numbers: bool = False) -> str:
+        """The explanation as one line: `mentions 48213; from 4 May 2026, the day asked for; by Ann`.
 
-        What gave less than half a hundredth is left out.
+        With `numbers`, what each signal gave: `dense 0.61 (#1) + words 0.34 (#2: lives, lisbon)`. What gave
+        less than half a hundredth is left out.
         """
         reasons = self.reasons()
+        if reasons.words and not numbers:
+            return "; ".join(reasons.words)
         told = [signal for signal in reasons.signals if abs(signal.share) >= 0.005] or reasons.signals[:1]
         parts = [_part(signal, reasons.matched) for signal in told]
         return " ".join(parts).removeprefix("+ ") or "matches the filter"

@@ -23,11 +23,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One scope: all that is remembered in it, and what is asked. `left_out` counts questions by why."""
+    """One scope: all that is remembered in it, and what is asked. `left_out` counts questions by why.
+
+    Nothing answers the `unanswerable` ones: only the score of what is found for them is measured.
+    """
 
     scope: str
     records: tuple[Draft, ...]
     questions: tuple[Question, ...]
+    unanswerable: tuple[Question, ...] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 

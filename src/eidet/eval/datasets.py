@@ -14,8 +14,9 @@ from .json_fields import json_of, list_in
 from .lines import read_line_cases
 from .locomo import read_locomo
 from .longmemeval import read_longmemeval
+from .worlds import is_world, read_worlds
 
-FORMATS: Final = ("locomo", "longmemeval", "jsonl")
+FORMATS: Final = ("locomo", "longmemeval", "jsonl", "worlds")
 
 
 def read_cases(
@@ -34,16 +35,18 @@ def read_cases(
     if format is not None and format not in FORMATS:
         raise BadInput(f"unknown format {format!r}; there are {', '.join(FORMATS)}")
     name, text = Path(file).name, _content(Path(file))
-    if format == "jsonl" or _is_lines(text):
+    if format in ("jsonl", "worlds") or _is_lines(text):
         whole = None
     else:
         whole = json_of(text, name)
-    match format or _format_of(whole, name):
+    match format or _format_of(whole, text, name):
         case "locomo":
             cases = list(read_locomo(_as_list(whole, name), name))
         case "longmemeval":
             listed = _as_list(whole, name)
             cases = list(read_longmemeval(listed, name, roles=roles, sessions=sessions, seed=seed))
+        case "worlds":
+            cases = list(read_worlds(text, name))
         case _:
             cases = list(read_line_cases(text, name))
     check_cases(cases)
@@ -68,11 +71,13 @@ def _is_lines(text: str) -> bool:
     """Whether the first line is an object by itself, with a type or with more lines after it."""
     first, _, rest = text.strip().partition("\n")
     alone = first.startswith("{") and first.rstrip().endswith("}")
-    return alone and ('"type"' in first or bool(rest))
+    return alone and ('"type"' in first or is_world(first) or bool(rest))
 
 
-def _format_of(whole: Any, name: str) -> str:
+def _format_of(whole: Any, text: str, name: str) -> str:
     if whole is None:
+        if is_world(text.partition("\n")[0]):
+            return "worlds"
         return "jsonl"
     if isinstance(whole, list) and whole:
         first = whole[0]
@@ -85,7 +90,8 @@ def _format_of(whole: Any, name: str) -> str:
             return "longmemeval"
     raise BadInput(
         f"{name} is neither LoCoMo (objects with conversation and qa), nor LongMemEval (objects with "
-        'haystack_sessions), nor lines of {"type": "record" | "question", …}; --format says which it is'
+        'haystack_sessions), nor lines of {"type": "record" | "question", …} or {"world": …}; '
+        "--format says which it is"
     )
 
 

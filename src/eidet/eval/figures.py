@@ -11,6 +11,7 @@ import numpy as np
 from .bootstrap import Values, intervals
 from .ranking_metrics import Bin, Ranks, calibration, collapse_sessions, marks
 from .runner import QuestionAnswer, RankedHit, RunAnswers, Variant
+from .score_figures import score_figures
 
 Columns = Mapping[str, Values]
 SAME: Final = 1e-9  # a smaller difference is none
@@ -94,7 +95,7 @@ def measure_run(
         variant=variant,
         answers=answers,
         columns=columns,
-        overall=figures(columns, seed),
+        overall=figures(columns, seed) | _trust(asked),
         categories={c: figures(part(columns, rows), seed) for c, rows in categories(answers).items()},
         curve=tuple(figures(ranks.curve(), seed).values()),
         calibration=tuple(calibration(scores, gold)),
@@ -106,6 +107,18 @@ def measure_run(
         records=asked.records,
         load_seconds=asked.load_seconds,
     )
+
+
+def _trust(asked: RunAnswers) -> dict[str, Figure]:
+    """What the best scores are worth; their interval is not known."""
+    best: list[float] = []
+    right: list[bool] = []
+    for answer in asked.answers:
+        best.append(max((hit.score for hit in answer.found[:1]), default=0.0))
+        right.append(any(hit.gold for hit in answer.found[:1]))
+    count = len(best) + len(asked.unanswerable)
+    told = score_figures(best, right, asked.unanswerable)
+    return {name: Figure(value=v, low=v, high=v, questions=count) for name, v in told.items()}
 
 
 def ranks_of(answers: Sequence[QuestionAnswer], depth: int) -> Ranks:

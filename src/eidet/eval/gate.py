@@ -11,7 +11,9 @@ from .. import BadInput
 from .cases import Case, Question
 from .figures import Run
 
-_METRIC: Final = re.compile(r"MRR|(?:R|nDCG|hit|all|session-hit|session-all)@([1-9]\d{0,3})")
+_METRIC: Final = re.compile(
+    r"MRR|AUROC|right-AUROC|calibration|(?:R|nDCG|hit|all|session-hit|session-all)@([1-9]\d{0,3})"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,8 @@ def least_of(text: str) -> Least:
     if not sign or not 0 <= value <= 1 or not _METRIC.fullmatch(metric):
         raise BadInput(
             f"{text!r} is not a figure to reach such as R@10=0.8 or multi-hop.nDCG@10=0.5; "
-            "there are R@k, nDCG@k, hit@k, all@k, session-hit@k, session-all@k and MRR, from 0 to 1"
+            "there are R@k, nDCG@k, hit@k, all@k, session-hit@k, session-all@k, MRR, AUROC, right-AUROC and "
+            "calibration, from 0 to 1"
         )
     return Least(metric=metric, value=value, category=category or None)
 

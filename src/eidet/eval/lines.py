@@ -68,10 +68,10 @@ def _add_record(gathered: _Gathered, said: Mapping[str, Any], number: int, where
     gathered.records[id] = Draft(
         id=id,
         text=_short(said, "text", where),
-        who=_maybe_short(said, "who", where),
-        session=_maybe_short(said, "session", where),
-        occurred=_maybe_time(said, "occurred", where),
-        kind=_maybe_kind(said, where),
+        who=maybe_text(said, "who", where),
+        session=maybe_text(said, "session", where),
+        occurred=maybe_time(said, "occurred", where),
+        kind=maybe_kind(said, where),
         data=said.get("data"),
         meta=table_in(said.get("meta") or {}, f"{where}: meta") or None,
     )
@@ -80,11 +80,11 @@ def _add_record(gathered: _Gathered, said: Mapping[str, Any], number: int, where
 
 def _question(said: Mapping[str, Any], number: int, where: str) -> Question:
     return Question(
-        id=_maybe_short(said, "id", where) or f"line {number}",
+        id=maybe_text(said, "id", where) or f"line {number}",
         text=text_in(said, "question", where),
         gold=tuple(dict.fromkeys(texts_in(said, "gold", where))),
-        category=_maybe_short(said, "category", where),
-        asked=_maybe_time(said, "asked", where),
+        category=maybe_text(said, "category", where),
+        asked=maybe_time(said, "asked", where),
     )
 
 
@@ -117,13 +117,13 @@ def _short(said: Mapping[str, Any], name: str, where: str) -> str:
     return text
 
 
-def _maybe_short(said: Mapping[str, Any], name: str, where: str) -> str | None:
+def maybe_text(said: Mapping[str, Any], name: str, where: str) -> str | None:
     if said.get(name) is None:
         return None
     return _short(said, name, where)
 
 
-def _maybe_time(said: Mapping[str, Any], name: str, where: str) -> float | None:
+def maybe_time(said: Mapping[str, Any], name: str, where: str) -> float | None:
     try:
         if said.get(name) is None:
             return None
@@ -132,8 +132,8 @@ def _maybe_time(said: Mapping[str, Any], name: str, where: str) -> float | None:
         raise BadInput(f"{where}: {error}") from None
 
 
-def _maybe_kind(said: Mapping[str, Any], where: str) -> str | None:
-    kind = _maybe_short(said, "kind", where)
+def maybe_kind(said: Mapping[str, Any], where: str) -> str | None:
+    kind = maybe_text(said, "kind", where)
     if kind is not None and kind not in set(Kind):
         raise BadInput(f"{where}: unknown kind {kind!r}; there are {', '.join(Kind)}")
     return kind

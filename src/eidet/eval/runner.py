@@ -91,6 +91,7 @@ class RunAnswers:
     """All answers of a variant, and how long it took to load the records."""
 
     answers: tuple[QuestionAnswer, ...]
+    unanswerable: tuple[float, ...] = ()  # the best score of each question that nothing answers
     packed: tuple[Packed, ...]
     records: int
     load_seconds: float
@@ -120,6 +121,7 @@ def ask(
                 tell(len(case.records))
             loaded = time.perf_counter() - began
             answers = tuple(_answers(memory, cases, recipe, depth, tell))
+            unanswerable = tuple(_best_scores(memory, cases, recipe))
             packed: tuple[Packed, ...] = ()
             if budget:
                 packed = tuple(_contexts(memory, answers, recipe, budget, seed))
@@ -127,7 +129,9 @@ def ask(
             if variant.place != IN_RAM:
                 _empty_scopes(memory, cases)
     count = sum(len(case.records) for case in cases)
-    return RunAnswers(answers=answers, packed=packed, records=count, load_seconds=loaded)
+    return RunAnswers(
+        answers=answers, unanswerable=unanswerable, packed=packed, records=count, load_seconds=loaded
+    )
 
 
 def _answers(
@@ -152,6 +156,13 @@ def _answer(memory: Memory, scope: str, question: Question, recipe: Recipe, dept
     else:
         sessions = ()
     return QuestionAnswer(question=question, scope=scope, found=found, sessions=sessions, millis=millis)
+
+
+def _best_scores(memory: Memory, cases: Sequence[Case], recipe: Recipe) -> Iterator[float]:
+    for case in cases:
+        for question in case.unanswerable:
+            hits = memory.recall(question.text, scope=case.scope, limit=1, recipe=recipe, now=question.asked)
+            yield max((hit.score for hit in hits), default=0.0)
 
 
 def _sessions(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -10,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..core.errors import BadInput, Corrupt
-from ..core.hit import Hit, Hits, Reasons, Trace
+from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import local
@@ -23,12 +24,15 @@ from ..parts import Parts
 from ..store import Head, Store
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
-from ..text.analysis import terms_in
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
+from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
+from .second_look import LOOKED_AT, Clues, look_again
 from .signals import signals_of
 from .understand import Understood, understand_query
 
+LEAST = 0.005  # hits of a lower score are not shown unless that is asked for
+LEAST_OF_SEVERAL = 0.001
 LATE = 3  # so many times the limit are read where a signal needs the records themselves
 RERANKED = 50  # hits that a reranker reads
 LOOKS = 3  # at most, when what was found has changed before it could be read
@@ -39,7 +43,7 @@ _NOTHING: Final[dict[str, Any]] = {
     "kind": None,
     "place": None,
 }  # of Understood
-_MARKS = ".,;:!?()[]'\"“”‘’…"
+_WORD = re.compile(r"[^\W_]|[\u2600-\U0010ffff]")  # a letter, a digit, an emoji: something to look for
 
 
 __all__ = ["AUTO", "RECIPES", "Query", "Recall", "Recipe", "recipe_of"]
@@ -57,7 +61,7 @@ class Query:
     where: Where | None = None
     vector: object = None
     recipe: Recipe = AUTO
-    least: float = 0.0
+    least: float = LEAST
     unit: str = "record"
     reranker: Reranker | None = None
     order: str = "-occurred"
@@ -97,6 +101,12 @@ class Recall:
         clock = _Clock()
         if not query.text.strip() and query.vector is None:
             return self._list_hits(query, clock)
+        if query.vector is None and not _WORD.search(query.text):
+            return Hits(
+                [],
+                Trace(query=query.text, scope=query.scope.path) if query.explain else None,
+                query.scope.path,
+            )
         head = self.store.head()
         asked = self.understand(query, head)
         terms = self._terms(asked)
@@ -106,8 +116,9 @@ class Recall:
             found = self.index.search(probe)
             clock.lap("search")
             zone = _zone(query.asked)
-            told = signals_of(found, asked, query.recipe, query.asked, zone, query.unit)
-            ranked = fuse(found, told, query.recipe, _count_to_read(query, asked), query.unit)
+            recipe = _recipe_for(query)
+            told = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
+            ranked = fuse(found, told, recipe, _count_to_read(query, asked), query.unit)
             clock.lap("fuse")
             records = self._fetch(found, ranked)
             if None not in records:
@@ -115,8 +126,11 @@ class Recall:
             probe = replace(probe, head=None)  # somebody wrote between the search and the fetch: look again
         hits = self._hits(ranked, records, terms, query, asked)
         clock.lap("fetch")
+        if query.understand and query.unit == "record" and query.recipe.echo > 0:
+            hits = look_again(hits, self._list_clues(asked, terms))
         hits, notes = rerank_hits(hits, query.text, query.reranker)
-        best = [hit for hit in hits[: query.limit] if hit.score >= query.least]
+        least = _least_for(query, asked)
+        best = [hit for hit in hits[: query.limit] if hit.score >= least]
         clock.lap("rerank")
         trace = None
         if query.explain:
@@ -124,6 +138,14 @@ class Recall:
                 query, terms, found, ranked, clock, asked.notes() + notes + self._lacks(found, records)
             )
         return Hits(best, trace, query.scope.path)
+
+    def _answer_nothing(self, query: Query) -> Hits:
+        """A question without a letter, a digit or a picture."""
+        trace = None
+        if query.explain:
+            notes = ("the query has no word to look for", *self._missing)
+            trace = Trace(query=query.text, notes=notes, scope=query.scope.path)
+        return Hits([], trace, query.scope.path)
 
     def _lacks(self, found: Candidates, records: list[Record | None]) -> tuple[str, ...]:
         """What the answer does without, in words."""
@@ -146,6 +168,14 @@ class Recall:
         """The terms to look for; the names of participants are a signal of their own."""
         terms = dict.fromkeys(self.analyzer.terms(asked.dense))
         return tuple(terms or dict.fromkeys(self.analyzer.terms(asked.text)))
+
+    def _list_clues(self, asked: Understood, terms: tuple[str, ...]) -> Clues:
+        """What the texts of the best hits are read for; an identifier leaves nothing to choose."""
+        moment = asked.moment
+        if asked.identifiers or asked.several:
+            moment = ""
+        names = self.analyzer.terms(" ".join(asked.entities))
+        return Clues(moment, frozenset(map(term_id, terms)), frozenset(map(term_id, names)))
 
     def list_records(
         self, where: Where | None, scope: Scope, *, now: float, order: str, limit: int, offset: int = 0
@@ -188,7 +218,10 @@ class Recall:
 
     def _names(self, asked: Understood) -> tuple[tuple[int, ...], ...]:
         """The terms of the one who is asked about, and of each further name."""
-        names = (*asked.names[:1], *asked.entities)
+        ways: list[str] = []
+        for one in asked.identifiers:
+            ways += one.ways
+        names = (*asked.names[:1], *asked.entities, *ways)
         return tuple(tuple(map(term_id, self.analyzer.terms(name))) for name in names)
 
     def _vector(self, query: Query, asked: Understood) -> Floats | None:
@@ -244,7 +277,7 @@ class Recall:
                     Hit(
                         record=record,
                         score=score,
-                        reasons=partial(_reasons, ranked, at, record, query.text, terms),
+                        reasons=partial(explain_hit, ranked, at, record, asked, terms, self.analyzer),
                     )
                 )
         if asked.phrases:
@@ -306,16 +339,18 @@ class Recall:
         )
 
 
-def _reasons(ranked: Ranked, at: int, record: Record, text: str, terms: tuple[str, ...]) -> Reasons:
-    held = terms_in(record.terms)
-    matched = (term for term in terms if term_id(term) in held)
-    return Reasons(signals=ranked.signals(at), matched=tuple(_word_as_typed(text, term) for term in matched))
+def _least_for(query: Query, asked: Understood) -> float:
+    """Where several answers are asked for, those behind the best count too."""
+    if asked.several and query.least == LEAST:
+        return LEAST_OF_SEVERAL
+    return query.least
 
 
-def _word_as_typed(text: str, term: str) -> str:
-    """The word of the query that a term stands for, as it was typed."""
-    words = (word.strip(_MARKS) for word in text.casefold().split())
-    return next((word for word in words if word.startswith(term[: max(3, len(term) - 1)])), term)
+def _recipe_for(query: Query) -> Recipe:
+    """Whoever asks for hits of any score is never told that there are none."""
+    if query.least > 0:
+        return query.recipe
+    return replace(query.recipe, nothing=0.0)
 
 
 def _count_to_read(query: Query, asked: Understood) -> int:
@@ -324,7 +359,7 @@ def _count_to_read(query: Query, asked: Understood) -> int:
         return max(query.limit, RERANKED)
     if asked.phrases or query.recipe.uses > 0:
         return max(query.limit * LATE, RERANKED)
-    return query.limit
+    return max(query.limit, LOOKED_AT)
 
 
 def _losses(found: Candidates, records: list[Record | None]) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """From a sum of signals to a score that means the same for every question.
 
-A sum only ranks: its best is near 1 even where nothing fits. The score is the share of hits like this
-one that were right when it was measured, on questions half of which had no answer in what was
-searched (docs/retrieval.md). Its odds fall with the distance to the best hit, and rise with how much of
-the question the words of the best hits cover and how near their meaning is.
+A sum only ranks: its best is near 1 even where nothing fits. The score is the share of hits like this one
+that were right when it was measured, on chats, notes, documents and states, with questions that have no
+answer among them (docs/retrieval.md). The log odds of the best hit are linear in what is known of it: how
+much of the question its words cover, how near its meaning is, whether it has the identifier, the day and the
+names that were asked for, and how far the next ones are behind. Those of the others fall with their distance.
 """
 
 from __future__ import annotations
@@ -18,14 +19,24 @@ from ..index import Candidates
 from .recipes import Recipe
 from .signals import Signals, share_covered
 
-BASE: Final = 1.0
+BASE: Final = -2.12
+COVERED: Final = 0.48  # ln of the share of the question's words
+NEAR: Final = 0.74  # ln of the best cosine
+TERMS: Final = 1.16  # ln of the number of terms: a long question that is met says more
+IDENTIFIED: Final = 1.49
+NOT_IDENTIFIED: Final = -1.43
+UNNAMED: Final = -1.57  # a name of the question is missing
+DATED: Final = 1.31
+LONG: Final = -1.26  # a document, of which one part matches
+AHEAD: Final = 7.12  # of the next hit, times the share covered
+AHEAD_OF_FIVE: Final = 4.9
+ALIKE, LIKENESS = 1.0, 3.1  # of a vector alone: the log odds at a cosine of 1, and how they fall with it
 GAP: Final = 15.0
-COVERED: Final = 1.6
-NEAR: Final = 1.5
 FLOOR: Final = 0.05  # what nothing at all counts as
+FAR: Final = 0.1  # a cosine below says no more: a long text is far from a word that it has
 BEST: Final = 10  # hits whose words and meaning are looked at
-NAMED: Final = ("date", "asked")
-_LOST: Final = BASE + (COVERED + NEAR) * math.log(FLOOR)
+NAMED: Final = ("date", "asked", "identifier")
+MOST_AHEAD, MOST_AHEAD_OF_FIVE = 0.3, 0.5
 
 
 def calibrate_scores(
@@ -34,28 +45,60 @@ def calibrate_scores(
     """Scores for sums that fall, of the rows given; the order stays."""
     if not len(rows):
         return sums
-    evidence = _evidence(rows[:BEST], found, signals, recipe)
+    evidence = _evidence(sums, rows, found, signals, recipe)
     scores: NDArray[Any] = np.clip(sums, 0.0, 1.0)
     if evidence is not None:
         scores = 1.0 / (1.0 + np.exp(-(evidence + GAP * (sums - sums[0]))))
     return scores
 
 
-def _evidence(rows: NDArray[np.intp], found: Candidates, signals: Signals, recipe: Recipe) -> float | None:
+def _evidence(
+    sums: NDArray[Any], rows: NDArray[np.intp], found: Candidates, signals: Signals, recipe: Recipe
+) -> float | None:
     """The log odds that the best hit is right; None where neither words nor meaning tell of it."""
-    near = None
-    if "dense" in signals.weights:
-        near = max(float(found.dense[rows].max()), 0.0)
-    here = None
-    if "words" in signals.weights:
-        here = share_covered(found, rows)
+    best = rows[:BEST]
+    near = max(float(found.dense[best].max()), 0.0) if "dense" in signals.weights else None
+    here = share_covered(found, best) if "words" in signals.weights else None
     if near is None and here is None:
         looked = recipe.dense > 0 or recipe.words > 0
-        if looked and not fits(rows, signals):
-            return _LOST
-        return None
-    one, other = here if here is not None else near, near if near is not None else here
-    return BASE + COVERED * float(np.log(one + FLOOR)) + NEAR * float(np.log(other + FLOOR))  # type: ignore[operator]
+        if not looked or fits(rows, signals):
+            return None
+        near = here = 0.0
+    covered = here if here is not None else near
+    meant = near if near is not None else here
+    assert covered is not None
+    assert meant is not None
+    if not signals.terms:  # asked by a vector alone
+        return ALIKE + LIKENESS * math.log(meant + FLOOR)
+    own = share_covered(found, rows[:1]) if here is not None else meant
+    told = BASE + COVERED * math.log(covered + FLOOR) + NEAR * math.log(max(meant, FAR) + FLOOR)
+    told += TERMS * math.log(signals.terms + 1) + _weigh_names(int(rows[0]), signals)
+    if np.isinf(found.traits.length[rows[0]]):
+        told += LONG
+    return told + own * _ahead(sums)
+
+
+def _weigh_names(row: int, signals: Signals) -> float:
+    """What the identifiers, names and times of the question say of a hit."""
+    told = 0.0
+    if signals.identifiers:
+        has = float(signals.shares["identifier"][row]) if "identifier" in signals.shares else 0.0
+        told += IDENTIFIED * has if has else NOT_IDENTIFIED
+    if "entity" in signals.shares and not signals.shares["entity"][row]:
+        told += UNNAMED
+    if "date" in signals.shares:
+        told += DATED * float(signals.shares["date"][row])
+    if "asked" in signals.shares:
+        told += DATED * float(signals.shares["asked"][row])
+    return told
+
+
+def _ahead(sums: NDArray[Any]) -> float:
+    """How far the best hit is before the second and the fifth."""
+    second = float(sums[1]) if len(sums) > 1 else 0.0
+    fifth = float(sums[min(4, len(sums) - 1)]) if len(sums) > 1 else 0.0
+    first = float(sums[0])
+    return AHEAD * min(first - second, MOST_AHEAD) + AHEAD_OF_FIVE * min(first - fifth, MOST_AHEAD_OF_FIVE)
 
 
 def fits(rows: NDArray[np.intp], signals: Signals) -> bool:

@@ -18,6 +18,7 @@ from .recipes import Recipe
 from .signals import Signals
 
 RANKED: Final = ("dense", "words")
+STRANGE: Final = 4.0  # without one word in common, so many times the score is wanted
 POOL: Final = 0.1  # what each further good turn adds to the score of its session, at most two
 
 
@@ -78,7 +79,10 @@ def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: 
         order = _best_of_each(order, _groups(found, unit))
     rows = order[:limit]
     scores = calibrate_scores(pooled[rows], rows, found, signals, recipe)
-    if len(rows) and scores[0] < recipe.nothing and not fits(rows, signals):
+    least = recipe.nothing
+    if signals.terms and not found.words[rows].any():
+        least *= STRANGE
+    if len(rows) and scores[0] < least and not fits(rows, signals):
         rows, scores = rows[:0], scores[:0]
     return Ranked(
         rows=rows,
@@ -153,6 +157,7 @@ def _replace_score(hit: Hit, name: str, score: float) -> Hit:
     told = Reasons(
         signals=(Signal(name=name, value=score, share=score), *(replace(s, share=0.0) for s in hit.signals)),
         matched=hit.matched,
+        words=hit.reasons().words,
     )
     return replace(hit, score=score, reasons=lambda: told)
 
@@ -177,5 +182,9 @@ def _raise_score(hit: Hit, name: str, value: float, share: float) -> Hit:
     gain = share * (1 - hit.score)
     if not gain:
         return hit
-    told = Reasons(signals=(*hit.signals, Signal(name=name, value=value, share=gain)), matched=hit.matched)
+    told = Reasons(
+        signals=(*hit.signals, Signal(name=name, value=value, share=gain)),
+        matched=hit.matched,
+        words=hit.reasons().words,
+    )
     return replace(hit, score=hit.score + gain, reasons=lambda: told)

@@ -11,7 +11,7 @@ from ..core.scope import Scope
 from ..core.validate import Moment, moment
 from ..core.where import Box, Near, Where
 from ..models.rerank import reranker_of
-from . import AUTO, Query, Recipe, recipe_of
+from . import AUTO, LEAST, Query, Recipe, recipe_of
 
 
 class FilterOptions(TypedDict, total=False):
@@ -55,8 +55,8 @@ class RecallOptions(FilterOptions, total=False):
     """The vector of the query, if you have it already; the text is not embedded then."""
     recipe: Recipe | str | None
     """How signals are weighed: auto, dialogue, facts, documents, exact, or a Recipe of yours."""
-    least: float
-    """The lowest score of a hit, from 0 to 1."""
+    least: float | None
+    """The lowest score of a hit, from 0 to 1; None is 0.005, and 0 shows all that was found."""
     unit: str
     """What a hit stands for: record, session or scope."""
     rerank: object
@@ -92,6 +92,16 @@ def filters_in(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in _FILTERS if name in options}
 
 
+def _least(text: str, options: RecallOptions) -> float:
+    """The lowest score that is shown; whoever asks by a vector gets the nearest, however far they are."""
+    given = options.get("least")
+    if given is not None:
+        return check_share(given, "least")
+    if options.get("vector") is not None or not text.strip():
+        return 0.0
+    return LEAST
+
+
 def build_query(
     text: str, scope: str | Scope, limit: int, where: Where, options: RecallOptions, now: float
 ) -> Query:
@@ -107,7 +117,7 @@ def build_query(
         where=where,
         vector=options.get("vector"),
         recipe=AUTO if recipe is None else recipe_of(recipe),
-        least=check_share(options.get("least", 0.0), "least"),
+        least=_least(text, options),
         unit=check_unit(options.get("unit", "record")),
         reranker=None if rerank is None else reranker_of(rerank),
         given=list_given(**{name: said[name] for name in _SAID if name in said}),

@@ -22,9 +22,11 @@ class Recipe:
     context     the best match within six turns of the same session
     speaker     said by the one who is asked about; a fact that nobody said counts if it names them
     entity      has the other names that the query has
+    identifier  has the number, code, path or version that the query names
     date        happened at, or speaks of, the time that is asked about
     form        has what is asked for: a time, a number, a name
     reply       answers another speaker's matching question
+    echo        says no more than the query does (counts against it)
     question    is itself a question, which seldom answers one (counts against it)
     asked       is of the session, kind or place, or has the phrase, that the query names
     importance, recency, uses
@@ -40,17 +42,19 @@ class Recipe:
     context: float = 0.0
     speaker: float = 0.0
     entity: float = 0.0
+    identifier: float = 0.0
     date: float = 0.0
     form: float = 0.0
     reply: float = 0.0
     question: float = 0.0
+    echo: float = 0.0
     asked: float = 0.0
     importance: float = 0.05
     recency: float = 0.0
     uses: float = 0.0
     half_life_days: float = 30.0
     talk_terms: int = 28
-    nothing: float = 0.003
+    nothing: float = 0.015
     depth: int = 400
 
     def __post_init__(self) -> None:
@@ -74,10 +78,12 @@ DIALOGUE: Final = Recipe(
     context=0.8,
     speaker=0.5,
     entity=0.15,
+    identifier=4.0,
     date=1.2,
     form=0.4,
     reply=0.33,
     question=0.13,
+    echo=2.0,
     asked=0.6,
     importance=0.02,
 )

@@ -23,6 +23,10 @@ BESIDE: Final = 0.5  # how much the turns right before and after count for the d
 SEVERAL: Final = 0.375  # of its weight the context keeps when several answers are wanted
 SPOKEN: Final = 0.9  # what a text speaks of, against when it was said
 OTHER_YEAR: Final = 0.8  # of "in May": May of a year that is not the last
+NEXT_DAY: Final = 0.7  # what happened a day before or after the time that is meant
+TOPIC: Final = 0.5  # from this match on, the form of an answer counts in full
+FEW: Final = 30  # candidates among which the least is no measure of what does not fit
+VAGUE: Final = 0.5  # what speaks of a month, where a day is meant
 YEARS: Final = 20
 POOLED: Final = 0.125  # of theirs, date and form keep for a whole session, which has many of both
 ALIKE: Final = 0.7  # covering all words is as good as this cosine
@@ -41,14 +45,24 @@ class Signals:
     values: dict[str, Floats]
     shares: dict[str, Floats]
     weights: dict[str, float]
+    terms: int = 0  # of the question
+    identifiers: int = 0  # that the question names
 
 
 def signals_of(
-    found: Candidates, asked: Understood, recipe: Recipe, now: float, zone: float, unit: str = "record"
+    found: Candidates,
+    asked: Understood,
+    recipe: Recipe,
+    now: float,
+    zone: float,
+    unit: str = "record",
+    terms: int = 0,
 ) -> Signals:
     """`now` is when the question is asked, `zone` how many seconds local time is ahead of UTC."""
     talk = _talk(found, recipe)
-    dense, words = scale_to_span(found.dense, found.spans["dense"]), _words(found)
+    echo = _find_echoes(found, recipe, terms)
+    dense = _scale_arm(found.dense, found.spans["dense"], echo)
+    words = _words(found, echo)
     base = _base(dense, words, found, recipe)
     line = _Line(found)
     values: dict[str, Floats] = {
@@ -57,14 +71,41 @@ def signals_of(
     }
     shares: dict[str, Floats] = {"dense": dense, "words": words}
     if recipe.context > 0 and line.some:
+        around = base * talk
+        if echo is not None:
+            around[echo] = 0.0
         shares["dense"] = _stretch(line.smooth(dense, talk))
-        shares["context"] = line.best(base * talk, base) * talk + base * (1 - talk)
+        shares["context"] = line.best(around, base) * talk + base * (1 - talk)
     if recipe.reply > 0 and line.some:
         shares["reply"] = line.replies(base, found) * talk
     if recipe.question > 0:
         shares["question"] = talk * np.where((found.traits.flags & QUESTION) > 0, -1.0, 0.0)
+    if echo is not None:
+        shares["echo"] = echo * -1.0
     shares |= _about(found, asked, recipe, now, zone)
-    return Signals({**shares, **values}, shares, _weights(shares, asked, found, recipe, unit))
+    if "form" in shares:
+        shares["form"] = shares["form"] * np.minimum(1.0, shares.get("context", base) / TOPIC)
+    weights = _weights(shares, asked, found, recipe, unit)
+    return Signals({**shares, **values}, shares, weights, terms, len(asked.identifiers))
+
+
+def _find_echoes(found: Candidates, recipe: Recipe, terms: int) -> NDArray[np.bool_] | None:
+    """Records that say no more than the question does; None where there are none."""
+    covered, length = found.traits.aligned, found.traits.length
+    if recipe.echo <= 0 or covered is None or not terms:
+        return None
+    asks = (found.traits.flags & QUESTION) > 0
+    same = (covered > 0.9) & (length <= terms + asks)
+    if same.any():
+        return same
+    return None
+
+
+def _scale_arm(values: Floats, span: Span, echo: NDArray[np.bool_] | None) -> Floats:
+    """As `scale_to_span`; what only repeats the question does not set the scale."""
+    if echo is not None and not echo.all():
+        span = Span(span.low, float(values[~echo].max()))
+    return scale_to_span(values, span)
 
 
 def _talk(found: Candidates, recipe: Recipe) -> Floats:
@@ -74,10 +115,10 @@ def _talk(found: Candidates, recipe: Recipe) -> Floats:
     return talk
 
 
-def _words(found: Candidates) -> Floats:
+def _words(found: Candidates, echo: NDArray[np.bool_] | None) -> Floats:
     if found.traits.aligned is None:
         return scale_to_span(found.words, found.spans["words"])
-    return scale_to_span(found.traits.aligned, found.spans["aligned"])
+    return _scale_arm(found.traits.aligned, found.spans["aligned"], echo)
 
 
 def _base(dense: Floats, words: Floats, found: Candidates, recipe: Recipe) -> Floats:
@@ -90,17 +131,19 @@ def _base(dense: Floats, words: Floats, found: Candidates, recipe: Recipe) -> Fl
 
 
 def scale_to_span(values: Floats, span: Span) -> Floats:
-    """0 to 1 over the span that the arm had."""
-    if span.high <= span.low:
-        if span.high > 0:
-            return (values >= span.high).astype(np.float64)
+    """0 to 1 up to the best that the arm found; among few, the last need not be far from the best."""
+    low = min(span.low, 0.0)
+    if span.high <= low:
         return np.zeros(len(values))
-    scaled: Floats = np.clip((values - span.low) / (span.high - span.low), 0.0, 1.0)
+    scaled: Floats = np.clip((values - low) / (span.high - low), 0.0, 1.0)
     return scaled
 
 
 def _stretch(values: Floats) -> Floats:
-    high, low = values.max(initial=0.0), values.min(initial=1.0)
+    """0 to 1 again, after smoothing; among few, the last need not be far from the best."""
+    high, low = values.max(initial=0.0), 0.0
+    if len(values) > FEW:
+        low = values.min()
     return (values - low) / (high - low) if high > low else values
 
 
@@ -164,7 +207,12 @@ def _about(
     if recipe.speaker > 0 and asked.speaker in found.traits.voices:
         shares["speaker"] = _of(found, asked)
     if recipe.entity > 0 and asked.entities and found.traits.mentions:
-        shares["entity"] = np.mean(found.traits.mentions[-len(asked.entities) :], axis=0)
+        at = len(asked.names[:1])
+        shares["entity"] = np.mean(found.traits.mentions[at : at + len(asked.entities)], axis=0)
+    if recipe.identifier > 0 and asked.identifiers and found.traits.mentions:
+        has = _find_identifiers(found, asked)
+        if has.any():
+            shares["identifier"] = has
     if recipe.date > 0 and asked.dates:
         shares["date"] = score_dates(found, asked, zone)
     if recipe.form > 0 and asked.expects:
@@ -184,8 +232,21 @@ def _of(found: Candidates, asked: Understood) -> Floats:
     own = found.traits.who == found.traits.voices.index(asked.speaker or "")
     if asked.names and found.traits.mentions:
         own |= (found.traits.who < 0) & found.traits.mentions[0]
+    elif not asked.names:
+        own |= found.traits.who < 0
     told: Floats = own * 1.0
     return told
+
+
+def _find_identifiers(found: Candidates, asked: Understood) -> Floats:
+    """The share of the identifiers that each has, however it writes them."""
+    at = len(asked.names[:1]) + len(asked.entities)
+    total = np.zeros(len(found))
+    for one in asked.identifiers:
+        end = at + len(one.ways)
+        total += np.any(found.traits.mentions[at:end], axis=0)
+        at = end
+    return total / len(asked.identifiers)
 
 
 def _matching(found: Candidates, asked: Understood) -> list[Floats]:
@@ -216,11 +277,12 @@ def score_dates(found: Candidates, asked: Understood, zone: float) -> Floats:
         score = one.confidence * _precision(one.last - one.first + 1)
         for first, last, certain in _years(one, day):
             near = np.maximum(np.maximum(first - day, day - last), 0)
-            fits = np.maximum(fits, score * certain * np.select([near == 0, near <= 1], [1.0, 0.8], 0.0))
+            fits = np.maximum(fits, score * certain * np.select([near == 0, near <= 1], [1.0, NEXT_DAY], 0.0))
             if len(found.traits.days):
                 rows, begin, end = found.traits.days.T
                 spoken = (begin <= last) & (end >= first) & (end - begin <= max(31, last - first))
-                np.maximum.at(fits, rows[spoken], score * certain * SPOKEN)
+                wide = np.where(end - begin > 2 * (last - first) + 2, VAGUE, 1.0)
+                np.maximum.at(fits, rows[spoken], (score * certain * SPOKEN * wide)[spoken])
     return fits
 
 
@@ -239,7 +301,7 @@ def _years(one: Dated, day: Floats) -> Iterator[tuple[int, int, float]]:
     """The time that is meant and, where its year was only guessed, the same time of the other years."""
     yield one.first, one.last, 1.0
     if one.yearless and len(day):
-        early, late = (int(edge - one.first) // 365 for edge in (day.min(), day.max()))
+        early, late = int(day.min() - one.first) // 365, int(day.max() - one.first) // 365 + 1
         for years in range(max(early, -YEARS), min(late, YEARS) + 1):
             if years:
                 away = round(years * 365.2425)
@@ -259,7 +321,7 @@ def _weights(
         wanted["context"] *= SEVERAL
     if unit != "record":
         wanted |= {name: wanted[name] * POOLED for name in ("date", "form") if name in wanted}
-    total = sum(weight for name, weight in wanted.items() if name != "question") + recipe.uses
+    total = sum(weight for name, weight in wanted.items() if name not in ("question", "echo")) + recipe.uses
     return {name: weight / total for name, weight in wanted.items() if weight > 0 and total > 0}
 
 

@@ -11,9 +11,11 @@ from typing import Final
 from ..core.record import Kind, Place
 from ..text.analysis import NAMED, NUMBERED, TIMED
 from ..text.dates import Dated, dates_in
+from ..text.identifiers import Identifier, identifiers_in
 from ..text.stopwords import STOP_WORDS
 
 SURE: Final = 0.3  # times less certain are left alone
+FIRST, LAST, NOW = "first", "last", "now"  # which of several statements is asked for
 LONGEST: Final = 2_000  # characters of a query that are read for its meaning
 
 _WHEN = re.compile(
@@ -73,6 +75,8 @@ _NO_FIRST: Final = (
 _CAPITAL = re.compile(r"(?<=[^\W\d_][ \-])[A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f][\w.&]*\w")
 _SPACES = re.compile(r"\s+")
 _INK = re.compile(r"\w")
+_CONTENT = re.compile(r"\w{2,}")
+CERTAIN: Final = 0.72
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +95,8 @@ class Understood:
     session: str | None = None
     kind: Kind | None = None
     place: Place | None = None
+    identifiers: tuple[Identifier, ...] = ()  # names of one thing, which a record has or has not
+    moment: str = ""  # FIRST, LAST or NOW: which of several statements is asked for
 
     def notes(self) -> tuple[str, ...]:
         """In words, for the explanation."""
@@ -121,7 +127,7 @@ def understand_query(text: str, now: datetime, voices: Sequence[str], language: 
     dates = tuple(one for one in dates_in(said, now, language=language) if one.confidence >= SURE)
     return Understood(
         text=text,
-        dense=_without_names(text, names),
+        dense=_without_names(_without_dates(text, dates), names),
         names=names,
         entities=_entities(said, names, dates),
         speaker=_speaker(said, names, voices),
@@ -132,6 +138,8 @@ def understand_query(text: str, now: datetime, voices: Sequence[str], language: 
         session=_session(said),
         kind=_kind(said),
         place=_place(said),
+        identifiers=_identifiers(said, dates),
+        moment=_moment(said, dates),
     )
 
 
@@ -204,6 +212,18 @@ def _without_names(text: str, names: Sequence[str]) -> str:
     return text
 
 
+def _without_dates(text: str, dates: Sequence[Dated]) -> str:
+    """What there is to search by beside the times; all of it where there is nothing else."""
+    left = text
+    for one in reversed(dates):
+        if one.confidence >= CERTAIN:
+            left = left[: one.start] + " " + left[one.end :]
+    words = (word.casefold() for word in _CONTENT.findall(left))
+    if any(word not in STOP_WORDS["en"] for word in words):
+        return left
+    return text
+
+
 def _entities(text: str, names: Sequence[str], dates: Sequence[Dated]) -> tuple[str, ...]:
     """Words inside the question that are written as names and are none of the participants."""
     taken: set[str] = set()
@@ -235,6 +255,41 @@ def _expect_flags(text: str) -> int:
     if _WHICH.search(text) and not expects:
         expects |= NAMED
     return expects
+
+
+_LAST = re.compile(r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! name\b| year\b)", re.IGNORECASE)
+_FIRST = re.compile(
+    r"\b(?:first|earliest|original(?:ly)?|initial(?:ly)?|oldest|previous(?:ly)?|former(?:ly)?|used to)\b",
+    re.IGNORECASE,
+)
+_CHOICE = re.compile(r"\bor\b|\border of\b|\bfrom .* to\b", re.IGNORECASE)
+_PRESENT = re.compile(
+    r"\b(?:is|are|am|do|does|can|may|should|must|now|current(?:ly)?|still|today)\b|'s\b", re.IGNORECASE
+)
+_PAST = re.compile(r"\b(?:was|were|did|has|had|been|before|earlier|ago|once|ever)\b", re.IGNORECASE)
+
+
+def _moment(text: str, dates: Sequence[Dated]) -> str:
+    """Which statement is asked for where several tell of the same thing."""
+    for one in reversed(dates):
+        text = text[: one.start] + text[one.end :]
+    if _CHOICE.search(text):
+        return ""
+    if _LAST.search(text):
+        return LAST
+    if _FIRST.search(text):
+        return FIRST
+    if not dates and _PRESENT.search(text) and not _PAST.search(text):
+        return NOW
+    return ""
+
+
+def _identifiers(text: str, dates: Sequence[Dated]) -> tuple[Identifier, ...]:
+    """Codes and numbers that name one thing; those of times and sessions mean these."""
+    taken = [(one.start, one.end) for one in dates]
+    if found := _SESSION.search(text):
+        taken.append(found.span())
+    return identifiers_in(text, taken)
 
 
 def _session(text: str) -> str | None:

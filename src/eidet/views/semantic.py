@@ -119,6 +119,7 @@ class Semantic:
             limit=limit,
             kinds=Kind.FACT,
             where=Where(ids=tuple(near)),
+            least=0.0,
             recipe=COSINE,
             understand=False,
         )
@@ -131,6 +132,7 @@ class Semantic:
         text = guarding.query(check_query(query))
         now = parts.clock()
         asked = Query(
+            least=0.0,
             text=text,
             scope=Scope(self._scope),
             now=now,

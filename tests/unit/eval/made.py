@@ -97,7 +97,7 @@ def lines() -> list[dict[str, Any]]:
         {"type": "record", "id": "d", "text": "Pears sell well.", "kind": "message", "meta": {"x": 1}},
         {
             "type": "question",
-            "question": "pears sell",
+            "question": "pears and Lisbon sell",
             "gold": ["d", "a"],
             "asked": 1_800_000_000,
             "id": "pears",

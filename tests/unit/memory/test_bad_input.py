@@ -22,7 +22,6 @@ from eidet import (
     Memory,
     Message,
     Near,
-    Recipe,
     Scope,
     Settings,
     Where,
@@ -288,7 +287,7 @@ def test_strange_but_possible_input_comes_back_exactly(
         loaded = other.get(record.id, scope=record.scope)
         assert loaded is not None
         assert replace(loaded, seq=record.seq) == record
-    hits = fresh.recall("x", scope=record.scope, limit=100, recipe=Recipe(nothing=0.0))
+    hits = fresh.recall("x", scope=record.scope, limit=100, least=0)
     assert record.id in {hit.id for hit in hits}
     assert fresh.context("x", scope=record.scope).tokens <= 1000
 

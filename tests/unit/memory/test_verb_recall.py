@@ -41,7 +41,8 @@ def test_the_best_come_first_with_their_reasons(memory: Memory) -> None:
     assert told >= {"dense", "words", "importance"}
     assert all(signal.rank == 1 for signal in hits[0].signals if signal.name in {"dense", "words"})
     assert abs(sum(signal.share for signal in hits[0].signals) - hits[0].score) < 1e-9
-    assert "words" in hits[0].why()
+    assert "words" in hits[0].why(numbers=True)
+    assert "has ann, live" in hits[0].why()
     assert hits.trace is None
 
 
@@ -53,7 +54,7 @@ def test_what_was_remembered_is_recalled_next(memory: Memory) -> None:
 
 def test_a_limit_is_kept(memory: Memory) -> None:
     memory.remember([f"fact {n}" for n in range(150)])
-    assert [len(memory.recall("fact", limit=limit)) for limit in (1, 10, 100, 150, 1000)] == [
+    assert [len(memory.recall("fact", limit=limit, least=0)) for limit in (1, 10, 100, 150, 1000)] == [
         1,
         10,
         100,
@@ -178,7 +179,7 @@ def test_a_prefix_is_asked_for_explicitly(memory: Memory) -> None:
 
 
 def test_explain_tells_how_the_answer_came_about(diary: Memory) -> None:
-    hits = diary.recall("plan a", who="Ann", explain=True)
+    hits = diary.recall("plan a", who="Ann", least=0, explain=True)
     trace = hits.trace
     assert trace is not None
     assert trace.query == "plan a"

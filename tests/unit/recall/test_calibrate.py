@@ -119,7 +119,7 @@ def test_an_answer_scores_high_and_nonsense_low_or_is_not_answered(memory: Memor
 
 def test_what_is_below_nothing_is_no_answer(memory: Memory) -> None:
     assert len(memory.recall("ferry", recipe=Recipe(nothing=1.0))) == 0
-    assert len(memory.recall("xqzzy vbnmw", recipe=Recipe(nothing=0.0))) == 4
+    assert len(memory.recall("xqzzy vbnmw", least=0)) == 4
     assert [hit.text for hit in memory.recall("ferry Lisbon", least=0.3)] == [
         "The ferry to Lisbon leaves at nine"
     ]

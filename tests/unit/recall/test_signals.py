@@ -17,6 +17,7 @@ from eidet.index import Candidates, Span
 from eidet.recall.recipes import RECIPES, Recipe
 from eidet.recall.signals import (
     BESIDE,
+    NEXT_DAY,
     NUMBER_SHARE,
     OTHER_YEAR,
     SPOKEN,
@@ -62,10 +63,11 @@ def line(*dense: float, session: int = 0, **fields: Any) -> list[Turn]:
 def test_an_arm_is_scaled_over_all_that_was_searched() -> None:
     values = np.array([0.2, 0.5, 1.0])
     assert scale_to_span(values, Span(0.0, 1.0)).tolist() == [0.2, 0.5, 1.0]
-    assert np.allclose(scale_to_span(values, Span(0.2, 1.0)), [0.0, 0.375, 1.0])
-    assert scale_to_span(values, Span(0.5, 0.5)).tolist() == [0.0, 1.0, 1.0]
+    assert scale_to_span(values, Span(0.2, 1.0)).tolist() == [0.2, 0.5, 1.0]
+    assert np.allclose(scale_to_span(values, Span(-1.0, 1.0)), [0.6, 0.75, 1.0])
+    assert scale_to_span(values, Span(0.5, 0.5)).tolist() == [0.4, 1.0, 1.0]
     assert scale_to_span(values, Span()).tolist() == [0.0, 0.0, 0.0]
-    assert scale_to_span(values, Span(0.6, 0.7)).tolist() == [0.0, 0.0, 1.0]
+    assert scale_to_span(np.array([-0.5, -0.2]), Span(-0.5, -0.2)).tolist() == [0.0, 1.0]
 
 
 def test_words_are_aligned_where_the_index_can_tell() -> None:
@@ -108,9 +110,9 @@ def beside(one: Turn, other: Turn) -> bool:
 
 def own(turns: list[Turn]) -> list[float]:
     """How well each matches by itself."""
-    low, high = min(one.dense for one in turns), max(one.dense for one in turns)
+    low, high = min(0.0, *(one.dense for one in turns)), max(one.dense for one in turns)
     if high <= low:
-        return [1.0 if high > 0 else 0.0] * len(turns)
+        return [0.0] * len(turns)
     return [(one.dense - low) / (high - low) for one in turns]
 
 
@@ -146,8 +148,8 @@ def test_dense_is_smoothed_with_the_turns_right_before_and_after(turns: list[Tur
         ]
         total = base[at] + sum(weight * value for weight, value in near)
         smooth.append(total / (1 + sum(weight for weight, _ in near)))
-    low, high = min(smooth), max(smooth)
-    wanted = [(one - low) / (high - low) for one in smooth] if high > low else smooth
+    high = max(smooth)
+    wanted = [one / high for one in smooth] if high > 0 else smooth
     assert np.allclose(signals(found_of(turns), context=1.0).shares["dense"], wanted, atol=1e-5)
 
 
@@ -195,12 +197,12 @@ def test_candidates_need_not_come_in_the_order_of_their_turns() -> None:
 # What a record is.
 
 
-def test_the_speaker_is_who_is_asked_about_and_a_fact_that_nobody_said_counts_if_it_names_them() -> None:
+def test_the_speaker_is_who_is_asked_about_and_a_fact_that_nobody_said_counts_if_it_may_be_theirs() -> None:
     found = found_of(
         [Turn(who=1), Turn(who=0), Turn(), Turn()], mentions=(np.array([False, True, True, False]),)
     )
     assert share(found, "speaker", asked(speaker="bob", names=("bob",))) == [1.0, 0.0, 1.0, 0.0]
-    assert share(found, "speaker", asked(speaker="bob")) == [1.0, 0.0, 0.0, 0.0]
+    assert share(found, "speaker", asked(speaker="bob")) == [1.0, 0.0, 1.0, 1.0]  # "I": a fact is theirs, too
     for nobody in (asked(), asked(speaker="zoe", names=("zoe",))):
         assert "speaker" not in signals(found, nobody, speaker=1.0).shares
 
@@ -213,7 +215,9 @@ def test_entities_are_the_share_of_the_other_names_that_a_record_has() -> None:
 
 
 def test_the_form_is_what_the_question_expects() -> None:
-    found = found_of([Turn(flags=flags) for flags in (TIMED, NUMBERED, NAMED, QUESTION, NUMBERED | NAMED)])
+    found = found_of(
+        [Turn(flags=flags, dense=1.0) for flags in (TIMED, NUMBERED, NAMED, QUESTION, NUMBERED | NAMED)]
+    )
     assert share(found, "form", asked(expects=TIMED)) == [1.0, 0.0, 0.0, 0.0, 0.0]
     assert share(found, "form", asked(expects=NUMBERED)) == [0.0, NUMBER_SHARE, 0.0, 0.0, NUMBER_SHARE]
     assert share(found, "form", asked(expects=NAMED)) == [0.0, 0.0, 1.0, 0.0, 1.0]
@@ -255,13 +259,13 @@ def time_of(first: tuple[int, int, int], last: tuple[int, int, int] | None = Non
 
 def test_what_happened_then_fits_and_a_day_beside_it_fits_nearly() -> None:
     found = found_of([Turn(occurred=at(2023, 5, day)) for day in (3, 4, 5, 6, 7)])
-    assert share(found, "date", time_of((2023, 5, 5))) == [0.0, 0.8, 1.0, 0.8, 0.0]
+    assert share(found, "date", time_of((2023, 5, 5))) == [0.0, NEXT_DAY, 1.0, NEXT_DAY, 0.0]
 
 
 def test_days_are_those_of_local_time() -> None:
     late = found_of([Turn(occurred=at(2023, 5, 5) + 11.5 * 3600)])
     assert share(late, "date", time_of((2023, 5, 5))) == [1.0]
-    assert share(late, "date", time_of((2023, 5, 7)), zone=3600.0) == [0.8]
+    assert share(late, "date", time_of((2023, 5, 7)), zone=3600.0) == [NEXT_DAY]
     assert share(late, "date", time_of((2023, 5, 7))) == [0.0]
 
 

@@ -64,7 +64,9 @@ class Lexicon:
         """The unit vectors of the terms of a question, one row each."""
         ids = [term_id(term) for term in terms]
         high, scale = self.rows(ids, lambda _: dict(zip(ids, terms, strict=True)))
-        return high * scale[:, None]
+        vectors = high * scale[:, None]
+        vectors[[_has_digit(term) for term in terms]] = 0.0  # 4821 is not nearly 4812: only the same counts
+        return vectors
 
     def _begin(self) -> None:
         """Only the embedder's own words; the first row is for terms that are not known."""
@@ -85,6 +87,10 @@ class Lexicon:
         start = self._vectors.count
         self._vectors.append(vectors)
         self._place.update((id, start + at) for at, id in enumerate(ids))
+
+
+def _has_digit(term: str) -> bool:
+    return any(letter.isdigit() for letter in term)
 
 
 def make_lexicon(embedder: object, analyzer: Analyzer | None) -> Lexicon | None:

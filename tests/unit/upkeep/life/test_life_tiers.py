@@ -197,7 +197,7 @@ def test_the_history_forgets_moves_and_indexes_that_were_away_begin_anew(
         Memory(path, embedder="hashing:64", clock=clock) as away,
     ):
         records = here.remember([f"note {n}" for n in range(50)])
-        assert len(away.recall("note 7", limit=50)) == 50
+        assert len(away.recall("note 7", limit=50, least=0)) == 50
         clock.days(100)
         here.upkeep.maintain(settings=QUICK)
         assert here.history(records[0].id)[-1].what == "moved"
@@ -207,8 +207,8 @@ def test_the_history_forgets_moves_and_indexes_that_were_away_begin_anew(
         here.upkeep.maintain(settings=QUICK)
         assert [event.what for event in here.history(records[0].id)] == ["created"]
         assert away.admin.check() == []
-        assert len(away.recall("note 7", limit=60)) == 50
-        assert len(here.recall("note 7", limit=60)) == 50
+        assert len(away.recall("note 7", limit=60, least=0)) == 50
+        assert len(here.recall("note 7", limit=60, least=0)) == 50
         assert [event.what for event in here.history(records[1].id)] == ["created", "forgotten"]
         here.forget(records[2].id)  # the last event of a file stays, so that no seq is given twice
         clock.days(1)

@@ -1,0 +1,126 @@
+"""Why a hit is where it is, in words: "mentions 48213; said on 4 May, the day asked for; by Ann"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ..core.hit import Reasons, Signal
+from ..core.record import Record
+from ..core.validate import local
+from ..text import Analyzer, term_id
+from ..text.analysis import NAMED, NUMBERED, TIMED, read_analysis, terms_in
+from ..text.dates import Dated
+from .fuse import Ranked
+from .understand import Understood
+
+NEAR_MEANING: Final = 0.35  # a cosine from here on is worth saying
+WORDS_SAID: Final = 6  # words of the query that are named
+_TELLS: Final = {TIMED: "says when", NUMBERED: "has a number", NAMED: "has a name"}
+_MARKS = ".,;:!?()[]'\"“”‘’…"
+_SIMPLE: Final = {
+    "entity": "has the names asked for",
+    "reply": "follows that question",
+    "asked": "fits what the query names",
+    "question": "is itself a question",
+    "echo": "only repeats the question",
+}
+
+
+def explain_hit(
+    ranked: Ranked, at: int, record: Record, asked: Understood, terms: tuple[str, ...], analyzer: Analyzer
+) -> Reasons:
+    """The signals of a hit, the words of the query that it has, and what they come to in words."""
+    held = terms_in(record.terms)
+    matched = tuple(_as_typed(asked.text, term) for term in terms if term_id(term) in held)
+    signals = ranked.signals(at)
+    words = _in_words({signal.name: signal for signal in signals}, record, asked, matched, held, analyzer)
+    return Reasons(signals=signals, matched=matched, words=tuple(words))
+
+
+def _in_words(
+    signals: dict[str, Signal],
+    record: Record,
+    asked: Understood,
+    matched: tuple[str, ...],
+    held: set[int],
+    analyzer: Analyzer,
+) -> Iterator[str]:
+    for one in asked.identifiers:
+        if any(_has_all(way, held, analyzer) for way in one.ways):
+            yield f"mentions {one.text}"
+    if asked.dates:
+        yield _time_in_words(record, asked.dates)
+    if "speaker" in signals:
+        yield _speaker_in_words(record)
+    yield from _match_in_words(signals, matched)
+    if "form" in signals:
+        yield from _form_in_words(record, asked.expects)
+    for name, words in _SIMPLE.items():
+        if name in signals:
+            yield words
+
+
+def _match_in_words(signals: dict[str, Signal], matched: tuple[str, ...]) -> Iterator[str]:
+    if matched:
+        yield "has " + ", ".join(matched[:WORDS_SAID])
+    if "dense" in signals and signals["dense"].value >= NEAR_MEANING:
+        yield "is close in meaning"
+    elif not matched and "words" in signals:
+        yield "has similar words"
+    if "context" in signals and not matched:
+        yield "stands beside what matches"
+
+
+def _has_all(way: str, held: set[int], analyzer: Analyzer) -> bool:
+    return held.issuperset(map(term_id, analyzer.terms(way)))
+
+
+def _speaker_in_words(record: Record) -> str:
+    if record.who is None:
+        return "is about who was asked for"
+    return f"by {record.who}"
+
+
+def _form_in_words(record: Record, expects: int) -> Iterator[str]:
+    has = read_analysis(record.terms).flags & expects
+    for flag, words in _TELLS.items():
+        if has & flag:
+            yield words
+
+
+def _time_in_words(record: Record, dates: tuple[Dated, ...]) -> str:
+    """Whether it happened, or speaks of, the time that is meant; how far off it is where it does not."""
+    happened = local(record.occurred)
+    day = happened.toordinal()
+    said = f"{happened.day} {happened:%B %Y}"
+    if any(one.first <= day <= one.last for one in dates):
+        return f"from {said}, {_name_range(dates, day)}"
+    for first, last in read_analysis(record.terms).days:
+        if any(one.first <= last and first <= one.last for one in dates):
+            return "speaks of the time asked for"
+    off = min(max(one.first - day, day - one.last) for one in dates)
+    if off <= 7:
+        return f"from {said}, {off} day{'s' * (off > 1)} off the time asked for"
+    return f"from {said}, not the time asked for"
+
+
+def _name_range(dates: tuple[Dated, ...], day: int) -> str:
+    one = next(one for one in dates if one.first <= day <= one.last)
+    if one.first == one.last:
+        return "the day asked for"
+    return "within the time asked for"
+
+
+def _as_typed(text: str, term: str) -> str:
+    """The word of the query that a term stands for, as it was typed."""
+    words = [word.strip(_MARKS) for word in text.casefold().split()]
+    for word in words:
+        if word == term or word.startswith(term[: max(3, len(term) - 1)]):
+            return term if _joins_parts(word, term) else word
+    return term
+
+
+def _joins_parts(word: str, term: str) -> bool:
+    """Of "77/9485" only the part that was met is named."""
+    return term != word and any(sign in word for sign in "/-_.:")
