@@ -7,29 +7,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, cast
 
-from sqlalchemy import ColumnElement, func, select
-from sqlalchemy.sql.elements import ClauseElement
-
 from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
+from ...quality import Survey
 from .. import Changes, Entry, Head
 from ..model import SETTINGS, K, Table, V
 from ..pushdown import Sieve, sieve
 from ..rules import check_order
-from .filters import JsonSql, compile_where, in_scope
+from .counting import COUNTS, DISTINCT, STORED
+from .filters import JsonSql, compile_where
 from .ports import Ask, Row
-from .rows import BARE_COLUMNS, bare_record_of, record_of, story_of
+from .rows import bare_record_of, record_of, story_of
 from .schema import records
-from .statements import Statements
+from .statements import ALL, BARE, Statements
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
 PAGE: Final = 2_000  # records read at once
 SHORT_SPAN: Final = 500  # writes that are looked through one by one rather than by an index
 FEW: Final = 1_000  # seqs that are named in a query
 _AT_ONCE: Final = 500  # values that are bound to one statement
-_BARE: Final = [records.c[name] for name in BARE_COLUMNS]
 
 
 class SqlReader:
@@ -45,15 +43,21 @@ class SqlReader:
         statement = self._sql[name]
         return self.ask(statement.sql, statement.bind(**values))
 
-    def select(self, query: ClauseElement) -> list[Row]:
-        return self.ask(*self._sql.prepare(query))
-
     def sift(self, where: Where) -> Sieve:
         """What the database can tell of a filter; where that is not all, records are looked at here."""
         return sieve(where, self._json.answers)
 
-    def compile(self, where: Where) -> ColumnElement[bool]:
-        return compile_where(where, self._json)
+    def test(self, where: Where) -> tuple[str, list[Any]]:
+        """A filter that the database can tell, as SQL and its values.
+
+        Only this part of a query is compiled each time: it is what differs, and compiling takes long.
+        """
+        return self._sql.prepare(compile_where(where, self._json))
+
+    def select(self, columns: str, where: Where, rest: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Asks for columns of the records that pass; `rest` is all that follows the filter."""
+        test, asked = self.test(where)
+        return self.ask(f"SELECT {columns} FROM records WHERE ({test}) {rest}", [*asked, *values])
 
     def head(self) -> Head:
         return read_head(self.rows("head")[0])
@@ -84,30 +88,38 @@ class SqlReader:
         return sorted(map(record_of, rows), key=lambda record: record.seq)
 
     def derived(self, scope: Scope) -> list[Record]:
-        query = select(records).where(in_scope(scope, records.c.scope), records.c.derived_from.is_not(None))
-        return list(map(record_of, self.select(query.order_by(records.c.seq))))
+        found = self.select(ALL, Where(scope=scope), "AND derived_from IS NOT NULL ORDER BY seq")
+        return list(map(record_of, found))
 
     def walk(self, where: Where, *, after: int = 0, bare: bool = False) -> Iterator[Record]:
         """Matching records by rising seq, some at a time."""
         sifted = self.sift(where)
         bare = bare and sifted.exact
-        build = bare_record_of if bare else record_of
-        query = select(*_BARE) if bare else select(records)
-        query = query.where(self.compile(sifted.coarse)).order_by(records.c.seq).limit(PAGE)
-        while rows := self.select(query.where(records.c.seq > after)):
+        build, columns = (bare_record_of, BARE) if bare else (record_of, ALL)
+        while rows := self._page(columns, sifted.coarse, after):
             found = map(build, rows)
             yield from found if sifted.exact else filter(where.matches, found)
             if len(rows) < PAGE:
                 return
             after = rows[-1][0]
 
-    def find(self, where: Where, order: str, limit: int | None, offset: int, after: int) -> list[Record]:
+    def _page(self, columns: str, where: Where, after: int) -> list[Row]:
+        rest, values = self._after(after)
+        return self.select(columns, where, f"{rest} ORDER BY seq LIMIT {PAGE}", values)
+
+    def _after(self, seq: int) -> tuple[str, list[int]]:
+        """The condition that a record comes after a seq. None for the first: it would mislead the planner."""
+        return (f"AND seq > {self._sql.mark}", [seq]) if seq else ("", [])
+
+    def find_exact(
+        self, where: Where, order: str, limit: int | None, offset: int, after: int
+    ) -> list[Record]:
         """As `Store.find`, for a filter that the database can tell."""
-        query = select(records).where(self.compile(where)).order_by(*_order_keys(order))
-        if after:
-            query = query.where(records.c.seq > after)
-        query = query.limit(2**62 if limit is None else limit).offset(offset)
-        return [record_of(row) for row in self.select(query)]
+        rest, values = self._after(after)
+        mark = self._sql.mark
+        rest += f" ORDER BY {_order_keys(order)} LIMIT {mark} OFFSET {mark}"
+        found = self.select(ALL, where, rest, [*values, 2**62 if limit is None else limit, offset])
+        return list(map(record_of, found))
 
     def find_looking(
         self, where: Where, order: str, limit: int | None, offset: int, after: int
@@ -117,11 +129,12 @@ class SqlReader:
         if order == "seq":
             return list(islice(self.walk(where, after=after), offset, end))
         kept = {seq for seq in self.match(where) if seq > after}
-        coarse = select(records.c.scope, records.c.seq).where(self.compile(self.sift(where).coarse))
-        if len(kept) <= FEW:
-            coarse = coarse.where(records.c.seq.in_(kept))
-        places = (row for row in self.select(coarse.order_by(*_order_keys(order))) if row[1] in kept)
-        return self._read_places(list(islice(places, offset, end)))
+        named = sorted(kept) if len(kept) <= FEW else []
+        rest = f"AND seq IN ({', '.join([self._sql.mark] * len(named))}) " if named else ""
+        rest += f"ORDER BY {_order_keys(order)}"
+        rows = self.select("scope, seq", self.sift(where).coarse, rest, named)
+        places = [row for row in rows if row[1] in kept]
+        return self._read_places(places[offset:end])
 
     def _read_places(self, places: Sequence[Row]) -> list[Record]:
         """The records at (scope, seq), in that order."""
@@ -137,20 +150,29 @@ class SqlReader:
     def match(self, where: Where) -> list[int]:
         if not self.sift(where).exact:
             return [record.seq for record in self.walk(where)]
-        query = select(records.c.seq).where(self.compile(where)).order_by(records.c.seq)
-        return [row[0] for row in self.select(query)]
+        return [seq for (seq,) in self.select("seq", where, "ORDER BY seq")]
 
     def count_by(self, where: Where, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
         if not self.sift(where).exact:
             return self._count_looking(where, columns)
-        by = [records.c[name] for name in columns]
-        query = select(*by, func.count()).select_from(records).where(self.compile(where)).group_by(*by)
-        return {tuple(row[:-1]): int(row[-1]) for row in self.select(query)}
+        by = ", ".join(columns)
+        rows = self.select(", ".join((*columns, "count(*)")), where, f"GROUP BY {by}" if by else "")
+        return {tuple(row[:-1]): int(row[-1]) for row in rows}
 
     def _count_looking(self, where: Where, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
         if not columns:
             return {(): len(self.match(where))}
         return dict(Counter(tuple(str(getattr(r, name)) for name in columns) for r in self.walk(where)))
+
+    def survey(self, alive: Where, *, fresh: float, ripe: float, stale: float) -> Survey:
+        """Counts records, see `CountsQuality.survey`; ask it as of one moment."""
+        test, values = self.test(alive)
+        counts = self._sql.compile(COUNTS)
+        asked = counts.bind(fresh=fresh, ripe=ripe, stale=stale)
+        (counted,) = self.ask(f"{counts.sql} WHERE {test}", [*asked, *values])
+        ((stored,),) = self.ask(STORED.format(test=test), values)
+        ((distinct,),) = self.ask(DISTINCT.format(test=test), values)
+        return Survey._make((*counted, distinct, stored - distinct))
 
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         head = self.head()
@@ -214,13 +236,9 @@ def _values_by_key(table: ValueTable, rows: Iterable[Row]) -> dict[Any, Any]:
     return {table.read_key(row): table.read_value(row) for row in rows}
 
 
-def _order_keys(order: str) -> list[ColumnElement[Any]]:
+def _order_keys(order: str) -> str:
     """Absent values come last in either direction; equal ones are ordered by seq."""
     name, descending = check_order(order)
-    column = records.c[name]
-    keys: list[ColumnElement[Any]] = []
-    if column.nullable:
-        keys.append(column.is_(None))
-    for key in (column, records.c.seq):
-        keys.append(key.desc() if descending else key)
-    return keys
+    way = "DESC" if descending else "ASC"
+    absent = f"{name} IS NULL, " if records.c[name].nullable else ""
+    return f"{absent}{name} {way}, seq {way}"

@@ -16,8 +16,7 @@ from ...quality import Survey
 from .. import Changes, Head, Scrubbed, Transaction
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TOMBSTONES, K, NewRecord, Table, V
 from ..rules import check_order
-from .counting import survey_queries
-from .ports import Ask, Cursor, Driver, ask_on
+from .ports import Cursor, Driver, ask_on
 from .reader import SqlReader
 from .statements import Statements
 from .transaction import SqlTransaction
@@ -28,23 +27,24 @@ T = TypeVar("T")
 class RelationalStore:
     """Keeps records in SQL tables."""
 
+    _reader_type: type[SqlReader] = SqlReader
+    _transaction_type: type[SqlTransaction] = SqlTransaction
+
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._sql = Statements(driver.dialect)
-        self._reader = self._reader_of(driver.read)
+        self._reader = self._reader_type(self._sql, driver.json, driver.read)
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
         self.writable = driver.writable
         self.identity = self.values(SETTINGS, ("identity",)).get("identity", "")
 
-    def _reader_of(self, ask: Ask) -> SqlReader:
-        return SqlReader(self._sql, self._driver.json, ask)
-
     def _transaction_of(self, cursor: Cursor) -> SqlTransaction:
-        return SqlTransaction(cursor, self._sql, self._reader_of(ask_on(cursor)))
+        return self._transaction_type(self._sql, self._driver.json, cursor)
 
     def _snapshot(self, job: Callable[[SqlReader], T]) -> T:
         """Reads as of one moment."""
-        return self._driver.snapshot(lambda cursor: job(self._reader_of(ask_on(cursor))))
+        sql, json = self._sql, self._driver.json
+        return self._driver.snapshot(lambda cursor: job(self._reader_type(sql, json, ask_on(cursor))))
 
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         return self._reader.read(scope, keys)
@@ -54,7 +54,7 @@ class RelationalStore:
     ) -> list[Record]:
         check_order(order)
         if self._reader.sift(where).exact:
-            return self._reader.find(where, order, limit, offset, after)
+            return self._reader.find_exact(where, order, limit, offset, after)
         return self._snapshot(lambda reader: reader.find_looking(where, order, limit, offset, after))
 
     def match(self, where: Where) -> list[int]:
@@ -115,14 +115,8 @@ class RelationalStore:
         return rows[0][0] if rows else None
 
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
-        alive = self._reader.compile(Where(scope=scope, alive_at=now))
-        queries = survey_queries(alive, fresh, ripe, stale)
-
-        def job(reader: SqlReader) -> Survey:
-            (counts,), ((stored,),), ((distinct,),) = map(reader.select, queries)
-            return Survey._make((*counts, distinct, stored - distinct))
-
-        return self._snapshot(job)
+        alive = Where(scope=scope, alive_at=now)
+        return self._snapshot(lambda reader: reader.survey(alive, fresh=fresh, ripe=ripe, stale=stale))
 
     def leap(self, seq: int) -> None:
         def job(cursor: Cursor) -> None:

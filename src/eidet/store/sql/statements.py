@@ -19,8 +19,8 @@ from .schema import events
 from .value_tables import VALUE_TABLES, ValueTable
 
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
-_ALL: Final = ", ".join(COLUMNS)
-_BARE: Final = ", ".join(BARE_COLUMNS)
+ALL: Final = ", ".join(COLUMNS)
+BARE: Final = ", ".join(BARE_COLUMNS)
 _EVENT: Final = tuple(column.name for column in events.columns)
 _ENTRY: Final = ", ".join(Entry._fields)
 _HEAD: Final = (
@@ -29,8 +29,8 @@ _HEAD: Final = (
 )
 
 _SQL: Final = {
-    "insert": f"INSERT INTO records ({_ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)})",
-    "insert_free": f"INSERT INTO records ({_ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)}) "
+    "insert": f"INSERT INTO records ({ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)})",
+    "insert_free": f"INSERT INTO records ({ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)}) "
     "ON CONFLICT (scope, id) DO NOTHING",
     "log": f"INSERT INTO events ({', '.join(_EVENT)}) VALUES ({', '.join(':' + c for c in _EVENT)})",
     "remove": "DELETE FROM records WHERE seq = :seq",
@@ -104,6 +104,7 @@ class Statements:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
+        self.mark = "?" if dialect.paramstyle == "qmark" else "%s"  # stands for a value in SQL
         self._fixed = {name: self.compile(sql) for name, sql in _SQL.items()}
         self._writing = {name: ValueStatements(table, self) for name, table in VALUE_TABLES.items()}
         self.among = lru_cache(maxsize=1024)(self._among)
@@ -134,7 +135,7 @@ class Statements:
         """A scope's records whose id, seq or digest passes a test."""
         scope = "scope || ''" if column == "seq" else "scope"  # by seq, the scope is only checked
         kinds = f" AND kind IN ({KINDS})" if column == "digest" else ""
-        columns = _BARE if bare else _ALL
+        columns = BARE if bare else ALL
         return self.compile(
             f"SELECT {columns} FROM records WHERE {scope} = :scope AND {column} {test}{kinds}"
         ).sql

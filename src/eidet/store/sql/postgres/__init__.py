@@ -21,7 +21,7 @@ from ....net.retry import RetryPolicy
 from ... import Changes, Head, Transaction
 from ...model import SETTINGS, STAGED, TOMBSTONES, K, NewRecord, Table, V
 from ...rules import UNIQUE_KINDS
-from ..ports import Ask, Cursor, ask_on
+from ..ports import Cursor
 from ..relational import RelationalStore
 from ..rows import row_of
 from .address import address_of
@@ -48,6 +48,8 @@ class PostgresStore(RelationalStore):
     """
 
     _driver: PostgresDriver
+    _reader_type = PostgresReader
+    _transaction_type = PostgresTransaction
 
     def __init__(
         self,
@@ -79,7 +81,7 @@ class PostgresStore(RelationalStore):
     def condition(self, where: Where) -> SqlCondition:
         """As `SearchableDatabase.condition`."""
         sifted = self._reader.sift(add_box(where))
-        sql, values = self._sql.prepare(self._reader.compile(sifted.coarse))
+        sql, values = self._reader.test(sifted.coarse)
         return add_documents(SqlCondition(sql, stored(values), sifted.exact), where)
 
     def health(self) -> dict[str, Any]:
@@ -123,12 +125,6 @@ class PostgresStore(RelationalStore):
             return job(transaction)
         finally:
             self._has_tombstones = self._has_tombstones or transaction.saw_tombstones
-
-    def _reader_of(self, ask: Ask) -> PostgresReader:
-        return PostgresReader(self._sql, self._driver.json, ask)
-
-    def _transaction_of(self, cursor: Cursor) -> PostgresTransaction:
-        return PostgresTransaction(cursor, self._sql, self._reader_of(ask_on(cursor)))
 
     # What a replica told must not be taken back by one that is further behind, and what the index knows
     # of must be found: such questions go to the primary.

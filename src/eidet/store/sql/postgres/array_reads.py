@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from ....core.where import Where
 from ...pushdown import untold
-from ..ports import Ask, Row
+from ..filters import compile_where
+from ..ports import Row
 from ..reader import SqlReader
-from ..statements import Statements
 from ..value_tables import VALUE_TABLES, ValueTable
 from .json_sql import PostgresJson
 from .match import matching
@@ -31,9 +31,6 @@ class PostgresReader(SqlReader):
 
     _json: PostgresJson
 
-    def __init__(self, sql: Statements, json: PostgresJson, ask: Ask) -> None:
-        super().__init__(sql, json, ask)
-
     def _among(self, scope: str, column: str, values: Sequence[Any], bare: bool = False) -> Iterator[Row]:
         """One statement for any number of them, which the server has planned already."""
         if not values:
@@ -53,8 +50,10 @@ class PostgresReader(SqlReader):
         conditions = untold(where, self._json.answers)
         if not conditions or not all(map(self._json.finds, conditions)):
             return super().match(where)
-        coarse = self.compile(self.sift(where).coarse)
-        return list(matching(coarse, conditions, self._json, self.select))
+        coarse = compile_where(self.sift(where).coarse, self._json)
+        return list(
+            matching(coarse, conditions, self._json, lambda query: self.ask(*self._sql.prepare(query)))
+        )
 
 
 @cache

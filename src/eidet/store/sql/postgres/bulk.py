@@ -12,6 +12,7 @@ from ..schema import events as event_table
 from ..schema import records as record_table
 from ..statements import KINDS
 from ..transaction import SqlTransaction, event_row
+from .array_reads import PostgresReader
 from .text import stored
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _LOG: Final = (
 )
 
 
-class PostgresTransaction(SqlTransaction):
+class PostgresTransaction(PostgresReader, SqlTransaction):
     """The same in fewer round trips."""
 
     _cursor: PostgresCursor
