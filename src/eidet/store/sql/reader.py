@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from ...core.event import Event
 from ...core.record import Record
@@ -19,7 +19,7 @@ from ..rules import check_order
 from .counting import COUNTS, DISTINCT, STORED
 from .filters import JsonSql, compile_where
 from .ports import Ask, Row
-from .rows import bare_record_of, record_of, story_of
+from .rows import COLUMNS, bare_record_of, record_of, story_of
 from .schema import records
 from .statements import ALL, BARE, Statements
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
@@ -54,9 +54,14 @@ class SqlReader:
         """
         return self._sql.prepare(compile_where(where, self._json))
 
-    def select(self, columns: str, where: Where, rest: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Asks for columns of the records that pass; `rest` is all that follows the filter."""
+    def select(
+        self, columns: str, where: Where, rest: str, values: Sequence[Any] = (), *, after: int = 0
+    ) -> list[Row]:
+        """Columns of records that pass and have a seq above `after`; `rest` is what follows the filter."""
         test, asked = self.test(where)
+        if after:  # else it would only mislead the planner
+            rest = f"AND seq > {self._sql.mark} {rest}"
+            asked.append(after)
         return self.ask(f"SELECT {columns} FROM records WHERE ({test}) {rest}", [*asked, *values])
 
     def head(self) -> Head:
@@ -67,16 +72,18 @@ class SqlReader:
     ) -> list[Record | None]:
         """Records by ids or by seqs."""
         build = bare_record_of if bare else record_of
+        at = COLUMNS.index("id")
         if keys and isinstance(keys[0], int):
-            by_seq = {row[0]: build(row) for row in self._among(scope, "seq", keys, bare)}
-            return [by_seq.get(cast("int", seq)) for seq in keys]
-        by_id = {row[1]: build(row) for row in self._among(scope, "id", keys, bare)}
-        return [by_id.get(cast("str", id)) for id in keys]
+            at = COLUMNS.index("seq")
+        found = {row[at]: build(row) for row in self._among(scope, COLUMNS[at], keys, bare)}
+        return [found.get(key) for key in keys]
 
-    def _among(self, scope: str, column: str, values: Sequence[Any], bare: bool = False) -> Iterator[Row]:
-        for start in range(0, len(values), _AT_ONCE):
-            some = values[start : start + _AT_ONCE]
-            yield from self.ask(self._sql.among(column, len(some), bare), (scope, *some))
+    def _among(self, scope: str, column: str, values: Sequence[Any], bare: bool = False) -> list[Row]:
+        if not values:
+            return []
+        some, rest = values[:_AT_ONCE], values[_AT_ONCE:]
+        rows = self.ask(self._sql.among(column, len(some), bare), (scope, *some))
+        return rows + self._among(scope, column, rest, bare)
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         if every_kind:
@@ -96,30 +103,21 @@ class SqlReader:
         sifted = self.sift(where)
         bare = bare and sifted.exact
         build, columns = (bare_record_of, BARE) if bare else (record_of, ALL)
-        while rows := self._page(columns, sifted.coarse, after):
+        page = f"ORDER BY seq LIMIT {PAGE}"
+        while rows := self.select(columns, sifted.coarse, page, after=after):
             found = map(build, rows)
             yield from found if sifted.exact else filter(where.matches, found)
             if len(rows) < PAGE:
                 return
             after = rows[-1][0]
 
-    def _page(self, columns: str, where: Where, after: int) -> list[Row]:
-        rest, values = self._after(after)
-        return self.select(columns, where, f"{rest} ORDER BY seq LIMIT {PAGE}", values)
-
-    def _after(self, seq: int) -> tuple[str, list[int]]:
-        """The condition that a record comes after a seq. None for the first: it would mislead the planner."""
-        return (f"AND seq > {self._sql.mark}", [seq]) if seq else ("", [])
-
     def find_exact(
         self, where: Where, order: str, limit: int | None, offset: int, after: int
     ) -> list[Record]:
         """As `Store.find`, for a filter that the database can tell."""
-        rest, values = self._after(after)
-        mark = self._sql.mark
-        rest += f" ORDER BY {_order_keys(order)} LIMIT {mark} OFFSET {mark}"
-        found = self.select(ALL, where, rest, [*values, 2**62 if limit is None else limit, offset])
-        return list(map(record_of, found))
+        rest = f"ORDER BY {_order_keys(order)} LIMIT {self._sql.mark} OFFSET {self._sql.mark}"
+        slice_of = [2**62 if limit is None else limit, offset]
+        return list(map(record_of, self.select(ALL, where, rest, slice_of, after=after)))
 
     def find_looking(
         self, where: Where, order: str, limit: int | None, offset: int, after: int
@@ -129,9 +127,11 @@ class SqlReader:
         if order == "seq":
             return list(islice(self.walk(where, after=after), offset, end))
         kept = {seq for seq in self.match(where) if seq > after}
-        named = sorted(kept) if len(kept) <= FEW else []
-        rest = f"AND seq IN ({', '.join([self._sql.mark] * len(named))}) " if named else ""
-        rest += f"ORDER BY {_order_keys(order)}"
+        named: list[int] = []
+        rest = f" ORDER BY {_order_keys(order)}"
+        if len(kept) <= FEW:
+            named += kept
+            rest = f"AND seq IN ({', '.join([self._sql.mark] * len(named))}){rest}"
         rows = self.select("scope, seq", self.sift(where).coarse, rest, named)
         places = [row for row in rows if row[1] in kept]
         return self._read_places(places[offset:end])
@@ -155,8 +155,10 @@ class SqlReader:
     def count_by(self, where: Where, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
         if not self.sift(where).exact:
             return self._count_looking(where, columns)
+        if not columns:
+            return {(): int(self.select("count(*)", where, "")[0][0])}
         by = ", ".join(columns)
-        rows = self.select(", ".join((*columns, "count(*)")), where, f"GROUP BY {by}" if by else "")
+        rows = self.select(f"{by}, count(*)", where, f"GROUP BY {by}")
         return {tuple(row[:-1]): int(row[-1]) for row in rows}
 
     def _count_looking(self, where: Where, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
@@ -239,6 +241,9 @@ def _values_by_key(table: ValueTable, rows: Iterable[Row]) -> dict[Any, Any]:
 def _order_keys(order: str) -> str:
     """Absent values come last in either direction; equal ones are ordered by seq."""
     name, descending = check_order(order)
-    way = "DESC" if descending else "ASC"
-    absent = f"{name} IS NULL, " if records.c[name].nullable else ""
-    return f"{absent}{name} {way}, seq {way}"
+    keys = [name, "seq"]
+    if descending:
+        keys = [f"{key} DESC" for key in keys]
+    if records.c[name].nullable:
+        keys.insert(0, f"{name} IS NULL")
+    return ", ".join(keys)

@@ -74,23 +74,14 @@ def bare_record_of(row: Sequence[Any]) -> Record:
     """A record that tells which it is. It never fails: what is damaged can still be deleted."""
     seq, id, scope, kind, tier, agent, created, uses, last_used, level, version = row
     kind, tier = _KINDS.get(kind, Kind.FACT), _TIERS.get(tier, Tier.SHORT)
-    begin = (id, scope, "", kind, tier, None, None, agent, None, None, None, 0.5, created, created)
-    middle: tuple[Any, ...] = (
-        uses,
-        last_used,
-        None,
-        None,
-        {},
-        NO_STATE,
-        None,
-        b"",
-        level,
-        None,
-        (),
-        Trust.USER,
-        None,
+    return Record.of(
+        (
+            *(id, scope, "", kind, tier, None, None, agent, None, None, None, 0.5, created, created),
+            *(uses, last_used, None, None, {}, NO_STATE, None, b"", level, None, (), Trust.USER, None),
+            version,
+            seq,
+        )
     )
-    return Record.of((*begin, *middle, version, seq))
 
 
 def _record_of(row: Sequence[Any]) -> Record:

@@ -104,7 +104,7 @@ class Statements:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self.mark = "?" if dialect.paramstyle == "qmark" else "%s"  # stands for a value in SQL
+        self.mark = self.compile(":value").sql  # what stands for a value in SQL
         self._fixed = {name: self.compile(sql) for name, sql in _SQL.items()}
         self._writing = {name: ValueStatements(table, self) for name, table in VALUE_TABLES.items()}
         self.among = lru_cache(maxsize=1024)(self._among)

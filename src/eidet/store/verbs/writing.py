@@ -46,7 +46,7 @@ class Put:
     watch: Watch | None = None
 
     def __call__(self, transaction: Transaction) -> list[Record]:
-        if self.expect is not None and len({(r.scope, r.id) for r in self.records}) < len(self.records):
+        if self.expect is not None and _has_twice(self.records):
             raise Conflict("a record cannot be changed twice from one version")
         check_epoch_of(transaction, self.epoch)
         if self.watch is not None:
@@ -108,6 +108,11 @@ def epoch_of(source: Store | Transaction) -> int:
     return int(source.values(SETTINGS, (EPOCH,)).get(EPOCH, 0))
 
 
+def _has_twice(records: Sequence[Record]) -> bool:
+    """Whether two of the records have the same (scope, id)."""
+    return len(records) > 1 and len({(record.scope, record.id) for record in records}) < len(records)
+
+
 def _put_all(transaction: Transaction, how: Put) -> list[Record]:
     if len(how.records) == 1:
         return [_put_one(transaction, how.records[0], how)]
@@ -131,11 +136,12 @@ def _put_one(transaction: Transaction, record: Record, how: Put) -> Record:
 
 
 def _put_new(transaction: Transaction, record: Record, how: Put) -> Record:
-    twin = find_duplicate(transaction, record, how.now) if how.unique else None
-    if twin is None:
-        return transaction.insert([record])[0]
-    transaction.update([Use(twin.scope, twin.id, 1, how.now)])
-    return count_use(twin, how.now)
+    if how.unique:
+        twin = find_duplicate(transaction, record, how.now)
+        if twin is not None:
+            transaction.update([Use(twin.scope, twin.id, 1, how.now)])
+            return count_use(twin, how.now)
+    return transaction.insert([record])[0]
 
 
 def _revise(old: Record, record: Record, how: Put) -> tuple[Record, Event] | None:

@@ -31,13 +31,13 @@ class PostgresReader(SqlReader):
 
     _json: PostgresJson
 
-    def _among(self, scope: str, column: str, values: Sequence[Any], bare: bool = False) -> Iterator[Row]:
+    def _among(self, scope: str, column: str, values: Sequence[Any], bare: bool = False) -> list[Row]:
         """One statement for any number of them, which the server has planned already."""
         if not values:
-            return iter(())
+            return []
         sql = self._sql.among_array(column, _TYPES[column], bare)
         array = list(values) if column != "seq" else f"{{{','.join(map(str, values))}}}"
-        return iter(self.ask(sql, (scope, array)))
+        return self.ask(sql, (scope, array))
 
     def _value_rows(self, name: str, keys: Sequence[Any]) -> Iterator[Row]:
         table = VALUE_TABLES[name]
