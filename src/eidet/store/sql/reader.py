@@ -220,13 +220,14 @@ class SqlReader:
         statement = self._sql.values_where(table.name, tuple(tests), limit)
         return _values_by_key(kept, self.ask(statement.sql, statement.bind(**values, prefix=prefix)))
 
-    def _value_rows(self, name: str, keys: Sequence[Any]) -> Iterator[Row]:
-        table = VALUE_TABLES[name]
+    def _value_rows(self, name: str, keys: Sequence[Any]) -> list[Row]:
+        table, rows = VALUE_TABLES[name], []
         most = _AT_ONCE // len(table.key)
         for start in range(0, len(keys), most):
             some = keys[start : start + most]
             values = [part for key in some for part in table.key_row(key)]
-            yield from self.ask(self._sql.values_among(name, len(some)), values)
+            rows += self.ask(self._sql.values_among(name, len(some)), values)
+        return rows
 
 
 def read_head(row: Row) -> Head:

@@ -37,8 +37,7 @@ class SqlTransaction(SqlReader):
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         first = self._take_seqs(len(records))
-        rows = [row_of(record, seq) for seq, record in enumerate(records, first)]
-        self._run_many(self._sql["insert"].sql, rows)
+        self._add_rows("records", [row_of(record, seq) for seq, record in enumerate(records, first)])
         return [record.but(seq=seq) for seq, record in enumerate(records, first)]
 
     def insert_new(self, new: NewRecord) -> Record | None:
@@ -61,12 +60,18 @@ class SqlTransaction(SqlReader):
         return record.but(seq=seq)
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        first = self._take_seqs(len(records))
-        self._run_many(self._sql["remove"].sql, [(record.seq,) for record in records])
+        first = self._take_seqs(len(records))  # before they go: the last seq may be one of theirs
+        self._remove_rows([record.seq for record in records])
         rows = []
         for seq, (record, event) in enumerate(zip(records, events, strict=True), first):
             rows.append(event_row(seq, record, event))
-        self._run_many(self._sql["log"].sql, rows)
+        self._add_rows("events", rows)
+
+    def _add_rows(self, table: str, rows: Sequence[Row]) -> None:
+        self._run_many(self._sql[f"insert_{table}"].sql, rows)
+
+    def _remove_rows(self, seqs: Sequence[int]) -> None:
+        self._run_many(self._sql["remove"].sql, [(seq,) for seq in seqs])
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         use, replace = self._sql["use"], self._sql["replace_derived"]

@@ -1,6 +1,6 @@
 """PostgreSQL: one writer at a time with group commit; what a lost line leaves in doubt is looked up.
 
-address.py      what a URL says                bulk.py, array_reads.py    many records in one round trip
+address.py      what a URL says                bulk.py                     many records in one round trip
 driver.py       the connections                write.py, quick.py          a commit that is made once
 replicas.py     reading elsewhere              searchable.py               what an index may ask here
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from ....core.errors import Unavailable
 from ....core.record import Record, record_digest
@@ -25,8 +25,7 @@ from ..ports import Cursor
 from ..relational import RelationalStore
 from ..rows import row_of
 from .address import address_of
-from .array_reads import PostgresReader
-from .bulk import PostgresTransaction, insert_if_free
+from .bulk import PostgresReader, PostgresTransaction, insert_if_free
 from .driver import PostgresDriver
 from .lookups import add_box, add_documents
 from .searchable import SqlCondition
@@ -34,8 +33,6 @@ from .text import stored
 from .write import Quick
 
 T = TypeVar("T")
-
-INSERT_IF_FREE: Final = insert_if_free()
 
 
 class PostgresStore(RelationalStore):
@@ -92,7 +89,7 @@ class PostgresStore(RelationalStore):
         """One statement in one round trip, and the job only if that finds something in its way."""
         record = new.record
         quick = Quick(
-            INSERT_IF_FREE,
+            insert_if_free(),
             [*row_of(record, 0)[1:], *self._conditions(new)],
             life=(record.scope, record.id, record.created),
             floor=self._seen.seq,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ....core.errors import Unavailable
@@ -226,9 +226,12 @@ class PostgresCursor:
             self.raw.executemany(sql, rows[start : start + 1000])
             self.rowcount += self.raw.rowcount
 
-    def copy(self, sql: str) -> Any:
+    def copy(self, sql: str, types: Mapping[str, str], rows: Iterable[Sequence[Any]]) -> None:
         self._goes_on(sql)
-        return self.raw.copy(sql)
+        with self.raw.copy(sql) as copy:
+            copy.set_types(list(types.values()))
+            for row in rows:
+                copy.write_row(stored(row))
 
     def _goes_on(self, sql: str) -> None:
         if self._progress is not None:
