@@ -55,7 +55,6 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
     "compat/manager/memory.py:MemoryManager": 26,
     "compat/messages/base.py:BaseMemoryStore": 26,
     "store/redis/__init__.py:RedisStore": 26,
-    "store/sql/postgres/driver.py:PostgresDriver": 26,
 }
 
 PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of their own; they may only shrink

@@ -79,11 +79,11 @@ class SqlReader:
         return [found.get(key) for key in keys]
 
     def _among(self, scope: str, column: str, values: Sequence[Any], bare: bool = False) -> list[Row]:
-        if not values:
-            return []
-        some, rest = values[:_AT_ONCE], values[_AT_ONCE:]
-        rows = self.ask(self._sql.among(column, len(some), bare), (scope, *some))
-        return rows + self._among(scope, column, rest, bare)
+        rows: list[Row] = []
+        for start in range(0, len(values), _AT_ONCE):
+            some = values[start : start + _AT_ONCE]
+            rows += self.ask(self._sql.among(column, len(some), bare), (scope, *some))
+        return rows
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         if every_kind:
