@@ -41,6 +41,9 @@ class RelationalStore:
     def _transaction_of(self, cursor: Cursor) -> SqlTransaction:
         return self._transaction_type(self._sql, self._driver.json, cursor)
 
+    def _write(self, job: Callable[[SqlTransaction], T]) -> T:
+        return self._driver.write(lambda cursor: job(self._transaction_of(cursor)))
+
     def _snapshot(self, job: Callable[[SqlReader], T]) -> T:
         """Reads as of one moment."""
         sql, json = self._sql, self._driver.json
@@ -84,7 +87,7 @@ class RelationalStore:
         return self._reader.values(table, keys, within=within, prefix=prefix, limit=limit)
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        return self._driver.write(lambda cursor: job(self._transaction_of(cursor)))
+        return self._write(job)
 
     def close(self) -> None:
         self._driver.close()
@@ -92,8 +95,7 @@ class RelationalStore:
     # Abilities, see `eidet.store.abilities`.
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
-        def try_first(cursor: Cursor) -> list[Record]:
-            transaction = self._transaction_of(cursor)
+        def try_first(transaction: SqlTransaction) -> list[Record]:
             if new.watch is not None:
                 if not self._has_tombstones:
                     self._has_tombstones = bool(transaction.values(TOMBSTONES, limit=1))
@@ -102,7 +104,7 @@ class RelationalStore:
             stored = transaction.insert_new(new)
             return job(transaction) if stored is None else [stored]
 
-        return self._driver.write(try_first)
+        return self._write(try_first)
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         return self._snapshot(lambda reader: reader.same(scope, digests, every_kind=every_kind))
@@ -119,25 +121,19 @@ class RelationalStore:
         return self._snapshot(lambda reader: reader.survey(alive, fresh=fresh, ripe=ripe, stale=stale))
 
     def leap(self, seq: int) -> None:
-        def job(cursor: Cursor) -> None:
-            transaction = self._transaction_of(cursor)
+        def job(transaction: SqlTransaction) -> None:
             if transaction.head().seq < seq:
                 transaction.set_values(SETTINGS, {"leapt": str(seq)})
 
-        self._driver.write(job)
+        self._write(job)
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
         if not self._reader.rows("prunable", before=before, dead=dead, most=1):
             return 0
-
-        def job(cursor: Cursor) -> int:
-            return self._transaction_of(cursor).prune(before, dead=dead, most=most)
-
-        return self._driver.write(job)
+        return self._write(lambda transaction: transaction.prune(before, dead=dead, most=most))
 
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
-        def job(cursor: Cursor) -> int:
-            transaction = self._transaction_of(cursor)
+        def job(transaction: SqlTransaction) -> int:
             staged = transaction.values(SETTINGS, (STAGED_NAME,)).get(STAGED_NAME) == name
             lacking = transaction.adopt_vectors(staged=staged)
             if not lacking:
@@ -147,7 +143,7 @@ class RelationalStore:
                 transaction.set_values(SETTINGS, {**settings, **done})
             return lacking
 
-        return self._driver.write(job)
+        return self._write(job)
 
     def size(self) -> int:
         return self._driver.size()

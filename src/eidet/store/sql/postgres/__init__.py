@@ -27,8 +27,7 @@ from ..rows import row_of
 from .address import address_of
 from .bulk import PostgresReader, PostgresTransaction, insert_if_free
 from .driver import PostgresDriver
-from .lookups import add_box, add_documents
-from .searchable import SqlCondition
+from .searchable import SqlCondition, add_box, add_documents
 from .text import stored
 from .write import Quick
 

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Select
+from sqlalchemy import select
 
+from ....core.condition import MISSING, Condition, compare
 from ....core.where import Where
 from ...pushdown import untold
 from ..filters import compile_where
 from ..ports import Row
 from ..reader import SqlReader
 from ..rows import COLUMNS
-from ..schema import metadata
+from ..schema import metadata, records
 from ..statements import KINDS, select_held
 from ..transaction import SqlTransaction
 from ..value_tables import VALUE_TABLES, ValueTable
 from .json_sql import PostgresJson
-from .match import matching
 
 if TYPE_CHECKING:
     from .write import PostgresCursor
 
 FEW: Final = 3  # rows that are written one by one
 AT_ONCE: Final = 1000
+VALUES_AT_ONCE: Final = 10_000  # that conditions ask for
 _TYPES: Final = {"BIGINT": "int8", "INTEGER": "int4", "FLOAT": "float8", "TEXT": "text", "BLOB": "bytea"}
 _REMOVE: Final = "DELETE FROM records WHERE seq = ANY(%s)"
 _CENSOR: Final = (
@@ -58,11 +60,18 @@ class PostgresReader(SqlReader):
         conditions = untold(where, self._json.answers)
         if not conditions or not all(map(self._json.finds, conditions)):
             return super().match(where)
-        coarse = compile_where(self.sift(where).coarse, self._json)
-        return list(matching(coarse, conditions, self._json, self._run_query))
+        return list(self._match_values(self.sift(where).coarse, conditions))
 
-    def _run_query(self, query: Select[Any]) -> list[Row]:
-        return self.ask(*self._sql.prepare(query))
+    def _match_values(self, coarse: Where, conditions: Sequence[Condition]) -> Iterator[int]:
+        """Of conditions that only Python can tell, such as regex, it reads the values, not the records."""
+        columns = [records.c[str(condition.path[0])] for condition in conditions]
+        values = map(self._json.said, columns, conditions)
+        tests = [compile_where(coarse, self._json), *map(self._json.narrow, columns, conditions)]
+        query = select(records.c.seq, *values).where(*tests).order_by(records.c.seq).limit(VALUES_AT_ONCE)
+        after = 0
+        while rows := self.ask(*self._sql.prepare(query.where(records.c.seq > after))):
+            yield from (seq for seq, *found in rows if all(map(_holds, conditions, found)))
+            after = rows[-1][0]
 
 
 class PostgresTransaction(PostgresReader, SqlTransaction):
@@ -95,6 +104,10 @@ class PostgresTransaction(PostgresReader, SqlTransaction):
             self._cursor.execute(_CENSOR, [list(scopes), list(ids)])
             censored += self._cursor.rowcount
         return censored
+
+
+def _holds(condition: Condition, value: str | None) -> bool:
+    return compare(MISSING if value is None else json.loads(value), condition.op, condition.value)
 
 
 @cache

@@ -37,11 +37,9 @@ TABLES: Final = ("records", "events", "settings", "tallies", "tombstones", "vect
 
 
 class _Here(threading.local):
-    """Where this thread reads."""
+    """Where this thread reads: jobs on a connection are given to `ask`, if it is set."""
 
-    replica: Replica | None = None  # from this one alone
-    primary = False
-    seconds: float | None = None  # that are left for the primary
+    ask: Callable[..., Any] | None = None
 
 
 class PostgresDriver:
@@ -85,12 +83,14 @@ class PostgresDriver:
 
     def at_primary(self, ask: Callable[[], T], seconds: float | None = None) -> T:
         """Whatever is read in there is read from the primary, each within so many seconds."""
-        here, before = self._here, (self._here.primary, self._here.seconds)
-        here.primary, here.seconds = True, seconds
+        return self._at(partial(self.primary.ask, deadline_seconds=seconds), ask)
+
+    def _at(self, server: Callable[..., Any], ask: Callable[[], T]) -> T:
+        before, self._here.ask = self._here.ask, server
         try:
             return ask()
         finally:
-            here.primary, here.seconds = before
+            self._here.ask = before
 
     def at_one(
         self, ask: Callable[[], T], seen: Head, head: Callable[[], Head], unless: type[Exception]
@@ -101,37 +101,32 @@ class PostgresDriver:
         then `ask` is run again.
         """
         self._check_open()
-        here, started = self._here, time.monotonic()
-        if here.primary or here.replica is not None:
+        if self._here.ask is not None:
             return ask()
-        replica = here.replica = self.replicas.pick()
+        started, replica = time.monotonic(), self.replicas.pick()
         if replica is None:
             return self.at_primary(ask)
         try:
             if replica.seen < seen:
-                replica.seen = head()
+                replica.seen = self._at(replica.ask, head)
             if replica.seen >= seen:
-                return ask()
+                return self._at(replica.ask, ask)
         except (Unavailable, unless):
             pass
         except EidetError as error:
             replica.complain(error)
-        finally:
-            here.replica = None
         return self.at_primary(ask, self._left(started))
 
     def _read(self, job: Callable[[Connection[Any]], T]) -> T:
         self._check_open()
-        here, started = self._here, time.monotonic()
-        if here.primary:
-            return self.primary.ask(job, here.seconds)
-        if here.replica is not None:
-            return here.replica.ask(job, self.retrier.policy.deadline_seconds / 2)
-        replica = self.replicas.pick()
+        if self._here.ask is not None:
+            answer: T = self._here.ask(job)
+            return answer
+        started, replica = time.monotonic(), self.replicas.pick()
         if replica is None:
             return self.primary.ask(job)
         try:
-            return replica.ask(job, self.retrier.policy.deadline_seconds / 2)
+            return replica.ask(job)
         except Unavailable:
             return self.primary.ask(job, self._left(started))
 

@@ -105,10 +105,11 @@ class Replica:
         if self._follower.running:
             self._follower.wake()
 
-    def ask(self, job: Callable[[Connection[Any]], T], seconds: float) -> T:
-        """One try; `Unavailable` is for the primary to make good."""
+    def ask(self, job: Callable[[Connection[Any]], T], seconds: float | None = None) -> T:
+        """One try, which leaves half of the time to the primary, that makes `Unavailable` good."""
         try:
-            return self._server.ask(job, seconds, max_attempts=1)
+            patience = seconds or self.retrier.policy.deadline_seconds / 2
+            return self._server.ask(job, patience, max_attempts=1)
         except Unavailable:
             self._good_until = 0.0
             raise
