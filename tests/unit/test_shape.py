@@ -59,7 +59,7 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
 
 PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of their own; they may only shrink
     "store/ram.py": 250,
-    "store/sql/postgres": 2081,
+    "store/sql/postgres": 2034,
     "store/redis": 3209,
     "store/tiered": 2231,
     "index/pgvector": 1895,  # goal 1600
