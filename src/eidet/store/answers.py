@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
 from operator import attrgetter
@@ -96,6 +96,15 @@ def set_value(kept: dict[K, V], key: K, value: V | None) -> None:
         kept[key] = value
 
 
+def add_item(groups: dict[K, tuple[V, ...]], key: K, item: V) -> None:
+    groups[key] = (*groups.get(key, ()), item)
+
+
+def remove_item(groups: dict[K, tuple[V, ...]], key: K, item: V) -> None:
+    """A group that is empty goes."""
+    set_value(groups, key, tuple([one for one in groups[key] if one != item]) or None)
+
+
 def update_record(record: Record, change: Use | Derived) -> Record:
     """As `Transaction.update`."""
     if isinstance(change, Derived):
@@ -113,21 +122,32 @@ def edit_events(
     events: Sequence[Event], before: Mapping[int, Mapping[str, Json]] | None
 ) -> tuple[list[Event], int]:
     """The events of a record, edited as `Transaction.edit_history` asks, and how many were changed."""
-    edited = [_edit_event(event, before) for event in events]
-    return edited, sum(old is not new for old, new in zip(events, edited, strict=True))
+    edited, changed = list(events), 0
+    for at, event in enumerate(events):
+        if event.before is None:
+            continue
+        if before is None:
+            edited[at] = replace(event, before=None)
+        elif event.version in before:
+            edited[at] = replace(event, before=dict(before[event.version]))
+        changed += edited[at] is not event
+    return edited, changed
 
 
-def _edit_event(event: Event, before: Mapping[int, Mapping[str, Json]] | None) -> Event:
-    if event.before is None:
-        return event
-    if before is None:
-        return replace(event, before=None)
-    if event.version not in before:
-        return event
-    return replace(event, before=dict(before[event.version]))
+def prune_histories(
+    histories: dict[str, list[Event]], living: Container[str], before: float, dead: bool, most: int
+) -> int:
+    """As `PrunesHistory.prune`, from the events of a scope by id; a history is pruned as a whole."""
+    pruned = 0
+    for id, events in list(histories.items()):
+        kept = _prune_events(events, before, every=dead and id not in living)
+        if pruned + len(events) - len(kept) <= most:
+            pruned += len(events) - len(kept)
+            set_value(histories, id, kept or None)
+    return pruned
 
 
-def prune_events(events: Sequence[Event], before: float, *, every: bool) -> list[Event]:
+def _prune_events(events: Sequence[Event], before: float, *, every: bool) -> list[Event]:
     """The events without moves that are older than `before`; with `every`, without any that are older."""
     return [event for event in events if event.at >= before or not (every or event.what == "moved")]
 

@@ -35,6 +35,17 @@ class Room:
         """By id or by seq; the record itself, of which callers get copies."""
         return self.rows.get(self.ids.get(key, 0) if isinstance(key, str) else key)
 
+    def add(self, record: Record) -> None:
+        self.rows[record.seq] = record
+        self.ids[record.id] = record.seq
+        if record.kind in UNIQUE_KINDS:
+            answers.add_item(self.contents, record_digest(record), record.seq)
+
+    def drop(self, record: Record) -> None:
+        del self.rows[record.seq], self.ids[record.id]
+        if record.kind in UNIQUE_KINDS:
+            answers.remove_item(self.contents, record_digest(record), record.seq)
+
     def walk(self, where: Where, after: int) -> Iterator[Record]:
         for seq, record in self.rows.items():
             if seq > after and where.matches(record):
@@ -137,15 +148,11 @@ class RamStore:
             return [answers.copy_record(row) for row in rows if record_digest(row) in wanted]
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
+        pruned = 0
         with self._lock:
-            pruned = 0
             for room in self._rooms.values():
-                for id, events in list(room.events.items()):
-                    kept = answers.prune_events(events, before, every=dead and id not in room.ids)
-                    if pruned + len(events) - len(kept) <= most:
-                        pruned += len(events) - len(kept)
-                        answers.set_value(room.events, id, kept or None)
-            return pruned
+                pruned += answers.prune_histories(room.events, room.ids, before, dead, most - pruned)
+        return pruned
 
     def size(self) -> int:
         with self._lock:
@@ -160,7 +167,7 @@ class RamTransaction:
         self.same, self.history, self.values = store.same, store.history, store.values
         self._store, self._rooms, self._tables = store, rooms, tables
         self._undo: list[tuple[Callable[..., object], tuple[Any, ...]]] = []
-        self._shuffled: set[str] = set()  # scopes whose rows lose their order when they are undone
+        self._shuffled: dict[str, Room] = {}  # their rows lose their order when they are undone
 
     def leap(self, seq: int) -> None:
         self.seq = max(self.seq, seq)
@@ -168,12 +175,12 @@ class RamTransaction:
     def undo(self) -> None:
         for function, arguments in reversed(self._undo):
             function(*arguments)
-        for scope in self._shuffled:
-            room = self._rooms[scope]
+        for room in self._shuffled.values():
             room.rows = dict(sorted(room.rows.items()))
 
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
-        del bare
+        if bare:
+            return list(map(self._rooms.get(scope, EMPTY).read, ids))
         return self._store.read(scope, ids)
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
@@ -181,36 +188,29 @@ class RamTransaction:
         return iter(self._store.find(where))
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
-        stored = []
-        for record in records:
-            self.seq += 1
-            new = record.but(seq=self.seq)
-            room = self._rooms[record.scope]
-            self._set(room.rows, self.seq, answers.copy_record(new))
-            self._set(room.ids, record.id, self.seq)
-            if record.kind in UNIQUE_KINDS:
-                digest = record_digest(record)
-                self._set(room.contents, digest, (*room.contents.get(digest, ()), self.seq))
-            events = room.events.get(record.id)
-            if not events or events[-1].what == "forgotten":
-                self._log(room, answers.creation_of(record))
-            stored.append(new)
-        return stored
+        return [self._insert(record) for record in records]
+
+    def _insert(self, record: Record) -> Record:
+        self.seq += 1
+        new = record.but(seq=self.seq)
+        kept, room = answers.copy_record(new), self._rooms[record.scope]
+        room.add(kept)
+        self._undo.append((room.drop, (kept,)))
+        events = room.events.get(record.id)
+        if not events or events[-1].what == "forgotten":
+            self._log(room, answers.creation_of(record))
+        return new
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         for record, event in zip(records, events, strict=True):
             self.seq += 1
             room = self._rooms[record.scope]
             kept = room.rows[record.seq]
-            self._shuffled.add(record.scope)
-            self._set(room.rows, record.seq, None)
-            self._set(room.ids, record.id, None)
-            self._set(room.gone, self.seq, record.seq)
+            room.drop(kept)
+            room.gone[self.seq] = record.seq
+            self._shuffled[record.scope] = room
+            self._undo += ((room.add, (kept,)), (room.gone.pop, (self.seq,)))
             self._log(room, event)
-            if kept.kind in UNIQUE_KINDS:
-                digest = record_digest(kept)
-                others = tuple([seq for seq in room.contents[digest] if seq != record.seq])
-                self._set(room.contents, digest, others or None)
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         for change in changes:

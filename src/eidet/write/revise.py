@@ -14,6 +14,7 @@ from .shape import pin_state, shape_record
 
 _CHANGEABLE: Final = frozenset(field.name for field in fields(Draft)) - {"id", "key"}
 _OF_STATE: Final = ("ttl", "pinned")  # what a caller may say of the state of a record
+_OF_RECORD: Final = _CHANGEABLE - {"vector", *_OF_STATE}
 _ANALYSED: Final = ("who", "occurred")  # what the analysis is made from, beside the text
 
 
@@ -39,7 +40,7 @@ def revise_record(
 
 def _draft_of(record: Record, said: Mapping[str, Any]) -> Draft:
     """What a record says today. A new time to live begins now, whenever the old one would have ended."""
-    kept = {name: getattr(record, name) for name in _CHANGEABLE - {"vector", *_OF_STATE}}
+    kept = {name: getattr(record, name) for name in _OF_RECORD}
     if said.get("ttl") is not None:
         kept["expires"] = None
     return Draft(id=record.id, **kept)
@@ -59,6 +60,8 @@ def _with_state(new: Record, old: Record, said: Mapping[str, Any], now: float) -
         return new.but(state=state.but(pinned=None), expires=waiting)
     if state.is_protected:
         return new.but(state=state.protect_from(expires), expires=None)
+    if state is new.state and expires == new.expires:
+        return new
     return new.but(state=state, expires=expires)
 
 

@@ -225,7 +225,7 @@ def quick_of(
 def settled(store: PostgresStore, queued: QueuedJob[list[Record]]) -> list[Record]:
     attempt = Attempt(store._driver.ahead)
     attempt._guessed = True
-    with store._driver._connection(5.0) as connection:
+    with store._driver.primary.connection(5.0) as connection:
         assert attempt.run(connection, [queued], lambda sql: None)
     assert not attempt.in_doubt
     return queued.answer()

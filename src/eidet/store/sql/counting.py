@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Final
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
+from .statements import KINDS
 
-from ..rules import UNIQUE_KINDS
-from .schema import records
-
-Test = ColumnElement[bool]
+_IDLE: Final = "created < :stale AND (last_used IS NULL OR last_used < :stale)"
 
 
-def survey_queries(
-    alive: Test, fresh: float, ripe: float, stale: float
-) -> tuple[Select[Any], Select[Any], Select[Any]]:
-    """The counts by age and use, how many facts and documents there are, and how many differ."""
-    unique = and_(alive, records.c.kind.in_([kind.value for kind in UNIQUE_KINDS]))
-    said = select(records.c.scope, records.c.digest).where(unique).distinct().subquery()
-    return (
-        select(*_counts(fresh, ripe, stale)).where(alive),
-        select(func.count()).select_from(records).where(unique),
-        select(func.count()).select_from(said),
-    )
+def _how_many(test: str) -> str:
+    return f"coalesce(sum(CASE WHEN {test} THEN 1 ELSE 0 END), 0)"
 
 
-def _counts(fresh: float, ripe: float, stale: float) -> list[ColumnElement[Any]]:
-    """The numbers of a `Survey`, in its order, up to those of duplicates."""
-    c = records.c
-    idle = and_(c.created < stale, or_(c.last_used.is_(None), c.last_used < stale))
-    never = and_(c.created < ripe, c.uses == 0)
-    return [
-        func.count(),
-        _how_many(c.uses > 0),
-        _how_many(c.created >= fresh),
-        func.min(c.created),
-        _how_many(c.created < ripe),
-        _how_many(never),
-        _how_many(idle),
-    ]
-
-
-def _how_many(test: Test) -> ColumnElement[int]:
-    return func.coalesce(func.sum(case((test, 1), else_=0)), 0)
+# The numbers of a `Survey`, in its order, up to those of duplicates; a filter follows.
+COUNTS: Final = (
+    f"SELECT count(*), {_how_many('uses > 0')}, {_how_many('created >= :fresh')}, min(created), "
+    f"{_how_many('created < :ripe')}, {_how_many('created < :ripe AND uses = 0')}, {_how_many(_IDLE)} "
+    "FROM records"
+)
+STORED: Final = f"SELECT count(*) FROM records WHERE ({{test}}) AND kind IN ({KINDS})"
+DISTINCT: Final = (
+    f"SELECT count(*) FROM (SELECT DISTINCT scope, digest FROM records WHERE ({{test}}) "
+    f"AND kind IN ({KINDS})) AS said"
+)

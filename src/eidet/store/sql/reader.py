@@ -5,31 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, cast
-
-from sqlalchemy import ColumnElement, func, select
-from sqlalchemy.sql.elements import ClauseElement
+from typing import Any, Final
 
 from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
+from ...quality import Survey
 from .. import Changes, Entry, Head
 from ..model import SETTINGS, K, Table, V
 from ..pushdown import Sieve, sieve
 from ..rules import check_order
-from .filters import JsonSql, compile_where, in_scope
+from .counting import COUNTS, DISTINCT, STORED
+from .filters import JsonSql, compile_where
 from .ports import Ask, Row
-from .rows import BARE_COLUMNS, bare_record_of, record_of, story_of
+from .rows import COLUMNS, bare_record_of, record_of, story_of
 from .schema import records
-from .statements import Statements
+from .statements import ALL, BARE, Statements
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
 PAGE: Final = 2_000  # records read at once
 SHORT_SPAN: Final = 500  # writes that are looked through one by one rather than by an index
 FEW: Final = 1_000  # seqs that are named in a query
 _AT_ONCE: Final = 500  # values that are bound to one statement
-_BARE: Final = [records.c[name] for name in BARE_COLUMNS]
 
 
 class SqlReader:
@@ -45,15 +43,26 @@ class SqlReader:
         statement = self._sql[name]
         return self.ask(statement.sql, statement.bind(**values))
 
-    def select(self, query: ClauseElement) -> list[Row]:
-        return self.ask(*self._sql.prepare(query))
-
     def sift(self, where: Where) -> Sieve:
         """What the database can tell of a filter; where that is not all, records are looked at here."""
         return sieve(where, self._json.answers)
 
-    def compile(self, where: Where) -> ColumnElement[bool]:
-        return compile_where(where, self._json)
+    def test(self, where: Where) -> tuple[str, list[Any]]:
+        """A filter that the database can tell, as SQL and its values.
+
+        Only this part of a query is compiled each time: it is what differs, and compiling takes long.
+        """
+        return self._sql.prepare(compile_where(where, self._json))
+
+    def select(
+        self, columns: str, where: Where, rest: str, values: Sequence[Any] = (), *, after: int = 0
+    ) -> list[Row]:
+        """Columns of records that pass and have a seq above `after`; `rest` is what follows the filter."""
+        test, asked = self.test(where)
+        if after:  # else it would only mislead the planner
+            rest = f"AND seq > {self._sql.mark} {rest}"
+            asked.append(after)
+        return self.ask(f"SELECT {columns} FROM records WHERE ({test}) {rest}", [*asked, *values])
 
     def head(self) -> Head:
         return read_head(self.rows("head")[0])
@@ -63,16 +72,18 @@ class SqlReader:
     ) -> list[Record | None]:
         """Records by ids or by seqs."""
         build = bare_record_of if bare else record_of
+        at = COLUMNS.index("id")
         if keys and isinstance(keys[0], int):
-            by_seq = {row[0]: build(row) for row in self._among(scope, "seq", keys, bare)}
-            return [by_seq.get(cast("int", seq)) for seq in keys]
-        by_id = {row[1]: build(row) for row in self._among(scope, "id", keys, bare)}
-        return [by_id.get(cast("str", id)) for id in keys]
+            at = COLUMNS.index("seq")
+        found = {row[at]: build(row) for row in self._among(scope, COLUMNS[at], keys, bare)}
+        return [found.get(key) for key in keys]
 
-    def _among(self, scope: str, column: str, values: Sequence[Any], bare: bool = False) -> Iterator[Row]:
+    def _among(self, scope: str, column: str, values: Sequence[Any], bare: bool = False) -> list[Row]:
+        rows: list[Row] = []
         for start in range(0, len(values), _AT_ONCE):
             some = values[start : start + _AT_ONCE]
-            yield from self.ask(self._sql.among(column, len(some), bare), (scope, *some))
+            rows += self.ask(self._sql.among(column, len(some), bare), (scope, *some))
+        return rows
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         if every_kind:
@@ -84,30 +95,29 @@ class SqlReader:
         return sorted(map(record_of, rows), key=lambda record: record.seq)
 
     def derived(self, scope: Scope) -> list[Record]:
-        query = select(records).where(in_scope(scope, records.c.scope), records.c.derived_from.is_not(None))
-        return list(map(record_of, self.select(query.order_by(records.c.seq))))
+        found = self.select(ALL, Where(scope=scope), "AND derived_from IS NOT NULL ORDER BY seq")
+        return list(map(record_of, found))
 
     def walk(self, where: Where, *, after: int = 0, bare: bool = False) -> Iterator[Record]:
         """Matching records by rising seq, some at a time."""
         sifted = self.sift(where)
         bare = bare and sifted.exact
-        build = bare_record_of if bare else record_of
-        query = select(*_BARE) if bare else select(records)
-        query = query.where(self.compile(sifted.coarse)).order_by(records.c.seq).limit(PAGE)
-        while rows := self.select(query.where(records.c.seq > after)):
+        build, columns = (bare_record_of, BARE) if bare else (record_of, ALL)
+        page = f"ORDER BY seq LIMIT {PAGE}"
+        while rows := self.select(columns, sifted.coarse, page, after=after):
             found = map(build, rows)
             yield from found if sifted.exact else filter(where.matches, found)
             if len(rows) < PAGE:
                 return
             after = rows[-1][0]
 
-    def find(self, where: Where, order: str, limit: int | None, offset: int, after: int) -> list[Record]:
+    def find_exact(
+        self, where: Where, order: str, limit: int | None, offset: int, after: int
+    ) -> list[Record]:
         """As `Store.find`, for a filter that the database can tell."""
-        query = select(records).where(self.compile(where)).order_by(*_order_keys(order))
-        if after:
-            query = query.where(records.c.seq > after)
-        query = query.limit(2**62 if limit is None else limit).offset(offset)
-        return [record_of(row) for row in self.select(query)]
+        rest = f"ORDER BY {_order_keys(order)} LIMIT {self._sql.mark} OFFSET {self._sql.mark}"
+        slice_of = [2**62 if limit is None else limit, offset]
+        return list(map(record_of, self.select(ALL, where, rest, slice_of, after=after)))
 
     def find_looking(
         self, where: Where, order: str, limit: int | None, offset: int, after: int
@@ -117,11 +127,14 @@ class SqlReader:
         if order == "seq":
             return list(islice(self.walk(where, after=after), offset, end))
         kept = {seq for seq in self.match(where) if seq > after}
-        coarse = select(records.c.scope, records.c.seq).where(self.compile(self.sift(where).coarse))
+        named: list[int] = []
+        rest = f" ORDER BY {_order_keys(order)}"
         if len(kept) <= FEW:
-            coarse = coarse.where(records.c.seq.in_(kept))
-        places = (row for row in self.select(coarse.order_by(*_order_keys(order))) if row[1] in kept)
-        return self._read_places(list(islice(places, offset, end)))
+            named += kept
+            rest = f"AND seq IN ({', '.join([self._sql.mark] * len(named))}){rest}"
+        rows = self.select("scope, seq", self.sift(where).coarse, rest, named)
+        places = [row for row in rows if row[1] in kept]
+        return self._read_places(places[offset:end])
 
     def _read_places(self, places: Sequence[Row]) -> list[Record]:
         """The records at (scope, seq), in that order."""
@@ -137,20 +150,31 @@ class SqlReader:
     def match(self, where: Where) -> list[int]:
         if not self.sift(where).exact:
             return [record.seq for record in self.walk(where)]
-        query = select(records.c.seq).where(self.compile(where)).order_by(records.c.seq)
-        return [row[0] for row in self.select(query)]
+        return [seq for (seq,) in self.select("seq", where, "ORDER BY seq")]
 
     def count_by(self, where: Where, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
         if not self.sift(where).exact:
             return self._count_looking(where, columns)
-        by = [records.c[name] for name in columns]
-        query = select(*by, func.count()).select_from(records).where(self.compile(where)).group_by(*by)
-        return {tuple(row[:-1]): int(row[-1]) for row in self.select(query)}
+        if not columns:
+            return {(): int(self.select("count(*)", where, "")[0][0])}
+        by = ", ".join(columns)
+        rows = self.select(f"{by}, count(*)", where, f"GROUP BY {by}")
+        return {tuple(row[:-1]): int(row[-1]) for row in rows}
 
     def _count_looking(self, where: Where, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
         if not columns:
             return {(): len(self.match(where))}
         return dict(Counter(tuple(str(getattr(r, name)) for name in columns) for r in self.walk(where)))
+
+    def survey(self, alive: Where, *, fresh: float, ripe: float, stale: float) -> Survey:
+        """Counts records, see `CountsQuality.survey`; ask it as of one moment."""
+        test, values = self.test(alive)
+        counts = self._sql.compile(COUNTS)
+        asked = counts.bind(fresh=fresh, ripe=ripe, stale=stale)
+        (counted,) = self.ask(f"{counts.sql} WHERE {test}", [*asked, *values])
+        ((stored,),) = self.ask(STORED.format(test=test), values)
+        ((distinct,),) = self.ask(DISTINCT.format(test=test), values)
+        return Survey._make((*counted, distinct, stored - distinct))
 
     def changes(self, scope: str, since: int, limit: int) -> Changes:
         head = self.head()
@@ -196,13 +220,14 @@ class SqlReader:
         statement = self._sql.values_where(table.name, tuple(tests), limit)
         return _values_by_key(kept, self.ask(statement.sql, statement.bind(**values, prefix=prefix)))
 
-    def _value_rows(self, name: str, keys: Sequence[Any]) -> Iterator[Row]:
-        table = VALUE_TABLES[name]
+    def _value_rows(self, name: str, keys: Sequence[Any]) -> list[Row]:
+        table, rows = VALUE_TABLES[name], []
         most = _AT_ONCE // len(table.key)
         for start in range(0, len(keys), most):
             some = keys[start : start + most]
             values = [part for key in some for part in table.key_row(key)]
-            yield from self.ask(self._sql.values_among(name, len(some)), values)
+            rows += self.ask(self._sql.values_among(name, len(some)), values)
+        return rows
 
 
 def read_head(row: Row) -> Head:
@@ -214,13 +239,12 @@ def _values_by_key(table: ValueTable, rows: Iterable[Row]) -> dict[Any, Any]:
     return {table.read_key(row): table.read_value(row) for row in rows}
 
 
-def _order_keys(order: str) -> list[ColumnElement[Any]]:
+def _order_keys(order: str) -> str:
     """Absent values come last in either direction; equal ones are ordered by seq."""
     name, descending = check_order(order)
-    column = records.c[name]
-    keys: list[ColumnElement[Any]] = []
-    if column.nullable:
-        keys.append(column.is_(None))
-    for key in (column, records.c.seq):
-        keys.append(key.desc() if descending else key)
-    return keys
+    keys = [name, "seq"]
+    if descending:
+        keys = [f"{key} DESC" for key in keys]
+    if records.c[name].nullable:
+        keys.insert(0, f"{name} IS NULL")
+    return ", ".join(keys)

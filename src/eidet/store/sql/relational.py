@@ -16,8 +16,7 @@ from ...quality import Survey
 from .. import Changes, Head, Scrubbed, Transaction
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TOMBSTONES, K, NewRecord, Table, V
 from ..rules import check_order
-from .counting import survey_queries
-from .ports import Ask, Cursor, Driver, ask_on
+from .ports import Cursor, Driver, ask_on
 from .reader import SqlReader
 from .statements import Statements
 from .transaction import SqlTransaction
@@ -28,23 +27,27 @@ T = TypeVar("T")
 class RelationalStore:
     """Keeps records in SQL tables."""
 
+    _reader_type: type[SqlReader] = SqlReader
+    _transaction_type: type[SqlTransaction] = SqlTransaction
+
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._sql = Statements(driver.dialect)
-        self._reader = self._reader_of(driver.read)
+        self._reader = self._reader_type(self._sql, driver.json, driver.read)
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
         self.writable = driver.writable
         self.identity = self.values(SETTINGS, ("identity",)).get("identity", "")
 
-    def _reader_of(self, ask: Ask) -> SqlReader:
-        return SqlReader(self._sql, self._driver.json, ask)
-
     def _transaction_of(self, cursor: Cursor) -> SqlTransaction:
-        return SqlTransaction(cursor, self._sql, self._reader_of(ask_on(cursor)))
+        return self._transaction_type(self._sql, self._driver.json, cursor)
+
+    def _write(self, job: Callable[[SqlTransaction], T]) -> T:
+        return self._driver.write(lambda cursor: job(self._transaction_of(cursor)))
 
     def _snapshot(self, job: Callable[[SqlReader], T]) -> T:
         """Reads as of one moment."""
-        return self._driver.snapshot(lambda cursor: job(self._reader_of(ask_on(cursor))))
+        sql, json = self._sql, self._driver.json
+        return self._driver.snapshot(lambda cursor: job(self._reader_type(sql, json, ask_on(cursor))))
 
     def read(self, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
         return self._reader.read(scope, keys)
@@ -54,7 +57,7 @@ class RelationalStore:
     ) -> list[Record]:
         check_order(order)
         if self._reader.sift(where).exact:
-            return self._reader.find(where, order, limit, offset, after)
+            return self._reader.find_exact(where, order, limit, offset, after)
         return self._snapshot(lambda reader: reader.find_looking(where, order, limit, offset, after))
 
     def match(self, where: Where) -> list[int]:
@@ -84,7 +87,7 @@ class RelationalStore:
         return self._reader.values(table, keys, within=within, prefix=prefix, limit=limit)
 
     def write(self, job: Callable[[Transaction], T]) -> T:
-        return self._driver.write(lambda cursor: job(self._transaction_of(cursor)))
+        return self._write(job)
 
     def close(self) -> None:
         self._driver.close()
@@ -92,8 +95,7 @@ class RelationalStore:
     # Abilities, see `eidet.store.abilities`.
 
     def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
-        def try_first(cursor: Cursor) -> list[Record]:
-            transaction = self._transaction_of(cursor)
+        def try_first(transaction: SqlTransaction) -> list[Record]:
             if new.watch is not None:
                 if not self._has_tombstones:
                     self._has_tombstones = bool(transaction.values(TOMBSTONES, limit=1))
@@ -102,7 +104,7 @@ class RelationalStore:
             stored = transaction.insert_new(new)
             return job(transaction) if stored is None else [stored]
 
-        return self._driver.write(try_first)
+        return self._write(try_first)
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         return self._snapshot(lambda reader: reader.same(scope, digests, every_kind=every_kind))
@@ -115,35 +117,23 @@ class RelationalStore:
         return rows[0][0] if rows else None
 
     def survey(self, scope: Scope | None, *, now: float, fresh: float, ripe: float, stale: float) -> Survey:
-        alive = self._reader.compile(Where(scope=scope, alive_at=now))
-        queries = survey_queries(alive, fresh, ripe, stale)
-
-        def job(reader: SqlReader) -> Survey:
-            (counts,), ((stored,),), ((distinct,),) = map(reader.select, queries)
-            return Survey._make((*counts, distinct, stored - distinct))
-
-        return self._snapshot(job)
+        alive = Where(scope=scope, alive_at=now)
+        return self._snapshot(lambda reader: reader.survey(alive, fresh=fresh, ripe=ripe, stale=stale))
 
     def leap(self, seq: int) -> None:
-        def job(cursor: Cursor) -> None:
-            transaction = self._transaction_of(cursor)
+        def job(transaction: SqlTransaction) -> None:
             if transaction.head().seq < seq:
                 transaction.set_values(SETTINGS, {"leapt": str(seq)})
 
-        self._driver.write(job)
+        self._write(job)
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
         if not self._reader.rows("prunable", before=before, dead=dead, most=1):
             return 0
-
-        def job(cursor: Cursor) -> int:
-            return self._transaction_of(cursor).prune(before, dead=dead, most=most)
-
-        return self._driver.write(job)
+        return self._write(lambda transaction: transaction.prune(before, dead=dead, most=most))
 
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
-        def job(cursor: Cursor) -> int:
-            transaction = self._transaction_of(cursor)
+        def job(transaction: SqlTransaction) -> int:
             staged = transaction.values(SETTINGS, (STAGED_NAME,)).get(STAGED_NAME) == name
             lacking = transaction.adopt_vectors(staged=staged)
             if not lacking:
@@ -153,7 +143,7 @@ class RelationalStore:
                 transaction.set_values(SETTINGS, {**settings, **done})
             return lacking
 
-        return self._driver.write(job)
+        return self._write(job)
 
     def size(self) -> int:
         return self._driver.size()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from ...core.errors import Corrupt
@@ -20,7 +21,13 @@ BARE_COLUMNS: Final = (
 )
 _KINDS: Final = {str(kind): kind for kind in Kind}
 _TIERS: Final = {str(tier): tier for tier in Tier}
-_TRUST: Final = {str(trust): trust for trust in Trust}
+_TRUSTS: Final = {str(trust): trust for trust in Trust}
+_read_axes: Final = itemgetter(*map(COLUMNS.index, ("x", "y", "z")))
+_COLUMN_OF: Final = {"place": "x"}  # fields whose column has another name
+_read_fields: Final = itemgetter(*(COLUMNS.index(_COLUMN_OF.get(name, name)) for name in Record.__slots__))
+_KIND, _TIER, _TRUST, _PLACE, _DATA, _META, _STATE, _MADE_OF = map(
+    Record.__slots__.index, ("kind", "tier", "trust", "place", "data", "meta", "state", "derived_from")
+)
 
 
 def row_of(record: Record, seq: int) -> tuple[Any, ...]:
@@ -74,93 +81,29 @@ def bare_record_of(row: Sequence[Any]) -> Record:
     """A record that tells which it is. It never fails: what is damaged can still be deleted."""
     seq, id, scope, kind, tier, agent, created, uses, last_used, level, version = row
     kind, tier = _KINDS.get(kind, Kind.FACT), _TIERS.get(tier, Tier.SHORT)
-    begin = (id, scope, "", kind, tier, None, None, agent, None, None, None, 0.5, created, created)
-    middle: tuple[Any, ...] = (
-        uses,
-        last_used,
-        None,
-        None,
-        {},
-        NO_STATE,
-        None,
-        b"",
-        level,
-        None,
-        (),
-        Trust.USER,
-        None,
-    )
-    return Record.of((*begin, *middle, version, seq))
-
-
-def _record_of(row: Sequence[Any]) -> Record:
-    (
-        seq,
-        id,
-        scope,
-        kind,
-        tier,
-        text,
-        data,
-        who,
-        agent,
-        session,
-        step,
-        x,
-        y,
-        z,
-        importance,
-        created,
-        occurred,
-        uses,
-        last_used,
-        expires,
-        source,
-        meta,
-        level,
-        derived_from,
-        version,
-        _digest,
-        terms,
-        vector,
-        original,
-        trust,
-        sealed,
-        state,
-    ) = row
     return Record.of(
         (
-            id,
-            scope,
-            text,
-            _KINDS[kind],
-            _TIERS[tier],
-            None if data is None else json.loads(data),
-            who,
-            agent,
-            session,
-            step,
-            None if x is None else (x, y) if z is None else (x, y, z),
-            importance,
-            created,
-            occurred,
-            uses,
-            last_used,
-            expires,
-            source,
-            {} if meta is None else json.loads(meta),
-            NO_STATE if state is None else State.from_json(json.loads(state)),
-            vector,
-            terms,
-            level,
-            original,
-            () if derived_from is None else tuple(json.loads(derived_from)),
-            _TRUST[trust],
-            sealed,
+            *(id, scope, "", kind, tier, None, None, agent, None, None, None, 0.5, created, created),
+            *(uses, last_used, None, None, {}, NO_STATE, None, b"", level, None, (), Trust.USER, None),
             version,
             seq,
         )
     )
+
+
+def _record_of(row: Sequence[Any]) -> Record:
+    values = list(_read_fields(row))
+    values[_KIND] = _KINDS[values[_KIND]]
+    values[_TIER] = _TIERS[values[_TIER]]
+    values[_TRUST] = _TRUSTS[values[_TRUST]]
+    if values[_PLACE] is not None:
+        values[_PLACE] = tuple([axis for axis in _read_axes(row) if axis is not None])
+    if values[_DATA] is not None:
+        values[_DATA] = json.loads(values[_DATA])
+    values[_META] = {} if values[_META] is None else json.loads(values[_META])
+    values[_STATE] = NO_STATE if values[_STATE] is None else State.from_json(json.loads(values[_STATE]))
+    values[_MADE_OF] = () if values[_MADE_OF] is None else tuple(json.loads(values[_MADE_OF]))
+    return Record.of(values)
 
 
 def story_of(

@@ -107,12 +107,8 @@ class SqliteDriver:
 
         given = self.write(job)
         if not given:
-            self._empty_log()
+            self._emptied_log()
         return given
-
-    def _empty_log(self) -> None:
-        with translated(self._path), closing(sqlite3.connect(self._path, timeout=LOG_SECONDS)) as raw:
-            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         """Free pages go, and the log; the file is written anew if anything is left in the gaps of pages."""
@@ -138,6 +134,7 @@ class SqliteDriver:
         return bool(free * 2 > pages > SMALL_PAGES)
 
     def _emptied_log(self) -> tuple[str, ...]:
+        """Says in words what kept it from that."""
         with translated(self._path), closing(sqlite3.connect(self._path, timeout=LOG_SECONDS)) as raw:
             blocked = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         return (f"{self._path}-wal is still being read by another connection",) if blocked else ()

@@ -19,9 +19,9 @@ from .schema import events
 from .value_tables import VALUE_TABLES, ValueTable
 
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
-_ALL: Final = ", ".join(COLUMNS)
-_BARE: Final = ", ".join(BARE_COLUMNS)
-_EVENT: Final = tuple(column.name for column in events.columns)
+ALL: Final = ", ".join(COLUMNS)
+BARE: Final = ", ".join(BARE_COLUMNS)
+EVENT_COLUMNS: Final = tuple(column.name for column in events.columns)
 _ENTRY: Final = ", ".join(Entry._fields)
 _HEAD: Final = (
     "(SELECT max(seq) FROM records), (SELECT max(seq) FROM events), "
@@ -29,10 +29,11 @@ _HEAD: Final = (
 )
 
 _SQL: Final = {
-    "insert": f"INSERT INTO records ({_ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)})",
-    "insert_free": f"INSERT INTO records ({_ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)}) "
+    "insert_records": f"INSERT INTO records ({ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)})",
+    "insert_free": f"INSERT INTO records ({ALL}) VALUES ({', '.join(':' + c for c in COLUMNS)}) "
     "ON CONFLICT (scope, id) DO NOTHING",
-    "log": f"INSERT INTO events ({', '.join(_EVENT)}) VALUES ({', '.join(':' + c for c in _EVENT)})",
+    "insert_events": f"INSERT INTO events ({', '.join(EVENT_COLUMNS)}) "
+    f"VALUES ({', '.join(':' + c for c in EVENT_COLUMNS)})",
     "remove": "DELETE FROM records WHERE seq = :seq",
     "use": "UPDATE records SET uses = uses + :times, last_used = "
     "CASE WHEN last_used > :when THEN last_used ELSE :when END WHERE scope = :scope AND id = :id",
@@ -104,10 +105,10 @@ class Statements:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
+        self.mark = self.compile(":value").sql  # what stands for a value in SQL
         self._fixed = {name: self.compile(sql) for name, sql in _SQL.items()}
         self._writing = {name: ValueStatements(table, self) for name, table in VALUE_TABLES.items()}
         self.among = lru_cache(maxsize=1024)(self._among)
-        self.among_array = lru_cache(maxsize=16)(self._among_array)
         self.values_among = lru_cache(maxsize=1024)(self._values_among)
         self.values_where = lru_cache(maxsize=256)(self._values_where)
 
@@ -124,20 +125,7 @@ class Statements:
     def _among(self, column: str, count: int, bare: bool) -> str:
         """A scope's records whose id, seq or digest is one of `count`. Parameters: the scope, then those."""
         parameters = ", ".join(f":v{at}" for at in range(count))
-        return self._held(column, f"IN ({parameters})", bare)
-
-    def _among_array(self, column: str, kind: str, bare: bool) -> str:
-        """The same for a database that takes them as one value, an array of a kind."""
-        return self._held(column, f"= ANY(CAST(:values AS {kind}[]))", bare)
-
-    def _held(self, column: str, test: str, bare: bool) -> str:
-        """A scope's records whose id, seq or digest passes a test."""
-        scope = "scope || ''" if column == "seq" else "scope"  # by seq, the scope is only checked
-        kinds = f" AND kind IN ({KINDS})" if column == "digest" else ""
-        columns = _BARE if bare else _ALL
-        return self.compile(
-            f"SELECT {columns} FROM records WHERE {scope} = :scope AND {column} {test}{kinds}"
-        ).sql
+        return self.compile(select_held(column, f"IN ({parameters})", bare)).sql
 
     def _values_among(self, name: str, count: int) -> str:
         """The values of `count` keys of a table. Parameters: the columns of each key."""
@@ -157,6 +145,14 @@ class Statements:
         """Any other statement, as text and values."""
         compiled: Any = clause.compile(dialect=self._dialect, compile_kwargs={"render_postcompile": True})
         return str(compiled), [compiled.params[name] for name in compiled.positiontup or ()]
+
+
+def select_held(column: str, test: str, bare: bool) -> str:
+    """A scope's records whose id, seq or digest passes a test."""
+    scope = "scope || ''" if column == "seq" else "scope"  # by seq, the scope is only checked
+    kinds = f" AND kind IN ({KINDS})" if column == "digest" else ""
+    columns = BARE if bare else ALL
+    return f"SELECT {columns} FROM records WHERE {scope} = :scope AND {column} {test}{kinds}"
 
 
 def _key_test(table: ValueTable, at: int) -> str:

@@ -12,7 +12,8 @@ from ...core.validate import Json, dump_json
 from ...core.where import Where
 from ..model import EPOCH, SETTINGS, TOMBSTONES, Derived, Head, K, NewRecord, Table, Use, V
 from ..rules import UNIQUE_KINDS
-from .ports import Cursor, Row
+from .filters import JsonSql
+from .ports import Cursor, Row, ask_on
 from .reader import SqlReader, read_head
 from .rows import row_of
 from .statements import Statements
@@ -22,23 +23,21 @@ _EPOCH_ONLY: Final = (EPOCH,)
 Edits = Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]
 
 
-class SqlTransaction:
+class SqlTransaction(SqlReader):
     """Reads and writes on one cursor."""
 
-    def __init__(self, cursor: Cursor, sql: Statements, reader: SqlReader) -> None:
-        self._cursor, self._sql, self._reader = cursor, sql, reader
+    def __init__(self, sql: Statements, json: JsonSql, cursor: Cursor) -> None:
+        super().__init__(sql, json, ask_on(cursor))
+        self._cursor = cursor
         self._head: Head | None = None
         self.saw_tombstones = False
-        self.read, self.same, self.derived = reader.read, reader.same, reader.derived
-        self.history = reader.history
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
-        return self._reader.walk(where, bare=bare)
+        return self.walk(where, bare=bare)
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         first = self._take_seqs(len(records))
-        rows = [row_of(record, seq) for seq, record in enumerate(records, first)]
-        self._run_many(self._sql["insert"].sql, rows)
+        self._add_rows("records", [row_of(record, seq) for seq, record in enumerate(records, first)])
         return [record.but(seq=seq) for seq, record in enumerate(records, first)]
 
     def insert_new(self, new: NewRecord) -> Record | None:
@@ -61,33 +60,43 @@ class SqlTransaction:
         return record.but(seq=seq)
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        first = self._take_seqs(len(records))
-        self._run_many(self._sql["remove"].sql, [(record.seq,) for record in records])
+        first = self._take_seqs(len(records))  # before they go: the last seq may be one of theirs
+        self._remove_rows([record.seq for record in records])
         rows = []
         for seq, (record, event) in enumerate(zip(records, events, strict=True), first):
             rows.append(event_row(seq, record, event))
-        self._run_many(self._sql["log"].sql, rows)
+        self._add_rows("events", rows)
+
+    def _add_rows(self, table: str, rows: Sequence[Row]) -> None:
+        self._run_many(self._sql[f"insert_{table}"].sql, rows)
+
+    def _remove_rows(self, seqs: Sequence[int]) -> None:
+        self._run_many(self._sql["remove"].sql, [(seq,) for seq in seqs])
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         use, replace = self._sql["use"], self._sql["replace_derived"]
         uses, derived = [], []
         for change in changes:
             if isinstance(change, Use):
-                uses.append(use.bind(**change._asdict()))
+                scope, id, times, when = change
+                uses.append(use.bind(scope=scope, id=id, times=times, when=when))
             else:
-                derived.append(replace.bind(**change._asdict()))
+                seq, vector, terms = change
+                derived.append(replace.bind(seq=seq, vector=vector, terms=terms))
         self._run_many(use.sql, uses)
         self._run_many(replace.sql, derived)
 
     def edit_history(self, edits: Edits) -> int:
-        censored = [key for key, before in edits.items() if before is None]
-        edited = self._censor(censored) if censored else 0
         one = self._sql["edit"]
-        rows = []
-        for (scope, id), before in edits.items():
-            for version, told in (before or {}).items():
+        censored, rows = [], []
+        for key, before in edits.items():
+            if before is None:
+                censored.append(key)
+                continue
+            scope, id = key
+            for version, told in before.items():
                 rows.append(one.bind(scope=scope, id=id, version=version, earlier=dump_json(told)))
-        return edited + self._run_many(one.sql, rows)
+        return self._censor(censored) + self._run_many(one.sql, rows)
 
     def _censor(self, keys: Sequence[tuple[str, str]]) -> int:
         """Removes what events of these records say was before; how many said something."""
@@ -104,7 +113,7 @@ class SqlTransaction:
     ) -> dict[K, V]:
         if keys == _EPOCH_ONLY and table.name == SETTINGS.name:
             return cast("dict[K, V]", {EPOCH: str(self.head().epoch)})  # read along with the last seq
-        found = self._reader.values(table, keys, within=within, prefix=prefix, limit=limit)
+        found = super().values(table, keys, within=within, prefix=prefix, limit=limit)
         if found and table.name == TOMBSTONES.name:
             self.saw_tombstones = True
         return found
@@ -126,15 +135,15 @@ class SqlTransaction:
 
     def adopt_vectors(self, *, staged: bool) -> int:
         """Makes the staged vectors those of the records, unless some lack one; how many do."""
-        lacking = int(self._reader.rows("lacking" if staged else "with_vector")[0][0])
+        lacking = int(self.rows("lacking" if staged else "with_vector")[0][0])
         if not lacking:
             self._cursor.execute(self._sql["adopt"].sql, ())
         return lacking
 
     def prune(self, before: float, *, dead: bool, most: int) -> int:
-        found = self._reader.rows("prunable", before=before, dead=dead, most=most)
+        found = self.rows("prunable", before=before, dead=dead, most=most)
         self._run_many(self._sql["prune"].sql, found)
-        last = max([self._reader.pruned(), *(seq for (seq,) in found)])
+        last = max([self.pruned(), *(seq for (seq,) in found)])
         self.set_values(SETTINGS, {"pruned": str(last)})
         return len(found)
 
@@ -146,7 +155,7 @@ class SqlTransaction:
     def head(self) -> Head:
         """How far the store has come with this transaction."""
         if self._head is None:
-            self._head = self._reader.head()
+            self._head = super().head()
         return self._head
 
     def _take_seqs(self, count: int) -> int:

@@ -26,6 +26,17 @@ def find_duplicates(
     return twins
 
 
+def find_duplicate(transaction: Transaction, record: Record, now: float) -> Record | None:
+    """The newest living fact or document of its scope that says what a new one says."""
+    if record.kind not in UNIQUE_KINDS:
+        return None
+    found = None
+    for twin in transaction.same(record.scope, [record_digest(record)]):
+        if twin.expires is None or twin.expires > now:
+            found = twin
+    return found
+
+
 def count_use(record: Record, now: float) -> Record:
     last = now if record.last_used is None else max(now, record.last_used)
     return record.but(uses=record.uses + 1, last_used=last)

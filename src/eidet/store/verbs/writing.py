@@ -7,9 +7,10 @@ those of the moment at which the caller asked: jobs run in other threads, and ag
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import cast
+from operator import attrgetter
+from typing import Final, cast
 
 from ...core.errors import Conflict
 from ...core.event import Event
@@ -27,7 +28,7 @@ from ..rules import (
     says_the_same,
     succeed,
 )
-from .duplicates import count_use, find_duplicates
+from .duplicates import count_use, find_duplicate, find_duplicates
 from .lookups import Key, read_records
 from .tombstone_check import check_tombstones
 
@@ -45,7 +46,7 @@ class Put:
     watch: Watch | None = None
 
     def __call__(self, transaction: Transaction) -> list[Record]:
-        if self.expect is not None and len({(r.scope, r.id) for r in self.records}) < len(self.records):
+        if self.expect is not None and _has_twice(self.records):
             raise Conflict("a record cannot be changed twice from one version")
         check_epoch_of(transaction, self.epoch)
         if self.watch is not None:
@@ -107,18 +108,53 @@ def epoch_of(source: Store | Transaction) -> int:
     return int(source.values(SETTINGS, (EPOCH,)).get(EPOCH, 0))
 
 
+def _has_twice(records: Sequence[Record]) -> bool:
+    """Whether two of the records have the same (scope, id)."""
+    return len(records) > 1 and len({(record.scope, record.id) for record in records}) < len(records)
+
+
 def _put_all(transaction: Transaction, how: Put) -> list[Record]:
+    if len(how.records) == 1:
+        return [_put_one(transaction, how.records[0], how)]
     stored: list[Record] = []
     for part in _parts(how.records, how.unique):
         stored += _put_part(transaction, part, how)
     return stored
 
 
+def _put_one(transaction: Transaction, record: Record, how: Put) -> Record:
+    (old,) = transaction.read(record.scope, [record.id])
+    check_expected(how.expect, old, record.id)
+    if old is None:
+        return _put_new(transaction, record, how)
+    revision = _revise(old, record, how)
+    if revision is None:
+        return old
+    new, event = revision
+    transaction.remove([old], [event])
+    return transaction.insert([new])[0]
+
+
+def _put_new(transaction: Transaction, record: Record, how: Put) -> Record:
+    if how.unique:
+        twin = find_duplicate(transaction, record, how.now)
+        if twin is not None:
+            transaction.update([Use(twin.scope, twin.id, 1, how.now)])
+            return count_use(twin, how.now)
+    return transaction.insert([record])[0]
+
+
+def _revise(old: Record, record: Record, how: Put) -> tuple[Record, Event] | None:
+    """The next version and the event that tells of it; None where the record says the same."""
+    before = said_before(old, record)
+    if says_the_same(old, record, before, how.expect):
+        return None
+    new = succeed(old, record)
+    return new, _event("revised", new, how.now, how.by, before)
+
+
 def _parts(records: Sequence[Record], unique: bool) -> Iterator[Sequence[Record]]:
     """Runs of records none of which can be about another of its run: no id and no content twice."""
-    if len(records) == 1:
-        yield records
-        return
     part: list[Record] = []
     seen: set[tuple[str, str | bytes]] = set()
     for record in records:
@@ -139,8 +175,8 @@ def _put_part(transaction: Transaction, records: Sequence[Record], how: Put) -> 
         for record in records:
             check_expected(how.expect, there.get((record.scope, record.id)), record.id)
     twins = find_duplicates(transaction, records, there, how.now) if how.unique else {}
-    if len(records) > 1 and any((twin.scope, twin.id) in there for twin in twins.values()):
-        return [_put_part(transaction, [record], how)[0] for record in records]
+    if any((twin.scope, twin.id) in there for twin in twins.values()):
+        return [_put_one(transaction, record, how) for record in records]
     return _write_part(transaction, records, there, twins, how)
 
 
@@ -176,11 +212,10 @@ def _decide(
             return count_use(twin, how.now)
         writer.insert(record)
         return None
-    before = said_before(old, record)
-    if says_the_same(old, record, before, how.expect):
+    revision = _revise(old, record, how)
+    if revision is None:
         return old
-    new = succeed(old, record)
-    writer.replace(old, new, _event("revised", new, how.now, how.by, before))
+    writer.replace(old, *revision)
     return None
 
 
@@ -320,9 +355,13 @@ class DeleteWhere:
         return [record.id for record in doomed]
 
 
+_read_rest: Final = attrgetter(*(field.name for field in fields(Where) if field.name != "scope"))
+_NOTHING_ELSE: Final = _read_rest(Where())  # of a filter that asks for a scope alone
+
+
 def clear_tallies(transaction: Transaction, where: Where) -> None:
     """Forgets the tallies of a scope that is meant as a whole."""
-    if where == Where(scope=where.scope):
+    if _read_rest(where) == _NOTHING_ELSE:
         transaction.set_values(TALLIES, dict.fromkeys(transaction.values(TALLIES, within=where.scope)))
 
 

@@ -1,6 +1,6 @@
 """PostgreSQL: one writer at a time with group commit; what a lost line leaves in doubt is looked up.
 
-address.py      what a URL says                bulk.py, array_reads.py    many records in one round trip
+address.py      what a URL says                bulk.py                     many records in one round trip
 driver.py       the connections                write.py, quick.py          a commit that is made once
 replicas.py     reading elsewhere              searchable.py               what an index may ask here
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from ....core.errors import Unavailable
 from ....core.record import Record, record_digest
@@ -21,21 +21,17 @@ from ....net.retry import RetryPolicy
 from ... import Changes, Head, Transaction
 from ...model import SETTINGS, STAGED, TOMBSTONES, K, NewRecord, Table, V
 from ...rules import UNIQUE_KINDS
-from ..ports import Ask, Cursor, ask_on
+from ..ports import Cursor
 from ..relational import RelationalStore
 from ..rows import row_of
 from .address import address_of
-from .array_reads import PostgresReader
-from .bulk import PostgresTransaction, insert_if_free
+from .bulk import PostgresReader, PostgresTransaction, insert_if_free
 from .driver import PostgresDriver
-from .lookups import add_box, add_documents
-from .searchable import SqlCondition
+from .searchable import SqlCondition, add_box, add_documents
 from .text import stored
 from .write import Quick
 
 T = TypeVar("T")
-
-INSERT_IF_FREE: Final = insert_if_free()
 
 
 class PostgresStore(RelationalStore):
@@ -48,6 +44,8 @@ class PostgresStore(RelationalStore):
     """
 
     _driver: PostgresDriver
+    _reader_type = PostgresReader
+    _transaction_type = PostgresTransaction
 
     def __init__(
         self,
@@ -79,7 +77,7 @@ class PostgresStore(RelationalStore):
     def condition(self, where: Where) -> SqlCondition:
         """As `SearchableDatabase.condition`."""
         sifted = self._reader.sift(add_box(where))
-        sql, values = self._sql.prepare(self._reader.compile(sifted.coarse))
+        sql, values = self._reader.test(sifted.coarse)
         return add_documents(SqlCondition(sql, stored(values), sifted.exact), where)
 
     def health(self) -> dict[str, Any]:
@@ -90,7 +88,7 @@ class PostgresStore(RelationalStore):
         """One statement in one round trip, and the job only if that finds something in its way."""
         record = new.record
         quick = Quick(
-            INSERT_IF_FREE,
+            insert_if_free(),
             [*row_of(record, 0)[1:], *self._conditions(new)],
             life=(record.scope, record.id, record.created),
             floor=self._seen.seq,
@@ -123,12 +121,6 @@ class PostgresStore(RelationalStore):
             return job(transaction)
         finally:
             self._has_tombstones = self._has_tombstones or transaction.saw_tombstones
-
-    def _reader_of(self, ask: Ask) -> PostgresReader:
-        return PostgresReader(self._sql, self._driver.json, ask)
-
-    def _transaction_of(self, cursor: Cursor) -> PostgresTransaction:
-        return PostgresTransaction(cursor, self._sql, self._reader_of(ask_on(cursor)))
 
     # What a replica told must not be taken back by one that is further behind, and what the index knows
     # of must be found: such questions go to the primary.

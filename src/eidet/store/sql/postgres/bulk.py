@@ -1,81 +1,154 @@
-"""Many records at once in PostgreSQL: new ones go by COPY, old ones are removed by sets."""
+"""Many at once in PostgreSQL: keys travel as one array, new rows by COPY, old ones are removed by sets."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+import json
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
-from ....core.event import Event
-from ....core.record import Record
-from ..rows import COLUMNS, row_of
-from ..schema import events as event_table
-from ..schema import records as record_table
-from ..statements import KINDS
-from ..transaction import SqlTransaction, event_row
-from .text import stored
+from sqlalchemy import select
+
+from ....core.condition import MISSING, Condition, compare
+from ....core.where import Where
+from ...pushdown import untold
+from ..filters import compile_where
+from ..ports import Row
+from ..reader import SqlReader
+from ..rows import COLUMNS
+from ..schema import metadata, records
+from ..statements import KINDS, select_held
+from ..transaction import SqlTransaction
+from ..value_tables import VALUE_TABLES, ValueTable
+from .json_sql import PostgresJson
 
 if TYPE_CHECKING:
     from .write import PostgresCursor
 
-FEW: Final = 3  # records that are written one by one
+FEW: Final = 3  # rows that are written one by one
 AT_ONCE: Final = 1000
+VALUES_AT_ONCE: Final = 10_000  # that conditions ask for
 _TYPES: Final = {"BIGINT": "int8", "INTEGER": "int4", "FLOAT": "float8", "TEXT": "text", "BLOB": "bytea"}
-TYPES: Final = tuple(_TYPES[str(column.type).split(" ", 1)[0]] for column in record_table.columns)
-_EVENT_TYPES: Final = [_TYPES[str(column.type).split(" ", 1)[0]] for column in event_table.columns]
-
-_COPY: Final = f"COPY records ({', '.join(COLUMNS)}) FROM STDIN (FORMAT BINARY)"
 _REMOVE: Final = "DELETE FROM records WHERE seq = ANY(%s)"
 _CENSOR: Final = (
     "UPDATE events SET earlier = NULL FROM unnest(%s::text[], %s::text[]) AS g (scope, id) "
     "WHERE events.scope = g.scope AND events.id = g.id AND events.earlier IS NOT NULL"
 )
-_LOG: Final = (
-    f"INSERT INTO events ({', '.join(column.name for column in event_table.columns)}) "
-    f"SELECT * FROM unnest({', '.join(f'%s::{type}[]' for type in _EVENT_TYPES)})"
-)
 
 
-class PostgresTransaction(SqlTransaction):
+class PostgresReader(SqlReader):
     """The same in fewer round trips."""
+
+    _json: PostgresJson
+
+    def _among(self, scope: str, column: str, values: Sequence[Any], bare: bool = False) -> list[Row]:
+        """One statement for any number of them, which the server has planned already."""
+        if len(values) <= 1:
+            return super()._among(scope, column, values, bare)
+        if column == "seq":
+            return self.ask(_select_seqs(bare), (scope, f"{{{','.join(map(str, values))}}}"))
+        return self.ask(_select_keys(column, bare), (list(dict.fromkeys(values)), scope))
+
+    def _value_rows(self, name: str, keys: Sequence[Any]) -> list[Row]:
+        table = VALUE_TABLES[name]
+        if len(keys) <= 1 or len(table.key) == 1:
+            return super()._value_rows(name, keys)
+        columns = zip(*map(table.key_row, keys), strict=True)
+        return self.ask(_select_values(table), [list(column) for column in columns])
+
+    def match(self, where: Where) -> list[int]:
+        conditions = untold(where, self._json.answers)
+        if not conditions or not all(map(self._json.finds, conditions)):
+            return super().match(where)
+        return list(self._match_values(self.sift(where).coarse, conditions))
+
+    def _match_values(self, coarse: Where, conditions: Sequence[Condition]) -> Iterator[int]:
+        """Of conditions that only Python can tell, such as regex, it reads the values, not the records."""
+        columns = [records.c[str(condition.path[0])] for condition in conditions]
+        values = map(self._json.said, columns, conditions)
+        tests = [compile_where(coarse, self._json), *map(self._json.narrow, columns, conditions)]
+        query = select(records.c.seq, *values).where(*tests).order_by(records.c.seq).limit(VALUES_AT_ONCE)
+        after = 0
+        while rows := self.ask(*self._sql.prepare(query.where(records.c.seq > after))):
+            yield from (seq for seq, *found in rows if all(map(_holds, conditions, found)))
+            after = rows[-1][0]
+
+
+class PostgresTransaction(PostgresReader, SqlTransaction):
+    """Writes in fewer round trips, too."""
 
     _cursor: PostgresCursor
 
-    def insert(self, records: Sequence[Record]) -> list[Record]:
-        if len(records) < FEW:
-            return super().insert(records)
-        first = self._take_seqs(len(records))
-        for start in range(0, len(records), AT_ONCE):
-            self._copy(records[start : start + AT_ONCE], first + start)
-        return [record.but(seq=seq) for seq, record in enumerate(records, first)]
+    def _add_rows(self, table: str, rows: Sequence[Row]) -> None:
+        if len(rows) < FEW:
+            return super()._add_rows(table, rows)
+        names = ", ".join(metadata.tables[table].columns.keys())
+        copy = f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)"
+        for start in range(0, len(rows), AT_ONCE):
+            self._cursor.copy(copy, column_types(table), rows[start : start + AT_ONCE])
+        return None
 
-    def _copy(self, records: Sequence[Record], first: int) -> None:
-        with self._cursor.copy(_COPY) as copy:
-            copy.set_types(TYPES)
-            for seq, record in enumerate(records, first):
-                copy.write_row(stored(row_of(record, seq)))
-
-    def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        for start in range(0, len(records), AT_ONCE):
-            self._remove_some(records[start : start + AT_ONCE], events[start : start + AT_ONCE])
-
-    def _remove_some(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        self._cursor.execute(_REMOVE, [[record.seq for record in records]])
-        rows = []
-        for seq, (record, event) in enumerate(
-            zip(records, events, strict=True), self._take_seqs(len(records))
-        ):
-            rows.append(event_row(seq, record, event))
-        self._cursor.execute(_LOG, [list(column) for column in zip(*rows, strict=True)])
+    def _remove_rows(self, seqs: Sequence[int]) -> None:
+        if len(seqs) < FEW:
+            return super()._remove_rows(seqs)
+        for start in range(0, len(seqs), AT_ONCE):
+            self._cursor.execute(_REMOVE, [list(seqs[start : start + AT_ONCE])])
+        return None
 
     def _censor(self, keys: Sequence[tuple[str, str]]) -> int:
+        if len(keys) < FEW:
+            return super()._censor(keys)
         censored = 0
         for start in range(0, len(keys), AT_ONCE):
-            some = keys[start : start + AT_ONCE]
-            self._cursor.execute(_CENSOR, [[scope for scope, _ in some], [id for _, id in some]])
+            scopes, ids = zip(*keys[start : start + AT_ONCE], strict=True)
+            self._cursor.execute(_CENSOR, [list(scopes), list(ids)])
             censored += self._cursor.rowcount
         return censored
 
 
+def _holds(condition: Condition, value: str | None) -> bool:
+    return compare(MISSING if value is None else json.loads(value), condition.op, condition.value)
+
+
+@cache
+def column_types(table: str) -> dict[str, str]:
+    """By the names of the columns, in their order."""
+    columns = metadata.tables[table].columns
+    return {column.name: _TYPES[str(column.type).split(" ", 1)[0]] for column in columns}
+
+
+@cache
+def _select_seqs(bare: bool) -> str:
+    """Parameters: the scope, then the seqs as the text of an array."""
+    return select_held("seq", "= ANY(%s::bigint[])", bare).replace(":scope", "%s")
+
+
+@cache
+def _select_keys(column: str, bare: bool) -> str:
+    """Parameters: the values of the column, then the scope."""
+    held = select_held(column, "= g.key", bare).replace(":scope", "%s")
+    return _look_up(f"%s::{column_types('records')[column]}[]", "key", held)
+
+
+@cache
+def _select_values(table: ValueTable) -> str:
+    """The values of many keys, given as an array for each column of the key."""
+    types = column_types(table.name)
+    arrays = ", ".join(f"%s::{types[name]}[]" for name in table.key)
+    same = " AND ".join(f"{name} = g.key_{name}" for name in table.key)
+    keys = ", ".join(f"key_{name}" for name in table.key)
+    return _look_up(arrays, keys, f"SELECT {table.columns} FROM {table.name} WHERE {same}")
+
+
+def _look_up(arrays: str, keys: str, one: str) -> str:
+    """Looks up each key by itself; OFFSET keeps the planner from reading a scope as a whole instead.
+
+    It would do that as long as it has no statistics, as after the first records of a new database.
+    """
+    return f"SELECT f.* FROM unnest({arrays}) AS g ({keys}) CROSS JOIN LATERAL ({one} OFFSET 0) AS f"
+
+
+@cache
 def insert_if_free() -> str:
     """One statement that gives a new record its seq, unless anything has to be looked at first.
 
@@ -83,7 +156,8 @@ def insert_if_free() -> str:
     that must not be tombstones, whether there must not be any at all, whether contents are unique, scope and
     digest of it, and now.
     """
-    values = ", ".join(f"%s::{type}" for type in TYPES[1:])
+    types = list(column_types("records").values())
+    values = ", ".join(f"%s::{type}" for type in types[1:])
     return (
         f"INSERT INTO records ({', '.join(COLUMNS)}) SELECT 1 + greatest("
         "coalesce((SELECT max(seq) FROM records), 0), coalesce((SELECT max(seq) FROM events), 0), "

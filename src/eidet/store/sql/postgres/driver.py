@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ....core.errors import Corrupt, EidetError, Misconfigured, Unavailable
-from ....net.retry import OutcomeUnknown, Retrier, RetryPolicy
+from ....net.retry import OutcomeUnknown, RetryPolicy
 from ... import Head, Scrubbed
 from ...group_commit import GroupCommit, QueuedJob
-from ...watchdog import Watch
 from ..ports import Cursor, Row
 from .address import Address, connect, reign_of, replica_of, shown
-from .errors import translated
 from .json_sql import PostgresJson
-from .pool import Pool
+from .pool import Server
 from .replicas import Replica, Replicas, place_of
 from .tables import prepare_tables
 from .text import rows_of, stored
@@ -40,11 +37,9 @@ TABLES: Final = ("records", "events", "settings", "tallies", "tombstones", "vect
 
 
 class _Here(threading.local):
-    """Where this thread reads."""
+    """Where this thread reads: jobs on a connection are given to `ask`, if it is set."""
 
-    replica: Replica | None = None  # from this one alone
-    primary = False
-    seconds: float | None = None  # that are left for the primary
+    ask: Callable[..., Any] | None = None
 
 
 class PostgresDriver:
@@ -59,16 +54,16 @@ class PostgresDriver:
         self._closed = False
         self.ahead: tuple[str, ...] = ()  # what every write asks first, and is answered with the lock
         self.slow: frozenset[str] = frozenset()
-        self.retrier = Retrier(shown(address.url), _retry_policy(address, retry_policy))
         self.reigns = 1  # goes up when what was acknowledged before may not be there any more
         self._reign: tuple[Any, ...] | None = None
-        self._pool = Pool(self._connect, address.connections)
-        self._watch = Watch()
+        policy = _retry_policy(address, retry_policy)
+        self.primary = Server(shown(address.url), self._connect, address.connections, policy)
+        self.retrier = self.primary.retrier
         self._group = GroupCommit(self._commit, self.retrier.policy.deadline_seconds)
         self._here = _Here()
         self.replicas = Replicas([self._replica(place) for place in address.replicas])
         try:
-            self.retrier.call(self._prepare)
+            self.primary.ask(lambda connection: prepare_tables(connection, address, self.retrier.name))
         except BaseException:
             self.close()
             raise
@@ -88,12 +83,14 @@ class PostgresDriver:
 
     def at_primary(self, ask: Callable[[], T], seconds: float | None = None) -> T:
         """Whatever is read in there is read from the primary, each within so many seconds."""
-        here, before = self._here, (self._here.primary, self._here.seconds)
-        here.primary, here.seconds = True, seconds
+        return self._at(partial(self.primary.ask, deadline_seconds=seconds), ask)
+
+    def _at(self, server: Callable[..., Any], ask: Callable[[], T]) -> T:
+        before, self._here.ask = self._here.ask, server
         try:
             return ask()
         finally:
-            here.primary, here.seconds = before
+            self._here.ask = before
 
     def at_one(
         self, ask: Callable[[], T], seen: Head, head: Callable[[], Head], unless: type[Exception]
@@ -104,58 +101,47 @@ class PostgresDriver:
         then `ask` is run again.
         """
         self._check_open()
-        here, started = self._here, time.monotonic()
-        if here.primary or here.replica is not None:
+        if self._here.ask is not None:
             return ask()
-        replica = here.replica = self.replicas.pick()
+        started, replica = time.monotonic(), self.replicas.pick()
         if replica is None:
             return self.at_primary(ask)
         try:
             if replica.seen < seen:
-                replica.seen = head()
+                replica.seen = self._at(replica.ask, head)
             if replica.seen >= seen:
-                return ask()
+                return self._at(replica.ask, ask)
         except (Unavailable, unless):
             pass
         except EidetError as error:
             replica.complain(error)
-        finally:
-            here.replica = None
         return self.at_primary(ask, self._left(started))
 
     def _read(self, job: Callable[[Connection[Any]], T]) -> T:
         self._check_open()
-        here, started = self._here, time.monotonic()
-        if here.primary:
-            return self._at(job, here.seconds)
-        if here.replica is not None:
-            return here.replica.ask(job, self.retrier.policy.deadline_seconds / 2)
-        replica = self.replicas.pick()
+        if self._here.ask is not None:
+            answer: T = self._here.ask(job)
+            return answer
+        started, replica = time.monotonic(), self.replicas.pick()
         if replica is None:
-            return self._at(job)
+            return self.primary.ask(job)
         try:
-            return replica.ask(job, self.retrier.policy.deadline_seconds / 2)
+            return replica.ask(job)
         except Unavailable:
-            return self._at(job, self._left(started))
+            return self.primary.ask(job, self._left(started))
 
     def _left(self, started: float) -> float:
         """What a replica that did not answer has left of the time there is, or a little more."""
         whole = self.retrier.policy.deadline_seconds
         return max(whole - (time.monotonic() - started), whole / 4)
 
-    def _at(self, job: Callable[[Connection[Any]], T], deadline_seconds: float | None = None) -> T:
-        def run(left: float) -> T:
-            with self._connection(left) as connection:
-                return job(connection)
-
-        return self.retrier.call(run, deadline_seconds=deadline_seconds)
-
     def ask(self, job: Callable[[Connection[Any]], T], *, deadline_seconds: float | None = None) -> T:
         """Runs a job on a connection to the primary; what it has not committed is undone.
 
         It may be run more than once.
         """
-        return self._at(partial(_undone, job), deadline_seconds)
+        self._check_open()
+        return self.primary.ask(partial(_undone, job), deadline_seconds)
 
     def look(self, job: Callable[[Connection[Any]], T]) -> T:
         """The same for a job that only reads, from wherever is read."""
@@ -186,7 +172,7 @@ class PostgresDriver:
         attempt = Attempt(self.ahead, place=bool(self.address.replicas))
 
         def job(left: float) -> None:
-            with self._connection(left) as connection:
+            with self.primary.connection(left) as connection:
                 if attempt.landed(connection):
                     return
                 while not attempt.run(connection, waiting, partial(self._more, connection, left)):
@@ -205,7 +191,7 @@ class PostgresDriver:
 
     def _more(self, connection: Connection[Any], left: float, sql: str) -> None:
         """A transaction may take long; each of its statements may not, but for those over a whole table."""
-        self._watch.renew(connection, max(left, SLOW_SECONDS) if sql in self.slow else left)
+        self.primary.renew(connection, max(left, SLOW_SECONDS) if sql in self.slow else left)
 
     def trim(self, most: int) -> int:
         """Deleted rows are cleared away; their space is used again, and given back at the end of a table."""
@@ -217,11 +203,12 @@ class PostgresDriver:
         """How many deleted rows had to stay, because an older transaction may still look at them."""
 
         def job(connection: Connection[Any]) -> int:
-            self._watch.renew(connection, SLOW_SECONDS)
+            self.primary.renew(connection, SLOW_SECONDS)
             connection.execute("VACUUM records, events, tombstones")
             return _dead(connection)
 
-        return self._at(job)
+        self._check_open()
+        return self.primary.ask(job)
 
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
         """Dead rows are removed; what the server's logs and copies hold until then is not in our hands."""
@@ -246,31 +233,16 @@ class PostgresDriver:
         if not self._closed:
             self._closed = True
             with self._group.lock:
-                self._pool.close()
+                self.primary.close()
             self.replicas.close()
-            self._watch.stop()
 
     def _check_open(self) -> None:
         if self._closed:
             raise Misconfigured(f"the memory on {self.retrier.name} was closed; open it again")
 
-    def _prepare(self, left: float) -> None:
-        with self._connection(left) as connection:
-            prepare_tables(connection, self.address, self.retrier.name)
-
-    @contextmanager
-    def _connection(self, left: float) -> Iterator[Connection[Any]]:
-        """A connection for at most so many seconds: then it is closed under whoever waits."""
-        self._check_open()
-        with (
-            translated(self.retrier.name),
-            self._pool.connection(left) as connection,
-            self._watch.over(connection, left),
-        ):
-            yield connection
-
     def _connect(self, left: float) -> Connection[Any]:
         """However long a job may take, nobody waits longer than usual for a server that does not answer."""
+        self._check_open()
         longest = min(left, self.retrier.policy.deadline_seconds)
         connection = connect(self.address.url, longest, prepare=self.address.prepare)
         reign = reign_of(connection, longest)
@@ -291,7 +263,9 @@ class PostgresDriver:
         )
 
     def _place(self) -> int:
-        return self._at(lambda connection: place_of(_one(connection, PLACE)), self.address.lag_seconds)
+        return self.primary.ask(
+            lambda connection: place_of(_one(connection, PLACE)), self.address.lag_seconds
+        )
 
 
 def _undone(job: Callable[[Connection[Any]], T], connection: Connection[Any]) -> T:

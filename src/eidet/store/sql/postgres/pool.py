@@ -1,4 +1,4 @@
-"""A pool of connections: those that are idle are used again, and after one has failed none of them is."""
+"""The connections to one server: those that are idle are used again, and after one failed none of them is."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ....core.errors import Unavailable
+from ....net.retry import Retrier, RetryPolicy
+from ...watchdog import Watch
+from .errors import translated
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+T = TypeVar("T")
 
 
 class Closable(Protocol):
@@ -74,3 +82,41 @@ class Pool(Generic[C]):
                 self._idle.pop().close()
             except IndexError:
                 return
+
+
+class Server:
+    """One PostgreSQL server. It is asked again where its line breaks, and never for longer than one may."""
+
+    def __init__(
+        self, name: str, connect: Callable[[float], Connection[Any]], most: int, retry_policy: RetryPolicy
+    ) -> None:
+        self.retrier = Retrier(name, retry_policy)
+        self._pool = Pool(connect, most)
+        self._watch = Watch()
+        self.renew = self._watch.renew
+
+    def ask(
+        self,
+        job: Callable[[Connection[Any]], T],
+        deadline_seconds: float | None = None,
+        max_attempts: int | None = None,
+    ) -> T:
+        def run(left: float) -> T:
+            with self.connection(left) as connection:
+                return job(connection)
+
+        return self.retrier.call(run, deadline_seconds=deadline_seconds, max_attempts=max_attempts)
+
+    @contextmanager
+    def connection(self, left: float) -> Iterator[Connection[Any]]:
+        """A connection for at most so many seconds: then it is closed under whoever waits."""
+        with (
+            translated(self.retrier.name),
+            self._pool.connection(left) as connection,
+            self._watch.over(connection, left),
+        ):
+            yield connection
+
+    def close(self) -> None:
+        self._pool.close()
+        self._watch.stop()

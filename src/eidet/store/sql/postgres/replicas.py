@@ -10,12 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ....core.errors import EidetError, Unavailable
-from ....net.retry import Retrier, RetryPolicy
+from ....net.retry import RetryPolicy
 from ....net.worker import UNTIL_WOKEN, BackgroundWorker
 from ... import Head
-from ...watchdog import Watch
-from .errors import translated
-from .pool import Pool
+from .pool import Server
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -81,10 +79,9 @@ class Replica:
         lag_seconds: float,
         retry_policy: RetryPolicy,
     ) -> None:
-        self.retrier = Retrier(name, retry_policy)
+        self._server = Server(name, connect, most, retry_policy)
+        self.retrier = self._server.retrier
         self.seen = Head(0, 0)  # it knows at least this
-        self._pool = Pool(connect, most)
-        self._watch = Watch()
         self._primary = primary
         self._lag = lag_seconds
         self._known: deque[tuple[float, int]] = deque(maxlen=16)  # when the primary had come how far
@@ -108,19 +105,11 @@ class Replica:
         if self._follower.running:
             self._follower.wake()
 
-    def ask(self, job: Callable[[Connection[Any]], T], seconds: float) -> T:
-        """One try; `Unavailable` is for the primary to make good."""
-
-        def run(left: float) -> T:
-            with (
-                translated(self.retrier.name),
-                self._pool.connection(left) as connection,
-                self._watch.over(connection, left),
-            ):
-                return job(connection)
-
+    def ask(self, job: Callable[[Connection[Any]], T], seconds: float | None = None) -> T:
+        """One try, which leaves half of the time to the primary, that makes `Unavailable` good."""
         try:
-            return self.retrier.call(run, deadline_seconds=seconds, max_attempts=1)
+            patience = seconds or self.retrier.policy.deadline_seconds / 2
+            return self._server.ask(job, patience, max_attempts=1)
         except Unavailable:
             self._good_until = 0.0
             raise
@@ -135,8 +124,7 @@ class Replica:
 
     def close(self) -> None:
         self._follower.stop(5)
-        self._pool.close()
-        self._watch.stop()
+        self._server.close()
 
     def _follow(self) -> float:
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ....core.errors import Unavailable
@@ -33,30 +34,16 @@ _LIVED: Final = (
 Progress = Callable[[str], None]  # told of each statement before it is run
 
 
+@dataclass(slots=True)
 class Quick:
-    """A new record that one statement writes, if it returns a row; else it is done the long way.
+    """A new record that one statement writes, if it returns a row; else it is done the long way."""
 
-    `life` are scope, id and the time of creation, which tell it from all others written after seq `floor`.
-    """
-
-    __slots__ = ("answer", "floor", "life", "sql", "the_long_way", "values")
-
-    def __init__(
-        self,
-        sql: str,
-        values: Sequence[Any],
-        *,
-        life: tuple[str, str, float],
-        floor: int,
-        answer: Callable[[int], Any],
-        the_long_way: Callable[[Cursor], Any],
-    ) -> None:
-        self.sql = sql
-        self.values = values
-        self.life = life
-        self.floor = floor
-        self.answer = answer
-        self.the_long_way = the_long_way
+    sql: str
+    values: Sequence[Any]
+    life: tuple[str, str, float]  # scope, id and creation, which tell it from all others after `floor`
+    floor: int
+    answer: Callable[[int], Any]  # to the seq that it was given
+    the_long_way: Callable[[Cursor], Any]
 
     def __call__(self, cursor: Cursor) -> Any:
         return self.the_long_way(cursor)
@@ -226,9 +213,12 @@ class PostgresCursor:
             self.raw.executemany(sql, rows[start : start + 1000])
             self.rowcount += self.raw.rowcount
 
-    def copy(self, sql: str) -> Any:
+    def copy(self, sql: str, types: Mapping[str, str], rows: Iterable[Sequence[Any]]) -> None:
         self._goes_on(sql)
-        return self.raw.copy(sql)
+        with self.raw.copy(sql) as copy:
+            copy.set_types(list(types.values()))
+            for row in rows:
+                copy.write_row(stored(row))
 
     def _goes_on(self, sql: str) -> None:
         if self._progress is not None:
