@@ -57,7 +57,6 @@ class Forgetting:
 
         place = Scope.of("default" if scope is None else scope)
         doomed = select_doomed(ids, self._guarding.guard_filter(where), everything, scope).within(place)
-        self._life.check_free(doomed, "forgotten")
         self._parts.flush()
         now = self._parts.clock()
         gone = len(verbs.delete_where(self._parts.store, doomed, now=now, by=by))

@@ -12,10 +12,11 @@ from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import FindsDerived, FindsSame
 from ..model import SETTINGS, TOMBSTONES, Erased, Erasure, Reader
-from ..rules import UNIQUE_KINDS
+from ..rules import HELD, UNIQUE_KINDS
+from .changing import delete_records, replace_censored
 from .reading import scan
 from .values import get_setting
-from .writing import clear_tallies, delete_records, replace_censored
+from .writing import clear_tallies
 
 
 def erase(store: Store, plan: Callable[[Reader], Erasure], *, now: float, by: str | None = None) -> Erased:
@@ -40,12 +41,14 @@ class Erase:
 
 def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None) -> Erased:
     doomed = list({(record.scope, record.id): record for record in wanted.gone}.values())
+    held = [record for record in doomed if record.state.hold is not None]
     if wanted.where is not None:
         known = {(record.scope, record.id) for record in doomed}
         found = transaction.find(wanted.where, bare=True)
         doomed += [record for record in found if (record.scope, record.id) not in known]
+        held += transaction.find(wanted.where & HELD, bare=True)
         clear_tallies(transaction, wanted.where)
-    censored = delete_records(transaction, doomed, now, by)
+    censored = delete_records(transaction, doomed, now, by, held=held)
     censored += replace_censored(transaction, wanted.anew, now, by)
     stones = dict.fromkeys(((stone.scope, stone.mark) for stone in wanted.stones), now)
     transaction.set_values(TOMBSTONES, stones)

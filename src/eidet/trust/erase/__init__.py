@@ -157,6 +157,7 @@ class Eraser:
         store = self._parts.store
         doom = doom_of(verbs.StoreReader(store), wish, self._marker(), _Words(self._life), ())
         if wish.wholesale:
+            self._life.check_free(wish.where, "forgotten")
             count = verbs.count(store, wish.where)
         else:
             count = len(doom.asked)
