@@ -21,7 +21,7 @@ from ..rules import check_order
 from .filters import JsonSql, compile_where, in_scope
 from .ports import Ask, Row
 from .rows import BARE_COLUMNS, bare_record_of, record_of, story_of
-from .schema import records
+from .schema import events, records
 from .statements import Statements
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
@@ -82,6 +82,13 @@ class SqlReader:
         else:
             rows = self._among(scope, "digest", digests)
         return sorted(map(record_of, rows), key=lambda record: record.seq)
+
+    def list_revised(self, scope: Scope, most: int) -> list[tuple[str, str]] | None:
+        query = select(events.c.scope, events.c.id).where(in_scope(scope, events.c.scope))
+        found = self.select(query.where(events.c.earlier.is_not(None)).distinct().limit(most + 1))
+        if len(found) > most:
+            return None
+        return [(path, id) for path, id in found]
 
     def derived(self, scope: Scope) -> list[Record]:
         query = select(records).where(in_scope(scope, records.c.scope), records.c.derived_from.is_not(None))
@@ -172,8 +179,8 @@ class SqlReader:
         return int(self.values(SETTINGS, ("pruned",)).get("pruned", 0))
 
     def history(self, scope: str, id: str) -> list[Event]:
-        events = self.rows("history", scope=scope, id=id)
-        return list(story_of(scope, id, events, self.rows("living", scope=scope, id=id)))
+        story = self.rows("history", scope=scope, id=id)
+        return list(story_of(scope, id, story, self.rows("living", scope=scope, id=id)))
 
     def values(
         self,

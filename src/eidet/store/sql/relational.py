@@ -32,6 +32,7 @@ class RelationalStore:
         self._driver = driver
         self._sql = Statements(driver.dialect)
         self._reader = self._reader_of(driver.read)
+        self.list_revised = self._reader.list_revised
         self._has_tombstones = False  # whether some were seen; they may have been lifted since
         self.writable = driver.writable
         self.identity = self.values(SETTINGS, ("identity",)).get("identity", "")

@@ -14,6 +14,7 @@ from .erasing import (
     find_derived_in,
     find_same,
     lift_tombstones,
+    list_revised,
     tombstones_in,
 )
 from .reading import (
@@ -62,6 +63,7 @@ __all__ = [
     "get_setting",
     "get_settings",
     "lift_tombstones",
+    "list_revised",
     "measure_size",
     "prune_history",
     "put",

@@ -43,7 +43,7 @@ class AuditedStore(PassthroughStore):
     passes: ClassVar[str] = (
         "identity writable read find match count_by head changes history values same derived survey trim "
         "size missing audited_by path leap latest_seq secret health offered_index address archive sealed "
-        "fingerprint scan"
+        "fingerprint scan list_revised"
     )
     lacks: ClassVar[str] = "put_new"  # the job of `put` tells what to note; the store inside may shorten it
 

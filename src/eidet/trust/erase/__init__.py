@@ -146,10 +146,17 @@ class Eraser:
             scope=str(wish.scope),
             ids=tuple(dict.fromkeys(id for _, id in erased.gone)),
             marks=tuple(stone.mark.hex() for stone in doom.stones if _is_hash(stone)),
-            counts={"records": asked, **_counts(doom), "history": erased.histories, **cleaned.counts},
+            counts={
+                "records": asked,
+                **_counts(doom),
+                "history": erased.histories,
+                "staged_vectors": erased.staged,
+                **cleaned.counts,
+            },
             by=by,
             at=now,
             pending=(*notes, *cleaned.pending),
+            kept=_name_kept(doom, by),
         )
 
     def preview(self, wish: Wish) -> Preview:
@@ -229,6 +236,14 @@ def _counts(doom: Doom) -> dict[str, int]:
         "derived_dropped": len(doom.dropped),
         "derived_anew": len(doom.anew),
     }
+
+
+def _name_kept(doom: Doom, by: str | None) -> tuple[str, ...]:
+    """What stays on purpose: history goes on telling which ids there were, and who acted when."""
+    agents = {record.agent for record in doom.gone} - {None}
+    if not (agents or by):
+        return ()
+    return (f"history keeps by whom the records were written and forgotten ({len(agents)} agents)",)
 
 
 def _is_hash(stone: Stone) -> bool:
