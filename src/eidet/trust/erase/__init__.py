@@ -208,8 +208,13 @@ class Eraser:
 
     def absence(self, what: Any, scope: Any) -> Absence:
         self._parts.flush()
+        keeping = self._life.keeping
         search = Search(
-            parts=self._parts, marker=self._marker(), scope=scope, archives=self._life.keeping.archives()
+            parts=self._parts,
+            marker=self._marker(),
+            scope=scope,
+            archives=keeping.archives(),
+            unasked=keeping.list_unnamed_archives(),
         )
         return absence_of(search, what)
 

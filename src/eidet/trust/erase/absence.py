@@ -81,6 +81,7 @@ class Search:
     marker: Marker
     scope: Scope
     archives: Sequence[Archive]
+    unasked: Sequence[str] = ()  # archives that only the file names
     places: list[Place] = field(default_factory=list)
 
     def note(self, name: str, looked_at: int, found: Sequence[str] = ()) -> None:
@@ -248,6 +249,7 @@ def _in_archives(search: Search, sought: Sought) -> None:
             if search.scope.holds(record.scope) and _is(search, sought, record, says):
                 found.append(f"{name}: {record.scope}/{record.id}")
     search.note("archives", count, found)
+    search.note("archives that only the file names", len(search.unasked), search.unasked)
 
 
 def _is(search: Search, sought: Sought, record: Record, says: Callable[[str], bool]) -> bool:

@@ -87,6 +87,11 @@ class Cleaning:
             return (record.scope, record.id) in known or wish.where.matches(record) or entombed
 
         cleaned.counts["archived"], cleaned.notes = self._from_archives(is_doomed, now)
+        for place in self._keeping.list_unnamed_archives():
+            cleaned.notes.append(
+                f"the archive {place} was not asked, because only the file names it: open the memory with "
+                f"upkeep.archive={place!r} and forget it again"
+            )
         scopes = {scope for scope, _ in gone} | {old.scope for old, _ in doom.anew}
         if not (scopes or cleaned.counts["archived"]):
             return cleaned

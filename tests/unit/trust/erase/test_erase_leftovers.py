@@ -46,9 +46,8 @@ def make_store(backend: str, folder: Path, request: pytest.FixtureRequest) -> St
 
 @pytest.fixture(params=BACKENDS)
 def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
-    how: dict[str, Any] = {"sealed": {"key": KEY}, "audited": {"audit": tmp_path / "log.jsonl"}}.get(
-        request.param, {}
-    )
+    ways: dict[str, Any] = {"sealed": {"key": KEY}, "audited": {"audit": tmp_path / "log.jsonl"}}
+    how = ways.get(request.param, {})
     store = make_store(request.param, tmp_path, request)
     with closing(Memory(store, embedder="hashing:32", clock=Clock(tick=1.0), **how)) as memory:
         yield memory
