@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from .core.errors import Misconfigured
 from .core.plugins import call_plugin, list_plugins, load_plugin
@@ -24,8 +24,10 @@ from .text import Analyzer
 if TYPE_CHECKING:
     from .trust.audit import Audit
     from .trust.audit.log import AuditLog
+    from .trust.audit.store import AuditedStore
     from .trust.seal.service import Key
 
+    AuditChoice = str | Path | Audit | AuditLog | Literal[False] | None
 
 TIERED: Final = (
     "tiered://?short=redis://host&long=agent.db, with archive=s3://… and outbox=folder if wanted; "
@@ -87,7 +89,7 @@ def open_parts(
     embedder: object,
     settings: Settings,
     key: Key | None,
-    audit: str | Path | Audit | AuditLog | None,
+    audit: AuditChoice,
     clock: Callable[[], float],
 ) -> tuple[Parts, AuditLog | None]:
     """Opens a store, seals and audits it as asked, and puts the parts together; closes it on failure."""
@@ -100,6 +102,9 @@ def open_parts(
         log = open_audit(audit, settings, clock)
         if log is not None:
             store = audit_store(store, log, owns=log is not audit)
+            store.attach()
+        else:
+            _check_unaudited(store, audit, settings, clock)
         parts = Parts(
             store=store,
             embedder=_embedder_for(store, embedder),
@@ -122,18 +127,25 @@ def _embedder_for(store: Store, embedder: object) -> Embedder:
     return embedder_of(embedder)
 
 
-def open_audit(
-    audit: str | Path | Audit | AuditLog | None, settings: Settings, clock: Callable[[], float]
-) -> AuditLog | None:
-    """The audit log that is asked for here or by the settings, if any."""
-    if audit is None and settings.audit is None:
+def open_audit(audit: AuditChoice, settings: Settings, clock: Callable[[], float]) -> AuditLog | None:
+    """The audit log that is asked for here or by the settings, if any; False asks for none."""
+    if audit is False or (audit is None and settings.audit is None):
         return None
     from .trust.audit import audit_of, audit_set
 
     return audit_of(audit_set(settings) if audit is None else audit, clock)
 
 
-def audit_store(store: Store, log: AuditLog, *, owns: bool) -> Store:
+def _check_unaudited(store: Store, audit: object, settings: Settings, clock: Callable[[], float]) -> None:
+    """Refuses to open a memory without the audit log that it has, unless somebody says so."""
+    if verbs.get_setting(store, "audit") is not None:
+        from .trust.audit import OFF
+        from .trust.audit.mark import check_unaudited
+
+        check_unaudited(store, allowed=audit is False or settings.audit == OFF, clock=clock)
+
+
+def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
     """The store, with its changes noted in a log."""
     from .store.sql.postgres.searchable import SearchableDatabase
     from .trust.audit.database import AuditedDatabase

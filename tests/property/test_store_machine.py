@@ -35,7 +35,7 @@ from eidet.store import (
     verbs,
 )
 from eidet.store.ram import RamStore
-from eidet.store.rules import Entombed
+from eidet.store.rules import Entombed, Held
 from eidet.store.sql import reader
 from eidet.store.sql.sqlite import SqliteStore
 
@@ -186,6 +186,8 @@ def answer(ask: Callable[[Store], Any], store: Store) -> Any:
         return ("conflict", conflict.current)
     except Entombed as entombed:
         return ("entombed", entombed.found)
+    except Held as held:
+        return ("held", sorted(held.records))
 
 
 TestSqliteBehavesLikeRam = Twins.TestCase

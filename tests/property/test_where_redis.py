@@ -36,7 +36,7 @@ def both(store: RedisStore, found: list[Record]) -> RamStore:
     """The same records in Redis and in the reference."""
     named = [record.but(id=f"r{number}", text=f"says {number}") for number, record in enumerate(found)]
     reference = RamStore()
-    verbs.delete_where(store, Where(), now=1.0)
+    verbs.delete_unchanged(store, store.find(Where()), now=1.0, follows=True)
     for one in (reference, store):
         verbs.put(one, named, now=1.0, unique=False)
     return reference

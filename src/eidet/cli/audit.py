@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -49,15 +50,28 @@ def verify(
             "--head", metavar="HEAD", help="What `audit head` printed earlier, or a file that holds it."
         ),
     ] = None,
+    at: Annotated[
+        str | None, typer.Option("--at", "-m", metavar="PATH", help="The memory: it knows which log it has.")
+    ] = None,
+    before: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="The log that was moved away when this one began.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Check whether any entry was altered, removed, inserted or moved, and which line.
 
-    Exits with code 1 if so.
+    Exits with code 1 if so. With --at, also whether it is the log that the memory had.
     """
+    from ..core.settings import Settings
+    from ..open import open_store
     from ..trust.audit.verify import verify as verified
 
-    found = verified(path, key=_key(key, key_file), head=None if kept is None else _head(kept))
+    with ExitStack() as stack:
+        store = None
+        if at is not None:
+            store = stack.enter_context(closing(open_store(at, Settings())))
+        known = None if kept is None else _head(kept)
+        found = verified(path, key=_key(key, key_file), head=known, store=store, before=before)
     if json:
         emit(asdict(found) | {"path": str(found.path), "ok": found.ok, "head": str(found.head)})
     else:

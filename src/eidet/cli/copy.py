@@ -95,7 +95,7 @@ def _copy_memories(
     from ..core.settings import read_settings
 
     settings = replace(read_settings(os.environ, config), language=None)
-    quiet = replace(settings, audit=None, guard=None, vault=None)
+    quiet = replace(settings, audit="off", guard=None, vault=None)
     from_key, to_key = map(named_key, keys)
     with (
         source_at(source, key=from_key, settings=quiet) as one,

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from ..core.errors import Unavailable
+from ..core.record import key_id
 from ..memory import Memory
 from ..store import Store, verbs
 
@@ -21,7 +22,7 @@ _here = threading.Lock()  # threads of one process need not wait for each other 
 def next_number(memory: Memory, series: str, *, least: int = 0) -> int:
     """The next number of a series, `least` or more, and never the same again on this store."""
     store = memory.parts.store  # no verb gives numbers, and a record would be found
-    setting = f"number of {series}"
+    setting = f"number of {key_id(series)}"  # a series may name a session, which no setting should keep
     with _here, _hold_lease(store, setting):
         number = max(int(verbs.get_setting(store, setting) or 0), least)
         verbs.set_settings(store, {setting: str(number + 1)})

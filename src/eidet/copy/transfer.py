@@ -134,8 +134,11 @@ class Carrier:
 
     def _write_versions(self, versions: Sequence[Version], done: str) -> str:
         """Writes versions one after the other; `done` unless somebody forgets them at this moment."""
-        for record, at, by in versions:
-            if not put_returning(self._target, [record], now=at, by=by):
+        for number, (record, at, by) in enumerate(versions):
+            ours = (
+                number > 0
+            )  # a version that was just written may be a held one, which the next one releases
+            if not put_returning(self._target, [record], now=at, by=by, follows=ours):
                 return "entombed"
         self.counts["histories"] += len(versions) > 1
         return done

@@ -131,7 +131,7 @@ class Settings:
     poison: str = "untrusted"  # scan texts for injected instructions: "untrusted", "all" or "off"
     quarantine_above: float | None = None  # hide texts with at least this poison score until reviewed
     receipt_key: str | None = None  # a PEM file with an Ed25519 key that signs erasure receipts
-    audit: str | None = None  # the audit log file; see `eidet.trust.audit`
+    audit: str | None = None  # the audit log file; "off" opens an audited memory without its log
     audit_recalls: bool = False  # audit reads too
     audit_content: bool = False  # put what was written and asked into the audit log
     audit_sync: bool = False  # sync each audit entry to disk before the change is made

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
 from ..core.arguments import actor, narrow_filter, one
 from ..core.draft import Details
@@ -76,7 +76,7 @@ class Memory:
         settings: Settings | None = None,
         guard: object = None,
         vault: str | Path | None = None,
-        audit: str | Path | Audit | AuditLog | None = None,
+        audit: str | Path | Audit | AuditLog | Literal[False] | None = None,
         key: Key | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -323,7 +323,7 @@ class Memory:
         `receipt` of the answer says what was done; an Ed25519 `key` signs it. See `docs/forgetting.md`.
         """
         if for_good is False:
-            return self._forgetting.delete(ids, where, everything, scope, actor(by))
+            return self._forgetting.delete(ids, where, everything, scope, by=actor(by), why=why)
         wish = self._forgetting.wish(ids, where, everything, scope, for_good)
         return self._forgetting.forget(wish, by=actor(by), why=why, key=key)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..core.actor import acting
 from ..core.arguments import check_filter
 from ..core.errors import BadInput, Refused
 from ..core.scope import Scope
-from ..core.validate import clean_text
 from ..core.where import Where
 from ..parts import Parts
 from ..store import verbs
@@ -42,25 +42,32 @@ class Forgetting:
 
     def forget(self, wish: Wish, *, by: str | None, why: str | None, key: object) -> Forgotten:
         """Deletes for good; tombstones keep it from coming back."""
-        said = None if why is None else clean_text(why, "why")
         now = self._parts.clock()
-        gone = self.erasing.forget(wish, now=now, by=by, why=said, key=key)
+        with acting(why=why) as actor:  # so that the audit log tells it, too
+            gone = self.erasing.forget(wish, now=now, by=by, why=actor.why, key=key)
         if gone and not wish.ends:
             self._tally(wish.scope, int(gone), now)
         return gone
 
     def delete(
-        self, ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None, by: str | None
+        self,
+        ids: Ids,
+        where: Where | None,
+        everything: bool,
+        scope: str | Scope | None,
+        *,
+        by: str | None,
+        why: str | None,
     ) -> Forgotten:
         """Deletes and no more: what was made of the records stays, and they may come back."""
         from ..trust.erase import Forgotten
 
         place = Scope.of("default" if scope is None else scope)
         doomed = select_doomed(ids, self._guarding.guard_filter(where), everything, scope).within(place)
-        self._life.check_free(doomed, "forgotten")
         self._parts.flush()
         now = self._parts.clock()
-        gone = len(verbs.delete_where(self._parts.store, doomed, now=now, by=by))
+        with acting(why=why):
+            gone = len(verbs.delete_where(self._parts.store, doomed, now=now, by=by))
         if gone and not everything:
             self._tally(place, gone, now)
         return Forgotten(gone)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, overload
 
+from ..core.actor import acting
 from ..core.arguments import actor
 from ..core.hit import Hit, Hits
 from ..core.record import Record
@@ -44,9 +45,10 @@ class TrustNamespace:
     ) -> Record:
         """Keeps a memory from recall, find and context until it is approved; upkeep leaves it alone."""
         who = actor(by)
-        return self._records.change(
-            id, scope, lambda old, now: self._guarding.quarantine(old, now, who, because)
-        )
+        with acting(why=because):
+            return self._records.change(
+                id, scope, lambda old, now: self._guarding.quarantine(old, now, who, because)
+            )
 
     def approve(
         self,

@@ -102,6 +102,12 @@ class FindsDerived(Protocol):
 
 
 @runtime_checkable
+class ListsRevised(Protocol):
+    def list_revised(self, scope: Scope, most: int) -> list[tuple[str, str]] | None:
+        """The (scope, id) of records whose history tells what they said before; None if there are more."""
+
+
+@runtime_checkable
 class ScansAll(Protocol):
     def scan(self, where: Where, *, after: int = 0, batch: int = 1000) -> Iterator[Record]:
         """As `verbs.scan`; for a store whose `find` may answer from a part of what it keeps."""
@@ -184,6 +190,7 @@ ABILITIES: Final[tuple[type, ...]] = (
     SwitchesVectors,
     FindsSame,
     FindsDerived,
+    ListsRevised,
     ScansAll,
     Leaps,
     GivesSeqsLate,

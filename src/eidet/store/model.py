@@ -133,10 +133,14 @@ class Erasure(NamedTuple):
 
 
 class Erased(NamedTuple):
-    """The (scope, id) of what was deleted, and how many notes of the history lost what they told."""
+    """The (scope, id) of what was deleted, and how many notes of the history lost what they told.
+
+    `staged` counts the vectors that went which the next embedder had made already.
+    """
 
     gone: list[tuple[str, str]]
     histories: int
+    staged: int = 0
 
 
 class Scrubbed(NamedTuple):

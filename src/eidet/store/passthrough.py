@@ -23,6 +23,7 @@ from .abilities import (
     IsSealed,
     KeepsSecrets,
     Leaps,
+    ListsRevised,
     LivesInFile,
     LivesOnServer,
     MadeOfSeveral,
@@ -44,6 +45,7 @@ class PassthroughStore:
     path: Path
     leap: Callable[[int], None]
     latest_seq: Callable[[], int]
+    list_revised: Callable[[Scope, int], list[tuple[str, str]] | None]
     secret: Callable[[str], bytes]
     health: Callable[[], dict[str, Any]]
     offered_index: Callable[[], str | None]
@@ -55,10 +57,7 @@ class PassthroughStore:
         self.inner = inner
         if isinstance(inner, LivesInFile):
             self.path = inner.path
-        if isinstance(inner, Leaps):
-            self.leap = inner.leap
-        if isinstance(inner, GivesSeqsLate):
-            self.latest_seq = inner.latest_seq
+        _share_methods(self, inner)
         if isinstance(inner, KeepsSecrets):
             self.secret = inner.secret
         if isinstance(inner, ReportsHealth):
@@ -160,6 +159,15 @@ class PassthroughStore:
     def audited_by(self, log: Any) -> None:
         if isinstance(self.inner, TakesAuditLog):
             self.inner.audited_by(log)
+
+
+def _share_methods(outer: PassthroughStore, inner: Store) -> None:
+    if isinstance(inner, Leaps):
+        outer.leap = inner.leap
+    if isinstance(inner, GivesSeqsLate):
+        outer.latest_seq = inner.latest_seq
+    if isinstance(inner, ListsRevised):
+        outer.list_revised = inner.list_revised
 
 
 class PassthroughTransaction:

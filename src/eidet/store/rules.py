@@ -13,9 +13,11 @@ from ..core.errors import BadInput, Conflict, Refused
 from ..core.record import Kind, Record
 from ..core.state import State
 from ..core.validate import Json
+from ..core.where import Condition, Where
 from .model import BELOW_MARK, ORDERS, SCOPE_MARK, Claim, Watch
 
 UNIQUE_KINDS: Final = (Kind.FACT, Kind.DOCUMENT)
+HELD: Final = Where(conditions=(Condition("state.hold", "exists"),))
 
 # What the caller says of a record; the rest is kept by the store or derived.
 _KEPT: Final = {"id", "scope", "created", "uses", "last_used", "version", "seq"}
@@ -91,6 +93,47 @@ def check_expected(expect: int | None, old: Record | None, id: str) -> None:
             f"record {id} is at version {old.version}, not {expect}: read it again and repeat the change",
             current=old.version,
         )
+
+
+class Held(Refused):
+    """A write would change or delete records under a legal hold. `records`: their (scope, id)."""
+
+    def __init__(self, records: Sequence[tuple[str, str]], what: str) -> None:
+        self.records = tuple(records)
+        first = ", ".join(repr(id) for _, id in self.records[:3])
+        if len(self.records) == 1:
+            said = f"record {first} is under a legal hold and cannot be {what}: `release` it first"
+        else:
+            said = f"{len(self.records):,} of the records are under a legal hold and cannot be {what}: "
+            said += f"`release` them first ({first})"
+        super().__init__(said)
+
+
+def breaks_hold(old: Record, new: Record) -> bool:
+    """Whether the new form changes what a held record says or shows.
+
+    Uses, vectors and terms are Eidet's own bookkeeping, so a change of those is none of the record.
+    """
+    if old.state.hold is None:
+        return False
+    return bool(said_before(old, new))
+
+
+def is_release(old: Record, new: Record) -> bool:
+    """Whether the new version only ends the hold, and gives the record back its expiry."""
+    if new.state.hold is not None or not said_before(old, new).keys() <= {"state", "expires"}:
+        return False
+    return _without_protections(old) == _without_protections(new) and _pin_of(old) == _pin_of(new)
+
+
+def _without_protections(record: Record) -> State:
+    return record.state.but(hold=None, pinned=None)
+
+
+def _pin_of(record: Record) -> tuple[float, str | None] | None:
+    if record.state.pinned is None:
+        return None
+    return record.state.pinned.at, record.state.pinned.by
 
 
 class StaleEpoch(Conflict):

@@ -142,7 +142,7 @@ def absorbed_in(record: Record) -> Iterator[Record]:
 
 def said_earlier(record: Record, story: list[Event]) -> Iterator[Record]:
     """What a record said in the versions before, as far as history tells; newest first."""
-    now = record.whole
+    now = record.whole.but(original=None, level=0)  # the original is of this version alone
     for event in reversed(story):
         if event.before and event.before.keys() & {"text", "data"}:
             now = now.but(text=event.before.get("text", now.text), data=event.before.get("data", now.data))

@@ -213,9 +213,24 @@ def _in_bucket(url: str, _process: int) -> Archive:
 
 
 def list_archives(store: Store, chosen: str | None) -> list[Archive]:
-    """Where records of this store were archived, and where the settings say they are to be."""
-    places = dict.fromkeys([*_read_places(store), *([_absolute(chosen)] if chosen else [])])
+    """Where records of this store were archived, and where the settings say they are to be.
+
+    A bucket that only the store names is left out: a file must not choose whom we talk to.
+    """
+    known = [place for place in _read_places(store) if not _is_remote(place)]
+    places = dict.fromkeys([*known, *([_absolute(chosen)] if chosen else [])])
     return list(filter(None, (archive_for(store, archive_of(place)) for place in places)))
+
+
+def list_unnamed(store: Store, chosen: str | None, given: Sequence[object]) -> list[str]:
+    """The buckets that the store names, and nobody who opened it; without what may be secret in them."""
+    named = {chosen, *(archive.url for archive in given if isinstance(archive, AtUrl))}
+    unnamed = [place for place in _read_places(store) if _is_remote(place) and place not in named]
+    return [place.partition("?")[0] for place in unnamed]
+
+
+def _is_remote(place: str) -> bool:
+    return place.startswith("s3:")
 
 
 def note_archive(store: Store, archive: object) -> None:
@@ -238,7 +253,7 @@ def _read_places(store: Store) -> list[str]:
 
 def _absolute(place: str | Path) -> str:
     named = str(place)
-    if named.startswith("s3:"):
+    if _is_remote(named):
         return named
     return str(Path(named).expanduser().absolute())
 

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ..core.draft import Draft
-from ..core.errors import BadInput, Conflict, Refused
+from ..core.errors import BadInput, Conflict
 from ..core.record import Record, Tier
 from ..core.state import Protection, State
-from ..core.where import Condition, Where
+from ..core.where import Where
 from ..parts import Parts
 from ..store import verbs
+from ..store.rules import HELD, Held
 from ..write.put import load_records, put_records
 from . import Maintained, works_of
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 STEP: Final = 20  # records that the background changes at once: a few milliseconds
 LEASE_SECONDS: Final = 60.0
 MOVES: Final = ("expire", "promote", "move")  # what insertions make due
-HELD: Final = Where(conditions=(Condition("state.hold", "exists"),))
 
 
 class Life:
@@ -123,15 +123,16 @@ class Life:
 
     def restore(self, record: Record, now: float) -> Record:
         """Back in the middle tier as it was, and counted as used: else it would be moved again."""
-        whole = self.detail(record).but(tier=Tier.MIDDLE)
-        self._parts.usage.count_uses([record], now)
         if record.level == 0 and record.tier is Tier.MIDDLE:
+            self._parts.usage.count_uses([record], now)
             return record
+        whole = self.detail(record).but(tier=Tier.MIDDLE)
         stored = verbs.rewrite_form(
             self._parts.store, [(record, whole)], now=now, epoch=self._parts.binding.epoch
         )[0]
         if stored is None:
             raise Conflict(f"record {record.id!r} changed in the meantime; call again")
+        self._parts.usage.count_uses([record], now)
         return stored
 
     def mark(self, record: Record, mark: str, on: bool, now: float, by: str | None) -> Record:
@@ -144,16 +145,17 @@ class Life:
             new = record.but(state=record.state.but(**{mark: protection}), expires=None)
         else:
             new = _unmark(record, record.state.but(**{mark: None}), there.expires)
-        return put_records(self._parts, [new], now=now, expect=record.version, by=by)[0]
+        ends = mark == "hold" and not on
+        return put_records(self._parts, [new], now=now, expect=record.version, by=by, releases=ends)[0]
 
     def check_not_held(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
-        """The records with these ids; Refused if one is under a legal hold."""
+        """The records with these ids; `Held` if one is under a legal hold."""
         if not ids:
             return []
         there = self._parts.store.read(scope, ids)
         for record in there:
-            if record is not None and record.state.hold is not None:
-                raise Refused(f"record {record.id!r} is under a legal hold: `release` it before a change")
+            if record is not None:
+                self.check_changeable(record)
         return there
 
     def still_pinned(
@@ -170,18 +172,14 @@ class Life:
         return [_pin(new, pins.get(new.id)) if said.pinned is None else new for said, new in pairs]
 
     def check_changeable(self, record: Record) -> None:
-        """Refused if the record is under a legal hold."""
+        """`Held` if the record is under a legal hold, before work is done that the write would refuse."""
         if record.state.hold is not None:
-            raise Refused(
-                f"record {record.id!r} is under a legal hold and cannot be changed: `release` it first"
-            )
+            raise Held([(record.scope, record.id)], "changed")
 
     def check_free(self, where: Where, what: str) -> None:
-        """Refused if anything that is meant is under a legal hold."""
-        if held := verbs.count(self._parts.store, where & HELD):
-            raise Refused(
-                f"{held:,} of the records are under a legal hold and cannot be {what}: `release` first"
-            )
+        """`Held` if anything that is meant is under a legal hold."""
+        if held := self._parts.store.find(where & HELD):
+            raise Held([(record.scope, record.id) for record in held], what)
 
     def unarchive(
         self,

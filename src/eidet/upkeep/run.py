@@ -20,7 +20,7 @@ from ..core.scope import Scope
 from ..core.settings import Retention, Upkeep
 from ..core.where import Where
 from ..store import Store, verbs
-from ..store.rules import Entombed
+from ..store.rules import Entombed, Held
 from . import Ask, Change, Drop, Maintained, Noted, Put, Stay
 from .archive import Archive
 from .bounds import PAGE, bounds_of
@@ -204,9 +204,9 @@ def _each_or_all(changes: Sequence[C], make: Callable[[Sequence[C]], None], tall
     """All at once; if that fails, one by one, so that a damaged record does not keep the others."""
     try:
         make(changes)
-    except (Refused, Unavailable):
-        raise  # the store or the archive cannot write: the next one would fail too
     except EidetError as error:
+        if isinstance(error, Refused | Unavailable) and not isinstance(error, Held):
+            raise  # the store or the archive cannot write: the next one would fail too
         if len(changes) == 1:
             tally.fail(changes[0], error)
             return
@@ -253,7 +253,7 @@ def _write(parts: UpkeepParts, change: Change, tally: _Tally, now: float) -> Non
         expect = put.instead.version
     try:
         stored = parts.write([put.record], now=now, unique=True, expect=expect, by=BY)[0]
-    except (Conflict, Entombed):  # somebody was first, or what it tells of was forgotten for good
+    except (Conflict, Entombed, Held):  # somebody was first, or it was forgotten for good or is held
         tally.skipped += 1
         return
     if uses := sum(record.uses for record in put.absorbs):

@@ -27,7 +27,7 @@ from ..write.ingest import Ingest, embed_units
 from ..write.put import put_records
 from . import Ask, Change, Maintained, Put, works_of
 from .accesses import accesses, read_log
-from .archive import Archive, FolderArchive, archive_of, list_archives, note_archive
+from .archive import Archive, FolderArchive, archive_of, list_archives, list_unnamed, note_archive
 from .bounds import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .fit import Fitted, fit
@@ -117,6 +117,10 @@ class Keeping:
         chosen = self._parts.settings.upkeep.archive
         known = [*list_archives(self._parts.store, chosen), *self._given]
         return list(filter(None, (archive_for(self._parts.store, source) for source in known)))
+
+    def list_unnamed_archives(self) -> list[str]:
+        """Buckets that only the store names: they are not asked, because a file may not choose that."""
+        return list_unnamed(self._parts.store, self._parts.settings.upkeep.archive, self._given)
 
     def _needs(
         self, settings: Upkeep, archive: Archive | None, llm: LLM | None, now: float, epoch: int

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..core.actor import acts
 from ..core.record import Record
 from ..parts import Parts
-from ..store import Watch, verbs
-from ..store.rules import Entombed, StaleEpoch
+from ..store import Watch
+from ..store.rules import Entombed, Held, StaleEpoch
+from ..store.verbs.writing import Put, run_put
 from .ingest import Ingest
 from .reembed import batches
 
@@ -26,44 +28,65 @@ def put_records(
     expect: int | None = None,
     by: str | None = None,
     watch: Watch | None = None,
+    releases: bool = False,
+    follows: bool = False,
 ) -> list[Record]:
     """Writes records whose vectors are of this memory's embedder, and takes pending uses along."""
-    store, actor = parts.store, by or acts().by
-    epoch = parts.binding.claim_epoch()
+    if not records:
+        return []
+    store = parts.store
+    job = Put(
+        records=records,
+        now=now,
+        unique=unique,
+        expect=expect,
+        epoch=parts.binding.claim_epoch(),
+        by=by or acts().by,
+        watch=watch,
+        releases=releases,
+        follows=follows,
+    )
     try:
-        stored = verbs.put(
-            store, records, now=now, unique=unique, expect=expect, epoch=epoch, by=actor, watch=watch
-        )
+        stored = run_put(store, job)
     except StaleEpoch:
-        epoch = parts.binding.renew()
-        stored = verbs.put(
-            store, records, now=now, unique=unique, expect=expect, epoch=epoch, by=actor, watch=watch
-        )
+        stored = run_put(store, replace(job, epoch=parts.binding.renew()))
     parts.usage.flush_if_due()
     return stored
 
 
 def put_returning(
-    parts: Parts, records: Sequence[Record], *, now: float, by: str | None = None
+    parts: Parts,
+    records: Sequence[Record],
+    *,
+    now: float,
+    by: str | None = None,
+    follows: bool = False,
 ) -> list[Record]:
-    """Writes records that nobody says, but for those that were forgotten for good; logs how many."""
-    rest = list(records)
-    while rest:
+    """Writes records that nobody says. Leaves out those that were forgotten for good, and logs how many.
+
+    A record under a legal hold stays as it is, whatever another version of it says.
+    """
+    rest, held = list(records), 0
+    stored: list[Record] = []
+    while rest and not stored:
         try:
             watch = parts.tombstones.over_returning(rest)
-            stored = put_records(parts, rest, now=now, by=by, watch=watch)
+            stored = put_records(parts, rest, now=now, by=by, watch=watch, follows=follows)
         except Entombed as error:
             rest = [record for at, record in enumerate(rest) if at not in error.found]
-        else:
-            _tell_left_out(len(records) - len(rest))
-            return stored
-    _tell_left_out(len(records))
-    return []
+        except Held as error:
+            free = [record for record in rest if (record.scope, record.id) not in error.records]
+            held += len(rest) - len(free)
+            rest = free
+    _tell_left_out(len(records) - len(rest) - held, held)
+    return stored
 
 
-def _tell_left_out(count: int) -> None:
-    if count:
-        log.info("%d records were forgotten for good and are left out", count)
+def _tell_left_out(forgotten: int, held: int) -> None:
+    if forgotten:
+        log.info("%d records were forgotten for good and are left out", forgotten)
+    if held:
+        log.warning("%d records are under a legal hold; left them as they are", held)
 
 
 def load_records(parts: Parts, records: Iterator[Record], manifest: Mapping[str, Any], *, now: float) -> int:

@@ -51,7 +51,7 @@ def _stage(store: Store, embedder: Embedder, total: int, progress: Progress | No
     for batch in batches(verbs.scan(store, Where(), after=since), 256):
         rows = embed_units(embedder, [record.whole.text for record in batch])
         kept = [(r.seq, quantise(row, r.level, embedder.width)) for r, row in zip(batch, rows, strict=True)]
-        verbs.stage_vectors(store, embedder.name, kept)
+        verbs.stage_vectors(store, embedder.name, kept, of=batch)
         done += len(batch)
         if progress is not None:
             progress(done, max(total, done))

@@ -11,7 +11,6 @@ from tests.unit.testing.altered import Altered
 from eidet import Memory
 from eidet.core.errors import Conflict, NotFound
 from eidet.core.record import Record, Tier
-from eidet.core.where import Where
 from eidet.store import Transaction, verbs
 from eidet.store.ram import RamStore
 
@@ -62,9 +61,9 @@ class Rival(RamStore):
             there = self.read(record.scope, [record.id])[0]
             assert there is not None
             if news := self.change(there):
-                verbs.put(self, news, now=1.0, unique=False)
+                verbs.put(self, news, now=1.0, unique=False, follows=True)
             else:
-                verbs.delete_where(self, Where(ids=(record.id,)), now=1.0)
+                verbs.delete_unchanged(self, [there], now=1.0, follows=True)
             self.times = left
 
     def write(self, job: Callable[[Transaction], T]) -> T:

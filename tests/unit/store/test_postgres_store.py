@@ -78,7 +78,7 @@ def test_a_memory_lives_on_postgresql(postgres_emptied: str, tmp_path: Path, sea
         assert memory.admin.reembed("hashing:32") == 32
         assert memory.export(tmp_path / "all.jsonl", scope=None, plain=sealed) == 32
         assert memory.admin.check() == []
-    with Memory(postgres_emptied, embedder="hashing:32", key=key) as memory:
+    with Memory(postgres_emptied, embedder="hashing:32", key=key, audit=audit) as memory:
         assert memory.recall("where is Paris?", scope="ann", limit=1)[0].record.text == "Ann lives in Paris"
         assert memory.forget(everything=True, scope="ann", for_good=False) == 31
     with Memory(embedder="hashing:32") as other:

@@ -19,6 +19,7 @@ from eidet.core.scope import Scope
 from eidet.core.where import Condition, Where
 from eidet.store import Derived, verbs
 from eidet.store.ram import RamStore
+from eidet.store.rules import Held
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.trust.seal import Shredded
 from eidet.trust.seal.codec import numbers_in
@@ -195,6 +196,12 @@ def test_every_filter_finds_what_it_means(given: list[Record], where: Where) -> 
     assert store.match(where) == [record.seq for record in wanted]
     assert verbs.count(store, where) == sum(verbs.count_kinds(store, where).values()) == len(wanted)
     assert store.find(where, order="-seq", limit=2, offset=1) == wanted[::-1][1:3]
+    if held := {(record.scope, record.id) for record in wanted if record.state.hold is not None}:
+        with pytest.raises(Held) as caught:
+            verbs.delete_where(store, where, now=NOW)
+        assert set(caught.value.records) == held
+        assert store.find(Where()) == stored
+        return
     assert sorted(verbs.delete_where(store, where, now=NOW)) == sorted(record.id for record in wanted)
     assert verbs.count(store, where) == 0
     assert verbs.count(store, Where()) == len(stored) - len(wanted)

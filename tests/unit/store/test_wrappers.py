@@ -50,7 +50,7 @@ OF_TIERS = {"archive", "fingerprint", "health", "missing", "prune", "scan"} | {
     "switch_vectors",
     "trim",
 }
-BY_VERBS = {"derived", "put_new", "same"}  # what the verbs do for two stores that are one
+BY_VERBS = {"derived", "list_revised", "put_new", "same"}  # what the verbs do for two stores that are one
 OF_ONE = {"address", "audited_by", "latest_seq", "leap", "offered_index", "path", "sealed", "secret"}
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, Generic, Protocol, TypeVar
 
-from ...core.errors import Corrupt
+from ...core.errors import Corrupt, EidetError
 from ...core.scope import Scope
 from ...store import Changes, Head, Store, verbs
 from .arms import VectorArm
@@ -116,7 +117,8 @@ class ScopeCache(Generic[V]):
             slot = self._slots.pop(scope, None)
             self._nbytes -= slot.nbytes if slot else 0
         if slot is not None and self._keeper.is_worth_saving(slot.shard.live):
-            with slot.lock:
+            with slot.lock, suppress(EidetError):  # only a cache: it is made anew where the store is away
+                self._catch_up(slot, self._store.head())  # what was deleted since must not be in a file
                 self._keeper.save(slot.shard)
 
     def drop_all(self) -> None:

@@ -12,6 +12,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -19,13 +20,17 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.scope import Scope
+from ...core.where import Where
 from ...store import Head, Store, verbs
+from ..change_pages import Stale, read_changes
 from .columns import TYPES
 from .shard import Shard
 from .vectors import VectorPlanes
 
 PlaneShard = Shard[VectorPlanes]
 
+PAGE: Final = 1000
 MAGIC: Final = b"EIDETIX3"
 log = logging.getLogger("eidet.index")
 
@@ -76,9 +81,34 @@ class Sidecars:
             with partial.open("wb") as file:
                 _write(file, self._header(shard), _arrays(shard))
             partial.replace(path)
+            if self._is_behind(shard):  # somebody deleted records, and their caches, while this was written
+                self.remove(shard.scope)
         except OSError as error:
             log.warning("index cache %s was not written: %s", path, error)
             partial.unlink(missing_ok=True)
+
+    def _is_behind(self, shard: PlaneShard) -> bool:
+        """Whether records were deleted that the shard still has: what is forgotten must not be kept."""
+        if self._store.head() == shard.head:
+            return False
+        pages = read_changes(partial(self._store.changes, shard.scope), shard.head, PAGE)
+        try:
+            return any(changes.gone for changes in pages)
+        except Stale:
+            return True
+
+    def count_dead(self, scope: str) -> int:
+        """How many records the cache file of a scope has that the store has no more."""
+        path = self.path(scope)
+        if path is None or not path.exists():
+            return 0
+        try:
+            with path.open("rb") as file:
+                arrays = dict(_read_arrays(file, _read_header(file)))
+        except (OSError, ValueError, KeyError, TypeError, struct.error):
+            return 0
+        living = self._store.match(Where(scope=Scope(scope)))
+        return len(np.setdiff1d(arrays["seq"], np.array(living, np.int64)))
 
     def remove(self, scope: str) -> None:
         path = self.path(scope)

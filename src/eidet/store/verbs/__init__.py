@@ -1,6 +1,7 @@
 """What callers ask of any store, written once over `Store` and `Transaction`.
 
 writing.py    put, rewrite_form, delete_unchanged, delete_where
+changing.py   how records that are there are replaced and deleted: legal holds are heeded here
 erasing.py    erase, tombstones, what a plan reads
 values.py     settings, leases, counts, uses, staged vectors
 reading.py    scan, counts, quality_counts, fingerprint, what depends on a store's abilities
@@ -13,6 +14,7 @@ from .erasing import (
     find_derived_in,
     find_same,
     lift_tombstones,
+    list_revised,
     tombstones_in,
 )
 from .reading import (
@@ -61,6 +63,7 @@ __all__ = [
     "get_setting",
     "get_settings",
     "lift_tombstones",
+    "list_revised",
     "measure_size",
     "prune_history",
     "put",

@@ -10,12 +10,13 @@ from ...core.record import Record, record_digest
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import Store, Transaction
-from ..abilities import FindsDerived, FindsSame
-from ..model import SETTINGS, TOMBSTONES, Erased, Erasure, Reader
-from ..rules import UNIQUE_KINDS
-from .reading import scan
+from ..abilities import FindsDerived, FindsSame, ListsRevised
+from ..model import SETTINGS, STAGED, STAGED_NAME, TOMBSTONES, Erased, Erasure, Reader
+from ..rules import HELD, UNIQUE_KINDS
+from .changing import delete_records, replace_censored
+from .reading import count, scan
 from .values import get_setting
-from .writing import clear_tallies, delete_records, replace_censored
+from .writing import clear_tallies
 
 
 def erase(store: Store, plan: Callable[[Reader], Erasure], *, now: float, by: str | None = None) -> Erased:
@@ -40,17 +41,30 @@ class Erase:
 
 def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None) -> Erased:
     doomed = list({(record.scope, record.id): record for record in wanted.gone}.values())
+    held = [record for record in doomed if record.state.hold is not None]
     if wanted.where is not None:
         known = {(record.scope, record.id) for record in doomed}
         found = transaction.find(wanted.where, bare=True)
         doomed += [record for record in found if (record.scope, record.id) not in known]
+        held += transaction.find(wanted.where & HELD, bare=True)
         clear_tallies(transaction, wanted.where)
-    censored = delete_records(transaction, doomed, now, by)
+    staged = _drop_staged(transaction, [*doomed, *(old for old, _ in wanted.anew)])
+    censored = delete_records(transaction, doomed, now, by, held=held)
     censored += replace_censored(transaction, wanted.anew, now, by)
     stones = dict.fromkeys(((stone.scope, stone.mark) for stone in wanted.stones), now)
     transaction.set_values(TOMBSTONES, stones)
     transaction.set_values(SETTINGS, wanted.settings)
-    return Erased([(record.scope, record.id) for record in doomed], censored)
+    return Erased([(record.scope, record.id) for record in doomed], censored, staged)
+
+
+def _drop_staged(transaction: Transaction, records: Sequence[Record]) -> int:
+    """The vectors that the next embedder made of them already; how many there were."""
+    if STAGED_NAME not in transaction.values(SETTINGS, (STAGED_NAME,)):
+        return 0
+    seqs = [record.seq for record in records]
+    there = transaction.values(STAGED, seqs)
+    transaction.set_values(STAGED, dict.fromkeys(seqs))
+    return len(there)
 
 
 def tombstones_in(store: Store, scope: str, marks: Sequence[bytes]) -> dict[bytes, float]:
@@ -137,6 +151,18 @@ def find_same(
     kinds = None if every_kind else UNIQUE_KINDS
     found = scan(store, Where(scope=Scope(scope), kinds=kinds))
     return [record for record in found if record_digest(record) in wanted]
+
+
+def list_revised(store: Store, scope: Scope, most: int) -> list[tuple[str, str]] | None:
+    """The (scope, id) of records that may have said something else before.
+
+    None if there are more than `most` of them, or more records to look at where the store cannot tell.
+    """
+    if isinstance(store, ListsRevised):
+        return store.list_revised(scope, most)
+    if count(store, Where(scope=scope)) > most:
+        return None
+    return [(record.scope, record.id) for record in scan(store, Where(scope=scope)) if record.version > 1]
 
 
 def find_derived(store: Store, scope: Scope) -> list[Record]:

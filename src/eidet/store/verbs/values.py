@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
@@ -14,6 +15,7 @@ from .. import Store, Transaction
 from ..abilities import SwitchesVectors
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO, TALLIES, Derived, Use, Uses
 from ..rules import lease_of, may_lease
+from .lookups import read_records
 from .writing import epoch_of
 
 
@@ -169,9 +171,14 @@ def _raise_epoch(transaction: Transaction) -> None:
     transaction.set_values(SETTINGS, {EPOCH: str(epoch_of(transaction) + 1)})
 
 
-def stage_vectors(store: Store, name: str, vectors: Sequence[tuple[int, bytes]]) -> None:
-    """Keeps vectors (by seq) of the next embedder aside, across restarts; another name starts anew."""
-    return store.write(StageVectors(name, vectors))
+def stage_vectors(
+    store: Store, name: str, vectors: Sequence[tuple[int, bytes]], *, of: Sequence[Record] = ()
+) -> None:
+    """Keeps vectors (by seq) of the next embedder aside, across restarts; another name starts anew.
+
+    `of` are the records that they were made of: nothing is kept for those that are gone by now.
+    """
+    return store.write(StageVectors(name, vectors, of))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +187,21 @@ class StageVectors:
 
     name: str
     vectors: Sequence[tuple[int, bytes]]
+    of: Sequence[Record] = ()
 
     def __call__(self, transaction: Transaction) -> None:
         known = transaction.values(SETTINGS, (STAGED_NAME, STAGED_UP_TO))
         same = known.get(STAGED_NAME) == self.name
         last = int(known.get(STAGED_UP_TO, 0)) if same else 0
         last = max([last, *(seq for seq, _ in self.vectors)])
-        transaction.set_values(STAGED, dict(self.vectors), clear=not same)
+        transaction.set_values(STAGED, self._list_living(transaction), clear=not same)
         transaction.set_values(SETTINGS, {STAGED_NAME: self.name, STAGED_UP_TO: str(last)})
+
+    def _list_living(self, transaction: Transaction) -> dict[int, bytes]:
+        if not self.of:
+            return dict(self.vectors)
+        living = {record.seq for record in read_records(transaction, self.of, bare=True).values()}
+        return {seq: vector for seq, vector in self.vectors if seq in living}
 
 
 def staged_up_to(store: Store, name: str) -> int:

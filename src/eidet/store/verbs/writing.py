@@ -20,6 +20,7 @@ from .. import Store, Transaction
 from ..abilities import PutsNew
 from ..model import EPOCH, SETTINGS, TALLIES, NewRecord, Use, Watch
 from ..rules import (
+    HELD,
     UNIQUE_KINDS,
     check_epoch,
     check_expected,
@@ -28,6 +29,7 @@ from ..rules import (
     says_the_same,
     succeed,
 )
+from .changing import OrderedWriter, delete_records, event_about
 from .duplicates import count_use, find_duplicate, find_duplicates
 from .lookups import Key, read_records
 from .tombstone_check import check_tombstones
@@ -44,6 +46,8 @@ class Put:
     epoch: int | None = None
     by: str | None = None
     watch: Watch | None = None
+    releases: bool = False
+    follows: bool = False
 
     def __call__(self, transaction: Transaction) -> list[Record]:
         if self.expect is not None and _has_twice(self.records):
@@ -64,6 +68,8 @@ def put(
     epoch: int | None = None,
     by: str | None = None,
     watch: Watch | None = None,
+    releases: bool = False,
+    follows: bool = False,
 ) -> list[Record]:
     """Writes all records or none; one answer per record, in order, as it is now stored.
 
@@ -72,12 +78,25 @@ def put(
     stored again: the answer is the one that is there, with a use counted. With `expect`, each record
     must exist in that version, else Conflict; with `epoch`, the store must still be in that epoch,
     else Conflict. With `watch`, forgotten content is `Entombed`, and nothing is written.
+
+    A next version of a record under a legal hold is `Held`, and nothing is written. `releases` lets a
+    version pass that only ends the hold. `follows` says that this is a copy of records that were changed
+    elsewhere already, where their holds were heeded.
     """
     if not records:
         return []
-    return run_put(
-        store, Put(records=records, now=now, unique=unique, expect=expect, epoch=epoch, by=by, watch=watch)
+    job = Put(
+        records=records,
+        now=now,
+        unique=unique,
+        expect=expect,
+        epoch=epoch,
+        by=by,
+        watch=watch,
+        releases=releases,
+        follows=follows,
     )
+    return run_put(store, job)
 
 
 def run_put(store: Store, job: Put) -> list[Record]:
@@ -130,9 +149,9 @@ def _put_one(transaction: Transaction, record: Record, how: Put) -> Record:
     revision = _revise(old, record, how)
     if revision is None:
         return old
-    new, event = revision
-    transaction.remove([old], [event])
-    return transaction.insert([new])[0]
+    writer = OrderedWriter(transaction, releases=how.releases, follows=how.follows)
+    writer.replace(old, *revision)
+    return writer.finish()[0]
 
 
 def _put_new(transaction: Transaction, record: Record, how: Put) -> Record:
@@ -150,7 +169,7 @@ def _revise(old: Record, record: Record, how: Put) -> tuple[Record, Event] | Non
     if says_the_same(old, record, before, how.expect):
         return None
     new = succeed(old, record)
-    return new, _event("revised", new, how.now, how.by, before)
+    return new, event_about("revised", new, how.now, how.by, before)
 
 
 def _parts(records: Sequence[Record], unique: bool) -> Iterator[Sequence[Record]]:
@@ -188,7 +207,7 @@ def _write_part(
     how: Put,
 ) -> list[Record]:
     """Writes in the order of the records, and as many as possible at once."""
-    writer = _InOrder(transaction)
+    writer = OrderedWriter(transaction, releases=how.releases, follows=how.follows)
     answers = [_decide(record, there, twins, how, writer) for record in records]
     inserted = iter(writer.finish())
     if twins:
@@ -201,7 +220,7 @@ def _decide(
     there: dict[Key, Record],
     twins: dict[Key, Record],
     how: Put,
-    writer: _InOrder,
+    writer: OrderedWriter,
 ) -> Record | None:
     """The record that is there and stays; None where this one is written."""
     key = (record.scope, record.id)
@@ -219,45 +238,6 @@ def _decide(
     return None
 
 
-class _InOrder:
-    """Inserts and replaces in the order asked, so that seqs rise with it; inserts wait for each other."""
-
-    def __init__(self, transaction: Transaction) -> None:
-        self._transaction = transaction
-        self._waiting: list[Record] = []
-        self._stored: list[Record] = []
-
-    def insert(self, record: Record) -> None:
-        self._waiting.append(record)
-
-    def replace(self, old: Record, new: Record, event: Event) -> None:
-        self._flush()
-        self._transaction.remove([old], [event])
-        self._waiting.append(new)
-
-    def finish(self) -> list[Record]:
-        """What was inserted, in order, with its seqs."""
-        self._flush()
-        return self._stored
-
-    def _flush(self) -> None:
-        if self._waiting:
-            self._stored += self._transaction.insert(self._waiting)
-            self._waiting = []
-
-
-def _event(what: str, record: Record, now: float, by: str | None, before: object = None) -> Event:
-    return Event(
-        what=what,
-        id=record.id,
-        scope=record.scope,
-        at=now,
-        by=by,
-        version=record.version,
-        before=before,  # type: ignore[arg-type]
-    )
-
-
 def rewrite_form(
     store: Store,
     forms: Sequence[tuple[Record, Record]],
@@ -270,7 +250,8 @@ def rewrite_form(
 
     One answer per pair: the record as it is now stored, or None where it was changed or deleted since
     it was read (its seq differs). The version stays and so do uses counted meanwhile: what a record
-    says is the same. History tells that it was moved. `epoch` as in `put`.
+    says is the same. History tells that it was moved. `epoch` as in `put`. Another form of a record under
+    a legal hold is `Held`, and nothing is written.
     """
     return store.write(RewriteForms(forms=forms, now=now, epoch=epoch, by=by)) if forms else []
 
@@ -293,24 +274,27 @@ def _rewrite_forms(
     transaction: Transaction, forms: Sequence[tuple[Record, Record]], now: float, by: str | None
 ) -> list[Record | None]:
     there = read_records(transaction, (given for given, _ in forms), bare=True)
-    writer = _InOrder(transaction)
+    writer = OrderedWriter(transaction)
     moved: list[bool] = []
     for given, form in forms:
         old = there.get((given.scope, given.id))
         new = recast_of(old, given, form)
         moved.append(new is not None)
         if old is not None and new is not None:
-            writer.replace(old, new, _event("moved", new, now, by))
+            writer.replace(old, new, event_about("moved", new, now, by), given=given)
             del there[given.scope, given.id]  # for a second form it has changed
     inserted = iter(writer.finish())
     return [next(inserted) if done else None for done in moved]
 
 
 def delete_unchanged(
-    store: Store, records: Sequence[Record], *, now: float, by: str | None = None
+    store: Store, records: Sequence[Record], *, now: float, by: str | None = None, follows: bool = False
 ) -> list[str]:
-    """Deletes those records that are as they were read (by seq), as `delete_where` does; their ids."""
-    return store.write(DeleteUnchanged(records, now, by)) if records else []
+    """Deletes those records that are as they were read (by seq), as `delete_where` does; their ids.
+
+    `follows` says that they live on elsewhere, so that a legal hold does not keep them here.
+    """
+    return store.write(DeleteUnchanged(records, now, by, follows)) if records else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,15 +304,18 @@ class DeleteUnchanged:
     records: Sequence[Record]
     now: float
     by: str | None = None
+    follows: bool = False
 
     def __call__(self, transaction: Transaction) -> list[str]:
         there = read_records(transaction, self.records, bare=True)
-        doomed = []
+        doomed, held = [], []
         for record in self.records:
             old = there.get((record.scope, record.id))
             if old is not None and old.seq == record.seq:
                 doomed.append(there.pop((record.scope, record.id)))
-        delete_records(transaction, doomed, self.now, self.by)
+                if record.state.hold is not None and not self.follows:
+                    held.append(record)
+        delete_records(transaction, doomed, self.now, self.by, held=held)
         return [record.id for record in doomed]
 
 
@@ -350,7 +337,8 @@ class DeleteWhere:
 
     def __call__(self, transaction: Transaction) -> list[str]:
         doomed = list(transaction.find(self.where, bare=True))
-        delete_records(transaction, doomed, self.now, self.by)
+        held = list(transaction.find(self.where & HELD, bare=True))
+        delete_records(transaction, doomed, self.now, self.by, held=held)
         clear_tallies(transaction, self.where)
         return [record.id for record in doomed]
 
@@ -363,27 +351,3 @@ def clear_tallies(transaction: Transaction, where: Where) -> None:
     """Forgets the tallies of a scope that is meant as a whole."""
     if _read_rest(where) == _NOTHING_ELSE:
         transaction.set_values(TALLIES, dict.fromkeys(transaction.values(TALLIES, within=where.scope)))
-
-
-def delete_records(transaction: Transaction, records: Sequence[Record], now: float, by: str | None) -> int:
-    """Deletes records that are there; how many events lost what they said of the content."""
-    if not records:
-        return 0
-    censored = transaction.edit_history({(record.scope, record.id): None for record in records})
-    transaction.remove(records, [_event("forgotten", record, now, by) for record in records])
-    return censored
-
-
-def replace_censored(
-    transaction: Transaction, pairs: Sequence[tuple[Record, Record]], now: float, by: str | None
-) -> int:
-    """Writes next versions; history keeps nothing of what records said before. How many events lost it."""
-    if not pairs:
-        return 0
-    censored = transaction.edit_history({(old.scope, old.id): None for old, _ in pairs})
-    writer = _InOrder(transaction)
-    for old, record in pairs:
-        new = succeed(old, record)
-        writer.replace(old, new, _event("revised", new, now, by))
-    writer.finish()
-    return censored

@@ -4,6 +4,7 @@
     log.py      the file: appended to by many threads and processes            tail.py   where it ends
     events.py   what entries say of records and filters                        entries.py   … of jobs
     store.py    notes the jobs of the verbs                                    transaction.py   other jobs
+    mark.py     what a store knows of its log: that one is gone or restarted is noticed
     verify.py   whether anything was altered, removed, inserted or reordered
 
 `eidet.trust.audit.store` notes what happens to a store; `Memory` notes what a store cannot see.
@@ -29,6 +30,7 @@ __all__ = ["Audit", "AuditEntry", "AuditHead", "Check", "audit_of", "audit_set",
 
 Check = Callable[[Record], Sequence[str] | None]
 SHORTEST_KEY: Final = 16
+OFF: Final = "off"  # the setting that opens an audited memory without its log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +78,8 @@ def key_in(file: str | Path) -> bytes:
 
 
 def audit_set(settings: Settings) -> Audit | None:
-    """As the settings ask for it; None if they do not."""
-    if settings.audit is None:
+    """As the settings ask for it; None if they do not, or say `off`."""
+    if settings.audit in (None, OFF):
         return None
     return Audit(
         path=settings.audit,

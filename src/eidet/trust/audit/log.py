@@ -59,6 +59,18 @@ class AuditLog:
         self._known = False
 
     @property
+    def identity(self) -> str:
+        """Differs between any two logs: the first entry tells it."""
+        self.append([])
+        assert self._handle is not None
+        begin = read_entry(first_line(self._handle))
+        return "" if begin is None else str(begin.get("log", ""))
+
+    @property
+    def key(self) -> bytes | None:
+        return self._key
+
+    @property
     def keeps_content(self) -> bool:
         """Whether entries repeat what records say."""
         return self.audit.content

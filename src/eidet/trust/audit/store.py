@@ -6,12 +6,14 @@ of what is kept.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final, TypeVar, cast
 
 from ...core.actor import Acting, acting_as, acts
+from ...core.errors import EidetError
 from ...core.validate import Json
 from ...store import Erased, Erasure, Reader, Scrubbed, Store, Transaction, verbs
 from ...store.abilities import TakesAuditLog
@@ -22,9 +24,12 @@ from ...store.verbs.writing import Put, run_put
 from .entries import describe_answer, describe_job
 from .events import of_filter, of_records
 from .log import AuditLog
+from .mark import LogMark, SetMark, describe_absence, describe_gap, read_mark
 from .transaction import AuditedTransaction
 
 T = TypeVar("T")
+warner = logging.getLogger("eidet")
+MARK_EVERY: Final = 1000  # entries after which the store is told how far its log has come
 QUIET: Final = (AddUses, AddCounts, TakeLease, StageVectors)  # jobs that change nothing of what is kept
 
 
@@ -38,7 +43,7 @@ class AuditedStore(PassthroughStore):
     passes: ClassVar[str] = (
         "identity writable read find match count_by head changes history values same derived survey trim "
         "size missing audited_by path leap latest_seq secret health offered_index address archive sealed "
-        "fingerprint scan"
+        "fingerprint scan list_revised"
     )
     lacks: ClassVar[str] = "put_new"  # the job of `put` tells what to note; the store inside may shorten it
 
@@ -46,12 +51,38 @@ class AuditedStore(PassthroughStore):
         super().__init__(store)
         self._log = log
         self._owns = owns
+        self._marked: int | None = None  # how many entries the store knows of; None: it knows of no log
         if isinstance(store, TakesAuditLog):
             store.audited_by(log)
 
     @property
     def audit(self) -> AuditLog:
         return self._log
+
+    def attach(self) -> None:
+        """Tells the store which log it has. Notes in the log what it lacks of what the store knows."""
+        mark, seq = read_mark(self.inner), self.inner.head().seq
+        log, head = self._log, self._log.head
+        for gap in (describe_gap(mark, log.identity, head, log.key, seq), describe_absence(mark, seq)):
+            if gap is not None:
+                log.note(**gap)
+        self._mark()
+
+    def _mark(self) -> None:
+        """Writes down how far the log has come; what the store cannot take now, it takes next time."""
+        if not self.inner.writable:
+            return
+        head = self._log.head
+        mark = LogMark(log=self._log.identity, path=str(self._log.path.absolute()), head=head)
+        self._marked = head.count
+        try:
+            self.inner.write(SetMark(mark))
+        except EidetError as error:
+            warner.warning("the memory could not note how far its audit log has come: %s", error)
+
+    def _mark_if_due(self, numbers: Sequence[int]) -> None:
+        if self._marked is not None and numbers and numbers[-1] - self._marked >= MARK_EVERY:
+            self._mark()
 
     def write(self, job: Callable[[Transaction], T]) -> T:
         """Notes what a job of the verbs is about; of any other job, what it does while it does it.
@@ -69,6 +100,7 @@ class AuditedStore(PassthroughStore):
             answer = self._run(job)
         if details := describe_answer(job, answer):
             self._log.afterwards("done", of=numbers, **details)
+        self._mark_if_due(numbers)
         return answer
 
     def _run(self, job: Callable[[Transaction], T]) -> T:
@@ -80,6 +112,8 @@ class AuditedStore(PassthroughStore):
         named: set[tuple[str, str]] = set()
 
         def plan(reader: Reader) -> Erasure:
+            self._note_rerun(numbers)
+            named.clear()
             planned = job.plan(reader)
             named.update((record.scope, record.id) for record in planned.gone)
             numbers.extend(self._log.append(self._describe_plan(planned, job.by, actor)))
@@ -107,9 +141,16 @@ class AuditedStore(PassthroughStore):
 
         def observe(transaction: Transaction) -> T:
             with acting_as(actor):
+                self._note_rerun(numbers)
                 return job(AuditedTransaction(transaction, self._log, numbers))
 
         return self._note_failure(observe, numbers)
+
+    def _note_rerun(self, numbers: list[int]) -> None:
+        """A store may run a job again: what an earlier run noted was not done."""
+        if numbers:
+            self._log.afterwards("failed", of=list(numbers), error="run again")
+            numbers.clear()
 
     def _note_failure(self, job: Callable[[Transaction], T], numbers: list[int]) -> T:
         """Runs a job that fills in the numbers of its entries."""
@@ -141,6 +182,10 @@ class AuditedStore(PassthroughStore):
         return count
 
     def close(self) -> None:
+        """Closing twice is fine."""
+        if self._marked is not None:
+            self._mark()
+            self._marked = None
         super().close()
         if self._owns:
             self._log.close()

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import BadInput, NotFound, Unavailable
+from ...store import Store
 from . import check_key
 from .chain import START, AuditEntry, AuditHead, digest, is_ours, parts_of, print_of, read_entry
+from .mark import LogMark, read_mark
 from .tail import head_path, read_head
 
 
@@ -52,6 +54,8 @@ class _Walk:
     faults: list[Fault] = field(default_factory=list)
     notes: list[Fault] = field(default_factory=list)
     hashes: dict[int, str] = field(default_factory=dict)
+    log: str = ""  # its identity
+    restarts: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
 
     def fault(self, line: int, what: str) -> None:
         self.faults.append(Fault(line=line, what=what))
@@ -78,6 +82,16 @@ class _Walk:
 
     def _heed(self, line: int, said: dict[str, Any]) -> None:
         """Entries that the log wrote about itself."""
+        if said["verb"] == "begin" and line == 1:
+            self.log = str(said.get("log", ""))
+        if said["verb"] == "restarted":
+            self.restarts.append((line, said))
+        if said["verb"] == "unaudited":
+            without = f"the memory was opened without this log since {said.get('since')}"
+            self.fault(line, f"{without}: {said.get('changes')} changes are not in it")
+        if said["verb"] == "attach":
+            before = f"the memory had {said.get('changes')} changes before this log began"
+            self.notes.append(Fault(line=line, what=before))
         if said["verb"] == "lost":
             self.fault(line, f"entries before this were lost: {_describe_loss(said)}")
         if said["verb"] == "torn":
@@ -86,22 +100,32 @@ class _Walk:
 
 
 def verify(
-    path: str | Path, *, key: str | bytes | None = None, head: AuditHead | str | None = None
+    path: str | Path,
+    *,
+    key: str | bytes | None = None,
+    head: AuditHead | str | None = None,
+    store: Store | None = None,
+    before: str | Path | None = None,
 ) -> Verified:
     """Reads the whole log. `key` as it was written with; `head` as `eidet audit head` printed it once.
 
     Without an outside head, that of the file beside the log tells whether the newest entries are missing.
+    `store` is the one that was audited: it knows which log it had, and how far that had come. `before` is
+    the log that was moved away when this one was begun; without it, a restart is a fault.
     """
     log = Path(path).expanduser()
     secret, outside = check_key(key), AuditHead.of(head) if isinstance(head, str) else head
+    mark = None if store is None else read_mark(store)
     beside = read_head(log)  # before the log: entries that come meanwhile are beyond it
-    heads = [known for known in (beside, outside) if known is not None]
-    walk = _Walk(secret, {known.count for known in heads})
-    rest = _walk_lines(walk, log)
+    kept = None if mark is None else mark.head
+    walk = _Walk(secret, {known.count for known in (beside, outside, kept) if known is not None})
+    rest = _walk_lines(walk, log, mark)
     if rest:
         walk.notes.append(Fault(line=walk.entries + 1, what=f"a line of {len(rest)} bytes has no end"))
     if not walk.faults or walk.faults[0].line != 1:
         _check_heads(walk, beside, outside, log)
+        _check_mark(walk, mark)
+    _check_restarts(walk, key, before)
     return Verified(
         path=log,
         entries=walk.entries,
@@ -111,8 +135,13 @@ def verify(
     )
 
 
-def _walk_lines(walk: _Walk, log: Path) -> bytes:
+def _walk_lines(walk: _Walk, log: Path, mark: LogMark | None) -> bytes:
     """Follows every whole line; what comes after the last of them."""
+    if mark is not None and not log.exists():
+        raise NotFound(
+            f"the audit log {log} is gone: the memory was logged in {mark.path}, with {mark.head.count} "
+            "entries or more"
+        )
     for number, raw in enumerate(_raw(log), 1):
         if not raw.endswith(b"\n"):
             return raw
@@ -145,13 +174,41 @@ def _check_heads(walk: _Walk, beside: AuditHead | None, outside: AuditHead | Non
         behind = f"{head_path(log).name} is {walk.n - beside.count} behind: a writer was interrupted"
         walk.notes.append(Fault(line=walk.n, what=behind))
     for known in filter(None, (beside, outside)):
-        if known.count > walk.top:
-            gone = f"the newest {known.count - walk.top} entries are missing: there were {known.count}"
-            walk.fault(walk.top + 1, gone)
-        elif known.count and walk.hashes.get(known.count) != known.hash:
-            walk.fault(
-                known.count, f"entry {known.count} is not the one that was there when its head was kept"
-            )
+        _check_head(walk, known)
+
+
+def _check_head(walk: _Walk, known: AuditHead) -> None:
+    if known.count > walk.top:
+        gone = f"the newest {known.count - walk.top} entries are missing: there were {known.count}"
+        walk.fault(walk.top + 1, gone)
+    elif known.count and walk.hashes.get(known.count) != known.hash:
+        walk.fault(known.count, f"entry {known.count} is not the one that was there when its head was kept")
+
+
+def _check_mark(walk: _Walk, mark: LogMark | None) -> None:
+    """What the store knows of its log."""
+    if mark is None:
+        return
+    if mark.log != walk.log:
+        gone = f"the memory was logged in another log, {mark.path}, with {mark.head.count} entries or more"
+        walk.fault(1, f"{gone}: that one is gone, or this is not its log")
+    elif not is_ours(mark.head, walk.key):
+        walk.fault(walk.n, "what the memory knows of its log was not written with this key")
+    else:
+        _check_head(walk, mark.head)
+
+
+def _check_restarts(walk: _Walk, key: str | bytes | None, before: str | Path | None) -> None:
+    """A log that was begun anew is sound if the one before it is there, and as the memory knew it."""
+    for line, said in walk.restarts:
+        told = f"log {said.get('log')} with {said.get('told')} entries, which was {said.get('path')}"
+        if before is None:
+            walk.fault(line, f"the log was restarted. Before it there was {told}: name it to verify both")
+            continue
+        known = AuditHead.of(f"{said.get('told')}:{said.get('head')}")
+        earlier = verify(before, key=key, head=known)
+        walk.faults += [Fault(line=line, what=f"of the log before it, {fault}") for fault in earlier.faults]
+        walk.notes.append(Fault(line=line, what=f"the log was restarted. Before it there was {told}"))
 
 
 def _out_of_place(n: int, expected: int) -> str:

@@ -146,10 +146,17 @@ class Eraser:
             scope=str(wish.scope),
             ids=tuple(dict.fromkeys(id for _, id in erased.gone)),
             marks=tuple(stone.mark.hex() for stone in doom.stones if _is_hash(stone)),
-            counts={"records": asked, **_counts(doom), "history": erased.histories, **cleaned.counts},
+            counts={
+                "records": asked,
+                **_counts(doom),
+                "history": erased.histories,
+                "staged_vectors": erased.staged,
+                **cleaned.counts,
+            },
             by=by,
             at=now,
             pending=(*notes, *cleaned.pending),
+            kept=_name_kept(doom, by),
         )
 
     def preview(self, wish: Wish) -> Preview:
@@ -157,6 +164,7 @@ class Eraser:
         store = self._parts.store
         doom = doom_of(verbs.StoreReader(store), wish, self._marker(), _Words(self._life), ())
         if wish.wholesale:
+            self._life.check_free(wish.where, "forgotten")
             count = verbs.count(store, wish.where)
         else:
             count = len(doom.asked)
@@ -200,8 +208,13 @@ class Eraser:
 
     def absence(self, what: Any, scope: Any) -> Absence:
         self._parts.flush()
+        keeping = self._life.keeping
         search = Search(
-            parts=self._parts, marker=self._marker(), scope=scope, archives=self._life.keeping.archives()
+            parts=self._parts,
+            marker=self._marker(),
+            scope=scope,
+            archives=keeping.archives(),
+            unasked=keeping.list_unnamed_archives(),
         )
         return absence_of(search, what)
 
@@ -228,6 +241,14 @@ def _counts(doom: Doom) -> dict[str, int]:
         "derived_dropped": len(doom.dropped),
         "derived_anew": len(doom.anew),
     }
+
+
+def _name_kept(doom: Doom, by: str | None) -> tuple[str, ...]:
+    """What stays on purpose: history goes on telling which ids there were, and who acted when."""
+    agents = {record.agent for record in doom.gone} - {None}
+    if not (agents or by):
+        return ()
+    return (f"history keeps by whom the records were written and forgotten ({len(agents)} agents)",)
 
 
 def _is_hash(stone: Stone) -> bool:

@@ -12,13 +12,15 @@ from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json, clean_json, clean_text, dump_json
 from ...core.where import Where
+from ...index.embedded.sidecar import Sidecars
 from ...models.embed import FiledEmbedder
 from ...parts import Parts
-from ...store import verbs
+from ...store import SETTINGS, STAGED, verbs
 from ...store.tombstones import Marker, folded
 from ...upkeep.archive import Archive
 from .archives import records_in
-from .files import count_in, forms_of, originals_in, schema_copies, sidecars, store_files
+from .files import count_in, forms_of, originals_in, schema_copies, sidecar_folder, sidecars, store_files
+from .histories import earlier_versions
 from .receipt import Receipt
 
 NAMED: Final = 5  # findings of a place that are told one by one
@@ -79,6 +81,7 @@ class Search:
     marker: Marker
     scope: Scope
     archives: Sequence[Archive]
+    unasked: Sequence[str] = ()  # archives that only the file names
     places: list[Place] = field(default_factory=list)
 
     def note(self, name: str, looked_at: int, found: Sequence[str] = ()) -> None:
@@ -89,6 +92,8 @@ class Search:
 def absence_of(search: Search, what: object) -> Absence:
     sought = read_sought(search, what)
     _in_store(search, sought)
+    _in_settings(search, sought)
+    _in_staged(search)
     _in_index(search)
     _in_archives(search, sought)
     _in_files(search, sought)
@@ -133,13 +138,40 @@ def _in_store(search: Search, sought: Sought) -> None:
             derived += [] if _is_there(search, record, sought) else [name]
         if record.version > 1:
             revised += 1
-            told += [name] if says(_history(search, record.scope, record.id)) else []
+            told += [name] if _history_says(search, record, sought, says) else []
     gone = [id for id in sought.ids if _history(search, search.scope.path, id)]
     search.note("records, by id", count, by_id)
     search.note("records, by what they say", count, by_mark)
     search.note("records, by words in them", count, by_word)
     search.note("records made of it", count, derived)
     search.note("history", revised + len(sought.ids), [*told, *(gone if not by_id else [])])
+
+
+def _history_says(search: Search, record: Record, sought: Sought, says: Callable[[str], bool]) -> bool:
+    """Whether the record said it in an earlier version: by words, or by the marks of a receipt."""
+    story = search.parts.store.history(record.scope, record.id)
+    for _, said in earlier_versions(record, story):
+        if search.marker.always_of(said) in sought.marks:
+            return True
+    return says(_history(search, record.scope, record.id))
+
+
+def _in_settings(search: Search, sought: Sought) -> None:
+    """Names and values of settings: doors and upkeep may keep names in them."""
+    says, found = _says(sought), []
+    settings = search.parts.store.values(SETTINGS)
+    for name, value in settings.items():
+        if says(f"{name}\n{value}"):
+            found.append(name)
+    search.note("settings", len(settings), found)
+
+
+def _in_staged(search: Search) -> None:
+    """Vectors that the next embedder made of records which are gone by now."""
+    store = search.parts.store
+    staged = store.values(STAGED)
+    dead = staged.keys() - set(store.match(Where())) if staged else ()
+    search.note("staged vectors", len(staged), [f"vector {seq}" for seq in sorted(dead)])
 
 
 def _says(sought: Sought) -> Callable[[str], bool]:
@@ -157,7 +189,7 @@ def _json(data: Json) -> str | None:
 
 
 def _join_words(record: Record) -> str:
-    """All words of a record: text, data, meta and state, as they were before its tier showed less."""
+    """All words of a record, names included, as they were before its tier showed less."""
     whole = record.whole
     lines = (
         record.text,
@@ -166,8 +198,12 @@ def _join_words(record: Record) -> str:
         dump_json(whole.data),
         dump_json(dict(record.meta)),
         dump_json(record.state.to_json()),
+        record.who,
+        record.agent,
+        record.session,
+        record.source,
     )
-    return "\n".join(lines)
+    return "\n".join(line for line in lines if line)
 
 
 def _is_there(search: Search, record: Record, sought: Sought) -> bool:
@@ -191,6 +227,18 @@ def _in_index(search: Search) -> None:
     for scope in scopes:
         faults += (fault for fault in search.parts.index.check(scope) if "still holds" in fault)
     search.note("index", len(scopes), faults)
+    _in_sidecars(search, scopes)
+
+
+def _in_sidecars(search: Search, scopes: Sequence[str]) -> None:
+    """Cache files of the index that still have records which are gone: another process may write them."""
+    store = search.parts.store
+    files = Sidecars(sidecar_folder(store), store)
+    found = []
+    for scope in scopes:
+        if dead := files.count_dead(scope):
+            found.append(f"{dead} dead records of scope {scope}")
+    search.note("caches of the index", len(scopes), found)
 
 
 def _in_archives(search: Search, sought: Sought) -> None:
@@ -201,6 +249,7 @@ def _in_archives(search: Search, sought: Sought) -> None:
             if search.scope.holds(record.scope) and _is(search, sought, record, says):
                 found.append(f"{name}: {record.scope}/{record.id}")
     search.note("archives", count, found)
+    search.note("archives that only the file names", len(search.unasked), search.unasked)
 
 
 def _is(search: Search, sought: Sought, record: Record, says: Callable[[str], bool]) -> bool:

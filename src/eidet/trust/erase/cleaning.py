@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ...core.errors import EidetError, Refused, Unavailable
 from ...core.record import Record
+from ...core.scope import Scope
 from ...core.where import Where
 from ...index.embedded.sidecar import Sidecars
 from ...models.embed import ForgettingEmbedder
@@ -19,14 +20,14 @@ from ...parts import Parts
 from ...store import Erasure, verbs
 from ...store.rules import ends_of
 from ...store.tombstones import Marker
-from ...store.traits import path_of
 from ...text.chunks import units_of
 from ...upkeep.service import Keeping
 from ...write.echoes import EchoGuard
 from .archives import expunge, records_in
 from .erasure_plan import Doom, Wish
-from .files import forms_of, remove, schema_copies, sidecars
-from .journal import entries_in, without_entry
+from .files import forms_of, remove, schema_copies, sidecar_folder, sidecars
+from .histories import OtherHistories
+from .journal import PendingErasure, entries_in, without_entry
 
 log = logging.getLogger("eidet")
 PLACES = ("sidecars", "schema_copies", "archived", "freed_bytes")
@@ -86,10 +87,16 @@ class Cleaning:
             return (record.scope, record.id) in known or wish.where.matches(record) or entombed
 
         cleaned.counts["archived"], cleaned.notes = self._from_archives(is_doomed, now)
+        for place in self._keeping.list_unnamed_archives():
+            cleaned.notes.append(
+                f"the archive {place} was not asked, because only the file names it: open the memory with "
+                f"upkeep.archive={place!r} and forget it again"
+            )
         scopes = {scope for scope, _ in gone} | {old.scope for old, _ in doom.anew}
         if not (scopes or cleaned.counts["archived"]):
             return cleaned
         said = list(doom.said)
+        self._clean_histories(cleaned, wish, marks, known)
         self._drop_caches(scopes, said)
         with suppress(Unavailable):  # told already; what can be cleaned without the store is cleaned
             self._cleanse(cleaned, scopes)
@@ -97,6 +104,20 @@ class Cleaning:
         self._empty_vault(cleaned, None if wish.wholesale else [*said, *(old for old, _ in doom.anew)])
         cleaned.notes += self._name_elsewhere()
         return cleaned
+
+    def _clean_histories(
+        self,
+        cleaned: Cleaned,
+        wish: Wish,
+        marks: Collection[tuple[str, bytes]],
+        gone: Collection[tuple[str, str]],
+    ) -> None:
+        """What other records of the scope said before, where that is what was forgotten."""
+        if not wish.entombs or wish.wholesale:
+            return
+        histories = OtherHistories(self._parts.store, self._marker)
+        cleaned.counts["other_histories"] = histories.clean(wish.scope, marks, gone)
+        cleaned.notes += histories.notes
 
     def finish(self, now: float, *, index: bool) -> None:
         """Cleans up after what was interrupted or had to wait; nothing where all is clean."""
@@ -106,6 +127,7 @@ class Cleaning:
         gone: set[tuple[str, str]] = set()
         for entry in entries:
             gone.update(entry.ids)
+            self._clean_interrupted(entry)
         self._from_archives(lambda record: (record.scope, record.id) in gone or self._is_over(record), now)
         cleaned = Cleaned()
         scopes = {scope for scope, _ in gone}
@@ -120,6 +142,11 @@ class Cleaning:
             log.warning("forgotten content is not fully cleaned up yet: %s", note)
         for entry in () if cleaned.unfinished else entries:
             self.settle(entry.token)
+
+    def _clean_interrupted(self, entry: PendingErasure) -> None:
+        """Histories that nobody has looked through yet; the tombstones tell what was forgotten."""
+        histories = OtherHistories(self._parts.store, self._marker)
+        histories.clean(Scope.of(entry.scope), None, entry.ids)
 
     def settle(self, token: str) -> None:
         """The journal is done with."""
@@ -174,12 +201,12 @@ class Cleaning:
             embedder.forget([*texts, *chain.from_iterable(map(units_of, texts))])
 
     def _sidecars_of(self, scopes: Iterable[str]) -> list[Path]:
-        path = path_of(self._parts.store)
-        if path is None:
-            return []
-        files = Sidecars(path.with_name(f"{path.name}-index"), self._parts.store)
-        paths = map(files.path, scopes)
-        return [path for path in paths if path is not None and path.exists()]
+        files = Sidecars(sidecar_folder(self._parts.store), self._parts.store)
+        found: list[Path] = []
+        for file in map(files.path, scopes):
+            if file is not None:  # and what an interrupted writer left of one
+                found += [one for one in (file, *file.parent.glob(f"{file.stem}.*.tmp")) if one.exists()]
+        return found
 
     def _from_archives(self, is_doomed: Callable[[Record], bool], now: float) -> tuple[int, list[str]]:
         total, notes = 0, []

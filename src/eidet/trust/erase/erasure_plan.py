@@ -5,18 +5,17 @@ Pure but for `Look`, which reads the store inside of the write that makes it hap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
-from ...core.errors import Refused
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Condition, Where
 from ...store import BELOW_MARK, SCOPE_MARK, Erasure, Look, Stone
+from ...store.rules import Held
 from ...store.tombstones import Marker, absorbed_in, said_earlier
-from ...upkeep.lifecycle import HELD
 from .derived import Remake, remake_record
 
 WHOLESALE: Final = 5_000  # records of a whole scope that are deleted without being read first
@@ -71,11 +70,12 @@ class Doom:
 
 
 def doom_of(look: Look, wish: Wish, marker: Marker, remake: Remake, archived: Sequence[Record]) -> Doom:
-    """Refused if anything of it is under a legal hold. `archived` is what archives hold of it."""
+    """`Held` if anything of it is under a legal hold. `archived` is what archives hold of it.
+
+    What is deleted wholesale is not read here: the store looks for holds while it deletes.
+    """
     doom = Doom(archived=[slim(record) for record in archived])
-    if wish.wholesale:
-        _check_free(list(_first(look.scan(wish.where & HELD))))
-    else:
+    if not wish.wholesale:
         doom.asked = [slim(record) for record in look.scan(wish.where)]
         _add_copies(doom, look, wish, marker)
         _add_derived(doom, look, wish, remake)
@@ -92,18 +92,10 @@ def slim(record: Record) -> Record:
     return record.but(vector=None, terms=b"")
 
 
-def _first(records: Iterable[Record]) -> Iterator[Record]:
-    for record in records:
-        yield record
-        return
-
-
 def _check_free(records: Sequence[Record]) -> None:
-    if held := [record.id for record in records if record.state.hold is not None]:
-        raise Refused(
-            f"{len(held):,} of the records (or of those derived from them) are under a legal hold and "
-            f"cannot be forgotten: `release` first ({', '.join(held[:3])})"
-        )
+    """Records that were derived from what is forgotten count too."""
+    if held := [(record.scope, record.id) for record in records if record.state.hold is not None]:
+        raise Held(held, "forgotten")
 
 
 def _add_copies(doom: Doom, look: Look, wish: Wish, marker: Marker) -> None:

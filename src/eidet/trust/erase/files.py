@@ -23,11 +23,18 @@ def store_files(store: Store) -> list[Path]:
 
 def sidecars(store: Store) -> list[Path]:
     """The cache files of the index, and what an interrupted writer left of one."""
-    path = path_of(store)
-    folder = None if path is None else Path(f"{path}-index")
+    folder = sidecar_folder(store)
     if folder is not None and folder.is_dir():
         return sorted(folder.iterdir())
     return []
+
+
+def sidecar_folder(store: Store) -> Path | None:
+    """Where the embedded index keeps its cache files; None for a store that is no file."""
+    path = path_of(store)
+    if path is None:
+        return None
+    return Path(f"{path}-index")
 
 
 def schema_copies(store: Store) -> list[Path]:

@@ -22,7 +22,7 @@ class Receipt:
     """What was forgotten, without a word of it. `marks` are keyed hashes that only its store can make.
 
     `counts` are by place; `pending` says what could not be cleaned at once and why: it is done at the
-    next upkeep, or when the memory is opened or closed.
+    next upkeep, or when the memory is opened or closed. `kept` says what stays on purpose.
     """
 
     store: str
@@ -34,6 +34,7 @@ class Receipt:
     at: float = 0.0
     why: str | None = None
     pending: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     method: str = HMAC
     key: str = ""  # the public one, where there is one
     signature: str = field(default="", repr=False)
@@ -67,7 +68,7 @@ class Receipt:
 
 def _receipt(said: dict[str, Any], where: str) -> Receipt:
     names = {f.name for f in fields(Receipt)}
-    lists = ("ids", "marks", "pending")
+    lists = ("ids", "marks", "pending", "kept")
     kinds = dict.fromkeys(lists, list) | {"counts": dict, "store": str, "scope": str, "signature": str}
     if said.keys() != names or any(not isinstance(said[name], kind) for name, kind in kinds.items()):
         raise Corrupt(f"{where} is not a receipt: it lacks fields, or has others")

@@ -10,10 +10,12 @@ from ...core.errors import BadInput, Misconfigured, Refused
 from ...core.hit import Hit, Hits
 from ...core.record import Record
 from ...parts import Parts
+from ...store import verbs
+from ...store.rules import HELD, Held
 from .fields import Guard, Pending
 from .reveal import Telling, Told, describe_revealed, reveal_record, reveal_text, tokens_of_value
 from .vault import key_of, subkey
-from .vault_gc import Living, empty_vault
+from .vault_gc import Living, empty_vault, tokens_in_record
 
 
 class Pseudonyms:
@@ -64,8 +66,19 @@ class Pseudonyms:
         if guard is None or guard.vault is None:
             raise Misconfigured("this memory has no vault to forget from: Memory(…, guard=…, vault=…)")
         tokens = tokens_of_value(value, guard)
+        self._check_free(guard, tokens)
         self._note("forget_value", {"pseudonyms": tokens})
         return guard.vault.drop(tokens)
+
+    def _check_free(self, guard: Guard, tokens: Iterable[str]) -> None:
+        """`Held` if a record under a legal hold names one: without its value it could not be read."""
+        names = tuple(one.name for one in guard.policy.patterns)
+        wanted, held = set(tokens), []
+        for record in verbs.scan(self._parts.store, HELD):
+            if not wanted.isdisjoint(tokens_in_record(record, names)):
+                held.append((record.scope, record.id))
+        if held:
+            raise Held(held, "deprived of a value")
 
     @property
     def has_vault(self) -> bool:

@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from ...core.arguments import check_filter
 from ...core.draft import Draft
-from ...core.errors import Refused
 from ...core.record import Record
 from ...core.settings import Settings
 from ...core.where import Where
@@ -207,8 +206,6 @@ class Guarding:
     def _change(self, old: Record, new: Record, now: float, by: str | None) -> Record:
         if new is old:
             return old
-        if old.state.hold is not None:
-            raise Refused(f"record {old.id!r} is under a legal hold: `release` it before a change")
         return put_records(self._parts, [new], now=now, expect=old.version, by=by)[0]
 
     def close(self) -> None:

@@ -42,7 +42,7 @@ class SealedStore(PassthroughStore):
     sealed = True
     passes: ClassVar[str] = (
         "identity writable close survey prune scrub trim size missing path leap latest_seq secret health "
-        "offered_index address archive fingerprint"
+        "offered_index address archive fingerprint list_revised"
     )
 
     def __init__(self, inner: Store, service: KeyService, noted: Noted | None = None) -> None:

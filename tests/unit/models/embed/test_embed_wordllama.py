@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eidet.core.errors import BadInput, Misconfigured
+from eidet.core.errors import BadInput, Corrupt, Misconfigured
 from eidet.models.embed import wordllama
 from eidet.models.embed.contract import ODD, TEXTS
+from eidet.models.embed.weights import PackagedFile
 from eidet.models.embed.wordllama import WordLlama
 
 REFERENCE = """
@@ -120,9 +121,34 @@ def test_making_one_loads_nothing() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_missing_file_is_named_with_the_command_that_mends_it(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match=r"lacks weights/.*--force-reinstall wordllama"):
-        wordllama._file(tmp_path, wordllama.WEIGHTS)
+@pytest.mark.parametrize("part", [wordllama.WEIGHTS, wordllama.TOKENIZER], ids=["weights", "tokenizer"])
+def test_a_file_that_is_missing_or_altered_is_named_with_the_command_that_mends_it(
+    part: PackagedFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = part.read()
+    monkeypatch.setattr(PackagedFile, "folder", lambda self: tmp_path)
+    with pytest.raises(Misconfigured, match=rf"lacks {part.path}.*--force-reinstall 'wordllama"):
+        part.read()
+    path = tmp_path / part.path
+    path.parent.mkdir()
+    path.write_bytes(whole)
+    assert part.read() == whole
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(Corrupt, match=r"damaged or of an unknown version.*--force-reinstall 'wordllama"):
+        part.read()
+
+
+def test_nothing_is_embedded_with_altered_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for part in (wordllama.WEIGHTS, wordllama.TOKENIZER):
+        (tmp_path / part.path).parent.mkdir()
+        (tmp_path / part.path).write_bytes(part.read() + b" ")
+    monkeypatch.setattr(PackagedFile, "folder", lambda self: tmp_path)
+    wordllama._load.cache_clear()
+    try:
+        with pytest.raises(Corrupt, match="damaged"):
+            WordLlama().embed(["a text"])
+    finally:
+        wordllama._load.cache_clear()
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it(
@@ -132,7 +158,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.delitem(sys.modules, "wordllama", raising=False)
     with pytest.raises(Misconfigured, match="pip install wordllama"):
-        wordllama._folder()
+        wordllama.WEIGHTS.folder()
 
 
 @given(st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=6))

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 import eidet
 from eidet import AsyncMemory, Audit, Memory
+from eidet.store import Transaction
+from eidet.store.ram import RamStore
 from eidet.trust.audit.chain import AuditEntry
 from eidet.trust.audit.verify import entries
 
+T = TypeVar("T")
 CALLS = 150
 THREADS = 16
 EMBEDDER = "hashing:16"
@@ -68,3 +73,50 @@ def test_tasks_of_an_async_memory_are_told_apart(tmp_path: Path) -> None:
 
     asyncio.run(story())
     check(log, ["put", "erase"])
+
+
+def test_times_rise_with_the_numbers_whoever_writes(tmp_path: Path) -> None:
+    """Two memories on one log, each with its own threads: nobody's entry is dated before an earlier one."""
+    log = tmp_path / "audit.jsonl"
+    both = [Memory(tmp_path / f"{name}.db", embedder=EMBEDDER, audit=Audit(path=log)) for name in "ab"]
+
+    def use(number: int) -> None:
+        both[number % 2].remember(f"note number {number} about something", id=str(number))
+
+    with both[0], both[1], ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(use, range(CALLS)))
+    told = list(entries(log))
+    assert [entry.n for entry in told] == list(range(1, len(told) + 1))
+    assert [entry.at for entry in told] == sorted(entry.at for entry in told)
+    assert {int(entry.ids[0]) for entry in told if entry.verb == "put"} == set(range(CALLS))
+
+
+class Restless(RamStore):
+    """Runs each job twice, as a store on a server does that was overtaken."""
+
+    def write(self, job: Callable[[Transaction], T]) -> T:
+        def twice(transaction: Transaction) -> T:
+            job(transaction)
+            raise _Again
+
+        with suppress(_Again):
+            super().write(twice)
+        return super().write(job)
+
+
+class _Again(Exception):
+    pass
+
+
+def test_what_a_run_noted_that_was_not_committed_is_taken_back(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    with eidet.acting(by="ann"), Memory(Restless(), embedder=EMBEDDER, audit=Audit(path=log)) as memory:
+        memory.remember("a note about something", id="x")
+        memory.forget("x")
+    told = list(entries(log))
+    first, second = [entry.n for entry in told if entry.verb == "erase"]
+    failed = [entry.details["of"] for entry in told if entry.verb == "failed"]
+    assert [first in of for of in failed] == [True]
+    done = [entry.details["of"] for entry in told if entry.verb == "done" and entry.count == 1]
+    assert [second in of for of in done] == [True]
+    assert first not in done[0]

@@ -175,8 +175,11 @@ def test_a_hold_and_a_pin_together_keep_the_expiry(memory: Memory, clock: Clock)
     memory.remember("both", id="x", expires=timedelta(days=3))
     memory.upkeep.pin("x")
     memory.upkeep.hold("x")
-    memory.upkeep.unpin("x")
+    with pytest.raises(Refused, match="legal hold"):
+        memory.upkeep.unpin("x")
     clock.days(10)
     assert memory.get("x") is not None
     memory.upkeep.release("x")
+    assert memory.get("x") is not None
+    memory.upkeep.unpin("x")
     assert memory.get("x") is None

@@ -1,0 +1,47 @@
+"""What is installed with Eidet has bounds: a release that may break it is not taken unasked."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+UNBOUND = {"rich", "cryptography", "redis", "sentence-transformers", "splintr-rs"}  # as pyproject.toml says
+FOR_USERS = (
+    *("sentence-transformers", "fastembed", "minilm", "splintr", "tiktoken", "plot", "seal"),
+    *("qdrant", "milvus", "postgres", "redis", "s3"),
+)
+WANTED = re.compile(r"([\w.-]+)(?:\[\w+\])?(?:==([\d.]+)|>=([\d.]+)(?:,<([\d.]+))?)")
+
+
+def requirements() -> list[str]:
+    extras = PROJECT["optional-dependencies"]
+    return [*PROJECT["dependencies"], *(one for name in FOR_USERS for one in extras[name])]
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
+
+
+@pytest.mark.parametrize("requirement", requirements())
+def test_a_dependency_has_bounds_and_is_tested_within_them(requirement: str) -> None:
+    found = WANTED.fullmatch(requirement)
+    assert found is not None, "name>=lowest,<next or name==exact"
+    name, exact, lowest, next_ = found.groups()
+    assert exact or next_ or name in UNBOUND
+    try:
+        there = numbers(version(name))
+    except PackageNotFoundError:
+        pytest.skip(f"{name} is not installed")
+    assert exact is None or there == numbers(exact)
+    assert lowest is None or there >= numbers(lowest)[:3]
+    assert next_ is None or there < numbers(next_)
+
+
+def test_every_extra_is_looked_at() -> None:
+    others = {"test", "test-s3", "test-heavy", "dev"}
+    assert set(FOR_USERS) | others == set(PROJECT["optional-dependencies"])

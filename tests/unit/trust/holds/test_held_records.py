@@ -1,0 +1,145 @@
+"""A legal hold: nothing changes or deletes the record, by any verb, on any backend."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.trust.holds.verbs import (
+    ENDS_IT,
+    HELD,
+    LAST,
+    LEAVES,
+    REFUSED,
+    SCOPE,
+    SEALED_LEAVES,
+    SEALED_REFUSED,
+    Held,
+    open_held,
+)
+
+from eidet import Memory, Refused
+from eidet.core.event import Event
+from eidet.core.record import Record
+from eidet.memory.admin import AdminNamespace
+from eidet.memory.keys import KeysNamespace
+from eidet.memory.trust import TrustNamespace
+from eidet.memory.upkeep import UpkeepNamespace
+from eidet.store import Store
+from eidet.store.ram import RamStore
+from eidet.store.sql.sqlite import SqliteStore
+from eidet.store.tiered import TieredStore
+
+NAMESPACES = {
+    "upkeep": UpkeepNamespace,
+    "trust": TrustNamespace,
+    "keys": KeysNamespace,
+    "admin": AdminNamespace,
+}
+KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+BACKENDS = ("ram", "sqlite", "postgres", "redis", "tiered", "tiered on redis", "sealed", "audited")
+
+
+def make_store(backend: str, folder: Path, request: pytest.FixtureRequest) -> Store:
+    if backend == "postgres":
+        from eidet.store.sql.postgres import PostgresStore
+
+        return PostgresStore(request.getfixturevalue("postgres_emptied"))
+    if backend == "redis":
+        from eidet.store.redis import RedisStore
+
+        return RedisStore(request.getfixturevalue("redis_url"))
+    if backend == "tiered on redis":
+        from eidet.store.redis import RedisStore
+
+        return TieredStore(RedisStore(request.getfixturevalue("redis_url")), SqliteStore(folder / "long.db"))
+    if backend == "tiered":
+        return TieredStore(RamStore(), SqliteStore(folder / "long.db"))
+    return RamStore() if backend == "ram" else SqliteStore(folder / "memory.db")
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def case(backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Held]:
+    how: dict[str, Any] = {}
+    if backend == "sealed":
+        how["key"] = KEY
+    if backend == "audited":
+        how["audit"] = tmp_path / "audit.jsonl"
+    case = open_held(make_store(backend, tmp_path, request), tmp_path, **how)
+    with closing(case.memory):
+        yield case
+
+
+def list_verbs() -> set[str]:
+    """The public verbs of a memory, with the namespaces that they are in."""
+    found = {name for name, _ in inspect.getmembers(Memory, inspect.isfunction) if not name.startswith("_")}
+    for space, of in NAMESPACES.items():
+        members = inspect.getmembers(of, inspect.isfunction)
+        found |= {f"{space}.{name}" for name, _ in members if not name.startswith("_")}
+    return found
+
+
+def test_somebody_has_decided_about_every_verb() -> None:
+    tables = (REFUSED, LEAVES, SEALED_REFUSED, SEALED_LEAVES, ENDS_IT, LAST)
+    decided = {entry.partition(",")[0] for table in tables for entry in table}
+    assert decided - {"eidet.copy"} == list_verbs()
+
+
+Kept = tuple[Record | None, list[Event]]
+
+
+def look_at(memory: Memory, id: str) -> Kept:
+    """All that a hold protects: what the record says and shows, and what its history tells.
+
+    Uses, vectors and terms are Eidet's own, and the seq goes with where a record is kept.
+    """
+    (record,) = memory.parts.store.read(SCOPE, [id])
+    if record is not None:
+        record = record.but(uses=0, last_used=None, vector=None, terms=b"", seq=0)
+    return record, memory.parts.store.history(SCOPE, id)
+
+
+def verbs_for(backend: str, always: dict[str, Any], sealed: dict[str, Any]) -> dict[str, Any]:
+    return always | (sealed if backend == "sealed" else {})
+
+
+def test_what_would_change_a_held_record_is_refused(case: Held, backend: str) -> None:
+    before = look_at(case.memory, HELD), case.memory.scopes()
+    for verb, call in verbs_for(backend, REFUSED, SEALED_REFUSED).items():
+        with pytest.raises(Refused, match="legal hold"):
+            call(case)
+        assert (look_at(case.memory, HELD), case.memory.scopes()) == before, verb
+
+
+@pytest.mark.parametrize("verb", LEAVES | SEALED_LEAVES)
+def test_all_else_leaves_a_held_record_as_it_is(case: Held, backend: str, verb: str) -> None:
+    calls: dict[str, Callable[[Held], object]] = verbs_for(backend, LEAVES, SEALED_LEAVES)
+    if verb not in calls:
+        pytest.skip("only sealed memories have keys")
+    before = [look_at(case.memory, id) for id in (HELD, "fact")]
+    calls[verb](case)
+    after = [look_at(case.memory, id) for id in (HELD, "fact")]
+    if verb == "keys.rotate":  # sealed anew under another key, which history notes as a move
+        before = [(record, []) for record, _ in before]
+        after = [(record, []) for record, _ in after]
+    assert after == before
+
+
+def test_once_it_is_released_all_is_as_usual(case: Held) -> None:
+    case.memory.upkeep.release(HELD, scope=SCOPE, by="court")
+    assert case.memory.upkeep.pin(HELD, scope=SCOPE).state.pinned is not None
+    assert case.memory.upkeep.unpin(HELD, scope=SCOPE).state.pinned is None
+    assert case.memory.upkeep.restore(HELD, scope=SCOPE).tier == "middle"
+    assert (
+        case.memory.revise(HELD, scope=SCOPE, text="Ann signed it in Porto").text == "Ann signed it in Porto"
+    )
+    assert case.memory.forget(HELD, scope=SCOPE, for_good=False) == 1

@@ -1,0 +1,267 @@
+"""A legal hold is heeded behind every door, because all of them write in one way."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.cli.shell import Shell
+from tests.unit.trust.holds.verbs import HELD, SCOPE, TEXT
+from typer.main import get_command
+
+import eidet
+from eidet import AsyncMemory, Memory, Refused
+from eidet.cli import app
+from eidet.core.record import Record
+from eidet.core.state import Protection
+from eidet.store import Erasure, verbs
+from eidet.store.contract import NOW, fact
+from eidet.store.ram import RamStore
+from eidet.store.rules import Held
+from eidet.upkeep.archive import FolderArchive
+from eidet.views import Conversation, Episodic, Semantic, Working
+
+SOURCE = Path(eidet.__file__).parent
+
+# Modules that implement `Transaction`, or keep copies of records that were changed elsewhere already.
+OWN_WAYS = {
+    "store/verbs/changing.py": {"remove", "edit_history"},  # the one way: it heeds holds
+    "store/verbs/values.py": {"edit_history"},  # `rewrite_history`: seals the same notes anew
+    "store/passthrough.py": {"remove", "edit_history"},
+    "store/tiered/history.py": {"remove"},
+    "store/tiered/joint.py": {"remove", "edit_history"},
+    "store/tiered/moving.py": {"remove"},
+    "trust/audit/transaction.py": {"remove", "edit_history"},
+    "trust/seal/transaction.py": {"remove", "edit_history"},
+}
+
+
+def calls_in(path: Path) -> set[str]:
+    """Methods of a transaction that change what is there, as a module calls them."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name, of = node.func.attr, ast.unparse(node.func.value)
+            if name == "edit_history" or (
+                name == "remove" and of.endswith(("transaction", "inner", "super()"))
+            ):
+                found.add(name)
+    return found
+
+
+def test_nobody_else_removes_records_or_edits_history() -> None:
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        place = path.relative_to(SOURCE).as_posix()
+        if not place.startswith("store/contract/") and (calls := calls_in(path)):
+            found[place] = calls
+    assert found == OWN_WAYS
+
+
+# The verbs of stores.
+
+
+def held_in(store: RamStore) -> Record:
+    return verbs.put(store, [with_hold(fact("x"))], now=NOW)[0]
+
+
+def with_hold(record: Record) -> Record:
+    return record.but(state=record.state.but(hold=Protection(at=NOW)))
+
+
+STORE_VERBS: dict[str, Callable[[RamStore, Record], object]] = {
+    "put": lambda s, r: verbs.put(s, [r.but(text="other")], now=NOW),
+    "put, without the hold": lambda s, r: verbs.put(s, [fact("x")], now=NOW),
+    "put, that releases and more": lambda s, r: verbs.put(
+        s, [fact("x").but(text="o")], now=NOW, releases=True
+    ),
+    "put, with another hold": lambda s, r: verbs.put(s, [_hold_otherwise(r)], now=NOW, releases=True),
+    "rewrite_form": lambda s, r: verbs.rewrite_form(s, [(r, r.but(tier="long"))], now=NOW),
+    "delete_unchanged": lambda s, r: verbs.delete_unchanged(s, [r], now=NOW),
+    "delete_where": lambda s, r: verbs.delete_where(s, eidet.Where(ids=("x",)), now=NOW),
+    "erase, by record": lambda s, r: verbs.erase(s, lambda _: Erasure(gone=[r]), now=NOW),
+    "erase, by filter": lambda s, r: verbs.erase(s, lambda _: Erasure(where=eidet.Where()), now=NOW),
+    "erase, anew": lambda s, r: verbs.erase(s, lambda _: Erasure(anew=[(r, fact("x"))]), now=NOW),
+}
+
+
+def _hold_otherwise(record: Record) -> Record:
+    return record.but(state=record.state.but(hold=Protection(at=NOW + 1, by="nobody")))
+
+
+@pytest.mark.parametrize("verb", STORE_VERBS)
+def test_each_verb_of_a_store_names_what_is_held(verb: str) -> None:
+    store = RamStore()
+    record = held_in(store)
+    with pytest.raises(Held, match="record 'x' is under a legal hold") as caught:
+        STORE_VERBS[verb](store, record)
+    assert caught.value.records == ((record.scope, "x"),)
+    assert store.read(record.scope, ["x"]) == [record]
+
+
+def test_one_held_record_of_many_keeps_all_from_being_written() -> None:
+    store = RamStore()
+    records = [with_hold(fact(name)) for name in ("a", "b")]
+    verbs.put(store, [*records, fact("free")], now=NOW)
+    news = [record.but(text=f"{record.id} said anew") for record in (*records, fact("free"))]
+    with pytest.raises(Held, match="2 of the records are under a legal hold") as caught:
+        verbs.put(store, news, now=NOW)
+    assert [id for _, id in caught.value.records] == ["a", "b"]
+    assert store.read(fact("free").scope, ["free"]) == [store.find(eidet.Where(ids=("free",)))[0]]
+    assert store.find(eidet.Where(ids=("free",)))[0].version == 1
+
+
+def test_what_says_the_same_and_what_follows_a_copy_pass() -> None:
+    store = RamStore()
+    record = held_in(store)
+    assert verbs.put(store, [record.but(uses=5)], now=NOW) == [record]
+    assert verbs.rewrite_form(store, [(record, record)], now=NOW) != [None]
+    (there,) = store.read(record.scope, ["x"])
+    assert there is not None
+    assert verbs.put(store, [fact("x")], now=NOW, follows=True)[0].state.hold is None
+
+
+# AsyncMemory, views and the command line.
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with closing(Memory(embedder="hashing:16")) as memory:
+        yield memory
+
+
+ASYNC: dict[str, Callable[[AsyncMemory], Awaitable[object]]] = {
+    "remember": lambda m: m.remember("else", id=HELD, scope=SCOPE),
+    "revise": lambda m: m.revise(HELD, text="else", scope=SCOPE),
+    "forget": lambda m: m.forget(HELD, scope=SCOPE),
+    "pin": lambda m: m.upkeep.pin(HELD, scope=SCOPE),
+    "quarantine": lambda m: m.trust.quarantine(HELD, scope=SCOPE),
+}
+
+
+@pytest.mark.parametrize("verb", ASYNC)
+def test_async_verbs_are_refused_too(verb: str) -> None:
+    async def run() -> Record | None:
+        async with AsyncMemory(embedder="hashing:16") as memory:
+            await memory.remember(TEXT, id=HELD, scope=SCOPE)
+            before = await memory.upkeep.hold(HELD, scope=SCOPE)
+            with pytest.raises(Refused, match="legal hold"):
+                await ASYNC[verb](memory)
+            assert await memory.get(HELD, scope=SCOPE) == before
+            return before
+
+    assert asyncio.run(run()) is not None
+
+
+def _converse(memory: Memory) -> Conversation:
+    return Conversation(memory, session="s", scope=SCOPE)
+
+
+VIEWS: dict[str, Callable[[Memory], object]] = {
+    "Conversation.add": lambda m: _converse(m).add("else", id=HELD),
+    "Conversation.extend": lambda m: _converse(m).extend(["else"]),
+    "Conversation.pop": lambda m: _converse(m).pop(),
+    "Conversation.trim": lambda m: _converse(m).trim(keep=0),
+    "Conversation.summarise": lambda m: _converse(m).summarise(keep=0),
+    "Conversation.clear": lambda m: _converse(m).clear(),
+    "Conversation.load": lambda m: _converse(m).load(_converse(m).export()),
+    "Semantic.add": lambda m: Semantic(m, scope=SCOPE).add("else", key="k"),
+    "Semantic.set_importance": lambda m: Semantic(m, scope=SCOPE).set_importance(HELD, 0.9),
+    "Semantic.forget": lambda m: Semantic(m, scope=SCOPE).forget(HELD),
+    "Semantic.consolidate": lambda m: Semantic(m, scope=SCOPE).consolidate(below=1.0, uses=10**6),
+    "Episodic.record": lambda m: Episodic(m, scope=SCOPE).record("else", key="k"),
+    "Episodic.forget": lambda m: Episodic(m, scope=SCOPE).forget(HELD),
+}
+VIEWS_READ = {
+    Conversation: "messages records get window search containing count export",
+    Semantic: "get search similar all count",
+    Episodic: "get similar lessons before after around of_session count",
+}
+
+
+def test_somebody_has_decided_about_every_verb_of_a_view() -> None:
+    for view, reading in VIEWS_READ.items():
+        members = inspect.getmembers(view, inspect.isfunction)
+        found = {name for name, _ in members if not name.startswith("_")}
+        writing = {verb.partition(".")[2] for verb in VIEWS if verb.startswith(view.__name__)}
+        assert writing | set(reading.split()) == found, view
+
+
+@pytest.mark.parametrize("kind", ["message", "fact", "episode"])
+@pytest.mark.parametrize("verb", VIEWS)
+def test_a_view_leaves_what_is_held(memory: Memory, verb: str, kind: str) -> None:
+    how: Any = {"scope": SCOPE, "kind": kind, "session": "s", "importance": 0.1}
+    ids = [memory.remember(TEXT, id=HELD, **how).id, memory.remember("by a key", key="k", **how).id]
+    before = [memory.upkeep.hold(id, scope=SCOPE) for id in ids]
+    with suppress(Refused):
+        VIEWS[verb](memory)
+    for old, new in zip(before, memory.get(ids, scope=SCOPE), strict=True):
+        assert new is not None
+        assert new.but(uses=0, last_used=None) == old.but(uses=0, last_used=None)
+
+
+def test_working_state_under_a_hold_stays(memory: Memory) -> None:
+    working = Working(memory, scope=SCOPE, persist=True)
+    working.set("side", "left")
+    (record,) = memory.find(scope=SCOPE)
+    before = memory.upkeep.hold(record.id, scope=SCOPE)
+    changes: list[Callable[[], object]] = [partial(working.set, "side", "right"), working.clear]
+    for change in changes:
+        with pytest.raises(Refused, match="legal hold"):
+            change()
+    assert memory.get(record.id, scope=SCOPE) == before
+
+
+REFUSED_COMMANDS: dict[str, str] = {
+    "remember": f"else --id {HELD}",
+    "forget": f"{HELD} --yes",
+    "pin": HELD,
+    "restore": HELD,
+    "quarantine": HELD,
+    "approve": HELD,
+}
+LEAVING_COMMANDS: dict[str, str] = {
+    "load": "before.jsonl",
+    "maintain": "",
+    "hold": HELD,
+    "unpin": HELD,
+    "rebuild": "",
+    "reembed": "--embedder hashing:32",
+    "end-session": "s",
+    "unarchive": "archive",
+}
+OTHER_COMMANDS = """
+    release audit bench context copy demo detail doctor eval export find fit forget-value history keys
+    recall retention reveal review scopes seal show stats verify-forgotten verify-receipt
+"""
+
+
+def test_somebody_has_decided_about_every_command() -> None:
+    commands = get_command(app).commands  # type: ignore[attr-defined]
+    assert REFUSED_COMMANDS.keys() | LEAVING_COMMANDS.keys() | set(OTHER_COMMANDS.split()) == commands.keys()
+
+
+@pytest.mark.parametrize("command", REFUSED_COMMANDS | LEAVING_COMMANDS)
+def test_no_command_changes_what_is_held(command: str, tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    with Memory(shell.file, embedder="hashing") as memory:
+        record = memory.remember(TEXT, id=HELD, kind="message", session="s")
+        memory.export(tmp_path / "before.jsonl")
+        FolderArchive(tmp_path / "archive").keep([record], memory.parts.manifest(1.0), now=1.0)
+        memory.revise(HELD, importance=0.9, tier="long")
+        before = memory.upkeep.hold(HELD)
+    words = (REFUSED_COMMANDS | LEAVING_COMMANDS)[command].split()
+    said = shell(command, *[str(tmp_path / word) if (tmp_path / word).exists() else word for word in words])
+    assert (said.code, "legal hold" in said.err) == ((2, True) if command in REFUSED_COMMANDS else (0, False))
+    with Memory(shell.file) as memory:
+        after = memory.get(HELD)
+        assert after is not None
+        plain = {"uses": 0, "last_used": None, "vector": None, "terms": b"", "seq": 0}
+        assert after.but(**plain) == before.but(**plain)
