@@ -3,7 +3,7 @@
 address.py, topology.py, connection.py, client.py   how servers are reached
 keys.py, codec.py, tables.py, scripts.py, lua/       how things are kept
 reading.py, pushdown.py                              how records are found
-known.py, transaction*.py, commit_plan.py            what jobs read and write
+known.py, fields.py, transaction*.py, commit_plan.py what jobs read and write
 writing.py                                           how it is committed
 vectors.py, vector_sets.py                           vectors that are switched, and sets beside scopes
 
@@ -170,7 +170,7 @@ class RedisStore:
 
     def _prune_scope(self, scope: str, before: float, dead: bool, most: int) -> int:
         def job(transaction: RedisTransaction) -> int:
-            return transaction.histories.prune(scope, before, dead=dead, most=most)
+            return transaction.prune(scope, before, dead=dead, most=most)
 
         return self._writing.run(job)
 

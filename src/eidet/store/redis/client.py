@@ -6,13 +6,15 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ...core.errors import Unavailable
 from ...net.retry import Full, OutcomeUnknown, Retrier, RetryPolicy
 from .address import Address
 from .connection import Command, Node, absent, driver
 from .topology import TRY_SECONDS, Alone, Asked, Cluster, Servers
+
+T = TypeVar("T")
 
 PAGE: Final = 1000  # commands that go out at once
 PAUSE: Final = 0.05  # before replicas that are late are waited for again
@@ -174,6 +176,11 @@ class RedisClient:
             answers[n] if n in answers else self._call(key, [command], writes=False)[0]
             for n, (key, command) in enumerate(asked)
         ]
+
+
+def pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 def _retry_policy(address: Address) -> RetryPolicy:

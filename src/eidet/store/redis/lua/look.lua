@@ -1,22 +1,16 @@
--- What a write needs to know. KEYS[1]: the scope's base; ARGV: key of the store's head ('' in a cluster),
--- number of ids, ids, digests. Answers the head, the scope's version, (seq, bytes, history) for each id,
--- and for each digest the seqs that say it as they are listed, with their bytes.
-local base = KEYS[1]
-local ids, said = {}, {}
-for at = 3, 2 + tonumber(ARGV[2]) do
-  local seq = redis.call('HGET', base .. 'i', ARGV[at])
-  ids[#ids + 1] = seq or ''
-  ids[#ids + 1] = seq and redis.call('GET', base .. 'r:' .. seq) or ''
-  ids[#ids + 1] = redis.call('HGET', base .. 'e', ARGV[at]) or ''
-end
-for at = 3 + tonumber(ARGV[2]), #ARGV do
-  local seqs = redis.call('HGET', base .. 'd', ARGV[at]) or ''
-  local found = {seqs}
-  for seq in string.gmatch(seqs, '%d+') do
-    found[#found + 1] = redis.call('GET', base .. 'r:' .. seq) or ''
+-- Fields of hashes. KEYS[1]: the base of a scope, or of the store; ARGV: letter of a hash and a field, and so
+-- on. Answers a list for each field: what it holds, and where that lists seqs, the bytes of their records
+-- ('' where there are none).
+local base, answers = KEYS[1], {}
+for at = 1, #ARGV, 2 do
+  local letter = ARGV[at]
+  local value = redis.call('HGET', base .. letter, ARGV[at + 1])
+  local found = {value}
+  if value and (letter == 'i' or letter == 'd') then
+    for seq in string.gmatch(value, '%d+') do
+      found[#found + 1] = redis.call('GET', base .. 'r:' .. seq) or ''
+    end
   end
-  said[#said + 1] = found
+  answers[#answers + 1] = found
 end
-local head = {}
-if ARGV[1] ~= '' then head = redis.call('HMGET', ARGV[1], 'epoch', 'tombs') end
-return {head, redis.call('HGET', base .. 'm', 'v') or '', ids, said}
+return answers
