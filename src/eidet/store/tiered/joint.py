@@ -89,7 +89,7 @@ class JointTransaction:
         self._replaced: dict[Key, tuple[Member, float]] = {}  # removed to be written anew: where, and when
         self.inserted: dict[Member, list[Record]] = {}  # with their own seqs
         self.new: set[Key] = set()  # those of them that replaced none
-        self.removed: set[Member] = set()
+        self.removed: set[Member] = set()  # members whose last seq went to a removal
         self.strays: dict[Key, Stray] = {}  # in the order of writing
         self.out_of_order = False  # whether something was written after a stray that will not move
         self.unknown_uses: list[Use] = []  # of records that no member has which is there
@@ -239,6 +239,7 @@ class JointTransaction:
         else:
             self._late.add(member)
         self.inserted.setdefault(member, []).extend(stored)
+        self.removed.discard(member)
         return member.outer(stored)
 
     def _leap(self, member: Member, transaction: Any) -> None:

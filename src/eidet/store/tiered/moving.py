@@ -77,6 +77,7 @@ def _hand_over(members: Members, box: Member, target: Member, now: float, record
     lives = _read_lives(box, records)
     with members.gate.moving():
         _write_above(members, target, partial(_send, lives=lives, now=now))
+        members.note_seq(target, target.ask(read_head).seq)
         _delete_delivered(box, records, now)
 
 
@@ -112,8 +113,8 @@ def move(members: Members, source: Member, keys: Sequence[Key], now: float) -> d
     """Moves records to the other store, if it is there; by the seqs that they had, those they have now."""
     target = members.short if source is members.long else members.long
     given: dict[int, int] = {}
-    if not target.down:
-        records = source.ask(partial(_read_all, keys=keys))
+    records = [] if target.down else source.ask(partial(_read_all, keys=keys))
+    if records:
         _halve_if_refused(members, source, records, partial(_move, members, source, target, now, given))
     return given
 
@@ -141,6 +142,7 @@ def _move(
     lives = _read_lives(source, records)
     with members.gate.moving():
         copies = _write_above(members, target, partial(_copy_lives, lives=lives))
+        members.note_seq(target, copies[-1].seq)
         _delete_copies(members, source, records, now)
     for record, copy in zip(records, copies, strict=True):
         given[source.outer_seq(record.seq)] = target.outer_seq(copy.seq)
@@ -217,9 +219,7 @@ def _write_above(members: Members, member: Member, job: Callable[[Transaction], 
 
     if not member.leaps_inside and member.came < floor:
         member.ask(lambda store: store.leap(floor))
-    answer = member.ask(lambda store: store.write(run))
-    members.note_seq(member, member.ask(read_head).seq)
-    return answer
+    return member.ask(lambda store: store.write(run))
 
 
 def _find_first(store: LeapingStore, where: Where, limit: int) -> list[Record]:
