@@ -24,18 +24,19 @@ class Fields:
         self._cleared: set[Hash] = set()
 
     def want(self, places: Iterable[Place]) -> None:
-        """Reads these, and all that was wanted before, in one round trip."""
-        self._known.wanted.update(dict.fromkeys(places))
-        if not self.guess:
+        """Reads those that are not known yet, and all that was wanted before, in one round trip."""
+        wanted = dict.fromkeys(places)
+        self._known.wanted.update(wanted)
+        if not self.guess and not wanted.keys() <= self._known.fields.keys():
             self._known.fetch()
 
     def read(self, places: Sequence[Place]) -> list[Stored]:
-        self.want(place for place in places if not self._is_own(place))
+        self.want(places if not self._own else [place for place in places if not self._is_own(place)])
         return [self.at(place) for place in places]
 
     def at(self, place: Place) -> Stored:
         """A field that was wanted before, or is guessed."""
-        if self._is_own(place):
+        if self._own and self._is_own(place):
             return Stored(self._own.get(place[:2], {}).get(place[2]))
         found = self._known.fields.get(place)
         if found is None:
@@ -46,6 +47,9 @@ class Fields:
     def read_hashes(self, hashes: Sequence[Hash], versions: Sequence[Place]) -> list[dict[bytes, bytes]]:
         """All fields of hashes. `versions` are fields that rise when somebody changes one."""
         self._known.wanted.update(dict.fromkeys((*one, None) for one in hashes))
+        if not self.guess:
+            self._known.wanted.update(dict.fromkeys(versions))
+            self._known.fetch()
         self.read(versions)
         self.unsure = self.unsure or self.guess
         return [self.merge(one) for one in hashes]
@@ -88,7 +92,5 @@ class Fields:
         self._plan.run(scope, "DEL", letter)
 
     def _is_own(self, place: Place) -> bool:
-        if not self._own:
-            return False
         one = place[:2]
         return place[2] in self._own.get(one, ()) or one in self._cleared

@@ -18,7 +18,7 @@ from .tables import Hash, Place
 
 PAGE: Final = 1000  # fields that the server is asked for at once
 LONG: Final = 60  # deadlines that a job gets which looks at all records
-COUNTERS: Final = ("epoch", "tombs", "scopes")  # of the store's head, from the beginning
+COUNTERS: Final = {("", "h", name) for name in ("epoch", "tombs", "scopes")}  # there from the beginning
 
 
 class Unforeseen(Exception):
@@ -33,6 +33,10 @@ class Stored(NamedTuple):
 
     value: bytes | None = None
     records: Sequence[Record] = ()
+
+
+NOTHING: Final = Stored()
+ZERO: Final = Stored(b"0")
 
 
 class LastKnown:
@@ -62,8 +66,9 @@ class Known:
 
     def guess(self, place: Place) -> Stored:
         """What a field held when this process last looked: most are new to it."""
-        counts = place[:2] == ("", "h") and place[2] in COUNTERS
-        return Stored(self.memo.fields.get(place, b"0" if counts else None))
+        if place in self.memo.fields:
+            return Stored(self.memo.fields[place])
+        return ZERO if place in COUNTERS else NOTHING
 
     def lights(self, where: Where) -> Iterator[tuple[str, list[Light], bytes]]:
         """Matching records without their bulk: scope by scope, with the version that it had."""

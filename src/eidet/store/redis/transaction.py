@@ -6,7 +6,7 @@ everything, or answers that something changed, and the jobs run again on a new t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,14 +15,15 @@ from ...core.record import Record, record_digest
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
-from ..model import PROVISIONAL, Derived, K, Table, Use, V
+from .. import Transaction
+from ..model import PROVISIONAL, Derived, K, NewRecord, Table, Use, V
 from ..rules import UNIQUE_KINDS
 from .codec import Light, creation, events_bytes, events_of
 from .commit_plan import CommitPlan
 from .fields import Fields
 from .known import Known
 from .tables import Place
-from .transaction_values import SCOPES, TransactionValues
+from .transaction_values import EPOCH_PLACE, SCOPES, TOMBS, TransactionValues
 
 Key = tuple[str, str]  # scope, id
 
@@ -108,15 +109,26 @@ class RedisTransaction:
                 by_scope.setdefault(record.scope, []).append(record.id)
         for scope, ids in by_scope.items():
             self.read(scope, ids)
-        return [self._insert(record) for record in records]
+        return [self._insert(record, record_digest(record)) for record in records]
 
-    def _insert(self, record: Record) -> Record:
+    def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
+        """As the ability to put a new record, while nothing is known to stand against it."""
+        record = new.record
+        forbidden = new.watch is not None and (self.fields.at(TOMBS).value != b"0" or self.plan.entombs)
+        former = new.epoch is not None and self.fields.at(EPOCH_PLACE).value != b"%d" % new.epoch
+        if forbidden or former or not self.fields.guess or self.read(record.scope, [record.id]) != [None]:
+            return job(self)
+        digest = record_digest(record)
+        if new.unique and record.kind in UNIQUE_KINDS and self.same(record.scope, [digest]):
+            return job(self)
+        return [self._insert(record, digest)]
+
+    def _insert(self, record: Record, digest: bytes) -> Record:
         key = (record.scope, record.id)
         moment = self._replaced.pop(key, None)
         if moment is None and (events := self._events(key)):
             self._set_events(key, [*events, creation(record)])
         carry = moment is not None
-        digest = record_digest(record)
         added = self.plan.add(record, digest, record.created if moment is None else moment, carry=carry)
         self._own[key] = added
         if record.kind in UNIQUE_KINDS:

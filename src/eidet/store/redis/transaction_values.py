@@ -14,6 +14,7 @@ from .known import Known
 from .tables import Layout, Place, layout_of, place_of, read_hash
 
 SCOPES: Place = ("", "h", "scopes")  # rises when a scope is written for the first time
+EPOCH_PLACE: Place = ("", "h", EPOCH)
 TOMBS: Place = ("", "h", "tombs")  # 0 as long as there never was a tombstone
 
 
