@@ -188,7 +188,7 @@ class RedisStore:
                 pending.append("the snapshot file of the server, until the server saves it again")
         if pending:
             command = ("BGREWRITEAOF",) if "append" in pending[0] else ("BGSAVE", "SCHEDULE")
-            if any(map(absent, self.client.answers(command))):
+            if any(map(absent, self.client.ask_nodes(command))):
                 pending.append(f"the user of the address may not call {command[0]}: an operator has to")
         return Scrubbed(pending=tuple(dict.fromkeys(pending)))
 

@@ -150,8 +150,7 @@ class Members:
 
     @property
     def writable(self) -> bool:
-        known = [member.opened for member in (self.long, self.short)]
-        return all(store is None or store.writable for store in known)
+        return self.long.writable and self.short.writable
 
     # The outbox.
 
