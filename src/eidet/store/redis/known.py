@@ -120,19 +120,20 @@ class Known:
             raise Unforeseen
 
     def _pages(self) -> Iterator[Sequence[Place]]:
-        """Fields that are wanted, those of one scope together."""
-        by_scope: dict[str, list[Place]] = {}
+        """Fields that are wanted, those that one server has together; in a cluster, those of one scope."""
+        cluster = self.client.address.cluster
+        together: dict[str, list[Place]] = {}
         for place in self.wanted:
             if place[2] is not None and place not in self.fields:
-                by_scope.setdefault(place[0], []).append(place)
-        for places in by_scope.values():
+                together.setdefault(place[0] if cluster else "", []).append(place)
+        for places in together.values():
             yield from pages(places, PAGE)
 
     def _question(self, page: Sequence[Place]) -> tuple[str, Command]:
-        base = self.keys.base(page[0][0])
         words: list[Any] = []
-        for _, letter, field in page:
-            words += (letter, field)
+        for scope, letter, field in page:
+            words += (self.keys.base(scope) + letter, field)
+        base = self.keys.base(page[0][0])
         return base, script(LOOK, base, *words)
 
     def _learn(self, place: Place, value: bytes | None, *found: bytes) -> None:

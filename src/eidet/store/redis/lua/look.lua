@@ -1,10 +1,10 @@
--- Fields of hashes. KEYS[1]: the base of a scope, or of the store; ARGV: letter of a hash and a field, and so
--- on. Answers a list for each field: what it holds, and where that lists seqs, the bytes of their records
--- ('' where there are none).
-local base, answers = KEYS[1], {}
+-- Fields of hashes. KEYS[1]: says where; ARGV: key of a hash and a field, and so on. Answers a list for each
+-- field: what it holds, and where that lists seqs, the bytes of their records ('' where there are none).
+local answers = {}
 for at = 1, #ARGV, 2 do
-  local letter = ARGV[at]
-  local value = redis.call('HGET', base .. letter, ARGV[at + 1])
+  local key = ARGV[at]
+  local base, letter = string.sub(key, 1, -2), string.sub(key, -1)
+  local value = redis.call('HGET', key, ARGV[at + 1])
   local found = {value}
   if value and (letter == 'i' or letter == 'd') then
     for seq in string.gmatch(value, '%d+') do
