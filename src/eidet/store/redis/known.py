@@ -18,6 +18,7 @@ from .tables import Hash, Place
 
 PAGE: Final = 1000  # fields that the server is asked for at once
 LONG: Final = 60  # deadlines that a job gets which looks at all records
+LISTS_SEQS: Final = "id"  # letters of the hashes of ids and digests
 COUNTERS: Final = {("", "h", name) for name in ("epoch", "tombs", "scopes")}  # there from the beginning
 
 
@@ -103,8 +104,10 @@ class Known:
         self._check_reads()
         answers = iter(self.client.read(asked))
         for page in wanted:
-            for place, found in zip(page, next(answers), strict=True):
-                self._learn(place, *found)
+            values, records = next(answers)
+            found = iter(records)
+            for place, value in zip(page, values, strict=True):
+                self._learn(place, value, found)
         for one in hashes:
             flat = next(answers)
             self.hashes[one] = dict(zip(flat[::2], flat[1::2], strict=True))
@@ -136,11 +139,13 @@ class Known:
         base = self.keys.base(page[0][0])
         return base, script(LOOK, base, *words)
 
-    def _learn(self, place: Place, value: bytes | None, *found: bytes) -> None:
-        records: Sequence[Record] = ()
-        if value and found:
-            pairs = zip(value.split(), found, strict=True)
-            records = [record_of(one, place[0], int(seq)) for seq, one in pairs if one]
+    def _learn(self, place: Place, value: bytes | None, found: Iterator[bytes]) -> None:
+        """Where the value lists seqs, the next ones that were found are their records."""
+        records: list[Record] = []
+        if value and place[1] in LISTS_SEQS:
+            for seq, one in zip(value.split(), found, strict=False):
+                if one:
+                    records.append(record_of(one, place[0], int(seq)))
         self.fields[place] = Stored(value, records)
         if place[:2] in (("", "h"), ("", "s")) or place in self.memo.fields:
             self.memo.fields[place] = value
