@@ -3,7 +3,8 @@
 address.py, topology.py, connection.py, client.py   how servers are reached
 keys.py, codec.py, tables.py, scripts.py, lua/       how things are kept
 reading.py, pushdown.py                              how records are found
-known.py, fields.py, transaction*.py, commit_plan.py what jobs read and write
+known.py, hash_fields.py                             what jobs have read, and what they set
+transaction*.py, commit_plan.py                      what they do
 writing.py                                           how it is committed
 vectors.py, vector_sets.py                           vectors that are switched, and sets beside scopes
 

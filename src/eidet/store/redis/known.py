@@ -69,7 +69,9 @@ class Known:
         """What a field held when this process last looked: most are new to it."""
         if place in self.memo.fields:
             return Stored(self.memo.fields[place])
-        return ZERO if place in COUNTERS else NOTHING
+        if place in COUNTERS:
+            return ZERO
+        return NOTHING
 
     def lights(self, where: Where) -> Iterator[tuple[str, list[Light], bytes]]:
         """Matching records without their bulk: scope by scope, with the version that it had."""

@@ -20,7 +20,7 @@ from ..model import PROVISIONAL, Derived, K, NewRecord, Table, Use, V
 from ..rules import UNIQUE_KINDS
 from .codec import Light, creation, events_bytes, events_of
 from .commit_plan import CommitPlan
-from .fields import Fields
+from .hash_fields import Fields
 from .known import Known
 from .tables import Place
 from .transaction_values import EPOCH_PLACE, SCOPES, TOMBS, TransactionValues
@@ -85,7 +85,9 @@ class RedisTransaction:
         self._want(scope, [id])
         record = self._read_one(scope, id)
         events = self._events((scope, id))
-        return [creation(record)] if record is not None and not events else events
+        if record is not None and not events:
+            return [creation(record)]
+        return events
 
     def values(
         self,

@@ -9,7 +9,7 @@ from typing import Any, cast
 from ...core.scope import Scope
 from ..model import EPOCH, SETTINGS, TALLIES, TOMBSTONES, K, Table, V
 from .commit_plan import CommitPlan
-from .fields import Fields
+from .hash_fields import Fields
 from .known import Known
 from .tables import Layout, Place, layout_of, place_of, read_hash
 

@@ -23,9 +23,9 @@ from ..model import PROVISIONAL, K, V
 from ..verbs.erasing import find_derived_in
 from .history import join_histories
 from .member import STEP, Member
+from .member_values import STAGED_SETTINGS, belongs_to_long, join, part_of, read_member
 from .members import Members
 from .moving import newest
-from .values import STAGED_SETTINGS, belongs_to_long, join, part_of, read_member
 
 Key = tuple[str, str]  # scope, id
 T = TypeVar("T")
@@ -77,14 +77,54 @@ class MovedFirst(NamedTuple):
     homes: Mapping[Key, Member]
 
 
-class JointTransaction:
-    """What a job gets. `away` are the members that take no part, and why."""
+class MemberTransactions:
+    """The transactions of the members that take part. `away` are those that do not, and why."""
 
-    def __init__(self, members: Members, away: Mapping[Member, Unavailable], first: MovedFirst) -> None:
-        self._members, self._away, self._first = members, away, first
+    def __init__(self, members: Members, away: Mapping[Member, Unavailable]) -> None:
+        self.members, self.away = members, away
+        self.transactions: dict[Member, Transaction] = {}
+
+    def open(self, member: Member, transaction: Transaction) -> None:
+        if member in self.transactions:
+            raise RunAgain(f"the {member.name} store ran its part again")
+        self.transactions[member] = transaction
+        if not member.leaps_inside:
+            member.leaps_inside = isinstance(transaction, Leaps)
+
+    @contextmanager
+    def using(self, member: Member) -> Iterator[Any]:
+        if member in self.away:
+            raise MemberFailed(member, self.away[member])
+        with as_failure_of(member):
+            yield self.transactions[member]
+
+    def ask(self, job: Callable[[Member, Transaction], T]) -> list[T]:
+        """What each member answers."""
+        answers = []
+        for member in self.transactions:
+            with self.using(member) as transaction:
+                answers.append(job(member, transaction))
+        return answers
+
+    def need_all(self, what: str) -> None:
+        for member, error in self.away.items():
+            raise CannotWait(f"the {member.name} store is down, and {what} cannot wait for it: {error}")
+
+    def need_all_at_home(self) -> None:
+        """Vectors are replaced only while nothing waits for a store."""
+        self.need_all("new vectors")
+        if (reason := self.members.waiting.reason_to_wait()) is not None:
+            raise CannotWait(reason)
+
+
+class JointTransaction:
+    """What a job gets."""
+
+    def __init__(self, parts: MemberTransactions, first: MovedFirst) -> None:
+        self._parts, self._first = parts, first
+        self._members, self._away = parts.members, parts.away
         self._known_seqs = {now: known for known, now in first.seqs.items()}
-        self._transactions: dict[Member, Transaction] = {}
-        self._floor = members.floor
+        self._floor = parts.members.floor
         self._late: set[Member] = set()  # members that give seqs when they commit
         self._replaced: dict[Key, tuple[Member, float]] = {}  # removed to be written anew: where, and when
         self.inserted: dict[Member, list[Record]] = {}  # with their own seqs
@@ -94,46 +134,12 @@ class JointTransaction:
         self.out_of_order = False  # whether something was written after a stray that will not move
         self.unknown_uses: list[Use] = []  # of records that no member has which is there
 
-    # The members' transactions.
-
-    def open(self, member: Member, transaction: Transaction) -> None:
-        if member in self._transactions:
-            raise RunAgain(f"the {member.name} store ran its part again")
-        self._transactions[member] = transaction
-        if not member.leaps_inside:
-            member.leaps_inside = isinstance(transaction, Leaps)
-
-    @contextmanager
-    def _using(self, member: Member) -> Iterator[Any]:
-        if member in self._away:
-            raise MemberFailed(member, self._away[member])
-        with as_failure_of(member):
-            yield self._transactions[member]
-
-    def _ask(self, job: Callable[[Member, Transaction], T]) -> list[T]:
-        """What each member answers."""
-        answers = []
-        for member in self._transactions:
-            with self._using(member) as transaction:
-                answers.append(job(member, transaction))
-        return answers
-
-    def _need_all(self, what: str) -> None:
-        for member, error in self._away.items():
-            raise CannotWait(f"the {member.name} store is down, and {what} cannot wait for it: {error}")
-
-    def _need_all_at_home(self) -> None:
-        """Vectors are replaced only while nothing waits for a store."""
-        self._need_all("new vectors")
-        if (reason := self._members.waiting.reason_to_wait()) is not None:
-            raise CannotWait(reason)
-
     # Reading.
 
     def _gather(self, job: Callable[[Transaction], Iterable[Record | None]]) -> dict[Key, Record]:
         """The copy that counts of each record that is found, with the seq that the job knows."""
         found: list[Record] = []
-        for records in self._ask(lambda member, transaction: member.outer(job(transaction))):
+        for records in self._parts.ask(lambda member, transaction: member.outer(job(transaction))):
             found += records
         there = newest(found)
         if self._known_seqs:
@@ -149,22 +155,22 @@ class JointTransaction:
         there = self._gather(lambda transaction: transaction.read(scope, ids, bare=bare))
         found = [there.get((scope, id)) for id in ids]
         if bare and None in found:
-            self._need_all("a record that may be there")
+            self._parts.need_all("a record that may be there")
         return found
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         return self._sort(lambda transaction: transaction.same(scope, digests, every_kind=every_kind))
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
-        self._need_all("what goes through all records")
+        self._parts.need_all("what goes through all records")
         return iter(self._sort(lambda transaction: transaction.find(where, bare=bare)))
 
     def derived(self, scope: Scope) -> list[Record]:
-        self._need_all("what goes through all records")
+        self._parts.need_all("what goes through all records")
         return self._sort(lambda transaction: find_derived_in(transaction, scope))
 
     def history(self, scope: str, id: str) -> list[Event]:
-        return join_histories(self._ask(lambda _, transaction: transaction.history(scope, id)))
+        return join_histories(self._parts.ask(lambda _, transaction: transaction.history(scope, id)))
 
     def values(
         self,
@@ -179,12 +185,12 @@ class JointTransaction:
         if self._members.long in self._away and cast("list[object]", asked) == [EPOCH]:
             return cast("dict[K, V]", {EPOCH: str(self._members.epoch)})  # as it was last told
         if belongs_to_long(table):
-            with self._using(self._members.long) as transaction:
+            with self._parts.using(self._members.long) as transaction:
                 found: dict[K, V] = transaction.values(
                     table, asked, within=within, prefix=prefix, limit=limit
                 )
             return found
-        parts = self._ask(lambda member, part: read_member(member, part, table, asked, within, limit))
+        parts = self._parts.ask(lambda member, part: read_member(member, part, table, asked, within, limit))
         return join(parts, limit)
 
     # Writing.
@@ -209,7 +215,8 @@ class JointTransaction:
         if place is None:
             self.new.add(key)
             place = self._first.homes.get(key, home)
-            place = place if place not in self._away else self._open_outbox(place)
+            if place in self._away:
+                place = self._open_outbox(place)
         self.strays.pop(key, None)
         if place is home or place is self._members.outbox or home in self._away:
             self.out_of_order = self.out_of_order or bool(self.strays)
@@ -231,7 +238,7 @@ class JointTransaction:
 
     def _insert(self, member: Member, records: Sequence[Record]) -> list[Record]:
         stored: list[Record] = []
-        with self._using(member) as transaction:
+        with self._parts.using(member) as transaction:
             self._leap(member, transaction)
             stored += transaction.insert(records)
         if stored[-1].seq < PROVISIONAL:
@@ -257,7 +264,7 @@ class JointTransaction:
                 doomed[record.scope, record.id] = event
                 continue
             seq = self._first.seqs.get(record.seq, record.seq)
-            member = next(one for one in self._transactions if one.owns(seq))
+            member = next(one for one in self._parts.transactions if one.owns(seq))
             self._remove(member, [record.but(seq=seq // STEP)], [event])
             self._replaced[record.scope, record.id] = member, event.at
         if doomed:
@@ -267,16 +274,16 @@ class JointTransaction:
         by_scope: dict[str, list[str]] = {}
         for scope, id in doomed:
             by_scope.setdefault(scope, []).append(id)
-        for member in self._transactions:
+        for member in self._parts.transactions:
             copies: list[Record] = []
             for scope, ids in by_scope.items():
-                with self._using(member) as transaction:
+                with self._parts.using(member) as transaction:
                     copies += [copy for copy in transaction.read(scope, ids, bare=True) if copy is not None]
             if copies:
                 self._remove(member, copies, [doomed[copy.scope, copy.id] for copy in copies])
 
     def _remove(self, member: Member, records: Sequence[Record], events: Sequence[Event]) -> None:
-        with self._using(member) as transaction:
+        with self._parts.using(member) as transaction:
             self._leap(member, transaction)
             transaction.remove(records, events)
         self.removed.add(member)
@@ -284,8 +291,8 @@ class JointTransaction:
     def update(self, changes: Iterable[Use | Derived]) -> None:
         rows = list(changes)
         if any(isinstance(row, Derived) for row in rows):
-            self._need_all_at_home()
-        self._ask(lambda member, transaction: transaction.update(_part_of(member, rows)))
+            self._parts.need_all_at_home()
+        self._parts.ask(lambda member, transaction: transaction.update(_part_of(member, rows)))
         if self._away:
             self.unknown_uses += [row for row in rows if isinstance(row, Use) and self._lacks(row)]
 
@@ -293,8 +300,8 @@ class JointTransaction:
         return self.read(use.scope, [use.id]) == [None]
 
     def edit_history(self, edits: Mapping[Key, Mapping[int, Mapping[str, Json]] | None]) -> int:
-        self._need_all("what history says")
-        return sum(self._ask(lambda _, transaction: transaction.edit_history(edits)))
+        self._parts.need_all("what history says")
+        return sum(self._parts.ask(lambda _, transaction: transaction.edit_history(edits)))
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         if not values and not clear:
@@ -302,22 +309,24 @@ class JointTransaction:
         if table.name == SETTINGS.name:
             self._set_shared_settings(cast("Mapping[str, str | None]", values))
         if belongs_to_long(table):
-            with self._using(self._members.long) as transaction:
+            with self._parts.using(self._members.long) as transaction:
                 transaction.set_values(table, values, clear=clear)
         else:
             self._set_in_all(table, values, clear)
 
     def _set_in_all(self, table: Table[K, V], values: Mapping[K, V | None], clear: bool) -> None:
         if table.name == STAGED.name:
-            self._need_all_at_home()
+            self._parts.need_all_at_home()
         if table.name == TOMBSTONES.name:
-            self._need_all("a tombstone")
-        self._ask(lambda member, part: part.set_values(table, part_of(member, table, values), clear=clear))
+            self._parts.need_all("a tombstone")
+        self._parts.ask(
+            lambda member, part: part.set_values(table, part_of(member, table, values), clear=clear)
+        )
 
     def _set_shared_settings(self, settings: Mapping[str, str | None]) -> None:
         """Each member knows whose vectors are staged, so that it can switch by itself."""
         if EPOCH in settings:
-            self._need_all_at_home()
+            self._parts.need_all_at_home()
         shared = {name: value for name, value in settings.items() if name in STAGED_SETTINGS}
         if shared:
             self._set_in_all(SETTINGS, shared, False)

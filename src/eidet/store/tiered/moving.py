@@ -113,7 +113,9 @@ def move(members: Members, source: Member, keys: Sequence[Key], now: float) -> d
     """Moves records to the other store, if it is there; by the seqs that they had, those they have now."""
     target = members.short if source is members.long else members.long
     given: dict[int, int] = {}
-    records = [] if target.down else source.ask(partial(_read_all, keys=keys))
+    if target.down:
+        return given
+    records = source.ask(partial(_read_all, keys=keys))
     if records:
         _halve_if_refused(members, source, records, partial(_move, members, source, target, now, given))
     return given

@@ -72,7 +72,9 @@ class Waiting:
     @property
     def member(self) -> Member | None:
         box = self._box
-        return None if box is None else box.member
+        if box is None:
+            return None
+        return box.member
 
     def make(self) -> None:
         with self._lock:

@@ -20,7 +20,16 @@ from ...core.errors import Conflict, Unavailable
 from ...core.record import Record
 from .. import Transaction, Use, verbs
 from ..model import CarefulJob
-from .joint import CannotWait, JointTransaction, MemberFailed, MovedFirst, MustMove, RunAgain, as_failure_of
+from .joint import (
+    CannotWait,
+    JointTransaction,
+    MemberFailed,
+    MemberTransactions,
+    MovedFirst,
+    MustMove,
+    RunAgain,
+    as_failure_of,
+)
 from .member import Member
 from .members import Members, read_head
 from .moving import move
@@ -80,7 +89,8 @@ class _Attempt:
         self._members, self._away, self._now = members, away, now
         self._first, self._may_move_first = first or MovedFirst({}, {}), first is None
         self._committed: list[Member] = []
-        self.joint = JointTransaction(members, away, self._first)
+        self._parts = MemberTransactions(members, away)
+        self.joint = JointTransaction(self._parts, self._first)
 
     def run(self, job: Job[T]) -> T:
         present = [member for member in self._members.all if member not in self._away]
@@ -126,7 +136,7 @@ class _Attempt:
         member, *others = pending
 
         def run_part(transaction: Transaction) -> list[Any]:
-            self.joint.open(member, transaction)
+            self._parts.open(member, transaction)
             answer = _Answer(self._run_inside(others, job))
             return [answer, self.joint.inserted.get(member, [])]
 

@@ -31,7 +31,7 @@ class Fields:
             self._known.fetch()
 
     def read(self, places: Sequence[Place]) -> list[Stored]:
-        self.want(places if not self._own else [place for place in places if not self._is_own(place)])
+        self.want(place for place in places if not self._is_own(place))
         return [self.at(place) for place in places]
 
     def at(self, place: Place) -> Stored:
