@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.nursery import Nursery
-from tests.faults.tiers import Pair, fill_the_disk, move_and_die, queue_and_die
+from tests.faults.tiers import Pair, fill_the_disk, move_and_die, move_first_and_die, queue_and_die
 
 from eidet.core.errors import Unavailable
 from eidet.core.record import Tier
@@ -193,7 +193,7 @@ def check_each_is_there_once(pair: Pair) -> None:
     assert sorted(ids(pair)) == sorted(f"{n}" for n in range(20))
 
 
-@pytest.mark.parametrize("when", ["before the old copy is deleted", "never"])
+@pytest.mark.parametrize("when", ["before the copy", "before the old copy is deleted", "never"])
 def test_a_move_that_was_killed_is_finished(start: Nursery, tmp_path: Path, when: str) -> None:
     child = start(move_and_die, tmp_path, when)
     assert child.hear() == "ready"
@@ -206,10 +206,8 @@ def test_a_move_that_was_killed_is_finished(start: Nursery, tmp_path: Path, when
     pair.store.close()
 
 
-def test_a_move_that_was_killed_before_the_copy_was_there_did_not_begin(
-    start: Nursery, tmp_path: Path
-) -> None:
-    child = start(move_and_die, tmp_path, "before the copy")
+def test_a_move_that_was_killed_before_it_was_written_did_not_begin(start: Nursery, tmp_path: Path) -> None:
+    child = start(move_and_die, tmp_path, "before it is written")
     assert child.hear() == "ready"
     child.process.wait()
     pair = Pair(tmp_path)
@@ -217,6 +215,24 @@ def test_a_move_that_was_killed_before_the_copy_was_there_did_not_begin(
     assert {record.tier for record in verbs.scan(pair.store, ALL)} == {Tier.SHORT}
     assert (verbs.count(pair.short, ALL), verbs.count(pair.long, ALL)) == (20, 0)
     assert [event.what for event in pair.store.history("a", "7")] == ["created"]
+    pair.store.close()
+
+
+@pytest.mark.parametrize("when", ["before the old copy is deleted", "before it is written", "never"])
+def test_what_is_moved_before_it_is_written_goes_back_if_it_is_not(
+    start: Nursery, tmp_path: Path, when: str
+) -> None:
+    child = start(move_first_and_die, tmp_path, when)
+    assert child.hear() == "ready"
+    child.process.wait()
+    pair = Pair(tmp_path)
+    check_each_is_there_once(pair)
+    moved = 19 if when == "never" else 0
+    assert verbs.count(pair.store, Where(tiers=(Tier.LONG,))) == moved
+    assert (verbs.count(pair.short, ALL), verbs.count(pair.long, ALL)) == (20 - moved, moved)
+    assert [record.id for record in pair.store.find(ALL)][-1] == "19" or not moved
+    told = [event.what for event in pair.store.history("a", "7")]
+    assert told == (["created", "moved"] if moved else ["created"])
     pair.store.close()
 
 

@@ -19,7 +19,7 @@ from eidet.memory import Memory
 from eidet.store import Store, verbs
 from eidet.store.contract import NOW, fact
 from eidet.store.sql.sqlite import SqliteStore
-from eidet.store.tiered import TieredStore, joint, moving
+from eidet.store.tiered import TieredStore, joint, moving, writing
 from eidet.store.tiered import member as sides
 
 
@@ -77,12 +77,34 @@ def move_and_die(folder: str, when: str) -> None:
     """Moves twenty records to the long tier and is killed on the way."""
     pair = Pair(Path(folder))
     stored = verbs.put(pair.store, [fact(f"{n}") for n in range(20)], now=NOW)
-    if when == "before the copy":
-        setattr(joint, "note_arrival", lambda *_: die())  # noqa: B010
+    if when == "before it is written":
+        setattr(joint.JointTransaction, "insert", lambda *_: die())  # noqa: B010
+    elif when == "before the copy":
+        setattr(moving, "_copy_lives", lambda *_, **__: die())  # noqa: B010
     elif when == "before the old copy is deleted":
         moving._delete_copies = lambda *_: die()
     tell("ready")
     verbs.rewrite_form(pair.store, [(old, old.but(tier=Tier.LONG)) for old in stored], now=NOW)
+
+
+def move_first_and_die(folder: str, when: str) -> None:
+    """Moves nineteen records, which must come before the last one that stays, and is killed on the way."""
+    pair = Pair(Path(folder))
+    stored = verbs.put(pair.store, [fact(f"{n}") for n in range(20)], now=NOW)
+    if when == "before the old copy is deleted":
+        moving._delete_copies = lambda *_: die()
+    elif when == "before it is written":
+        move_first = writing._Attempt.move_first
+
+        def move_and_end(attempt: writing._Attempt) -> joint.MovedFirst:
+            moved = move_first(attempt)
+            die()
+            return moved
+
+        setattr(writing._Attempt, "move_first", move_and_end)  # noqa: B010
+    tell("ready")
+    forms = [(old, old.but(tier=Tier.LONG)) for old in stored[:-1]]
+    verbs.rewrite_form(pair.store, [*forms, (stored[-1], stored[-1].but(level=1))], now=NOW)
 
 
 def queue_and_die(folder: str, when: str) -> None:

@@ -54,14 +54,13 @@ LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they 
     "compat/api/builder.py:QueryBuilder": 26,
     "compat/manager/memory.py:MemoryManager": 26,
     "compat/messages/base.py:BaseMemoryStore": 26,
-    "store/redis/__init__.py:RedisStore": 26,
 }
 
 PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of their own; they may only shrink
     "store/ram.py": 250,
-    "store/sql/postgres": 2034,
-    "store/redis": 3209,
-    "store/tiered": 2231,
+    "store/sql/postgres": 2034,  # goal 1400
+    "store/redis": 3068,  # goal 2300
+    "store/tiered": 2174,  # goal 1440
     "index/pgvector": 1599,
     "aio": 197,
 }

@@ -456,3 +456,14 @@ def test_counts_of_the_former_layout_are_read_and_added_to(store: RedisStore, va
     assert verbs.read_counts(store, None, 0) == [Tally("a", 20000, "recall", {"recalls": 5, "hits": 3})]
     verbs.add_counts(store, [Tally("a", 20000, "recall", {"recalls": 2})], since=0)
     assert verbs.read_counts(store, None, 0) == [Tally("a", 20000, "recall", {"recalls": 7, "hits": 3})]
+
+
+def test_counts_of_the_former_layout_go_with_their_day(store: RedisStore, valkey: Valkey) -> None:
+    verbs.put(store, [record("x")], now=NOW)
+    for day in ("19000", "20000"):
+        valkey.ask("HSET", BASE + "y", f"{day}\0recall\0recalls", "5")
+    verbs.add_counts(store, [Tally("a", 20000, "recall", {"recalls": 2})], since=20000)
+    assert verbs.read_counts(store, None, 0) == [Tally("a", 20000, "recall", {"recalls": 7})]
+    verbs.delete_where(store, Where(scope=Scope("a")), now=NOW)
+    assert verbs.read_counts(store, None, 0) == []
+    assert valkey.ask("EXISTS", BASE + "y") == b":0"

@@ -3,7 +3,8 @@
 address.py, topology.py, connection.py, client.py   how servers are reached
 keys.py, codec.py, tables.py, scripts.py, lua/       how things are kept
 reading.py, pushdown.py                              how records are found
-known.py, transaction*.py, commit_plan.py            what jobs read and write
+known.py, hash_fields.py                             what jobs have read, and what they set
+transaction*.py, commit_plan.py                      what they do
 writing.py                                           how it is committed
 vectors.py, vector_sets.py                           vectors that are switched, and sets beside scopes
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar, cast
 
 from ...core.errors import Misconfigured
@@ -29,7 +30,7 @@ from ...core.where import Where
 from ...net.retry import RetryPolicy
 from ...quality import Survey
 from .. import Transaction
-from ..model import Changes, Head, K, Scrubbed, Table, V, entry_of
+from ..model import Changes, Head, K, NewRecord, Scrubbed, Table, V, entry_of
 from ..rules import UNIQUE_KINDS, check_order
 from ..verbs.reading import survey_of
 from .address import address_of
@@ -87,8 +88,8 @@ class RedisStore:
         self.client = RedisClient(address, retry_policy)
         self.retrier = self.client.retrier
         try:
-            mortal = self._check_server()
-            self.identity = self._begin()
+            mortal = _check_eviction(self.client)
+            self.identity = _begin(self.client, self._keys)
         except BaseException:
             self.close()
             raise
@@ -156,6 +157,10 @@ class RedisStore:
     def write(self, job: Callable[[Transaction], T]) -> T:
         return self._writing.run(job)
 
+    @_in_time
+    def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
+        return self._writing.run(lambda transaction: transaction.put_new(new, job))
+
     @_in_long_time
     def switch_vectors(self, name: str, settings: Mapping[str, str]) -> int:
         return self._writing.run(lambda transaction: switch_vectors(transaction, name, settings))
@@ -165,14 +170,11 @@ class RedisStore:
         pruned = 0
         for scope in self._reading.scopes(None):
             if pruned < most:
-                pruned += self._prune_scope(scope, before, dead, most - pruned)
+                left = most - pruned
+                pruned += self._writing.run(
+                    partial(RedisTransaction.prune, scope=scope, before=before, dead=dead, most=left)
+                )
         return pruned
-
-    def _prune_scope(self, scope: str, before: float, dead: bool, most: int) -> int:
-        def job(transaction: RedisTransaction) -> int:
-            return transaction.histories.prune(scope, before, dead=dead, most=most)
-
-        return self._writing.run(job)
 
     @_in_time
     def scrub(self, said: Sequence[bytes] | None) -> Scrubbed:
@@ -187,7 +189,7 @@ class RedisStore:
                 pending.append("the snapshot file of the server, until the server saves it again")
         if pending:
             command = ("BGREWRITEAOF",) if "append" in pending[0] else ("BGSAVE", "SCHEDULE")
-            if any(map(absent, self.client.answers(command))):
+            if any(map(absent, self.client.ask_nodes(command))):
                 pending.append(f"the user of the address may not call {command[0]}: an operator has to")
         return Scrubbed(pending=tuple(dict.fromkeys(pending)))
 
@@ -252,23 +254,25 @@ class RedisStore:
     def close(self) -> None:
         self.client.close()
 
-    def _check_server(self) -> bool:
-        """Whether whole scopes may be given an end; refuses servers that would drop records at will."""
-        policies = [
-            (told.get("maxmemory_policy", "noeviction"), told.get("maxmemory", "0"))
-            for told in self.client.info("memory")
-        ]
-        for policy, most in policies:
-            if policy.startswith("allkeys") and most != "0":
-                raise Misconfigured(
-                    f"{self.retrier.name} evicts any key when it is full (maxmemory-policy {policy}): "
-                    "memories would vanish; set maxmemory-policy to noeviction"
-                )
-        return all(policy == "noeviction" for policy, _ in policies)
 
-    def _begin(self) -> str:
-        key = self._keys.store + "h"
-        for name, value in (("identity", uuid.uuid4().hex), ("epoch", 0), ("tombs", 0), ("scopes", 0)):
-            self.client.write(self._keys.store, ("HSETNX", key, name, value), copied=False)
-        found: bytes = self.client.ask(self._keys.store, ("HGET", key, "identity"))
-        return found.decode()
+def _check_eviction(client: RedisClient) -> bool:
+    """Whether whole scopes may be given an end; refuses servers that would drop records at will."""
+    policies = []
+    for told in client.info("memory"):
+        policy = told.get("maxmemory_policy", "noeviction")
+        policies.append(policy)
+        if policy.startswith("allkeys") and told.get("maxmemory", "0") != "0":
+            raise Misconfigured(
+                f"{client.retrier.name} evicts any key when it is full (maxmemory-policy {policy}): "
+                "memories would vanish; set maxmemory-policy to noeviction"
+            )
+    return all(policy == "noeviction" for policy in policies)
+
+
+def _begin(client: RedisClient, keys: Keys) -> str:
+    """The identity of the store, which is made if there is none yet."""
+    key = keys.store + "h"
+    for name, value in (("identity", uuid.uuid4().hex), ("epoch", 0), ("tombs", 0), ("scopes", 0)):
+        client.write(keys.store, ("HSETNX", key, name, value), copied=False)
+    found: bytes = client.ask(keys.store, ("HGET", key, "identity"))
+    return found.decode()

@@ -6,13 +6,15 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ...core.errors import Unavailable
 from ...net.retry import Full, OutcomeUnknown, Retrier, RetryPolicy
 from .address import Address
 from .connection import Command, Node, absent, driver
-from .topology import TRY_SECONDS, Alone, Asked, Cluster, Servers
+from .topology import TRY_SECONDS, Alone, Asked, Cluster
+
+T = TypeVar("T")
 
 PAGE: Final = 1000  # commands that go out at once
 PAUSE: Final = 0.05  # before replicas that are late are waited for again
@@ -27,7 +29,7 @@ class RedisClient:
         driver()
         self.address = address
         self.retrier = Retrier(name or address.shown, retry_policy or _retry_policy(address))
-        self.servers: Servers = Cluster(address) if address.cluster else Alone(address)
+        self.servers = Cluster(address) if address.cluster else Alone(address)
         self._mine = threading.local()
 
     @contextmanager
@@ -64,12 +66,10 @@ class RedisClient:
         wanted = list(asked)
         if isinstance(self.servers, Cluster):
             return self._scattered(wanted, self.servers)
-        pages = (wanted[start : start + PAGE] for start in range(0, len(wanted), PAGE))
-        return [
-            answer
-            for page in pages
-            for answer in self._call(page[0][0], [command for _, command in page], writes=False)
-        ]
+        answers: list[Any] = []
+        for page in pages(wanted, PAGE):
+            answers += self._call(page[0][0], [command for _, command in page], writes=False)
+        return answers
 
     def ask(self, key: str, command: Command) -> Any:
         return self._call(key, [command], writes=False)[0]
@@ -80,7 +80,7 @@ class RedisClient:
         while True:
             millis = max(min(self.address.wait_ms, int(self.left * 500)), 1)
             commands = [command, ("WAIT", wait, millis)] if wait else [command]
-            answer, *copies = self._written(key, commands)
+            answer, *copies = self.write_all(key, commands)
             if not copies or int(copies[0]) >= wait:
                 return answer
             if self.left <= PAUSE + 0.0025 * millis:
@@ -92,9 +92,6 @@ class RedisClient:
 
     def write_all(self, key: str, commands: Sequence[Command]) -> list[Any]:
         """Several at once, each of which may be done again; replicas are not waited for."""
-        return self._written(key, commands)
-
-    def _written(self, key: str, commands: Sequence[Command]) -> list[Any]:
         doubt: list[OutcomeUnknown] = []
 
         def job(left: float) -> list[Any]:
@@ -116,18 +113,14 @@ class RedisClient:
                 ) from error
             raise
 
-    def ask_all(self, command: Command) -> list[Any]:
-        """Of every server that takes writes; None from those that do not know it or must not tell."""
-        return [None if isinstance(answer, Exception) else answer for answer in self.answers(command)]
-
-    def answers(self, command: Command) -> list[Any]:
-        """The same, with the errors that they answer."""
+    def ask_nodes(self, *commands: Command) -> list[Any]:
+        """Every server that takes writes; what they answer, one after the other, errors among it."""
 
         def job(left: float) -> list[Any]:
             ends = time.monotonic() + left
             answers = []
             for node in self.servers.nodes(left):
-                answers += node.run([command], max(ends - time.monotonic(), 0.001), writes=False)
+                answers += node.run(commands, max(ends - time.monotonic(), 0.001), writes=False)
             return answers
 
         return self.retrier.call(job, deadline_seconds=self.left)
@@ -137,17 +130,11 @@ class RedisClient:
 
         They are called without what they need, so that they do nothing.
         """
-
-        def job(left: float) -> bool:
-            asked = [(name, key) for name in names]
-            answers = [node.run(asked, left, writes=False) for node in self.servers.nodes(left)]
-            return not any(absent(answer) for told in answers for answer in told)
-
-        return self.retrier.call(job, deadline_seconds=self.left)
+        return not any(map(absent, self.ask_nodes(*((name, key) for name in names))))
 
     def info(self, section: str) -> list[dict[str, str]]:
         """What each server tells of itself; nothing where it must not."""
-        return [_told(answer) for answer in self.ask_all(("INFO", section))]
+        return [_read_info(answer) for answer in self.ask_nodes(("INFO", section))]
 
     def close(self) -> None:
         self.servers.close()
@@ -176,6 +163,11 @@ class RedisClient:
         ]
 
 
+def pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
 def _retry_policy(address: Address) -> RetryPolicy:
     """One node that is down is no reason to leave the others alone."""
     deadline = address.deadline_seconds or 10.0
@@ -184,6 +176,10 @@ def _retry_policy(address: Address) -> RetryPolicy:
     return RetryPolicy(deadline_seconds=deadline)
 
 
-def _told(answer: bytes | None) -> dict[str, str]:
-    pairs = (line.partition(":") for line in (answer or b"").decode().splitlines() if ":" in line)
-    return {name: value.strip() for name, _, value in pairs}
+def _read_info(answer: Any) -> dict[str, str]:
+    told = {}
+    for line in answer.decode().splitlines() if isinstance(answer, bytes) else ():
+        name, colon, value = line.partition(":")
+        if colon:
+            told[name] = value.strip()
+    return told

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
 from ...core.record import Record, record_digest
-from ..model import PROVISIONAL
+from ..model import EPOCH, PROVISIONAL
 from ..rules import UNIQUE_KINDS
 from .codec import record_bytes
 from .keys import Keys
@@ -19,10 +19,9 @@ SWEPT: Final = 10  # seqs that clearing away may take in a scope
 
 
 @dataclass(slots=True)
-class _ScopePlan:
-    """One scope that is written."""
+class _Part:
+    """A scope that is written, or with an empty name, the store itself."""
 
-    base: str
     registers: bool = False  # its name is to be known
     sweeps: bool = False
     changed: bool = False
@@ -36,46 +35,45 @@ class CommitPlan:
     def __init__(self, keys: Keys, linger: float) -> None:
         self._keys, self._linger = keys, linger
         self.guards: dict[Place, bytes] = {}
-        self.scopes: dict[str, _ScopePlan] = {}
+        self.parts: dict[str, _Part] = {}
         self.added: list[str] = []  # the scope of each record
         self.seqs = 0
         self.entombs = False
         self.epoch: int | None = None  # the next one, if it rises
-        self.derived: dict[
-            tuple[str, int], tuple[bytes | None, bytes | None]
-        ] = {}  # vector, terms if they change
-        self._after: list[Any] = []  # words that belong to no scope
+        # By scope and seq: the vector, and the terms if they change.
+        self.derived: dict[tuple[str, int], tuple[bytes | None, bytes | None]] = {}
         self._words: list[tuple[str, tuple[Any, ...]]] = []
         self._places: dict[int, int] = {}  # provisional seq -> how many its scope had then
 
-    def guard(self, key: str, field: Any, value: bytes) -> None:
+    def guard(self, place: Place, value: bytes) -> None:
         """That a field is as it was read: the first answer counts, later ones may be our own writes."""
-        self.guards.setdefault((key, field), value)
+        self.guards.setdefault(place, value)
 
-    def expect_version(self, scope: str, version: bytes) -> None:
-        """That no record of the scope was written since it had this version."""
-        self.guard(self._keys.base(scope) + "m", "v", version)
-
-    def guards_of(self, base: str) -> dict[Place, bytes]:
-        return {place: value for place, value in self.guards.items() if place[0].startswith(base)}
+    def guard_words(self, scope: str | None) -> list[Any]:
+        """What the script checks first, of one scope or of all."""
+        words: list[Any] = []
+        for (name, letter, field), value in self.guards.items():
+            if scope is None or name == scope:
+                words += (self._keys.base(name) + letter, field, value)
+        return words
 
     @property
     def writes(self) -> bool:
-        return bool(self._words or self.scopes or self.derived or self.words_after())
+        return bool(self.parts or self.derived or self.epoch is not None)
 
     # What is to be done.
 
-    def add(self, record: Record, moment: float, *, carry: bool) -> Record:
+    def add(self, record: Record, digest: bytes, moment: float, *, carry: bool) -> Record:
         """Adds a record, with a provisional seq. With `carry`, it keeps the uses of the one before it."""
-        scope = self._scope(record.scope)
+        part = self._part(record.scope)
         self.seqs += 1
-        scope.added += 1
+        part.added += 1
         added = record.but(seq=PROVISIONAL + len(self.added))
         self.added.append(record.scope)
-        self._places[added.seq] = scope.added
-        self._say(record.scope, "+", record, moment, carry)
-        scope.registers = scope.sweeps = scope.changed = True
-        scope.latest = max(scope.latest, moment)
+        self._places[added.seq] = part.added
+        self._words.append((record.scope, ("+", record, digest, moment, carry)))
+        part.registers = part.sweeps = part.changed = True
+        part.latest = max(part.latest, moment)
         return added
 
     def remove(self, record: Record, digest: bytes | None) -> None:
@@ -86,55 +84,51 @@ class CommitPlan:
         elif digest is None:
             digest = record_digest(record)
         seq = record.seq if record.seq < PROVISIONAL else -self._places[record.seq]
-        self._say(record.scope, "-", seq, record.id, digest)
-        self._scope(record.scope).changed = True
+        self._part(record.scope).changed = True
+        self._words.append((record.scope, ("-", seq, record.id, digest)))
 
     def add_use(self, scope: str, id: str, times: int, when: float) -> None:
-        self._say(scope, "U", id, times, repr(float(when)))
+        self._part(scope)
+        self._words.append((scope, ("U", id, times, repr(float(when)))))
 
-    def on_scope(self, scope: str, command: str, letter: str, *arguments: Any) -> None:
-        """Any command on a key of a scope; long lists are cut."""
-        base = self._scope(scope).base
+    def run(self, scope: str, command: str, letter: str, *arguments: Any) -> None:
+        """Any command on a key of a scope or of the store; long lists are cut."""
+        self._part(scope)
+        key = self._keys.base(scope) + letter
         for start in range(0, max(len(arguments), 1), LONGEST):
             some = arguments[start : start + LONGEST]
-            self._say(scope, "R", len(some) + 2, command, base + letter, *some)
-
-    def on_store(self, command: str, letter: str, *arguments: Any) -> None:
-        """Any command on a key of the store."""
-        for start in range(0, max(len(arguments), 1), LONGEST):
-            some = arguments[start : start + LONGEST]
-            self._after += ["R", len(some) + 2, command, self._keys.store + letter, *some]
+            self._words.append((scope, ("R", len(some) + 2, command, key, *some)))
 
     def entomb(self, scope: str) -> None:
         """Tombstones are set in a scope: whoever took for granted that there are none begins anew."""
-        self._scope(scope).changed = True
+        self._part(scope).changed = True
         if not self.entombs:
-            self.on_store("HINCRBY", "h", "tombs", 1)
+            self.run("", "HINCRBY", "h", "tombs", 1)
         self.entombs = True
 
     def register(self, scope: str) -> None:
         """Makes a scope known that may have no records."""
-        self._scope(scope).registers = True
+        self._part(scope).registers = True
 
     # How it is told to the script.
 
     def words(self) -> list[Any]:
         """All words, for one server."""
         told: list[Any] = []
-        for scope, plan in self.scopes.items():
-            if plan.registers:
-                told += ["S", plan.base, "N", scope]
-        for scope, said in groupby(self._words, key=lambda pair: pair[0]):
-            told += ["S", self.scopes[scope].base]
+        for scope, part in self.parts.items():
+            if part.registers:
+                told += ["S", self._keys.base(scope), "N", scope]
+        for scope, said in groupby(self._words, key=_scope_of):
+            told += ["S", self._keys.base(scope)]
             for _, words in said:
                 told += self._spell(words)
-        for plan in self.scopes.values():
-            told += self._ends(plan)
-        return told
+        for scope in self.parts:
+            told += self._ends(scope)
+        return [*told, *self.derived_words(self.derived), *self.epoch_words()]
 
     def words_of(self, only: str) -> list[Any]:
         """Those of one scope, for its node: seqs are told, so that they rise in the order of the jobs."""
-        told: list[Any] = ["S", self.scopes[only].base]
+        told: list[Any] = ["S", self._keys.base(only)]
         seqs = 0
         for scope, words in self._words:
             numbered = words[0] in ("+", "-")
@@ -142,28 +136,32 @@ class CommitPlan:
                 told += ["Q", seqs] if numbered else []
                 told += self._spell(words)
             seqs += numbered
-        if self.seqs:
-            told += ["Q", self.seqs + SWEPT * list(self.scopes).index(only)]
-        return [*told, *self._ends(self.scopes[only])]
+        if self.seqs and only:
+            told += ["Q", self.seqs + SWEPT * list(self.parts).index(only)]
+        return [*told, *self._ends(only)]
 
     @property
     def seqs_reserved(self) -> int:
         """In a cluster: those of records, and for each scope some for what is cleared away."""
-        return self.seqs + SWEPT * len(self.scopes)
+        return self.seqs + SWEPT * len(self.parts)
 
-    def words_after(self) -> list[Any]:
-        """Those for the store itself."""
-        return self._after if self.epoch is None else [*self._after, *self.words_of_epoch()]
+    def epoch_words(self) -> list[Any]:
+        if self.epoch is None:
+            return []
+        return ["R", 4, "HSET", self._keys.store + "h", EPOCH, self.epoch]
 
-    def words_of_epoch(self) -> list[Any]:
-        return ["R", 4, "HSET", self._keys.store + "h", "epoch", self.epoch]
+    def raise_epoch(self) -> None:
+        """After an epoch was written that is not the last of this plan."""
+        if self.epoch is not None:
+            self.guards["", "h", EPOCH] = b"%d" % self.epoch
+            self.epoch += 1
 
-    def swap(self, records: Iterable[Record]) -> list[Any]:
-        """Words that write records as they are now, with other derived bytes."""
+    def derived_words(self, places: Iterable[tuple[str, int]]) -> list[Any]:
+        """Words that replace derived bytes in place."""
         told: list[Any] = []
-        for record in records:
-            new = record_bytes(self.derive(record))
-            told += ["S", self._keys.base(record.scope), "W", record.seq, new]
+        for scope, seq in places:
+            vector, terms = self.derived[scope, seq]
+            told += ["S", self._keys.base(scope), "D", seq, _maybe(vector), _maybe(terms)]
         return told
 
     def derive(self, record: Record) -> Record:
@@ -171,18 +169,18 @@ class CommitPlan:
         vector, terms = self.derived[record.scope, record.seq]
         return record.but(vector=vector, terms=record.terms if terms is None else terms)
 
-    def _ends(self, scope: _ScopePlan) -> list[Any]:
-        if not scope.changed:
+    def _ends(self, scope: str) -> list[Any]:
+        part, base = self.parts[scope], self._keys.base(scope)
+        if not part.changed:
             return []
-        swept = ["X", repr(scope.latest), repr(self._linger)] if scope.sweeps else []
-        return ["S", scope.base, *swept, "R", 4, "HINCRBY", scope.base + "m", "v", 1]
+        swept = ["X", repr(part.latest), repr(self._linger)] if part.sweeps else []
+        return ["S", base, *swept, "R", 4, "HINCRBY", base + "m", "v", 1]
 
-    def _spell(self, words: tuple[Any, ...]) -> Iterable[Any]:
+    def _spell(self, words: tuple[Any, ...]) -> Sequence[Any]:
         """Records are encoded at last: many transactions are only tried."""
         if words[0] != "+":
             return words
-        _, record, moment, carry = words
-        digest = record_digest(record)
+        _, record, digest, moment, carry = words
         listed = digest if record.kind in UNIQUE_KINDS else b""
         bytes_ = record_bytes(record, digest.hex())
         return ("+", record.id, listed, bytes_, *self._scores(record, moment), int(carry))
@@ -196,15 +194,20 @@ class CommitPlan:
         scores = (record.occurred, record.created, record.importance)
         return (*(repr(float(score)) for score in scores), step, expires, ttl)
 
-    def _say(self, scope: str, *words: Any) -> None:
-        self._scope(scope)
-        self._words.append((scope, words))
+    def _part(self, scope: str) -> _Part:
+        part = self.parts.get(scope)
+        if part is None:
+            part = self.parts[scope] = _Part()
+        return part
 
-    def _scope(self, scope: str) -> _ScopePlan:
-        plan = self.scopes.get(scope)
-        if plan is None:
-            plan = self.scopes[scope] = _ScopePlan(self._keys.base(scope))
-        return plan
+
+def _scope_of(said: tuple[str, Any]) -> str:
+    return said[0]
+
+
+def _maybe(part: bytes | None) -> bytes:
+    """Bytes that may be absent, which differs from none."""
+    return b"" if part is None else b"1" + part
 
 
 def _millis(seconds: float) -> int:

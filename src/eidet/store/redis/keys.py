@@ -12,7 +12,9 @@ RANGES: Final = {"occurred": "o", "created": "c", "importance": "p", "step": "t"
 
 
 class Keys:
-    """`base(scope)` is what the keys of a scope begin with; they go on with
+    """`base(scope)` is what the keys of a scope begin with; `base("")` is for those of the store itself.
+
+    Those of a scope go on with
 
     m   how the scope is: its version `v`, the seq up to which it was told `f`, `pruned`, `ttl`
     r:N the record with seq N         i   id -> seq             d   digest -> seqs that say it
@@ -32,6 +34,8 @@ class Keys:
         self.base = lru_cache(maxsize=4096)(self._base)
 
     def _base(self, scope: str) -> str:
+        if not scope:
+            return self.store
         return f"{self._prefix}:{{{blake2b(scope.encode(), digest_size=10).hexdigest()}}}:"
 
 

@@ -2,66 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from .client import RedisClient
+from .client import RedisClient, pages
 from .codec import Light, record_of
 from .connection import Command, script
 from .keys import Keys
 from .reading import Reading
 from .scripts import LOOK
-from .tables import Place
+from .tables import Hash, Place
 
-Key = tuple[str, str]  # scope, id
 PAGE: Final = 1000  # fields that the server is asked for at once
 LONG: Final = 60  # deadlines that a job gets which looks at all records
-COUNTERS: Final = ("epoch", "tombs", "scopes")  # of the store's head, from the beginning
+LISTS_SEQS: Final = "id"  # letters of the hashes of ids and digests
+COUNTERS: Final = {("", "h", name) for name in ("epoch", "tombs", "scopes")}  # there from the beginning
 
 
 class Unforeseen(Exception):
     """A job cannot be rehearsed: it needs to read."""
 
 
-class StoredId(NamedTuple):
-    """An id as the server has it: the seq that is listed, even if the record expired, and its history."""
+class Stored(NamedTuple):
+    """A field as the server has it, None where there is none.
 
-    seq: bytes = b""
-    record: Record | None = None
-    events: bytes = b""
+    That of an id or a digest lists seqs. `records` are those that are there: some may have expired.
+    """
 
-
-class StoredDigest(NamedTuple):
-    """A content digest as the server has it: seqs as they are listed, and the records that are there."""
-
-    listed: bytes = b""
+    value: bytes | None = None
     records: Sequence[Record] = ()
 
 
-@dataclass(slots=True)
-class Wanted:
-    """What jobs asked for. Nothing is asked twice, and what was asked once is read again in one go."""
-
-    ids: dict[str, dict[str, None]] = field(default_factory=dict)
-    digests: dict[str, dict[bytes, None]] = field(default_factory=dict)
-    fields: dict[Place, None] = field(default_factory=dict)
-    hashes: dict[str, None] = field(default_factory=dict)
-
-    def add(self, more: Wanted) -> None:
-        for scope, ids in more.ids.items():
-            self.ids.setdefault(scope, {}).update(ids)
-        for scope, digests in more.digests.items():
-            self.digests.setdefault(scope, {}).update(digests)
-        self.fields.update(more.fields)
-        self.hashes.update(more.hashes)
-
-    @property
-    def scopes(self) -> dict[str, None]:
-        return dict.fromkeys((*self.ids, *self.digests))
+NOTHING: Final = Stored()
+ZERO: Final = Stored(b"0")
 
 
 class LastKnown:
@@ -75,7 +51,8 @@ class LastKnown:
 class Known:
     """Reads for a transaction, and keeps the answers: running a job again on them asks nobody.
 
-    If it is `silent`, it asks nobody at all and only notes what is wanted.
+    What jobs asked for once is `wanted`, and read again in one go. If it is `silent`, it asks nobody at all
+    and only notes what is wanted.
     """
 
     def __init__(
@@ -83,40 +60,18 @@ class Known:
     ) -> None:
         self.client, self.keys, self.reading, self.memo = client, keys, reading, memo
         self._silent = silent
-        self.wanted = Wanted()
-        self._own_hashes = (keys.store + "h", keys.store + "s")
-        self._ids: dict[Key, StoredId] = {}
-        self._digests: dict[tuple[str, bytes], StoredDigest] = {}
-        self._fields: dict[Place, bytes | None] = {}
-        self._hashes: dict[str, dict[bytes, bytes]] = {}
+        self.wanted: dict[Place, None] = {}  # without a field: all of a hash
+        self.fields: dict[Place, Stored] = {}
+        self.hashes: dict[Hash, dict[bytes, bytes]] = {}
         self._rows: dict[str, list[tuple[Where, list[Light], bytes]]] = {}
 
-    # What is known, or was read for it.
-
-    def ids(self, scope: str, ids: Iterable[str]) -> None:
-        self.wanted.ids.setdefault(scope, {}).update(dict.fromkeys(ids))
-
-    def digests(self, scope: str, digests: Iterable[bytes]) -> None:
-        self.wanted.digests.setdefault(scope, {}).update(dict.fromkeys(digests))
-
-    def at(self, scope: str, id: str) -> StoredId | None:
-        return self._ids.get((scope, id))
-
-    def said(self, scope: str, digest: bytes) -> StoredDigest | None:
-        return self._digests.get((scope, digest))
-
-    def knows(self, place: Place) -> bool:
-        return place in self._fields
-
-    def field(self, place: Place) -> bytes | None:
-        """What a field holds; as long as nobody read it, what it held when this process last looked."""
-        if place in self._fields:
-            return self._fields[place]
-        counts = place[0] == self.keys.store + "h" and place[1] in COUNTERS
-        return self.memo.fields.get(place, b"0" if counts else None)
-
-    def hash(self, key: str) -> dict[bytes, bytes] | None:
-        return self._hashes.get(key)
+    def guess(self, place: Place) -> Stored:
+        """What a field held when this process last looked: most are new to it."""
+        if place in self.memo.fields:
+            return Stored(self.memo.fields[place])
+        if place in COUNTERS:
+            return ZERO
+        return NOTHING
 
     def lights(self, where: Where) -> Iterator[tuple[str, list[Light], bytes]]:
         """Matching records without their bulk: scope by scope, with the version that it had."""
@@ -128,19 +83,6 @@ class Known:
                 kept.append((where, *found))
             yield scope, *found
 
-    def want_histories(self, keys: Iterable[Key]) -> None:
-        """What is kept of ids, without their records."""
-        for scope, id in keys:
-            if (scope, id) not in self._ids:
-                self.wanted.fields[self.keys.base(scope) + "e", id] = None
-
-    def events_at(self, scope: str, id: str) -> bytes | None:
-        found = self._ids.get((scope, id))
-        if found is not None:
-            return found.events
-        place = (self.keys.base(scope) + "e", id)
-        return self._fields[place] or b"" if place in self._fields else None
-
     def scopes(self, scope: Scope | None) -> list[str]:
         if scope is None or scope.below:
             self._check_reads()
@@ -151,78 +93,61 @@ class Known:
         self._check_reads()
         self.client.prolong(LONG)
 
-    def _check_reads(self) -> None:
-        if self._silent:
-            raise Unforeseen
-
-    # Reading.
-
     def fetch(self) -> None:
         """Reads all that is wanted and not known yet, in one round trip."""
-        looks = [self._look(scope) for scope in self.wanted.scopes]
-        looks = [look for look in looks if look.ids or look.digests]
-        fields = [*self._field_pages()]
-        hashes = [key for key in self.wanted.hashes if key not in self._hashes]
-        asked: list[tuple[str, Command]] = [look.question(self.keys) for look in looks]
-        asked += [(key, ("HMGET", key, *names)) for key, names in fields]
-        asked += [(key, ("HGETALL", key)) for key in hashes]
+        wanted = list(self._pages())
+        hashes = [place[:2] for place in self.wanted if place[2] is None and place[:2] not in self.hashes]
+        asked = [self._question(page) for page in wanted]
+        for scope, letter in hashes:
+            key = self.keys.base(scope) + letter
+            asked.append((key, ("HGETALL", key)))
         if not asked:
             return
         self._check_reads()
         answers = iter(self.client.read(asked))
-        for look in looks:
-            self._learn(look, next(answers))
-        for key, names in fields:
-            for name, value in zip(names, next(answers), strict=True):
-                self._fields[key, name] = value
-                if key in self._own_hashes or (key, name) in self.memo.fields:
-                    self.memo.fields[key, name] = value
-        for key in hashes:
+        for page in wanted:
+            values, records = next(answers)
+            found = iter(records)
+            for place, value in zip(page, values, strict=True):
+                self._learn(place, value, found)
+        for one in hashes:
             flat = next(answers)
-            self._hashes[key] = dict(zip(flat[::2], flat[1::2], strict=True))
+            self.hashes[one] = dict(zip(flat[::2], flat[1::2], strict=True))
 
     def renew(self, landed: Collection[str]) -> None:
         """Forgets what was read, but for scopes that were written: those are told as they were before."""
-        bases = tuple(self.keys.base(scope) for scope in landed)
-        self._ids = {key: found for key, found in self._ids.items() if key[0] in landed}
-        self._digests = {key: said for key, said in self._digests.items() if key[0] in landed}
+        self.fields = {place: found for place, found in self.fields.items() if place[0] in landed}
+        self.hashes = {one: fields for one, fields in self.hashes.items() if one[0] in landed}
         self._rows = {scope: rows for scope, rows in self._rows.items() if scope in landed}
-        self._fields = {key: value for key, value in self._fields.items() if key[0].startswith(bases)}
-        self._hashes = {key: value for key, value in self._hashes.items() if key.startswith(bases)}
 
-    def _look(self, scope: str) -> _Look:
-        ids = [id for id in self.wanted.ids.get(scope, ()) if (scope, id) not in self._ids]
-        digests = [one for one in self.wanted.digests.get(scope, ()) if (scope, one) not in self._digests]
-        return _Look(scope, ids, digests)
+    def _check_reads(self) -> None:
+        if self._silent:
+            raise Unforeseen
 
-    def _field_pages(self) -> Iterator[tuple[str, list[Any]]]:
-        by_hash: dict[str, list[Any]] = {}
-        for key, name in self.wanted.fields:
-            if (key, name) not in self._fields:
-                by_hash.setdefault(key, []).append(name)
-        for key, names in by_hash.items():
-            for start in range(0, len(names), PAGE):
-                yield key, names[start : start + PAGE]
+    def _pages(self) -> Iterator[Sequence[Place]]:
+        """Fields that are wanted, those that one server has together; in a cluster, those of one scope."""
+        cluster = self.client.address.cluster
+        together: dict[str, list[Place]] = {}
+        for place in self.wanted:
+            if place[2] is not None and place not in self.fields:
+                together.setdefault(place[0] if cluster else "", []).append(place)
+        for places in together.values():
+            yield from pages(places, PAGE)
 
-    def _learn(self, look: _Look, answer: Sequence[Any]) -> None:
-        _, _, ids, said = answer
-        for n, id in enumerate(look.ids):
-            seq, found, events = ids[3 * n : 3 * n + 3]
-            record = record_of(found, look.scope, int(seq)) if found else None
-            self._ids[look.scope, id] = StoredId(seq, record, events)
-        for digest, (listed, *found) in zip(look.digests, said, strict=True):
-            pairs = zip(listed.split(), found, strict=True)
-            records = [record_of(one, look.scope, int(seq)) for seq, one in pairs if one]
-            self._digests[look.scope, digest] = StoredDigest(listed, records)
+    def _question(self, page: Sequence[Place]) -> tuple[str, Command]:
+        words: list[Any] = []
+        for scope, letter, field in page:
+            words += (self.keys.base(scope) + letter, field)
+        base = self.keys.base(page[0][0])
+        return base, script(LOOK, base, *words)
 
-
-class _Look(NamedTuple):
-    """What is asked of a scope by the script `look`."""
-
-    scope: str
-    ids: Sequence[str]
-    digests: Sequence[bytes]
-
-    def question(self, keys: Keys) -> tuple[str, Command]:
-        base = keys.base(self.scope)
-        return base, script(LOOK, base, "", len(self.ids), *self.ids, *self.digests)
+    def _learn(self, place: Place, value: bytes | None, found: Iterator[bytes]) -> None:
+        """Where the value lists seqs, the next ones that were found are their records."""
+        records: list[Record] = []
+        if value and place[1] in LISTS_SEQS:
+            for seq, one in zip(value.split(), found, strict=False):
+                if one:
+                    records.append(record_of(one, place[0], int(seq)))
+        self.fields[place] = Stored(value, records)
+        if place[:2] in (("", "h"), ("", "s")) or place in self.memo.fields:
+            self.memo.fields[place] = value

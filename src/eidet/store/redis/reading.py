@@ -13,7 +13,7 @@ from ...core.errors import Unavailable
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from .client import RedisClient
+from .client import RedisClient, pages
 from .codec import Light, light_of, record_of
 from .connection import script
 from .keys import RANGES, Keys
@@ -42,18 +42,15 @@ class Reading:
 
     def get(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
         base = self.keys.base(scope)
-        pages = (ids[start : start + PAGE] for start in range(0, len(ids), PAGE))
-        answers = self.client.read((base, script(GET, base, *page)) for page in pages)
+        answers = self.client.read((base, script(GET, base, *page)) for page in pages(ids, PAGE))
         flat = [part for answer in answers for part in answer]
         pairs = zip(flat[::2], flat[1::2], strict=True)
         return [record_of(found, scope, int(seq)) if found else None for seq, found in pairs]
 
     def fetch(self, scope: str, seqs: Sequence[int]) -> list[Record | None]:
         base = self.keys.base(scope)
-        pages = (seqs[start : start + PAGE] for start in range(0, len(seqs), PAGE))
-        answers = self.client.read(
-            (base, ("MGET", *[f"{base}r:{seq}" for seq in page])) for page in pages if page
-        )
+        asked = [(base, ("MGET", *[f"{base}r:{seq}" for seq in page])) for page in pages(seqs, PAGE)]
+        answers = self.client.read(asked)
         flat = [part for answer in answers for part in answer]
         return [
             record_of(found, scope, seq) if found else None for seq, found in zip(seqs, flat, strict=True)
@@ -128,8 +125,8 @@ class Reading:
             keys = [key for key in self._coarse(self.sifts(where), after) if key[1] <= upto]
             if not keys:
                 return
-            for start in range(0, len(keys), batch):
-                found = self.fetch_all(keys[start : start + batch])
+            for some in pages(keys, batch):
+                found = self.fetch_all(some)
                 yield from (record for record in found if record is not None and where.matches(record))
             after = upto
 
@@ -205,8 +202,7 @@ class Reading:
     def _lights(self, scope: str, seqs: Sequence[bytes], page: int) -> tuple[list[Light], set[bytes]]:
         base = self.keys.base(scope)
         rows, versions = [], set()
-        for start in range(0, len(seqs), page):
-            some = seqs[start : start + page]
+        for some in pages(seqs, page):
             version, *found = self.client.ask(base, script(LIGHT, base, *some))
             versions.add(version)
             rows += [light_of(one, scope, int(seq)) for seq, one in zip(some, found, strict=True) if one]
@@ -241,8 +237,7 @@ class Reading:
 
     def _scores(self, scope: str, key: str, seqs: Sequence[int]) -> list[float | None]:
         base = self.keys.base(scope)
-        pages = [seqs[start : start + PAGE] for start in range(0, len(seqs), PAGE)]
-        answers = self.client.read((base, ("ZMSCORE", base + key, *page)) for page in pages)
+        answers = self.client.read((base, ("ZMSCORE", base + key, *page)) for page in pages(seqs, PAGE))
         return [None if score is None else float(score) for answer in answers for score in answer]
 
 

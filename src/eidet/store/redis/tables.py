@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from ...core.validate import dump_json
 from ..model import EPOCH, SETTINGS, STAGED, TALLIES, TOMBSTONES, Table
-from .keys import Keys
 
-Place = tuple[str, Any]  # the key of a hash, and a field of it
+Hash = tuple[str, str]  # a scope, or "" for the store itself, and the letter of a key of its own
+Place = tuple[str, str, Any]  # a hash and a field of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +26,21 @@ class Layout:
     dump: Callable[[Any], str | bytes]
     load: Callable[[bytes], Any]
 
-    def hash_of(self, keys: Keys, scope: str) -> str:
-        return (keys.base(scope) if self.scoped else keys.store) + self.letter
-
-    def version_of(self, keys: Keys, scope: str) -> Place:
+    def version_of(self, scope: str) -> Place:
         """Rises with each change of the table."""
-        if self.scoped:
-            return keys.base(scope) + "m", f"t:{self.letter}"
-        return keys.store + "h", f"t:{self.letter}"
+        return scope, "m" if self.scoped else "h", f"t:{self.letter}"
 
 
-def place_of(keys: Keys, table: Table[Any, Any], key: Any) -> Place:
+def layout_of(table: Table[Any, Any]) -> Layout:
+    return LAYOUTS[table.name]
+
+
+def place_of(table: Table[Any, Any], key: Any) -> Place:
     """Where one value is kept. The epoch is part of the store's head."""
-    if table == SETTINGS and key == EPOCH:
-        return keys.store + "h", EPOCH
+    if table.name == SETTINGS.name and key == EPOCH:
+        return "", "h", EPOCH
     layout = LAYOUTS[table.name]
-    return layout.hash_of(keys, scope_of(table, key)), layout.field_of(key)
-
-
-def scope_of(table: Table[Any, Any], key: Any) -> str:
-    return key[0] if LAYOUTS[table.name].scoped else ""
+    return key[0] if layout.scoped else "", layout.letter, layout.field_of(key)
 
 
 def read_hash(table: Table[Any, Any], scope: str, fields: Mapping[bytes, bytes]) -> dict[Any, Any]:
@@ -82,16 +77,19 @@ def _tally_key(scope: str, field: bytes) -> tuple[str, int, str]:
     return scope, int(day), thing
 
 
+def _tombstone_field(key: tuple[str, bytes]) -> bytes:
+    return key[1]
+
+
+def _dump_time(since: float) -> str:
+    return repr(float(since))
+
+
 LAYOUTS: Final = {
     SETTINGS.name: Layout("s", False, str, lambda _, field: field.decode(), str, bytes.decode),
     STAGED.name: Layout("v", False, str, lambda _, field: int(field), bytes, bytes),
     TOMBSTONES.name: Layout(
-        "b",
-        True,
-        lambda key: key[1],
-        lambda scope, field: (scope, field),
-        lambda since: repr(float(since)),
-        float,
+        "b", True, _tombstone_field, lambda scope, field: (scope, field), _dump_time, float
     ),
     TALLIES.name: Layout("y", True, _tally_field, _tally_key, dump_json, json.loads),
 }

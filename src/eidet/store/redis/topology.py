@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
 from ...core.errors import EidetError, Unavailable
 from ...net.retry import Full
@@ -13,29 +13,16 @@ from .address import Address
 from .connection import Command, Node, meaning
 from .keys import slot_of
 
-T = TypeVar("T")
 HOPS: Final = 5  # redirections that are followed at once
 TRY_SECONDS: Final = 2.5  # where another server may take over, a silent one is not waited for longer
 Asked = tuple[str, Command]  # a key, which says where, and what is asked there
 
 
-class Servers(Protocol):
-    """Where commands go. Answers that are errors are raised as ours."""
-
-    def run(self, key: str, commands: Sequence[Command], left: float, *, writes: bool) -> list[Any]: ...
-
-    def nodes(self, left: float) -> list[Node]:
-        """All servers that take writes."""
-
-    @property
-    def turns(self) -> int:
-        """How often a server was started anew or another one took over: the last writes may be lost."""
-
-    def close(self) -> None: ...
-
-
 class Alone:
-    """One server; or, behind sentinels, whichever of them is the primary now."""
+    """One server; or, behind sentinels, whichever of them is the primary now.
+
+    Answers that are errors are raised as ours, here and in a cluster.
+    """
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -47,6 +34,7 @@ class Alone:
 
     @property
     def turns(self) -> int:
+        """How often a server was started anew or another one took over: the last writes may be lost."""
         return self._turns + (0 if self._node is None else self._node.restarts)
 
     def run(self, key: str, commands: Sequence[Command], left: float, *, writes: bool) -> list[Any]:
@@ -66,6 +54,7 @@ class Alone:
         return answers
 
     def nodes(self, left: float) -> list[Node]:
+        """All servers that take writes."""
         return [self._found(left)]
 
     def close(self) -> None:

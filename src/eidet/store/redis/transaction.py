@@ -6,7 +6,8 @@ everything, or answers that something changed, and the jobs run again on a new t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...core.event import Event
@@ -14,13 +15,17 @@ from ...core.record import Record, record_digest
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
-from ..model import PROVISIONAL, Derived, K, Table, Use, V
+from .. import Transaction
+from ..model import PROVISIONAL, Derived, K, NewRecord, Table, Use, V
 from ..rules import UNIQUE_KINDS
-from .codec import Light, creation
+from .codec import Light, creation, events_bytes, events_of
 from .commit_plan import CommitPlan
-from .known import Key, Known, StoredDigest, StoredId
-from .transaction_history import TransactionHistory
-from .transaction_values import TransactionValues
+from .hash_fields import Fields
+from .known import Known
+from .tables import Place
+from .transaction_values import EPOCH_PLACE, SCOPES, TOMBS, TransactionValues
+
+Key = tuple[str, str]  # scope, id
 
 
 class RedisTransaction:
@@ -31,41 +36,36 @@ class RedisTransaction:
     """
 
     def __init__(self, known: Known, linger: float, *, guess: bool) -> None:
+        self.known = known
         self.plan = CommitPlan(known.keys, linger)
-        self.known, self._guess, self._guessed = known, guess, False
-        self.histories = TransactionHistory(known, self.plan)
-        self.tables = TransactionValues(known, self.plan, guess=guess)
+        self.fields = Fields(known, self.plan, guess=guess)
+        self._tables = TransactionValues(known, self.plan, self.fields)
         self._own: dict[Key, Record | None] = {}
         self._own_digests: dict[tuple[str, bytes], list[Key]] = {}
-        self._fresh: list[Record] = []  # own records whose digests nobody asked for yet
         self._replaced: dict[Key, float] = {}  # removed to be written anew: when
         self._uses: dict[Key, tuple[int, float]] = {}
         self._digests: dict[tuple[str, int], bytes] = {}
 
     @property
-    def guessed(self) -> bool:
-        """Whether jobs asked for something that nobody has read yet."""
-        return self._guessed or self.tables.guessed
-
-    @property
     def certain(self) -> bool:
         """Whether its answers hold if the commit finds all guards as they are."""
-        return not self.tables.unsure and (self.plan.writes or not self.guessed)
+        return not self.fields.unsure and (self.plan.writes or not self.fields.guessed)
 
     # What is there.
 
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
         del bare
-        return [self._current((scope, id), found.record) for id, found in self._look(scope, ids)]
+        self._want(scope, ids)
+        return [self._read_one(scope, id) for id in ids]
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
         if every_kind:
             wanted = {digest.hex() for digest in digests}
             rows = self.search(Where(scope=Scope(scope)))
             return self._whole(row for row in rows if row.digest in wanted)
-        self._list_own_digests()
         found = []
-        for digest, records in self._look_for(scope, digests):
+        stored = self.fields.read([(scope, "d", digest) for digest in digests])
+        for digest, (_, records) in zip(digests, stored, strict=True):
             found += [record for record in records if (scope, record.id) not in self._own]
             for key in self._own_digests.get((scope, digest), ()):
                 own = self._own[key]
@@ -82,12 +82,12 @@ class RedisTransaction:
         return self._whole(row for row in rows if row.record.derived_from)
 
     def history(self, scope: str, id: str) -> list[Event]:
-        ((_, found),) = self._look(scope, [id])
-        events = self.histories.get((scope, id))
-        if events:
-            return events
-        record = self._current((scope, id), found.record)
-        return [] if record is None else [creation(record)]
+        self._want(scope, [id])
+        record = self._read_one(scope, id)
+        events = self._events((scope, id))
+        if record is not None and not events:
+            return [creation(record)]
+        return events
 
     def values(
         self,
@@ -99,41 +99,53 @@ class RedisTransaction:
         limit: int | None = None,
     ) -> dict[K, V]:
         if keys is not None:
-            return self.tables.get(table, list(keys))
-        return self.tables.list(table, within, prefix, limit)
+            return self._tables.get(table, list(keys))
+        return self._tables.search(table, within, prefix, limit)
 
     # What is written.
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         by_scope: dict[str, list[str]] = {}
         for record in records:
-            by_scope.setdefault(record.scope, []).append(record.id)
+            if (record.scope, "e", record.id) not in self.plan.guards:
+                by_scope.setdefault(record.scope, []).append(record.id)
         for scope, ids in by_scope.items():
-            self._look(scope, [id for id in ids if (scope, id) not in self._own])
-        return [self._insert(record) for record in records]
+            self.read(scope, ids)
+        return [self._insert(record, record_digest(record)) for record in records]
 
-    def _insert(self, record: Record) -> Record:
+    def put_new(self, new: NewRecord, job: Callable[[Transaction], list[Record]]) -> list[Record]:
+        """As the ability to put a new record, while nothing is known to stand against it."""
+        record = new.record
+        forbidden = new.watch is not None and (self.fields.at(TOMBS).value != b"0" or self.plan.entombs)
+        former = new.epoch is not None and self.fields.at(EPOCH_PLACE).value != b"%d" % new.epoch
+        if forbidden or former or not self.fields.guess or self.read(record.scope, [record.id]) != [None]:
+            return job(self)
+        digest = record_digest(record)
+        if new.unique and record.kind in UNIQUE_KINDS and self.same(record.scope, [digest]):
+            return job(self)
+        return [self._insert(record, digest)]
+
+    def _insert(self, record: Record, digest: bytes) -> Record:
         key = (record.scope, record.id)
         moment = self._replaced.pop(key, None)
-        events = self.histories.get(key)
-        if moment is None and events:
-            self.histories.set(key, [*events, creation(record)])
+        if moment is None and (events := self._events(key)):
+            self._set_events(key, [*events, creation(record)])
         carry = moment is not None
-        added = self.plan.add(record, record.created if moment is None else moment, carry=carry)
+        added = self.plan.add(record, digest, record.created if moment is None else moment, carry=carry)
         self._own[key] = added
         if record.kind in UNIQUE_KINDS:
-            self._fresh.append(added)
+            self._own_digests.setdefault((record.scope, digest), []).append(key)
         return added
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        self._load_histories([(record.scope, record.id) for record in records])
+        self.fields.want((record.scope, "e", record.id) for record in records)
         for record, event in zip(records, events, strict=True):
             key = (record.scope, record.id)
             if key not in self._own:
-                self.plan.guard(self.known.keys.base(record.scope) + "i", record.id, str(record.seq).encode())
+                self.plan.guard((record.scope, "i", record.id), b"%d" % record.seq)
             self.plan.remove(record, self._digests.get((record.scope, record.seq)))
             self._own[key] = None
-            self.histories.set(key, [*(self.histories.get(key) or [creation(record)]), event])
+            self._set_events(key, [*(self._events(key) or [creation(record)]), event])
             if event.what != "forgotten":
                 self._replaced[key] = event.at
 
@@ -162,50 +174,71 @@ class RedisTransaction:
             self._uses[key] = times + use.times, max(when, use.when)
 
     def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
-        self._load_histories(list(edits))
-        return sum(self.histories.edit(key, before) for key, before in edits.items())
+        self.fields.want((scope, "e", id) for scope, id in edits)
+        edited = 0
+        for key, before in edits.items():
+            old = self._events(key)
+            new = [_edited(event, before) for event in old]
+            changed = sum(was is not now for was, now in zip(old, new, strict=True))
+            if changed:
+                self._set_events(key, new)
+            edited += changed
+        return edited
+
+    def prune(self, scope: str, before: float, *, dead: bool, most: int) -> int:
+        """As the ability to prune, in one scope."""
+        self._prolong()
+        self.known.wanted.update({(scope, "e", None): None, (scope, "i", None): None})
+        self.known.fetch()
+        living, pruned = self.known.hashes[scope, "i"], 0
+        for name, stored in self.known.hashes[scope, "e"].items():
+            key = (scope, name.decode())
+            gone = dead and name not in living
+            events = events_of(stored, *key)
+            kept = [event for event in events if not _prunable(event, before, gone)]
+            lost = len(events) - len(kept)
+            if lost and pruned + lost <= most:
+                pruned += lost
+                self.plan.guard((scope, "e", key[1]), stored)
+                self._set_events(key, kept)
+        return pruned
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        self.tables.set(table, values, clear=clear)
+        self._tables.set(table, values, clear=clear)
 
     # Within.
 
-    def _look(self, scope: str, ids: Sequence[str]) -> list[tuple[str, StoredId]]:
-        """What the server has at these ids, guarded."""
-        self.known.ids(scope, ids)
-        if not self._guess:
-            self.known.fetch()
-        base, guard = self.known.keys.base(scope), self.plan.guard
-        found = []
+    def _want(self, scope: str, ids: Sequence[str]) -> None:
+        """Ids as the server has them, and what it keeps of their history."""
+        places: list[Place] = []
         for id in ids:
-            one = self.known.at(scope, id)
-            if one is None:
-                one, self._guessed = StoredId(), True
-            guard(base + "i", id, one.seq)
-            guard(base + "e", id, one.events)
-            found.append((id, one))
-        return found
+            places += ((scope, "i", id), (scope, "e", id))
+        self.fields.want(places)
 
-    def _look_for(self, scope: str, digests: Sequence[bytes]) -> Iterator[tuple[bytes, Sequence[Record]]]:
-        self.known.digests(scope, digests)
-        if not self._guess:
-            self.known.fetch()
-        base = self.known.keys.base(scope)
-        for digest in digests:
-            said = self.known.said(scope, digest)
-            if said is None:
-                said, self._guessed = StoredDigest(), True
-            self.plan.guard(base + "d", digest, said.listed)
-            yield digest, said.records
+    def _read_one(self, scope: str, id: str) -> Record | None:
+        """As it is after the jobs that ran here; both fields are guarded."""
+        _, records = self.fields.at((scope, "i", id))
+        self.fields.at((scope, "e", id))
+        if (scope, id) in self._own:
+            return self._own[scope, id]
+        return self._with_uses(records[0]) if records else None
+
+    def _events(self, key: Key) -> list[Event]:
+        """None as long as nothing happened since the creation."""
+        stored = self.fields.at((key[0], "e", key[1])).value
+        return events_of(stored, *key) if stored else []
+
+    def _set_events(self, key: Key, events: Sequence[Event]) -> None:
+        self.fields.set(key[0], "e", {key[1]: events_bytes(events) if events else None})
 
     def search(self, where: Where) -> list[Light]:
         """Light records that match, by rising seq; own ones are whole. Nothing may change meanwhile."""
         self._prolong()
         if where.scope is None or where.scope.below:
-            self.tables.expect_scopes()
+            self.fields.read([SCOPES])
         rows = []
         for scope, found, version in self.known.lights(where):
-            self.plan.expect_version(scope, version)
+            self.plan.guard((scope, "m", "v"), version)
             for row in found:
                 if (scope, row.record.id) not in self._own:
                     self._digests[scope, row.record.seq] = bytes.fromhex(row.digest)
@@ -218,20 +251,18 @@ class RedisTransaction:
     def _prolong(self) -> None:
         """Looking at all records takes long; from now on everything is read."""
         self.known.prolong()
-        self._guess = self.tables.guess = False
+        self.fields.guess = False
 
     def _whole(self, rows: Iterable[Light]) -> list[Record]:
-        wanted = list(rows)
-        kept = [row.record for row in wanted if (row.record.scope, row.record.id) not in self._own]
-        found = self.known.reading.fetch_all([(record.scope, record.seq) for record in kept])
-        whole = [self._with_uses(record) for record in found if record is not None]
-        own = (row.record for row in wanted if (row.record.scope, row.record.id) in self._own)
-        return sorted((*whole, *own), key=_by_seq)
-
-    def _current(self, key: Key, record: Record | None) -> Record | None:
-        if key in self._own:
-            return self._own[key]
-        return None if record is None else self._with_uses(record)
+        whole, kept = [], []
+        for row in rows:
+            if (row.record.scope, row.record.id) in self._own:
+                whole.append(row.record)
+            else:
+                kept.append((row.record.scope, row.record.seq))
+        found = self.known.reading.fetch_all(kept)
+        whole += [self._with_uses(record) for record in found if record is not None]
+        return sorted(whole, key=_by_seq)
 
     def _with_uses(self, record: Record) -> Record:
         """As it is after what this transaction counted and derived."""
@@ -242,20 +273,20 @@ class RedisTransaction:
             return record
         return _used(record, *used)
 
-    def _list_own_digests(self) -> None:
-        for record in self._fresh:
-            key = (record.scope, record_digest(record))
-            self._own_digests.setdefault(key, []).append((record.scope, record.id))
-        self._fresh.clear()
-
-    def _load_histories(self, keys: Sequence[Key]) -> None:
-        guessed = self.histories.load(keys, guess=self._guess)
-        self._guessed = self._guessed or guessed
-
 
 def _used(record: Record, times: int, when: float) -> Record:
     last = when if record.last_used is None else max(when, record.last_used)
     return record.but(uses=record.uses + times, last_used=last)
+
+
+def _prunable(event: Event, before: float, dead: bool) -> bool:
+    return event.at < before and (event.what == "moved" or dead)
+
+
+def _edited(event: Event, before: Mapping[int, Mapping[str, Json]] | None) -> Event:
+    if event.before is None or (before is not None and event.version not in before):
+        return event
+    return replace(event, before=None if before is None else dict(before[event.version]))
 
 
 def _by_seq(record: Record) -> int:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, TypeVar
+from collections.abc import Sequence
+from typing import Final
 
-from .client import RedisClient
+from .client import RedisClient, pages
 from .connection import Command
 from .keys import Keys
-
-T = TypeVar("T")
 
 VECTOR_SETS: Final = ("VADD", "VSIM", "VREM", "VEMB", "VCARD", "VINFO", "VGETATTR")
 REMOVED: Final = 32  # elements at once: others wait meanwhile, a fifth of a millisecond for each
@@ -70,8 +68,3 @@ def take_out(client: RedisClient, key: str, seqs: Sequence[int]) -> None:
 def _send(client: RedisClient, key: str, commands: Sequence[Command]) -> None:
     for page in pages(commands, REMOVED):
         client.write_all(key, page)
-
-
-def pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

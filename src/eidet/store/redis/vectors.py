@@ -8,8 +8,8 @@ from typing import Final
 from ...core.where import Where
 from ..model import EPOCH, SETTINGS, STAGED, STAGED_NAME, STAGED_UP_TO
 from ..verbs.writing import epoch_of
-from .known import Known
-from .tables import LAYOUTS
+from .client import pages
+from .tables import layout_of
 from .transaction import RedisTransaction
 
 PAGE: Final = 500
@@ -20,8 +20,8 @@ def switch_vectors(transaction: RedisTransaction, name: str, settings: Mapping[s
     rows = [row.record for row in transaction.search(Where()) if row.vector]
     staged: Mapping[int, bytes] = {}
     if transaction.values(SETTINGS, (STAGED_NAME,)).get(STAGED_NAME) == name:
-        staged = _read_staged(transaction.known, [record.seq for record in rows])
-        transaction.tables.expect_unchanged(STAGED)
+        transaction.fields.read([layout_of(STAGED).version_of("")])
+        staged = _read_staged(transaction, [record.seq for record in rows])
     lacking = sum(record.seq not in staged for record in rows)
     if lacking:
         return lacking
@@ -33,11 +33,11 @@ def switch_vectors(transaction: RedisTransaction, name: str, settings: Mapping[s
     return 0
 
 
-def _read_staged(known: Known, seqs: Sequence[int]) -> dict[int, bytes]:
-    key = LAYOUTS[STAGED.name].hash_of(known.keys, "")
-    pages = [seqs[start : start + PAGE] for start in range(0, len(seqs), PAGE)]
-    answers = known.client.read((key, ("HMGET", key, *page)) for page in pages)
+def _read_staged(transaction: RedisTransaction, seqs: Sequence[int]) -> dict[int, bytes]:
+    client, key = transaction.known.client, transaction.known.keys.store + layout_of(STAGED).letter
+    asked = list(pages(seqs, PAGE))
+    answers = client.read((key, ("HMGET", key, *page)) for page in asked)
     vectors: dict[int, bytes] = {}
-    for page, answer in zip(pages, answers, strict=True):
+    for page, answer in zip(asked, answers, strict=True):
         vectors.update((seq, vector) for seq, vector in zip(page, answer, strict=True) if vector is not None)
     return vectors

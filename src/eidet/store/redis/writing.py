@@ -21,11 +21,12 @@ from .client import RedisClient
 from .commit_plan import CommitPlan
 from .connection import script
 from .keys import Keys
-from .known import Known, LastKnown, Wanted
+from .known import Known, LastKnown
 from .reading import Reading
 from .scripts import COMMIT, RESERVE
 from .tables import Place
 from .transaction import RedisTransaction, renumber
+from .transaction_values import TOMBS
 
 T = TypeVar("T")
 ANSWERS_MS: Final = 600_000  # how long an answer is remembered for whoever asks again
@@ -40,7 +41,7 @@ class _Work:
 
     job: Callable[[RedisTransaction], Any]
     ends: float
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: dict[Place, None] = field(default_factory=dict)
     scope: str | None = ""  # None: it cannot share a transaction
 
     def __call__(self, transaction: Any) -> Any:
@@ -105,8 +106,9 @@ class Writing:
         except Exception:  # noqa: BLE001 - whatever it is, it is told when the job runs on what is there
             work.scope = None
         work.wanted = known.wanted
-        scopes = dict.fromkeys((*known.wanted.scopes, *transaction.plan.scopes))
-        work.scope = next(iter(scopes)) if len(scopes) == 1 and work.scope is not None else None
+        scopes = {place[0] for place in known.wanted if place[1] in "id"} | set(transaction.plan.parts)
+        scopes.discard("")
+        work.scope = scopes.pop() if len(scopes) == 1 and work.scope is not None else None
 
     def _known(self, *, silent: bool = False) -> Known:
         return Known(self._client, self._keys, self._reading, self.memo, silent)
@@ -127,7 +129,7 @@ class Writing:
         known = self._known()
         guess = not self._cluster and not any(work.careful for _, work in group)
         for _, work in group:
-            known.wanted.add(work.wanted)
+            known.wanted.update(work.wanted)
         landed: dict[str, list[int]] = {}  # seqs given in scopes that a cluster has written already
         for tries in count(1):
             if not guess:
@@ -161,7 +163,7 @@ class Writing:
                 try:
                     ticket.result = work.job(transaction)
                 except Exception as error:  # noqa: BLE001 - it belongs to whoever gave the job
-                    if transaction.guessed:
+                    if transaction.fields.guessed:
                         return None
                     ticket.error, failed = error, True
                     break
@@ -180,89 +182,65 @@ class Writing:
         """The seqs given; None if something is not as it was."""
         if not plan.writes:
             return []
-        if not self._send_bulk(lane, plan):
+        if len(plan.derived) > BULK and not self._send_bulk(lane, plan):
             return None
         if self._cluster:
             return self._send_by_scope(lane, plan, landed)
-        words = [*plan.words(), *self._swaps(plan, plan.derived), *plan.words_after()]
-        return self._call(lane, self._keys.store, plan.guards, words, "", self._head)
+        return self._call(lane, "", plan.guard_words(None), plan.words())
 
     def _send_bulk(self, lane: _Lane, plan: CommitPlan) -> bool:
         """Replaces all derived bytes but the last few thousand; whoever dies on the way does it again."""
-        raises = plan.epoch is not None
+        guards = plan.guard_words("" if self._cluster else None)
+        if self._call(lane, "", guards, plan.epoch_words()) is None:
+            return False
+        plan.raise_epoch()
         while len(plan.derived) > BULK:
             places = list(plan.derived)[:BULK]
-            after = plan.words_of_epoch() if raises else []
-            if not self._send_swaps(lane, plan, places, after):
-                return False
-            if raises and plan.epoch is not None:
-                plan.guards[self._head, "epoch"] = str(plan.epoch).encode()
-                plan.epoch += 1
-                raises = False
+            self._send_derived(lane, plan, places)
             for place in places:
                 del plan.derived[place]
         return True
 
-    def _send_swaps(
-        self, lane: _Lane, plan: CommitPlan, places: Sequence[tuple[str, int]], after: Sequence[Any]
-    ) -> bool:
-        store = self._keys.store
-        if not self._cluster:
-            words = [*self._swaps(plan, places), *after]
-            return self._call(lane, store, plan.guards, words, "", self._head) is not None
-        if after and self._call(lane, store, plan.guards_of(store), after, "", self._head) is None:
-            return False
+    def _send_derived(self, lane: _Lane, plan: CommitPlan, places: Iterable[tuple[str, int]]) -> None:
+        """A record that is gone is passed over, so nothing is guarded."""
         for scope, some in groupby(sorted(places), key=lambda place: place[0]):
-            base = self._keys.base(scope)
-            if words := self._swaps(plan, list(some)):
-                self._call(lane, base, {}, words, "", base + "m")
-        return True
-
-    def _swaps(self, plan: CommitPlan, places: Iterable[tuple[str, int]]) -> list[Any]:
-        found = self._reading.fetch_all(list(places))
-        return plan.swap(record for record in found if record is not None)
+            self._call(lane, scope, [], plan.derived_words(some))
 
     def _send_by_scope(self, lane: _Lane, plan: CommitPlan, landed: dict[str, list[int]]) -> list[int] | None:
         """In a cluster: one scope after the other. Those that `landed` before are not written again."""
-        store = self._keys.store
         if plan.entombs and not landed:
-            self._client.write(store, ("HINCRBY", self._head, "tombs", 1))
-            self._raise_guard(plan, "tombs")
+            self._client.write(self._keys.store, ("HINCRBY", self._head, "tombs", 1))
+            self._raise_guard(plan, TOMBS)
         base = self._reserve(plan) if plan.seqs else ""
         if base is None:
             return None
-        for scope in plan.scopes:
-            if scope not in landed:
-                seqs = self._send_scope(lane, plan, scope, base)
+        for scope, part in plan.parts.items():
+            if scope and scope not in landed:
+                if part.registers:
+                    self._register(scope)
+                seqs = self._call(lane, scope, plan.guard_words(scope), plan.words_of(scope), base)
                 if seqs is None:
                     return None
                 landed[scope] = seqs
-        self._send_swaps(lane, plan, list(plan.derived), ())
-        if after := plan.words_after():
-            guards = {} if landed else plan.guards_of(store)
-            if self._call(lane, store, guards, after, "", self._head) is None:
+        self._send_derived(lane, plan, plan.derived)
+        after = plan.words_of("") if "" in plan.parts else []
+        if after := [*after, *plan.epoch_words()]:
+            guards = [] if landed else plan.guard_words("")
+            if self._call(lane, "", guards, after) is None:
                 return None
         return _in_order(plan.added, landed)
 
-    def _raise_guard(self, plan: CommitPlan, counter: str) -> None:
+    def _raise_guard(self, plan: CommitPlan, counter: Place) -> None:
         """Of a counter that this write itself has just raised."""
-        if (self._head, counter) in plan.guards:
-            plan.guards[self._head, counter] = b"%d" % (int(plan.guards[self._head, counter] or 0) + 1)
+        if counter in plan.guards:
+            plan.guards[counter] = b"%d" % (int(plan.guards[counter] or 0) + 1)
 
     def _reserve(self, plan: CommitPlan) -> str | None:
         """The seq before those of this write; None if the store's head is not as it was."""
-        expected = [plan.guards.get((self._head, name), b"").decode() for name in ("epoch", "tombs")]
+        expected = [plan.guards.get(("", "h", name), b"").decode() for name in ("epoch", "tombs")]
         reserve = script(RESERVE, self._head, plan.seqs_reserved, *expected)
         answer, base = self._client.write(self._keys.store, reserve, copied=False)
         return base.decode() if answer == b"done" else None
-
-    def _send_scope(self, lane: _Lane, plan: CommitPlan, scope: str, base: str) -> list[int] | None:
-        written = plan.scopes[scope]
-        if written.registers:
-            self._register(scope)
-        guards = plan.guards_of(written.base)
-        head = "" if base else written.base + "m"
-        return self._call(lane, written.base, guards, plan.words_of(scope), base, head)
 
     def _register(self, scope: str) -> None:
         """In a cluster, before a scope is first written: names without records do no harm."""
@@ -275,20 +253,15 @@ class Writing:
             self._registered.add(scope)
 
     def _call(
-        self,
-        lane: _Lane,
-        key: str,
-        guards: Mapping[Place, bytes],
-        words: Sequence[Any],
-        base: str,
-        head: str,
+        self, lane: _Lane, scope: str, guards: Sequence[Any], words: Sequence[Any], base: str = ""
     ) -> list[int] | None:
+        """The seqs given; None if a guard is not as it was. `base` is the seq before those of this write."""
         name, number = lane.token()
+        key = self._keys.base(scope)
+        head = key + "m" if scope and self._cluster else self._head
         names = "" if self._cluster else self._keys.store + "n"
-        arguments = [number, ANSWERS_MS, base, head, names, int(self._mortal), len(guards)]
-        for place, value in guards.items():
-            arguments += [*place, value]
-        state, answer = self._client.write(key, script(COMMIT, f"{key}w:{name}", *arguments, *words))
+        told = [number, ANSWERS_MS, base, head, names, int(self._mortal), len(guards) // 3]
+        state, answer = self._client.write(key, script(COMMIT, f"{key}w:{name}", *told, *guards, *words))
         if state == b"late":
             raise OutcomeUnknown(
                 "a later write of this process was already answered; the outcome of this one is unknown"

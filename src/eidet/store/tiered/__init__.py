@@ -4,8 +4,7 @@ member.py               one of the stores, its seqs among those of all
 members.py              who is there, how far all came
 writing.py              a write over all members
 joint.py                what its job reads and writes
-joint_values.py         which member keeps which small values
-member_transactions.py  the members' transactions, and what is refused while one is away
+member_values.py        which member keeps which small values
 moving.py, move_gate.py from one store to another, whatever breaks off
 history.py              one history out of several
 outbox.py               what waits for a store, and what one refused
@@ -37,8 +36,8 @@ from ..abilities import LivesInFile
 from ..model import K, V
 from ..rules import check_order
 from .history import join_histories
-from .joint_values import LastSettings, belongs_to_long, join, read_member
 from .member import NOBODY, STEP, LeapingStore, Member, Opening, common_seq
+from .member_values import LastSettings, belongs_to_long, join, read_member
 from .members import Members
 from .mending import Mender
 from .moving import newest

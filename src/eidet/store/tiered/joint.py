@@ -1,112 +1,197 @@
 """One transaction over the transactions of all members.
 
-A record that is there is read in the copy that counts. A new one goes to the member that its tier names, or
-to the outbox while that member is away. What cannot wait for a member is refused (`CannotWait`).
+A record that is there is read in the copy that counts. Its next version is written where it is, whatever its
+tier, and moved after the commit (see `moving`). A new one goes to the member that its tier names, or to the
+outbox while that member is away. What cannot wait for a member is refused (`CannotWait`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any, NamedTuple
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar, cast
 
+from ...core.errors import EidetError, Unavailable
 from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.validate import Json
 from ...core.where import Where
-from .. import Derived, Store, Transaction, Use
-from ..abilities import GivesSeqsLate
-from ..model import PROVISIONAL
-from ..verbs.erasing import TransactionReader
-from .history import copy_life, join_histories
-from .joint_values import JointValues
+from .. import EPOCH, SETTINGS, STAGED, TOMBSTONES, Derived, Store, Table, Transaction, Use
+from ..abilities import GivesSeqsLate, Leaps
+from ..model import PROVISIONAL, K, V
+from ..verbs.erasing import find_derived_in
+from .history import join_histories
 from .member import STEP, Member
-from .member_transactions import CannotWait, MustMove, NeedsOutbox, Parts
-from .moving import newest, note_arrival
+from .member_values import STAGED_SETTINGS, belongs_to_long, join, part_of, read_member
+from .members import Members
+from .moving import newest
 
 Key = tuple[str, str]  # scope, id
+T = TypeVar("T")
 
 
-class Moves(Enum):
-    """Whether records may change their store in a write."""
+class MemberFailed(EidetError):
+    """A member was unavailable inside of a joint write. Not `Unavailable`: the other members are fine."""
 
-    ASK = "ask"
-    ALLOWED = "allowed"
-    NEVER = "never"  # they stay where they are, and are moved later
-
-
-class _Replaced(NamedTuple):
-    """A record that was removed to be written anew; where, is only known when it is."""
-
-    member: Member
-    record: Record
-    event: Event
+    def __init__(self, member: Member, error: Unavailable) -> None:
+        super().__init__(str(error))
+        self.member, self.error = member, error
 
 
-@dataclass
-class Written:
-    """What a joint write did, for whoever carries it to its end."""
+class CannotWait(EidetError):
+    """Needs a member that is away."""
 
-    inserted: dict[Member, list[Record]] = field(default_factory=dict)  # with their own seqs
-    new: set[Key] = field(default_factory=set)  # those that replaced none
-    removed: set[Member] = field(default_factory=set)
-    moved: list[tuple[Member, Record, float]] = field(default_factory=list)  # from where, and when
-    unknown_uses: list[Use] = field(default_factory=list)  # of records that no member has which is there
+
+class MustMove(EidetError):
+    """Records have to be moved before they are written."""
+
+
+class RunAgain(EidetError):
+    """What the members wrote is undone, and the job begins anew."""
+
+
+@contextmanager
+def as_failure_of(member: Member) -> Iterator[None]:
+    try:
+        yield
+    except Unavailable as error:
+        raise MemberFailed(member, error) from error
+
+
+class Stray(NamedTuple):
+    """A record that was written where it does not belong, for now."""
+
+    place: Member
+    home: Member
+    at: float
+
+
+class MovedFirst(NamedTuple):
+    """What was moved before it is written: by the seqs that the job knows, those that records have now.
+
+    `homes` says where records go that were not there yet, and whose tier changes in the same write.
+    """
+
+    seqs: Mapping[int, int]
+    homes: Mapping[Key, Member]
+
+
+class MemberTransactions:
+    """The transactions of the members that take part. `away` are those that do not, and why."""
+
+    def __init__(self, members: Members, away: Mapping[Member, Unavailable]) -> None:
+        self.members, self.away = members, away
+        self.transactions: dict[Member, Transaction] = {}
+
+    def open(self, member: Member, transaction: Transaction) -> None:
+        if member in self.transactions:
+            raise RunAgain(f"the {member.name} store ran its part again")
+        self.transactions[member] = transaction
+        if not member.leaps_inside:
+            member.leaps_inside = isinstance(transaction, Leaps)
+
+    @contextmanager
+    def using(self, member: Member) -> Iterator[Any]:
+        if member in self.away:
+            raise MemberFailed(member, self.away[member])
+        with as_failure_of(member):
+            yield self.transactions[member]
+
+    def ask(self, job: Callable[[Member, Transaction], T]) -> list[T]:
+        """What each member answers."""
+        answers = []
+        for member in self.transactions:
+            with self.using(member) as transaction:
+                answers.append(job(member, transaction))
+        return answers
+
+    def need_all(self, what: str) -> None:
+        for member, error in self.away.items():
+            raise CannotWait(f"the {member.name} store is down, and {what} cannot wait for it: {error}")
+
+    def need_all_at_home(self) -> None:
+        """Vectors are replaced only while nothing waits for a store."""
+        self.need_all("new vectors")
+        if (reason := self.members.waiting.reason_to_wait()) is not None:
+            raise CannotWait(reason)
 
 
 class JointTransaction:
     """What a job gets."""
 
-    def __init__(self, parts: Parts, moves: Moves) -> None:
-        self.written = Written()
-        values = JointValues(parts)
-        self.values, self.set_values = values.values, values.set_values
-        self._parts, self._moves = parts, moves
+    def __init__(self, parts: MemberTransactions, first: MovedFirst) -> None:
+        self._parts, self._first = parts, first
+        self._members, self._away = parts.members, parts.away
+        self._known_seqs = {now: known for known, now in first.seqs.items()}
         self._floor = parts.members.floor
         self._late: set[Member] = set()  # members that give seqs when they commit
-        self._replaced: dict[Key, _Replaced] = {}
-        self._gone: set[int] = set()  # seqs of copies that are still there, but count no more
-
-    def finish(self) -> None:
-        """Removes what was to be replaced and was not."""
-        for member, record, event in self._replaced.values():
-            self._remove(member, [record], [event])
-        self._replaced = {}
-
-    def _gather(self, job: Callable[[Transaction], Iterable[Record | None]]) -> list[Record]:
-        found: list[Record] = []
-        for records in self._parts.ask(lambda member, transaction: member.outer(job(transaction))):
-            found += [record for record in records if record.seq not in self._gone]
-        return found
+        self._replaced: dict[Key, tuple[Member, float]] = {}  # removed to be written anew: where, and when
+        self.inserted: dict[Member, list[Record]] = {}  # with their own seqs
+        self.new: set[Key] = set()  # those of them that replaced none
+        self.removed: set[Member] = set()  # members whose last seq went to a removal
+        self.strays: dict[Key, Stray] = {}  # in the order of writing
+        self.out_of_order = False  # whether something was written after a stray that will not move
+        self.unknown_uses: list[Use] = []  # of records that no member has which is there
 
     # Reading.
 
+    def _gather(self, job: Callable[[Transaction], Iterable[Record | None]]) -> dict[Key, Record]:
+        """The copy that counts of each record that is found, with the seq that the job knows."""
+        found: list[Record] = []
+        for records in self._parts.ask(lambda member, transaction: member.outer(job(transaction))):
+            found += records
+        there = newest(found)
+        if self._known_seqs:
+            for key, record in there.items():
+                there[key] = record.but(seq=self._known_seqs.get(record.seq, record.seq))
+        return there
+
+    def _sort(self, job: Callable[[Transaction], Iterable[Record | None]]) -> list[Record]:
+        return sorted(self._gather(job).values(), key=lambda record: record.seq)
+
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
         """Who asks for bare records decides about them by what is there: absence must be certain."""
-        there = newest(self._gather(lambda transaction: transaction.read(scope, ids, bare=bare)))
+        there = self._gather(lambda transaction: transaction.read(scope, ids, bare=bare))
         found = [there.get((scope, id)) for id in ids]
         if bare and None in found:
             self._parts.need_all("a record that may be there")
         return found
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        found = self._gather(lambda transaction: transaction.same(scope, digests, every_kind=every_kind))
-        return sorted(found, key=_seq)
+        return self._sort(lambda transaction: transaction.same(scope, digests, every_kind=every_kind))
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         self._parts.need_all("what goes through all records")
-        found = newest(self._gather(lambda transaction: transaction.find(where, bare=bare)))
-        return iter(sorted(found.values(), key=_seq))
+        return iter(self._sort(lambda transaction: transaction.find(where, bare=bare)))
 
     def derived(self, scope: Scope) -> list[Record]:
         self._parts.need_all("what goes through all records")
-        found = newest(self._gather(lambda transaction: TransactionReader(transaction).derived(scope)))
-        return sorted(found.values(), key=_seq)
+        return self._sort(lambda transaction: find_derived_in(transaction, scope))
 
     def history(self, scope: str, id: str) -> list[Event]:
         return join_histories(self._parts.ask(lambda _, transaction: transaction.history(scope, id)))
+
+    def values(
+        self,
+        table: Table[K, V],
+        keys: Iterable[K] | None = None,
+        *,
+        within: Scope | None = None,
+        prefix: str = "",
+        limit: int | None = None,
+    ) -> dict[K, V]:
+        asked = None if keys is None else list(keys)
+        if self._members.long in self._away and cast("list[object]", asked) == [EPOCH]:
+            return cast("dict[K, V]", {EPOCH: str(self._members.epoch)})  # as it was last told
+        if belongs_to_long(table):
+            with self._parts.using(self._members.long) as transaction:
+                found: dict[K, V] = transaction.values(
+                    table, asked, within=within, prefix=prefix, limit=limit
+                )
+            return found
+        parts = self._parts.ask(lambda member, part: read_member(member, part, table, asked, within, limit))
+        return join(parts, limit)
 
     # Writing.
 
@@ -115,13 +200,41 @@ class JointTransaction:
         run: list[Record] = []
         at: Member | None = None
         for record in records:
-            target = self._make_place(record)
+            target = self._choose_place(record)
             if at is not None and target is not at:
                 stored += self._insert(at, run)
                 run = []
             at = target
             run.append(record)
         return stored if at is None else stored + self._insert(at, run)
+
+    def _choose_place(self, record: Record) -> Member:
+        """The next version is written where the one before was."""
+        key, home = (record.scope, record.id), self._members.home(record)
+        place, at = self._replaced.pop(key, (None, 0.0))
+        if place is None:
+            self.new.add(key)
+            place = self._first.homes.get(key, home)
+            if place in self._away:
+                place = self._open_outbox(place)
+        self.strays.pop(key, None)
+        if place is home or place is self._members.outbox or home in self._away:
+            self.out_of_order = self.out_of_order or bool(self.strays)
+        else:
+            self.strays[key] = Stray(place, home, at)
+        return place
+
+    def _open_outbox(self, home: Member) -> Member:
+        outbox = self._members.outbox
+        if outbox is not None:
+            return outbox
+        if self._members.waiting.folder is None:
+            raise CannotWait(
+                f"the {home.name} store is down ({self._away[home]}) and there is no outbox: "
+                "name a folder for it, TieredStore(…, outbox=…)"
+            )
+        self._members.open_outbox()
+        raise RunAgain("the outbox takes part from now on")
 
     def _insert(self, member: Member, records: Sequence[Record]) -> list[Record]:
         stored: list[Record] = []
@@ -132,7 +245,8 @@ class JointTransaction:
             self._floor = max(self._floor, stored[-1].seq)
         else:
             self._late.add(member)
-        self.written.inserted.setdefault(member, []).extend(stored)
+        self.inserted.setdefault(member, []).extend(stored)
+        self.removed.discard(member)
         return member.outer(stored)
 
     def _leap(self, member: Member, transaction: Any) -> None:
@@ -142,95 +256,45 @@ class JointTransaction:
         if member.leaps_inside:
             transaction.leap(self._floor)
 
-    def _make_place(self, record: Record) -> Member:
-        """Where a record is written; the one it replaces leaves its place."""
-        old = self._replaced.pop((record.scope, record.id), None)
-        home = self._parts.members.home(record)
-        if old is None:
-            self.written.new.add((record.scope, record.id))
-            return home if home not in self._parts.away else self._outbox(home)
-        staying = (
-            home in self._parts.away or old.member is self._parts.members.outbox or self._moves is Moves.NEVER
-        )
-        if home is old.member or staying:
-            self._remove(old.member, [old.record], [old.event])
-            return old.member
-        if self._moves is Moves.ASK:
-            raise MustMove(f"record {record.id!r} moves to the {home.name} store")
-        self._move(old, home)
-        return home
-
-    def _outbox(self, home: Member) -> Member:
-        outbox = self._parts.members.outbox
-        if outbox is not None:
-            return outbox
-        if self._parts.members.waiting.folder is not None:
-            raise NeedsOutbox(f"the {home.name} store is down")
-        raise CannotWait(
-            f"the {home.name} store is down ({self._parts.away[home]}) and there is no outbox: "
-            "name a folder for it, TieredStore(…, outbox=…)"
-        )
-
-    def _move(self, old: _Replaced, target: Member) -> None:
-        """Copies a record with its history. The old copy is deleted once this one is there for good."""
-        scope, id = old.record.scope, old.record.id
-        with self._parts.using(old.member) as source:
-            (whole,) = source.read(scope, [id])
-            story = source.history(scope, id) if whole.version > 1 else []
-        with self._parts.using(target) as transaction:
-            self._floor = max(self._floor, old.record.seq)
-            self._leap(target, transaction)
-            (copy,) = transaction.read(scope, [id])
-            transaction.remove([copy or copy_life(transaction, whole, story)], [old.event])
-            note_arrival(transaction, old.record, old.event.at)
-        self.written.moved.append((old.member, old.record, old.event.at))
-
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         """A record that is forgotten goes with all of its copies."""
-        doomed: list[Record] = []
-        ends: dict[Key, Event] = {}
+        doomed: dict[Key, Event] = {}
         for record, event in zip(records, events, strict=True):
-            member = self._member_of(record)
             if event.what == "forgotten":
-                doomed.append(record)
-                ends[record.scope, record.id] = event
-            else:
-                own = record.but(seq=record.seq // STEP)
-                self._replaced[record.scope, record.id] = _Replaced(member, own, event)
-                self._gone.add(record.seq)
+                doomed[record.scope, record.id] = event
+                continue
+            seq = self._first.seqs.get(record.seq, record.seq)
+            member = next(one for one in self._parts.transactions if one.owns(seq))
+            self._remove(member, [record.but(seq=seq // STEP)], [event])
+            self._replaced[record.scope, record.id] = member, event.at
         if doomed:
-            self._remove_copies(doomed, ends)
+            self._remove_copies(doomed)
 
-    def _remove_copies(self, records: Sequence[Record], ends: Mapping[Key, Event]) -> None:
+    def _remove_copies(self, doomed: Mapping[Key, Event]) -> None:
         by_scope: dict[str, list[str]] = {}
-        for record in records:
-            by_scope.setdefault(record.scope, []).append(record.id)
-        for member in list(self._parts.transactions):
+        for scope, id in doomed:
+            by_scope.setdefault(scope, []).append(id)
+        for member in self._parts.transactions:
             copies: list[Record] = []
             for scope, ids in by_scope.items():
                 with self._parts.using(member) as transaction:
                     copies += [copy for copy in transaction.read(scope, ids, bare=True) if copy is not None]
             if copies:
-                self._remove(member, copies, [ends[copy.scope, copy.id] for copy in copies])
-
-    def _member_of(self, record: Record) -> Member:
-        return next(member for member in self._parts.transactions if member.owns(record.seq))
+                self._remove(member, copies, [doomed[copy.scope, copy.id] for copy in copies])
 
     def _remove(self, member: Member, records: Sequence[Record], events: Sequence[Event]) -> None:
         with self._parts.using(member) as transaction:
             self._leap(member, transaction)
             transaction.remove(records, events)
-        self.written.removed.add(member)
+        self.removed.add(member)
 
     def update(self, changes: Iterable[Use | Derived]) -> None:
         rows = list(changes)
         if any(isinstance(row, Derived) for row in rows):
             self._parts.need_all_at_home()
-        for member in self._parts.transactions:
-            with self._parts.using(member) as transaction:
-                transaction.update(_part_of(member, rows))
-        if self._parts.away:
-            self.written.unknown_uses += [row for row in rows if isinstance(row, Use) and self._lacks(row)]
+        self._parts.ask(lambda member, transaction: transaction.update(_part_of(member, rows)))
+        if self._away:
+            self.unknown_uses += [row for row in rows if isinstance(row, Use) and self._lacks(row)]
 
     def _lacks(self, use: Use) -> bool:
         return self.read(use.scope, [use.id]) == [None]
@@ -239,9 +303,33 @@ class JointTransaction:
         self._parts.need_all("what history says")
         return sum(self._parts.ask(lambda _, transaction: transaction.edit_history(edits)))
 
+    def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
+        if not values and not clear:
+            return
+        if table.name == SETTINGS.name:
+            self._set_shared_settings(cast("Mapping[str, str | None]", values))
+        if belongs_to_long(table):
+            with self._parts.using(self._members.long) as transaction:
+                transaction.set_values(table, values, clear=clear)
+        else:
+            self._set_in_all(table, values, clear)
 
-def _seq(record: Record) -> int:
-    return record.seq
+    def _set_in_all(self, table: Table[K, V], values: Mapping[K, V | None], clear: bool) -> None:
+        if table.name == STAGED.name:
+            self._parts.need_all_at_home()
+        if table.name == TOMBSTONES.name:
+            self._parts.need_all("a tombstone")
+        self._parts.ask(
+            lambda member, part: part.set_values(table, part_of(member, table, values), clear=clear)
+        )
+
+    def _set_shared_settings(self, settings: Mapping[str, str | None]) -> None:
+        """Each member knows whose vectors are staged, so that it can switch by itself."""
+        if EPOCH in settings:
+            self._parts.need_all_at_home()
+        shared = {name: value for name, value in settings.items() if name in STAGED_SETTINGS}
+        if shared:
+            self._set_in_all(SETTINGS, shared, False)
 
 
 def _part_of(member: Member, rows: Sequence[Use | Derived]) -> list[Use | Derived]:

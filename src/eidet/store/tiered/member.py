@@ -146,8 +146,9 @@ class Member:
             raise
 
     @property
-    def opened(self) -> Store | None:
-        return self._store
+    def writable(self) -> bool:
+        """Of a store that was not opened yet, nobody knows better."""
+        return self._store is None or self._store.writable
 
     def try_leap(self, seq: int) -> None:
         """Leaps if the store is there; else whoever asks next makes it leap."""

@@ -1,8 +1,8 @@
 """Records on their way from one store to another.
 
-A write that moves a record copies it, and notes in the same transaction that it arrived. Then the old copy
-is deleted, and later the note. A record that cannot be moved at once stays where it is, as it shall be:
-everybody sees by its tier that it is out of place. Whatever breaks off, whoever looks next finishes.
+A record whose tier changes is first written where it is, as it shall be: by its tier, everybody sees that it
+is out of place. Then it is copied to the other store, and the old copy is deleted. What breaks off on the way
+is finished by whoever looks next. What waits in the outbox is delivered likewise.
 """
 
 from __future__ import annotations
@@ -10,25 +10,28 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from ...core.errors import EidetError, Unavailable
 from ...core.event import Event
 from ...core.record import Record, Tier
 from ...core.where import Where
-from .. import SETTINGS, Store, Transaction, verbs
+from .. import Transaction, verbs
 from ..rules import said_before
+from ..verbs.lookups import read_records
+from ..verbs.writing import Put
 from .history import MOVED, copy_life, versions
 from .member import LONG, OUTBOX, STEP, LeapingStore, Member
-from .members import Members
+from .members import Members, read_head
 from .outbox import TIERS
 
 log = logging.getLogger("eidet")
 
 BATCH: Final = 500
 AT_ONCE: Final = 4  # batches that one mending moves
-ARRIVED: Final = "arrived "  # a setting of the store where a record arrived: the seq it had before
 Key = tuple[str, str]  # scope, id
+Lives = Sequence[tuple[Record, Sequence[Event]]]  # with what history tells
+T = TypeVar("T")
 
 
 def rank(record: Record) -> tuple[bool, int, bool, int]:
@@ -48,61 +51,10 @@ def newest(records: Iterable[Record]) -> dict[Key, Record]:
     return found
 
 
-# What a write moves.
-
-
-def note_arrival(transaction: Transaction, old: Record, at: float) -> None:
-    transaction.set_values(SETTINGS, {f"{ARRIVED}{old.scope}\n{old.id}": f"{old.seq} {at!r}"})
-
-
-def delete_moved(members: Members, moved: Sequence[tuple[Member, Record, float]]) -> None:
-    """Deletes old copies. The notes stay until the next mending: a seq is never used again."""
-    groups: dict[tuple[Member, float], list[Record]] = {}
-    for member, record, at in moved:
-        groups.setdefault((member, at), []).append(record)
-    for (member, at), records in groups.items():
-        _delete_copies(members, member, records, at)
-
-
-def finish_moves(members: Members) -> None:
-    _finish_arrivals(members, members.short, members.long)
-    _finish_arrivals(members, members.long, members.short)
-
-
-def _finish_arrivals(members: Members, source: Member, target: Member) -> None:
-    """Deletes what arrived elsewhere, as of then."""
-    notes = target.ask(lambda store: store.values(SETTINGS, prefix=ARRIVED))
-    if not notes:
-        return
-    moved: dict[float, list[Record]] = {}
-    for note, told in notes.items():
-        scope, _, _ = note.removeprefix(ARRIVED).partition("\n")
-        seq, when = told.split()
-        found = source.ask(partial(_read, scope=scope, keys=[int(seq)]))
-        moved.setdefault(float(when), []).extend(record for record in found if record is not None)
-    for at, records in moved.items():
-        _delete_copies(members, source, records, at)
-    target.ask(lambda store: store.write(partial(_clear_notes, notes=list(notes))))
-
-
-def _clear_notes(transaction: Transaction, notes: Sequence[str]) -> None:
-    transaction.set_values(SETTINGS, dict.fromkeys(notes))
-
-
-def _delete_copies(members: Members, source: Member, records: Sequence[Record], now: float) -> None:
-    """Deletes what lives on in another store."""
-    source.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
-    members.note_seq(source, source.ask(lambda store: store.head()).seq)
-
-
-# What was left behind.
-
-
 def mend(members: Members, now: float) -> None:
     """Brings everything to where it belongs, as far as those stores are there."""
     ways = ((members.short, members.long), (members.long, members.short))
-    work = [partial(finish_moves, members)]
-    work += [partial(_deliver, members, target, now) for target, _ in ways]
+    work = [partial(_deliver, members, target, now) for target, _ in ways]
     work += [partial(_straighten, members, source, target, now) for source, target in ways]
     for step in work:
         try:
@@ -112,15 +64,20 @@ def mend(members: Members, now: float) -> None:
     members.put_box_away()
 
 
+# What waits in the outbox.
+
+
 def _deliver(members: Members, target: Member, now: float) -> None:
-    """What waits in the outbox for a store, in the order it was written."""
+    """What waits for a store, in the order it was written."""
     while (box := members.outbox) is not None and (records := members.waiting.due(target)):
         _halve_if_refused(members, box, records, partial(_hand_over, members, box, target, now))
 
 
 def _hand_over(members: Members, box: Member, target: Member, now: float, records: Sequence[Record]) -> None:
+    lives = _read_lives(box, records)
     with members.gate.moving():
-        _send(members, box, target, records, now)
+        _write_above(members, target, partial(_send, lives=lives, now=now))
+        members.note_seq(target, target.ask(read_head).seq)
         _delete_delivered(box, records, now)
 
 
@@ -128,17 +85,17 @@ def _delete_delivered(box: Member, records: Sequence[Record], now: float) -> Non
     box.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
 
 
-def _send(members: Members, box: Member, target: Member, records: Sequence[Record], now: float) -> None:
+def _send(transaction: Transaction, lives: Lives, now: float) -> None:
     """As if they were written now, one version after the other.
 
     What was sent before by whoever broke off is not sent again.
     """
-    there = _read_copies(target, records)
+    there = read_records(transaction, (record for record, _ in lives))
     states: list[Record] = []
-    for record in records:
+    for record, story in lives:
         if not _was_sent(there.get((record.scope, record.id)), record):
-            states += versions(record, _read_story(box, record))
-    _write_above(members, target, lambda store: verbs.put(store, states, now=now, unique=False, follows=True))
+            states += versions(record, story)
+    Put(records=states, now=now, unique=False, follows=True)(transaction)
 
 
 def _was_sent(there: Record | None, record: Record) -> bool:
@@ -147,6 +104,93 @@ def _was_sent(there: Record | None, record: Record) -> bool:
         return False
     revised = there.created == record.created and there.version > record.version
     return revised or not said_before(there, record)
+
+
+# What is out of place by its tier.
+
+
+def move(members: Members, source: Member, keys: Sequence[Key], now: float) -> dict[int, int]:
+    """Moves records to the other store, if it is there; by the seqs that they had, those they have now."""
+    target = members.short if source is members.long else members.long
+    given: dict[int, int] = {}
+    if target.down:
+        return given
+    records = source.ask(partial(_read_all, keys=keys))
+    if records:
+        _halve_if_refused(members, source, records, partial(_move, members, source, target, now, given))
+    return given
+
+
+def _straighten(members: Members, source: Member, target: Member, now: float) -> None:
+    """What was not moved when it was written: a store was down, would not take it, or somebody broke off."""
+    stray = Where(tiers=TIERS[target.name])
+    for _ in range(AT_ONCE):
+        passed = members.aside.seqs(source)
+        found = source.ask(partial(_find_first, where=stray, limit=BATCH + len(passed)))
+        strays = [record for record in found if record.seq not in passed][:BATCH]
+        if not strays:
+            return
+        _halve_if_refused(members, source, strays, partial(_move, members, source, target, now, {}))
+
+
+def _move(
+    members: Members,
+    source: Member,
+    target: Member,
+    now: float,
+    given: dict[int, int],
+    records: Sequence[Record],
+) -> None:
+    lives = _read_lives(source, records)
+    with members.gate.moving():
+        copies = _write_above(members, target, partial(_copy_lives, lives=lives))
+        members.note_seq(target, copies[-1].seq)
+        _delete_copies(members, source, records, now)
+    for record, copy in zip(records, copies, strict=True):
+        given[source.outer_seq(record.seq)] = target.outer_seq(copy.seq)
+
+
+def _copy_lives(transaction: Transaction, lives: Lives) -> list[Record]:
+    """What is there in this version or a later one was copied before, by whoever broke off."""
+    there = read_records(transaction, (record for record, _ in lives))
+    if not there and not any(story for _, story in lives):
+        return transaction.insert([record for record, _ in lives])
+    copies: list[Record] = []
+    for record, story in lives:
+        copy = there.get((record.scope, record.id))
+        if copy is None:
+            copy = copy_life(transaction, record, story)
+        elif copy.version < record.version:
+            event = Event(what="revised", id=record.id, scope=record.scope, at=0.0, version=record.version)
+            transaction.remove([copy], [_last_revision(story) or event])
+            (copy,) = transaction.insert([record])
+        copies.append(copy)
+    return copies
+
+
+def _last_revision(story: Sequence[Event]) -> Event | None:
+    revisions = [event for event in story if event.what == "revised"]
+    return revisions[-1] if revisions else None
+
+
+def _delete_copies(members: Members, source: Member, records: Sequence[Record], now: float) -> None:
+    """Deletes what lives on in another store."""
+    source.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
+    members.note_seq(source, source.ask(read_head).seq)
+
+
+# Both.
+
+
+def _read_lives(source: Member, records: Sequence[Record]) -> Lives:
+    return [(record, _read_story(source, record)) for record in records]
+
+
+def _read_story(source: Member, record: Record) -> list[Event]:
+    """What is told of a record that was ever revised."""
+    if record.version == 1:
+        return []
+    return source.ask(lambda store: store.history(record.scope, record.id))
 
 
 def _halve_if_refused(
@@ -166,71 +210,29 @@ def _halve_if_refused(
             _halve_if_refused(members, source, some, move)
 
 
-def _straighten(members: Members, source: Member, target: Member, now: float) -> None:
-    """Records that are out of place: their store was down, or would not take them."""
-    stray = Where(tiers=TIERS[target.name])
-    for _ in range(AT_ONCE):
-        passed = members.aside.seqs(source)
-        found = source.ask(partial(_find_first, where=stray, limit=BATCH + len(passed)))
-        strays = [record for record in found if record.seq not in passed][:BATCH]
-        if not strays:
-            return
-        _halve_if_refused(members, source, strays, partial(_move, members, source, target, now))
-
-
-def _move(members: Members, source: Member, target: Member, now: float, records: Sequence[Record]) -> None:
-    lives = [(record, _read_story(source, record)) for record in records]
-    with members.gate.moving():
-        _write_above(members, target, lambda store: store.write(partial(_copy_lives, lives=lives)))
-        _delete_copies(members, source, records, now)
-
-
-def _copy_lives(transaction: Transaction, lives: Sequence[tuple[Record, Sequence[Event]]]) -> None:
-    """What is there in this version or a later one was copied before, by whoever broke off."""
-    for record, story in lives:
-        (there,) = transaction.read(record.scope, [record.id])
-        if there is None:
-            copy_life(transaction, record, story)
-        elif there.version < record.version:
-            event = Event(what="revised", id=record.id, scope=record.scope, at=0.0, version=record.version)
-            transaction.remove([there], [_last_revision(story) or event])
-            transaction.insert([record])
-
-
-def _last_revision(story: Sequence[Event]) -> Event | None:
-    revisions = [event for event in story if event.what == "revised"]
-    return revisions[-1] if revisions else None
-
-
-def _write_above(members: Members, member: Member, job: Callable[[LeapingStore], object]) -> None:
+def _write_above(members: Members, member: Member, job: Callable[[Transaction], T]) -> T:
     """A write whose seqs come after all that this process has seen."""
-    if member.came < members.floor:
-        member.ask(lambda store: store.leap(members.floor))
-    member.ask(job)
-    members.note_seq(member, member.ask(lambda store: store.head()).seq)
+    floor = members.floor
+
+    def run(transaction: Any) -> T:
+        if member.leaps_inside:
+            transaction.leap(floor)
+        return job(transaction)
+
+    if not member.leaps_inside and member.came < floor:
+        member.ask(lambda store: store.leap(floor))
+    return member.ask(lambda store: store.write(run))
 
 
-def _find_first(store: Store, where: Where, limit: int) -> list[Record]:
+def _find_first(store: LeapingStore, where: Where, limit: int) -> list[Record]:
     return store.find(where, limit=limit)
 
 
-def _read_copies(member: Member, records: Sequence[Record]) -> dict[Key, Record]:
-    """Those of the same scope and id in a store, with its own seqs."""
-    ids: dict[str, dict[str, None]] = {}
-    for record in records:
-        ids.setdefault(record.scope, {})[record.id] = None
+def _read_all(store: LeapingStore, keys: Sequence[Key]) -> list[Record]:
+    by_scope: dict[str, dict[str, None]] = {}
+    for scope, id in keys:
+        by_scope.setdefault(scope, {})[id] = None
     found: list[Record | None] = []
-    for scope, some in ids.items():
-        found += member.ask(partial(_read, scope=scope, keys=list(some)))
-    return {(record.scope, record.id): record for record in found if record is not None}
-
-
-def _read(store: Store, scope: str, keys: Sequence[str] | Sequence[int]) -> list[Record | None]:
-    return store.read(scope, keys)
-
-
-def _read_story(source: Member, record: Record) -> list[Event]:
-    """What is told of a record that was ever revised."""
-    if record.version == 1:
-        return []
-    return source.ask(lambda store: store.history(record.scope, record.id))
+    for scope, ids in by_scope.items():
+        found += store.read(scope, list(ids))
+    return [record for record in found if record is not None]

@@ -13,7 +13,7 @@ from ...core.record import Record, Tier
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import verbs
-from .member import OUTBOX, LeapingStore, Member
+from .member import LeapingStore, Member
 from .outbox_file import Outbox
 
 log = logging.getLogger("eidet")
@@ -64,20 +64,22 @@ class Waiting:
 
     def __init__(self, folder: Path | None, aside: Aside) -> None:
         self.folder = folder
-        self.member: Member | None = None
         self._aside = aside
         self._box: Outbox | None = None
         self._lock = threading.RLock()
         self._unreadable: dict[str, str] = {}
 
+    @property
+    def member(self) -> Member | None:
+        box = self._box
+        if box is None:
+            return None
+        return box.member
+
     def make(self) -> None:
         with self._lock:
-            if self.member is None and self.folder is not None:
-                self._hold(Outbox.new(self.folder))
-
-    def _hold(self, box: Outbox) -> None:
-        self._box = box
-        self.member = Member("outbox", OUTBOX, box.store)
+            if self._box is None and self.folder is not None:
+                self._box = Outbox.new(self.folder)
 
     def adopt(self) -> None:
         """What processes left behind that are no more. A file that cannot be read is left alone."""
@@ -89,36 +91,36 @@ class Waiting:
                 if not verbs.count(left.store, Where()):
                     left.remove()
                 elif self._box is None:
-                    self._hold(left)
+                    self._box = left
                 else:
                     self._box.take_over(left)
 
     def due(self, target: Member) -> list[Record]:
         """The first that can be sent there, in the order of writing; those set aside are passed over."""
-        if self.member is None:
+        member = self.member
+        if member is None:
             return []
-        passed = self._aside.seqs(self.member)
+        passed = self._aside.seqs(member)
         where = Where(tiers=TIERS[target.name])
-        found = self.member.ask(lambda store: self._find(store, where, BATCH + len(passed)))
+        found = member.ask(lambda store: self._find(member, store, where, BATCH + len(passed)))
         return _first([record for record in found if record.seq not in passed])
 
-    def _find(self, store: LeapingStore, where: Where, limit: int) -> list[Record]:
+    def _find(self, member: Member, store: LeapingStore, where: Where, limit: int) -> list[Record]:
         try:
             return store.find(where, limit=limit)
         except Corrupt:
             read: list[Record | None] = []
             for path in verbs.count_scopes(store):
                 seqs = store.match(where.within(Scope(path)))
-                read += [self._read_one(store, path, seq) for seq in seqs]
+                read += [self._read_one(member, store, path, seq) for seq in seqs]
             readable = [record for record in read if record is not None]
             return sorted(readable, key=lambda record: record.seq)[:limit]
 
-    def _read_one(self, store: LeapingStore, scope: str, seq: int) -> Record | None:
-        assert self.member is not None
+    def _read_one(self, member: Member, store: LeapingStore, scope: str, seq: int) -> Record | None:
         try:
             return store.read(scope, [seq])[0]
         except Corrupt as error:
-            self._aside.put(self.member, seq, "a damaged record", error)
+            self._aside.put(member, seq, "a damaged record", error)
             return None
 
     def put_away(self) -> bool:
@@ -127,14 +129,9 @@ class Waiting:
             if self._box is None or verbs.count(self._box.store, Where()):
                 return False
             self._box.remove()
-            self._aside.drop_gone(self._held, ())
-            self._box = self.member = None
+            self._aside.drop_gone(self._box.member, ())
+            self._box = None
             return True
-
-    @property
-    def _held(self) -> Member:
-        assert self.member is not None
-        return self.member
 
     def count(self) -> int:
         with self._lock:
@@ -145,10 +142,10 @@ class Waiting:
         with self._lock:
             if self._box is None:
                 return []
-            if refused := self._aside.refusals(self._held):
-                self._aside.drop_gone(self._held, set(self._box.store.match(Where())))
-                refused = self._aside.refusals(self._held)
-            return refused
+            member = self._box.member
+            if self._aside.refusals(member):
+                self._aside.drop_gone(member, set(self._box.store.match(Where())))
+            return self._aside.refusals(member)
 
     def reason_to_wait(self) -> str | None:
         """Why nothing may be done yet that needs every record in its store."""
@@ -172,7 +169,7 @@ class Waiting:
     def close(self) -> None:
         if self._box is not None:
             self._box.close()
-            self._box = self.member = None
+            self._box = None
 
 
 def _first(records: list[Record]) -> list[Record]:

@@ -19,6 +19,7 @@ from ...core.record import Record
 from ...core.where import Where
 from .. import verbs
 from ..sql.sqlite import SqliteStore
+from .member import OUTBOX, Member
 
 log = logging.getLogger("eidet")
 
@@ -33,6 +34,7 @@ class Outbox:
         self.path = path
         self._lock = lock
         self.store = SqliteStore(path, durability="power")
+        self.member = Member("outbox", OUTBOX, self.store)
 
     @classmethod
     def new(cls, folder: Path) -> Outbox:

@@ -113,6 +113,24 @@ local function use(id, count, when)
   redis.call('SETRANGE', base .. 'r:' .. this, 1, struct.pack('>dd', before + tonumber(count), moment))
 end
 
+-- Replaces the vector and the terms in the bytes of a record (see codec.py). Each begins with a '1' that does
+-- not count; without it, there is no vector, and terms stay as they are.
+local function derive(key, vector, terms)
+  local bytes = redis.call('GET', key)
+  if not bytes or #bytes < 37 then return end
+  local said, terms_size, vector_size, original, sealed = struct.unpack('>I4I4I4I4I4', bytes, 18)
+  local at = 37 + said
+  local rest = string.sub(bytes, at + math.max(terms_size - 1, 0) + math.max(vector_size - 1, 0) + 1)
+  if terms == '' then
+    terms = string.sub(bytes, at, at + math.max(terms_size - 1, 0))
+  else
+    terms_size = #terms
+  end
+  local head = string.sub(bytes, 1, 17) .. struct.pack('>I4I4I4I4I4', said, terms_size, #vector, original, sealed)
+  local new = head .. string.sub(bytes, 38, at) .. string.sub(terms, 2) .. string.sub(vector, 2) .. rest
+  redis.call('SET', key, new, 'KEEPTTL')
+end
+
 -- What the server let expire leaves its traces in the indexes: a few are cleared away with each write.
 local function sweep(before)
   for _, gone in ipairs(redis.call('ZRANGEBYSCORE', base .. 'x', '-inf', before, 'LIMIT', 0, 10)) do
@@ -146,15 +164,7 @@ local words = {
     return 3
   end,
   U = function(i) use(ARGV[i], ARGV[i + 1], ARGV[i + 2]) return 3 end,
-  W = function(i)
-    local key = base .. 'r:' .. ARGV[i]
-    local used = redis.call('GETRANGE', key, 1, 16)
-    if #used == 16 then
-      local bytes = ARGV[i + 1]
-      redis.call('SET', key, string.sub(bytes, 1, 1) .. used .. string.sub(bytes, 18), 'KEEPTTL')
-    end
-    return 2
-  end,
+  D = function(i) derive(base .. 'r:' .. ARGV[i], ARGV[i + 1], ARGV[i + 2]) return 3 end,
   X = function(i)
     sweep(math.max(tonumber(ARGV[i]), millis / 1000) - tonumber(ARGV[i + 1]))
     return 2

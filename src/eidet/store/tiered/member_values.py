@@ -12,10 +12,9 @@ from typing import Any, Final, Protocol, cast
 
 from ...core.errors import Unavailable
 from ...core.scope import Scope
-from .. import EPOCH, SETTINGS, STAGED, TOMBSTONES, Table
+from .. import STAGED, TOMBSTONES, Table
 from ..model import STAGED_NAME, STAGED_UP_TO, K, V
 from .member import LONG, SHORT, STEP, Member
-from .member_transactions import Parts
 
 STAGED_SETTINGS: Final = (STAGED_NAME, STAGED_UP_TO)
 
@@ -109,59 +108,3 @@ class LastSettings:
             raise error
         found = {name: self._by_name[name] for name in names}
         return {name: value for name, value in found.items() if value is not None}
-
-
-class JointValues:
-    """The small values of a joint write."""
-
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-
-    def values(
-        self,
-        table: Table[K, V],
-        keys: Iterable[K] | None = None,
-        *,
-        within: Scope | None = None,
-        prefix: str = "",
-        limit: int | None = None,
-    ) -> dict[K, V]:
-        asked = None if keys is None else list(keys)
-        if self._parts.members.long in self._parts.away and cast("list[object]", asked) == [EPOCH]:
-            return cast("dict[K, V]", {EPOCH: str(self._parts.members.epoch)})  # as it was last told
-        if belongs_to_long(table):
-            with self._parts.using(self._parts.members.long) as transaction:
-                found: dict[K, V] = transaction.values(
-                    table, asked, within=within, prefix=prefix, limit=limit
-                )
-            return found
-        parts = self._parts.ask(lambda member, part: read_member(member, part, table, asked, within, limit))
-        return join(parts, limit)
-
-    def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
-        if table.name == SETTINGS.name:
-            self._set_settings(cast("Mapping[str, str | None]", values), clear)
-        elif belongs_to_long(table):
-            with self._parts.using(self._parts.members.long) as transaction:
-                transaction.set_values(table, values, clear=clear)
-        elif values or clear:
-            self._set_in_all(table, values, clear)
-
-    def _set_in_all(self, table: Table[K, V], values: Mapping[K, V | None], clear: bool) -> None:
-        if table.name == STAGED.name:
-            self._parts.need_all_at_home()
-        if table.name == TOMBSTONES.name:
-            self._parts.need_all("a tombstone")
-        for member in self._parts.transactions:
-            with self._parts.using(member) as transaction:
-                transaction.set_values(table, part_of(member, table, values), clear=clear)
-
-    def _set_settings(self, settings: Mapping[str, str | None], clear: bool) -> None:
-        if EPOCH in settings:
-            self._parts.need_all_at_home()
-        shared = {name: value for name, value in settings.items() if name in STAGED_SETTINGS}
-        if shared:
-            self._set_in_all(SETTINGS, shared, False)
-        if settings or clear:
-            with self._parts.using(self._parts.members.long) as transaction:
-                transaction.set_values(SETTINGS, settings, clear=clear)
