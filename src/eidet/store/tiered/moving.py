@@ -18,7 +18,7 @@ from ...core.record import Record, Tier
 from ...core.where import Where
 from .. import SETTINGS, Store, Transaction, verbs
 from ..rules import said_before
-from .history import MOVED, copy_life, versions
+from .history import MOVED, copy_life
 from .member import LONG, OUTBOX, STEP, LeapingStore, Member
 from .members import Members
 from .outbox import TIERS
@@ -134,11 +134,11 @@ def _send(members: Members, box: Member, target: Member, records: Sequence[Recor
     What was sent before by whoever broke off is not sent again.
     """
     there = _read_copies(target, records)
-    states: list[Record] = []
+    lives = []
     for record in records:
         if not _was_sent(there.get((record.scope, record.id)), record):
-            states += versions(record, _read_story(box, record))
-    _write_above(members, target, lambda store: verbs.put(store, states, now=now, unique=False))
+            lives.append((record, _read_story(box, record)))
+    _write_above(members, target, lambda store: members.carry(store, lives, now))
 
 
 def _was_sent(there: Record | None, record: Record) -> bool:

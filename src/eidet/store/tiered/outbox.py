@@ -13,6 +13,7 @@ from ...core.record import Record, Tier
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import verbs
+from ..lives import Carry
 from .member import OUTBOX, LeapingStore, Member
 from .outbox_file import Outbox
 
@@ -79,7 +80,7 @@ class Waiting:
         self._box = box
         self.member = Member("outbox", OUTBOX, box.store)
 
-    def adopt(self) -> None:
+    def adopt(self, carry: Carry) -> None:
         """What processes left behind that are no more. A file that cannot be read is left alone."""
         if self.folder is None:
             return
@@ -91,7 +92,7 @@ class Waiting:
                 elif self._box is None:
                     self._hold(left)
                 else:
-                    self._box.take_over(left)
+                    self._box.take_over(left, carry)
 
     def due(self, target: Member) -> list[Record]:
         """The first that can be sent there, in the order of writing; those set aside are passed over."""

@@ -18,6 +18,7 @@ from ...core.errors import EidetError, Unavailable
 from ...core.record import Record
 from ...core.where import Where
 from .. import verbs
+from ..lives import Carry
 from ..sql.sqlite import SqliteStore
 
 log = logging.getLogger("eidet")
@@ -65,11 +66,11 @@ class Outbox:
                     continue
                 yield box
 
-    def take_over(self, other: Outbox) -> None:
+    def take_over(self, other: Outbox, carry: Carry) -> None:
         """All that waits in another one waits here; of what waits in both, what was written last."""
         while waiting := other.store.find(Where(), limit=BATCH):
             last = [r for r in waiting if _written(self.store, r) <= _written(other.store, r)]
-            verbs.put(self.store, last, now=waiting[-1].created, unique=False)
+            carry(self.store, [(record, ()) for record in last], waiting[-1].created)
             verbs.delete_unchanged(other.store, waiting, now=waiting[-1].created)
         other.remove()
 
