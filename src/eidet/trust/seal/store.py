@@ -11,29 +11,37 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeVar, runtime_checkable
 
-from ...core.errors import Conflict
 from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import Changes, Head, Store, Table, Transaction, verbs
+from ...store import SETTINGS, Changes, Head, Store, Table, Transaction, verbs
 from ...store.abilities import PutsNew
+from ...store.lives import Carry, Life, list_versions
 from ...store.model import K, NewRecord, V
 from ...store.passthrough import PassthroughStore
+from ...store.verbs.writing import Put
 from . import KeyService
 from .boxes import ScopeKeys, number_of
 from .codec import open_entry, seal_record
 from .filter_split import Asked
-from .keyring import Keyring, Noted, begin, is_sealed
+from .former import raise_form
+from .keyring import ACTORS, FORMER, Keyring, Noted, begin, check_master, check_unsealed, is_sealed
 from .opener import Opener
-from .small_values import TABLES, open_values
-from .transaction import SealedJob
+from .small_values import TABLES, open_settings, open_values
+from .transaction import SealedJob, SealedTransaction
 
 T = TypeVar("T")
-TRIES: Final = 100
 FIRST_PAGE: Final = 64
+
+
+@runtime_checkable
+class CarriesOver(Protocol):
+    """A store that writes records from one place to another by itself, as their next versions."""
+
+    def carry_by(self, carry: Carry) -> None: ...
 
 
 class SealedStore(PassthroughStore):
@@ -49,10 +57,17 @@ class SealedStore(PassthroughStore):
         super().__init__(inner)
         self.sealed = True
         if not is_sealed(inner):
+            check_unsealed(inner)
             begin(inner, service)
+        if check_master(inner, service)["format"] == FORMER:
+            raise_form(inner, service)
         self.ring = Keyring(inner, service, noted)
         self.opener = Opener(self.ring)
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
+        if isinstance(inner, CarriesOver):
+            if inner.writable:
+                self.ring.begun(ACTORS, again=False)  # none can be made while a record is carried over
+            inner.carry_by(self._carry)
 
     def audited_by(self, log: Any) -> None:
         """From now on the use of keys is noted in an audit log."""
@@ -68,6 +83,11 @@ class SealedStore(PassthroughStore):
     def _know_epoch(self) -> None:
         if self.ring.epoch < 0:
             self.fresh()
+
+    def _ask_opener(self) -> Opener:
+        """With keys of this moment."""
+        self.fresh()
+        return self.opener
 
     def keys(self, scope: str) -> ScopeKeys:
         """For reading what a scope holds."""
@@ -110,6 +130,14 @@ class SealedStore(PassthroughStore):
             return [new.record.but(seq=stored[0].seq)]
         self._take_keys(run)
         return stored
+
+    def _carry(self, target: Store, lives: Sequence[Life], now: float) -> None:
+        """Writes records that the store inside carries over: each version is sealed for what it becomes."""
+        plain = []
+        for form, story in lives:
+            plain.append((self.opener.open(form), self.opener.open_history(story)))
+        job = Put(records=list_versions(plain), now=now, unique=False)
+        target.write(lambda inner: job(SealedTransaction(inner, self, opener=self.opener)))
 
     def _take_keys(self, run: SealedJob[T]) -> None:
         """The keys that a job made are those of the store, now that it is committed."""
@@ -199,7 +227,7 @@ class SealedStore(PassthroughStore):
         if not self.opener.has_keys(scope):
             return []
         marks = list(map(self.keys(scope).mark, digests))
-        return list(map(self.opener.open, super().same(scope, marks, every_kind=every_kind)))
+        return self.opener.open_same(super().same(scope, marks, every_kind=every_kind), marks)
 
     def derived(self, scope: Scope) -> list[Record]:
         self.fresh()
@@ -207,16 +235,8 @@ class SealedStore(PassthroughStore):
         return [self.opener.open(form) for form in forms if form.scope not in self.ring.shredded()]
 
     def history(self, scope: str, id: str) -> list[Event]:
-        """Notes and record are read apart: again, until the record stayed as it was meanwhile."""
-        (before,) = self.inner.read(scope, [id])
-        for _ in range(TRIES):
-            self.fresh()
-            events = self.inner.history(scope, id)
-            (form,) = self.inner.read(scope, [id])
-            if form == before:
-                return self.opener.open_history(events, form)
-            before = form
-        raise Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
+        self.fresh()
+        return self.opener.open_history(self.inner.history(scope, id))
 
     def values(
         self,
@@ -228,7 +248,8 @@ class SealedStore(PassthroughStore):
         limit: int | None = None,
     ) -> dict[K, V]:
         if table.name not in TABLES:
-            return super().values(table, keys, within=within, prefix=prefix, limit=limit)
+            found = self.inner.values(table, keys, within=within, prefix=prefix, limit=limit)
+            return open_settings(found, self._ask_opener) if table.name == SETTINGS.name else found
         self.fresh()
         return open_values(self.opener, self.inner, self.forms, table, keys, within, limit)
 
