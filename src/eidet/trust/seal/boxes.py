@@ -102,17 +102,17 @@ class ScopeKeys:
 
     def seal(self, field: str, owner: bytes, plain: bytes, number: int | None = None) -> bytes:
         number = self.newest if number is None else number
-        return (
-            _NUMBER.pack(number) + owner + self._lock(number).shut(self._about(number, field) + owner, plain)
-        )
+        bound = self._bound.get((number, field)) or self._about(number, field)
+        return _NUMBER.pack(number) + owner + self._lock(number).shut(bound + owner, plain)
 
     def open(self, field: str, box: bytes, owner: bytes | None = None) -> bytes:
         """`Corrupt` for anything that was not sealed for this place, field and (if given) owner."""
         number, whose = number_of(box), box[_OWNER]
         lock = self._lock(number)
+        bound = self._bound.get((number, field)) or self._about(number, field)
         try:
             if owner is None or owner == whose:
-                return lock.opened(self._about(number, field) + whose, box[_NONCE], box[_NONCE.stop :])
+                return lock.opened(bound + whose, box[_NONCE], box[_NONCE.stop :])
         except _failures():
             pass
         raise Corrupt(f"the sealed {field} of a record in scope {self.scope!r} was changed or moved")
@@ -152,10 +152,8 @@ class ScopeKeys:
         return lock
 
     def _about(self, number: int, field: str) -> bytes:
-        bound = self._bound.get((number, field))
-        if bound is None:
-            bound = self._place + packed(_NUMBER.pack(number), field.encode())
-            self._bound[number, field] = bound
+        bound = self._place + packed(_NUMBER.pack(number), field.encode())
+        self._bound[number, field] = bound
         return bound
 
 

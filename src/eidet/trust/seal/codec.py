@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 from ...core.errors import Corrupt
@@ -25,6 +27,7 @@ from ...store import Derived, Entry
 from .boxes import TAG_BYTES, ScopeKeys, number_of
 
 LABELS: Final = ("agent", "session", "who", "source")
+_read_labels: Final = attrgetter(*LABELS)
 DAMAGED: Final = b"\xff"  # is no analysis: the index leaves the record out, and says so
 _OWNER: Final = slice(4, 4 + TAG_BYTES)  # of a box
 
@@ -33,11 +36,16 @@ def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> R
     """The record as it is kept, sealed by the newest key or the one with that number."""
     whole = record.whole
     mark = keys.mark(content_digest(whole.text, whole.data))
-    labels = {name: _label(keys, name, getattr(record, name)) for name in LABELS}
-    form = record.but(**labels, text="", data=None, meta={}, state=NO_STATE, original=None, sealed=mark)
-    owner = keys.owner(bound_columns(form, mark))
+    labels = [_label(keys, name, value) for name, value in zip(LABELS, _read_labels(record), strict=True)]
+    owner = keys.owner(bound_columns(record, labels, mark))
     vector = None if record.vector is None else keys.seal("vector", owner, record.vector, number)
-    return form.but(
+    return record.but(
+        **dict(zip(LABELS, labels, strict=True)),
+        text="",
+        data=None,
+        meta={},
+        state=NO_STATE,
+        original=None,
         vector=vector,
         terms=keys.seal(_terms_field(vector), owner, record.terms, number),
         sealed=mark + keys.seal("content", owner, _dump_content(record, whole), number),
@@ -67,28 +75,25 @@ def _list_shown(record: Record) -> Json:
     return [record.text, record.data, kept.text is not None, kept.data is not None, kept.embedder, vector]
 
 
-def bound_columns(form: Record, mark: bytes) -> bytes:
-    """All readable columns that only a writer of the record changes, and its mark."""
-    numbers = [form.created, form.occurred, form.importance, *(form.place or ())]
-    if form.expires is not None:
-        numbers.append(form.expires)
+def bound_columns(record: Record, labels: Sequence[str | None], mark: bytes) -> bytes:
+    """All readable columns that only a writer of the record changes, and its mark; `labels` are tokens."""
+    numbers = [record.created, record.occurred, record.importance, *(record.place or ())]
+    if record.expires is not None:
+        numbers.append(record.expires)
     return repr(
         (
             mark,
-            form.id,
-            form.version,
-            form.kind.value,
-            form.tier.value,
-            form.trust.value,
-            form.agent,
-            form.session,
-            form.who,
-            form.source,
-            form.step,
-            form.level,
-            form.expires is None,
+            record.id,
+            record.version,
+            record.kind.value,
+            record.tier.value,
+            record.trust.value,
+            *labels,
+            record.step,
+            record.level,
+            record.expires is None,
             [float(value) + 0.0 for value in numbers],  # no database keeps -0.0
-            tuple(form.derived_from),
+            tuple(record.derived_from),
         )
     ).encode()
 
@@ -100,7 +105,7 @@ def owner_of(form: Record, keys: ScopeKeys) -> bytes:
     if form.text or form.data is not None or form.meta or form.original or form.state != NO_STATE:
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} has content that is not sealed")
     try:
-        return keys.owner(bound_columns(form, form.sealed[:MARK_BYTES]))
+        return keys.owner(bound_columns(form, _read_labels(form), form.sealed[:MARK_BYTES]))
     except (TypeError, ValueError):  # a column that held a number holds something else
         raise Corrupt(f"record {form.id!r} of scope {form.scope!r} was changed outside of Eidet") from None
 
@@ -124,9 +129,10 @@ def _read_content(form: Record, keys: ScopeKeys, owner: bytes) -> dict[str, Any]
     original = None
     if shown:
         text, data, original = _lower(text, data, *shown[0])
-    said = {"text": text, "data": data, "meta": meta, "state": State.from_json(state), "original": original}
-    labels = {name: open_label(keys, name, getattr(form, name)) for name in LABELS}
-    return {**labels, **said, "sealed": None}
+    said: dict[str, Any] = {"text": text, "data": data, "meta": meta, "state": State.from_json(state)}
+    for name, token in zip(LABELS, _read_labels(form), strict=True):
+        said[name] = open_label(keys, name, token)
+    return {**said, "original": original, "sealed": None}
 
 
 def _lower(

@@ -16,7 +16,8 @@ import logging
 import time
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt, Refused
@@ -33,13 +34,23 @@ from ...store.model import STAGED_NAME, STAGED_UP_TO, CarefulJob
 from ...store.verbs.writing import epoch_of
 from . import KeyService
 from .boxes import MAC_BYTES, ScopeKeys, number_of
-from .codec import LABELS, open_label, seal_record
-from .history import seal_act, seal_note
+from .codec import LABELS, open_label, open_record, seal_record
+from .history import is_act, seal_event, seal_note
 from .keyring import ACTORS, FORMAT, SEAL, Keyring, TransactionShelf, claim, sealed_with
-from .small_values import is_secret, seal_setting
+from .small_values import is_secret, is_setting_sealed, seal_setting
 
 log = logging.getLogger("eidet.trust.seal")
 _BOX: Final = MARK_BYTES + MAC_BYTES
+
+
+class PutBack(Refused):
+    """A store that says it is of the former form holds something of the present one."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this memory says that it is sealed in a former form, but holds records of the present one: its "
+            "record of the master key was put back outside of Eidet. Restore a copy (nothing was changed)"
+        )
 
 
 class Content(NamedTuple):
@@ -192,6 +203,8 @@ class RaiseForm:
         settings: dict[str, str | None] = {STAGED_NAME: None, STAGED_UP_TO: None}
         for name, value in transaction.values(SETTINGS).items():
             if is_secret(name):
+                if is_setting_sealed(value):
+                    raise PutBack
                 settings[name] = seal_setting(name, value, actors)
         settings[SEAL] = claim(self.identity, self.service, latest)
         settings[EPOCH] = str(epoch_of(transaction) + 1)  # whoever has it open reads it anew
@@ -214,8 +227,15 @@ class _Scope:
             try:
                 self._raise_record(form)
             except Corrupt:
+                self._check_former(form)
                 left.append(f"record {form.id!r} of scope {scope!r}")
         return left
+
+    def _check_former(self, form: Record) -> None:
+        """A record of the present form opens as such."""
+        with suppress(Corrupt):
+            open_record(form, self._keys)
+            raise PutBack
 
     def _raise_record(self, form: Record) -> None:
         record = open_former(form, self._keys)
@@ -223,9 +243,12 @@ class _Scope:
         if notes:
             self._transaction.edit_history({(form.scope, form.id): notes})
         moved = Event(what="moved", id=form.id, scope=form.scope, at=self._now, version=form.version)
-        by = seal_act(moved, form.created, form.agent, self._actors)
-        self._transaction.remove([form], [replace(moved, by=by)])
+        self._transaction.remove([form], [seal_event(moved, form, self._actors, self._own_keys)])
         self._transaction.insert([seal_record(record, self._keys)])
+
+    def _own_keys(self, scope: str) -> ScopeKeys:
+        del scope
+        return self._keys
 
     def _seal_notes(self, form: Record) -> dict[int, Mapping[str, Json]]:
         """From the newest: each note tells what differs from the one after it."""
@@ -233,6 +256,8 @@ class _Scope:
         notes: dict[int, Mapping[str, Json]] = {}
         for event in reversed(self._transaction.history(form.scope, form.id)):
             self.latest = max(self.latest, event.at)
+            if is_act(event.by):
+                raise PutBack
             if event.before is not None:
                 before, newer = _open_note(event.before, newer, self._keys, form)
                 notes[event.version] = seal_note(before, event, form.created, self._keys)

@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
 from ...core.event import Event
+from ...core.record import Record
 from ...core.validate import Json, dump_json
 from .boxes import ScopeKeys, number_of
 
 LOST: Final = "(its key was destroyed)"  # who made something, as told by a history that outlived it
+KeysFor = Callable[[str], ScopeKeys]  # those of a scope
 _ACT: Final = "act:"  # begins what is kept of who acted
 
 
@@ -49,8 +51,13 @@ def _columns_of(event: Event, born: float) -> bytes:
 
 
 def seal_note(before: Mapping[str, Json], event: Event, born: float, keys: ScopeKeys) -> Mapping[str, Json]:
-    """What was before an event. Stores of several tiers take `sealed` for that of a record."""
-    box = keys.seal("note", keys.owner(_columns_of(event, born)), dump_json(before).encode())
+    """What was before an event, as it is kept."""
+    return _seal_note(before, _columns_of(event, born), keys)
+
+
+def _seal_note(before: Mapping[str, Json], columns: bytes, keys: ScopeKeys) -> Mapping[str, Json]:
+    """Stores of several tiers take `sealed` for that of a record."""
+    box = keys.seal("note", keys.owner(columns), dump_json(before).encode())
     return {"sealed": b64encode(box).decode()}
 
 
@@ -87,11 +94,30 @@ def _number_in(event: Event) -> int:
     return number_of(_read_box(event))
 
 
-def seal_act(event: Event, born: float, author: str | None, actors: ScopeKeys) -> str:
-    """Who acted, as it is kept. `author` is the token of the record's agent."""
-    said = dump_json([event.by, author]).encode()
-    box = actors.seal("act", actors.owner(_columns_of(event, born)), said)
-    return _ACT + b64encode(box).decode()
+def seal_event(
+    event: Event, record: Record, actors: ScopeKeys, keys_for: Callable[[str], ScopeKeys]
+) -> Event:
+    """An event as it is kept. `record` is what it happened to: its agent is a token."""
+    columns = _columns_of(event, record.created)
+    before = event.before
+    if before is not None:
+        before = _seal_note(before, columns, keys_for(event.scope))
+    said = dump_json([event.by, record.agent]).encode()
+    box = actors.seal("act", actors.owner(columns), said)
+    return Event(
+        what=event.what,
+        id=event.id,
+        scope=event.scope,
+        at=event.at,
+        by=_ACT + b64encode(box).decode(),
+        version=event.version,
+        before=before,
+    )
+
+
+def is_act(by: str | None) -> bool:
+    """Whether who acted is kept in the present form."""
+    return by is not None and by.startswith(_ACT)
 
 
 def open_act(event: Event, born: float, actors: ScopeKeys) -> Act:
@@ -113,22 +139,29 @@ class HistoryReader:
         self._keys, self._actors = keys, actors
         self._former_until = former_until
         self._born = 0.0
+        self._version = 0
 
     def open(self, events: Sequence[Event]) -> list[Event]:
         plain: list[Event] = []
         for event in events:
             if event.what == "created":
-                self._born = event.at
+                self._born, self._version = event.at, event.version
                 plain.append(replace(event, by=self._name_author(event.by)))
                 continue
+            self._check_order(event)
             act = self._read_act(event)
             if act.tells_author and plain and plain[-1].what == "created":
                 plain[-1] = replace(plain[-1], by=self._name_author(act.author))
             plain.append(replace(event, by=act.by, before=self._read_note(event)))
         return plain
 
+    def _check_order(self, event: Event) -> None:
+        if event.version < self._version:
+            raise ChangedHistory(event)
+        self._version = event.version
+
     def _read_act(self, event: Event) -> Act:
-        if event.by is not None and event.by.startswith(_ACT) and self._actors is not None:
+        if is_act(event.by) and self._actors is not None:
             return open_act(event, self._born, self._actors)
         if _is_stand_in(event):
             return Act(None, None, tells_author=False)

@@ -10,10 +10,12 @@ import glob
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from ...core.errors import Corrupt
+from ...core.record import Record
 from ...core.validate import dump_json
 from ...store.sql.raw_file import RawConnection, open_alone
 from ...store.sql.rows import COLUMNS, event_of, record_of, row_of
@@ -21,13 +23,14 @@ from ...store.sql.sqlite import SqliteStore
 from ...store.sql.sqlite_errors import translated
 from . import KeyService
 from .codec import seal_record
-from .history import seal_act, seal_note
+from .history import seal_event
 from .keyring import ACTORS, Keyring, begin, check_master, check_unsealed, is_sealed
 from .small_values import is_secret, seal_setting
 
 Progress = Callable[[int, int], None]
 BATCH: Final = 500
 _UPDATE: Final = f"UPDATE records SET {', '.join(f'{c} = ?' for c in COLUMNS)} WHERE seq = ?"  # noqa: S608
+_UPDATE_EVENT: Final = "UPDATE events SET actor = ?, author = ?, earlier = ? WHERE seq = ?"
 _ALL: Final = ", ".join(COLUMNS)
 
 
@@ -96,13 +99,16 @@ def _seal_histories(raw: RawConnection, ring: Keyring) -> None:
     ).fetchall()
     for *told, seq, born, author in rows:
         event = event_of(told)
-        token = _token(ring, event.scope, "agent", author)
-        earlier = None
-        if event.before is not None:
-            keys = ring.begun(event.scope, again=False)
-            earlier = dump_json(seal_note(event.before, event, born, keys))
-        values = (seal_act(event, born, token, actors), token, earlier, seq)
-        raw.execute("UPDATE events SET actor = ?, author = ?, earlier = ? WHERE seq = ?", values)
+        whose = Record(
+            id=event.id,
+            scope=event.scope,
+            text="",
+            created=born,
+            agent=_token(ring, event.scope, "agent", author),
+        )
+        kept = seal_event(event, whose, actors, partial(ring.begun, again=False))
+        earlier = None if kept.before is None else dump_json(kept.before)
+        raw.execute(_UPDATE_EVENT, (kept.by, whose.agent, earlier, seq))
 
 
 def _seal_values(raw: RawConnection, shelf: _Shelf, ring: Keyring) -> None:

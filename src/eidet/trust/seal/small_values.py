@@ -103,6 +103,10 @@ def is_secret(setting: str) -> bool:
     return setting.startswith(SECRETS) or setting == RECEIPT_KEYS
 
 
+def is_setting_sealed(value: str) -> bool:
+    return value.startswith(_SEALED)
+
+
 def seal_setting(name: str, value: str, actors: ScopeKeys) -> str:
     box = actors.seal("setting", actors.owner(name.encode()), value.encode())
     return _SEALED + b64encode(box).decode()

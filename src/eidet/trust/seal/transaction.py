@@ -21,7 +21,7 @@ from ...store.passthrough import PassthroughTransaction
 from ...store.verbs.writing import Put, RewriteForms, epoch_of
 from .boxes import ScopeKeys
 from .codec import open_bare, open_record, seal_derived, seal_record
-from .history import seal_act, seal_note
+from .history import seal_event, seal_note
 from .keyring import ACTORS, TransactionShelf
 from .opener import Opener
 from .small_values import (
@@ -166,15 +166,10 @@ class SealedTransaction(PassthroughTransaction):
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
         actors = self._keys_for(ACTORS)
-        named, sealed = [], []
-        for record, event in zip(records, events, strict=True):
-            whose = self._name(record)
-            before = event.before
-            if before is not None:
-                before = seal_note(before, event, record.created, self._keys_for(event.scope))
-            by = seal_act(event, record.created, whose.agent, actors)
-            named.append(whose)
-            sealed.append(replace(event, by=by, before=before))
+        named = list(map(self._name, records))
+        sealed = []
+        for record, event in zip(named, events, strict=True):
+            sealed.append(seal_event(event, record, actors, self._keys_for))
         self.inner.remove(named, sealed)
 
     def _name(self, record: Record) -> Record:
