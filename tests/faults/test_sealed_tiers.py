@@ -148,7 +148,7 @@ def test_what_waited_becomes_the_next_version_of_what_is_there(make: Callable[..
 
 
 def test_what_two_dead_processes_left_is_opened_by_the_next(make: Callable[..., Sealed]) -> None:
-    boxes = []
+    boxes: list[Path] = []
     for text in ("Ann plays the violin", "Ann has an orchard"):
         one = make()
         one.now += 60 * (1 + len(boxes))

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, Final, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Final, TypeVar
 
 from ...core.event import Event
 from ...core.record import Record
@@ -19,29 +20,21 @@ from ...core.scope import Scope
 from ...core.where import Where
 from ...store import SETTINGS, Changes, Head, Store, Table, Transaction, verbs
 from ...store.abilities import PutsNew
-from ...store.lives import Carry, Life, list_versions
 from ...store.model import K, NewRecord, V
 from ...store.passthrough import PassthroughStore
-from ...store.verbs.writing import Put
 from . import KeyService
 from .boxes import ScopeKeys, number_of
+from .carrying import CarriesOver, carry_sealed
 from .codec import open_entry, seal_record
 from .filter_split import Asked
 from .former import raise_form
 from .keyring import ACTORS, FORMER, Keyring, Noted, begin, check_master, check_unsealed, is_sealed
 from .opener import Opener
 from .small_values import TABLES, open_settings, open_values
-from .transaction import SealedJob, SealedTransaction
+from .transaction import SealedJob
 
 T = TypeVar("T")
 FIRST_PAGE: Final = 64
-
-
-@runtime_checkable
-class CarriesOver(Protocol):
-    """A store that writes records from one place to another by itself, as their next versions."""
-
-    def carry_by(self, carry: Carry) -> None: ...
 
 
 class SealedStore(PassthroughStore):
@@ -67,7 +60,7 @@ class SealedStore(PassthroughStore):
         if isinstance(inner, CarriesOver):
             if inner.writable:
                 self.ring.begun(ACTORS, again=False)  # none can be made while a record is carried over
-            inner.carry_by(self._carry)
+            inner.carry_by(partial(carry_sealed, self))
 
     def audited_by(self, log: Any) -> None:
         """From now on the use of keys is noted in an audit log."""
@@ -130,14 +123,6 @@ class SealedStore(PassthroughStore):
             return [new.record.but(seq=stored[0].seq)]
         self._take_keys(run)
         return stored
-
-    def _carry(self, target: Store, lives: Sequence[Life], now: float) -> None:
-        """Writes records that the store inside carries over: each version is sealed for what it becomes."""
-        plain = []
-        for form, story in lives:
-            plain.append((self.opener.open(form), self.opener.open_history(story)))
-        job = Put(records=list_versions(plain), now=now, unique=False)
-        target.write(lambda inner: job(SealedTransaction(inner, self, opener=self.opener)))
 
     def _take_keys(self, run: SealedJob[T]) -> None:
         """The keys that a job made are those of the store, now that it is committed."""
