@@ -186,6 +186,12 @@ def _fingerprint(keys: ScopeKeys) -> str:
     return keys.mark(b"fingerprint").hex()
 
 
+def check_piece(archive: Archive, name: str, manifest: Mapping[str, Any]) -> None:
+    """`Refused` for a plain piece in the archive of a sealed memory, before it is restored."""
+    if isinstance(archive, SealedArchive) and SEALED not in manifest:
+        raise Refused(f"{name} is plain, and the memory is sealed: {_UNVERIFIED}")
+
+
 def archive_for(store: Store, archive: Archive | None) -> Archive | None:
     """An archive for what a store deletes: sealed if the store is."""
     sealed = sealed_in(store)
