@@ -162,8 +162,8 @@ def _proof_context(identity: str, said: Mapping[str, Any]) -> bytes:
     return packed(b"eidet proof", identity.encode(), bound.encode())
 
 
-def check_master(shelf: Shelf, service: KeyService) -> dict[str, Any]:
-    """What the store says of its master key; `Misconfigured` if that is another one."""
+def check_master(shelf: Shelf, service: KeyService) -> None:
+    """`Misconfigured` if the store was sealed with another master key."""
     said = sealed_with(shelf)
     try:
         service.unwrap(b64decode(said["proof"]), _proof_context(shelf.identity, said))
@@ -172,7 +172,6 @@ def check_master(shelf: Shelf, service: KeyService) -> dict[str, Any]:
             f"this memory was sealed with the master key {said['master']}, and this one is {service.name}: "
             "give the right key (nothing was changed)"
         ) from None
-    return said
 
 
 class Outdated(Misconfigured):
@@ -194,7 +193,9 @@ class Keyring:
         self._held: dict[str, ScopeKeys | None] = {}
         self._dead: frozenset[str] | None = None
         self._said = said
-        self.former_until: float | None = _read_claim(said).get("former_until")
+        told = _read_claim(said)
+        self.is_former = told["format"] == FORMER
+        self.former_until: float | None = told.get("former_until")  # events up to then may be of that form
         self.noted: Noted = noted or _nothing
         self.epoch = -1  # of the store, when what is held began to be read
 

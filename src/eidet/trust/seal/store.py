@@ -28,7 +28,7 @@ from .carrying import CarriesOver, carry_sealed
 from .codec import open_entry, seal_record
 from .filter_split import Asked
 from .former import raise_form
-from .keyring import ACTORS, FORMER, Keyring, Noted, begin, check_master, check_unsealed, is_sealed
+from .keyring import ACTORS, Keyring, Noted, begin, check_unsealed, is_sealed
 from .opener import Opener
 from .small_values import TABLES, open_settings, open_values
 from .transaction import SealedJob
@@ -52,9 +52,10 @@ class SealedStore(PassthroughStore):
         if not is_sealed(inner):
             check_unsealed(inner)
             begin(inner, service)
-        if check_master(inner, service)["format"] == FORMER:
-            raise_form(inner, service)
         self.ring = Keyring(inner, service, noted)
+        if self.ring.is_former:
+            raise_form(inner, service)
+            self.ring = Keyring(inner, service, noted)
         self.opener = Opener(self.ring)
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
         if isinstance(inner, CarriesOver):

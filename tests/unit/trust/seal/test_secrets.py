@@ -14,9 +14,11 @@ from tests.unit.store.test_former_state import restored
 from eidet import Memory
 from eidet.core.errors import Corrupt, Refused
 from eidet.store import SETTINGS
+from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tombstones import secret_of
 from eidet.trust.seal.seal_file import seal_file
-from eidet.trust.seal.service import LocalKeys
+from eidet.trust.seal.service import LocalKeys, service_of
+from eidet.trust.seal.store import SealedStore
 
 KEY = bytes(range(32))
 NAMES = ("marks", "receipts")
@@ -45,6 +47,16 @@ def test_no_secret_is_in_a_sealed_file(tmp_path: Path) -> None:
     assert found_in(tmp_path, live(tmp_path / "m.db")) == []
     with opened(tmp_path / "m.db") as memory, pytest.raises(Refused, match="forgotten for good"):
         memory.remember("the PIN is 7731")
+
+
+def test_tombstones_work_in_a_sealed_memory_in_ram() -> None:
+    with Memory(None, key=KEY, embedder="hashing:16") as memory:
+        memory.remember("the PIN is 7731", id="pin")
+        done = memory.forget("pin")
+        assert done.receipt is not None
+        assert memory.trust.verify_receipt(done.receipt)
+        with pytest.raises(Refused, match="forgotten for good"):
+            memory.remember("the PIN is 7731")
 
 
 def test_a_file_that_is_sealed_in_place_keeps_its_secrets_to_itself(tmp_path: Path) -> None:
@@ -93,6 +105,13 @@ def test_a_file_of_the_former_form_is_raised_once_and_its_secrets_are_sealed(tmp
     with opened(path, FORMER_KEY) as memory:
         assert memory.parts.store.head() == head
         assert sorted(record.text for record in memory.find(limit=100)) == texts
+
+
+def test_a_file_of_the_former_form_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
+    store = SqliteStore(former(tmp_path / "m.db"))
+    store.writable = False
+    with closing(store), pytest.raises(Refused, match="open it once for writing"):
+        SealedStore(store, service_of(FORMER_KEY))
 
 
 def test_a_raised_file_cannot_be_made_one_of_the_former_form_again(tmp_path: Path) -> None:
