@@ -158,12 +158,14 @@ def audit_store(store: Store, log: AuditLog, *, owns: bool) -> AuditedStore:
 
 def seal_store(store: Store, key: Key | None, settings: Settings) -> Store:
     """The store, sealed if there is a key. `Misconfigured` where file and key do not fit together."""
-    from .trust.seal.keyring import SEAL, sealed_with
+    from .trust.seal.keyring import SEAL, check_unsealed, sealed_with
 
     chosen, told = settings.key or None if key is None else key, verbs.get_setting(store, SEAL)
     if is_sealed(store):
         return store
     name = path_of(store) or "this memory"
+    if told is None:
+        check_unsealed(store)
     if chosen is None:
         if told is not None:
             raise Misconfigured(

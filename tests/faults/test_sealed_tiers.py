@@ -126,6 +126,48 @@ def test_a_move_keeps_what_the_history_tells_and_shows_no_word(make: Callable[..
     assert [word for word in WORDS if word in sealed.bytes()] == []
 
 
+def test_what_waited_becomes_the_next_version_of_what_is_there(make: Callable[..., Sealed]) -> None:
+    sealed = make()
+    sealed.memory.remember("Ann works at the harbour", id="x", agent="ann")
+    sealed.short.off = True
+    sealed.now += 60
+    for text in ("Ann plays the violin", "Ann has an orchard"):
+        sealed.memory.remember(text, id="x", agent="bob")
+    sealed.short.off = False
+    sealed.wait()
+    record = sealed.memory.get("x")
+    assert record is not None
+    assert (record.text, record.version, record.created) == ("Ann has an orchard", 3, NOW)
+    told = sealed.memory.history("x")
+    assert [(event.what, event.version) for event in told] == [("created", 1), ("revised", 2), ("revised", 3)]
+    assert told[0].by == "ann"
+    said = [event.before["text"] for event in told if event.before]
+    assert said == ["Ann works at the harbour", "Ann plays the violin"]
+    assert sealed.memory.admin.check() == []
+    assert [word for word in WORDS if word in sealed.bytes()] == []
+
+
+def test_what_two_dead_processes_left_is_opened_by_the_next(make: Callable[..., Sealed]) -> None:
+    boxes: list[Path] = []
+    for text in ("Ann plays the violin", "Ann has an orchard"):
+        one = make()
+        one.now += 60 * (1 + len(boxes))
+        one.memory.remember("Ann was born in Lisbon", tier="long")
+        one.short.off = True
+        one.memory.remember(text, id="x")
+        one.memory.close()
+        for file in sorted((one.folder / "long.db-outbox").iterdir()):
+            boxes.append(file.rename(one.folder / f"{len(boxes)}-{file.name}"))
+    for file in boxes:
+        file.rename(file.parent / "long.db-outbox" / file.name.partition("-")[2])
+    other = make()
+    record = other.memory.get("x")
+    assert record is not None
+    assert record.text == "Ann has an orchard"
+    assert other.memory.admin.check() == []
+    assert other.store.health()["outbox"]["waiting"] == 0
+
+
 def test_what_is_archived_in_a_bucket_is_sealed_and_comes_back(make: Callable[..., Sealed], s3: S3) -> None:
     bucket = s3.bucket()
     url = s3.url(bucket)

@@ -46,13 +46,22 @@ def export(
     _tell(on, {"exported": count, "file": str(file)}, f"exported {count:,} records to {file}")
 
 
-def load(on: Which, file: File) -> None:
+def load(
+    on: Which,
+    file: File,
+    unverified: Annotated[
+        bool,
+        typer.Option(
+            "--unverified", help="Load a plain or former export into a sealed memory: nobody signed it."
+        ),
+    ] = False,
+) -> None:
     """Read an export into the scopes its records name.
 
     A damaged file changes nothing.
     """
     with on.open_memory(creates=True) as memory, progress_bar("loading") as tell:
-        count = memory.load(file, progress=tell)
+        count = memory.load(file, unverified=unverified, progress=tell)
     _tell(on, {"loaded": count}, f"loaded {count:,} records from {file}")
 
 

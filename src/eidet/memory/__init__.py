@@ -357,19 +357,21 @@ class Memory:
         where = Where(scope=None if scope is None else Scope.of(scope), alive_at=now)
         parts.flush()
         total = verbs.count(parts.store, where) if progress else 0
-        records, seal = records_leaving(parts.store, where, plain=plain)
+        records, seal, sign = records_leaving(parts.store, where, plain=plain)
         manifest = parts.manifest(now) | seal
         with self._auditing.doing("export", scope, file=str(path)) as done:
-            return done(write_export(Path(path), with_progress(records, total, progress), manifest))
+            return done(write_export(Path(path), with_progress(records, total, progress), manifest, sign))
 
-    def load(self, path: str | Path, *, progress: Progress | None = None) -> int:
+    def load(self, path: str | Path, *, unverified: bool = False, progress: Progress | None = None) -> int:
         """Reads an export into the scopes its records name; a damaged file changes nothing.
 
         Records whose id exists become its next version unless they say the same, so loading again
-        after an interruption does no harm.
+        after an interruption does no harm. A sealed memory loads only what a memory with its master key
+        exported and signed; with `unverified`, also a plain or former export, which anybody may have
+        written or changed.
         """
         manifest, now = verify_export(Path(path)), self._parts.clock()
-        arriving = records_arriving(self._parts.store, Path(path), manifest)
+        arriving = records_arriving(self._parts.store, Path(path), manifest, unverified=unverified)
         records = self._guarding.check_loaded(with_progress(arriving, manifest["count"], progress), now)
         with self._auditing.doing("load", file=str(path)) as done:
             return done(load_records(self._parts, records, manifest, now=now))

@@ -77,12 +77,18 @@ class AdminNamespace:
         )
 
     def check(self) -> list[str]:
-        """What is wrong with the index against the store, in words; nothing if all is well."""
+        """What is wrong with the index against the store, in words; nothing if all is well.
+
+        Of a sealed memory, every record and its history is opened: what was changed outside is named.
+        """
+        from ..trust.seal.damage import list_damage
+
         store = self._parts.store
         analyzer = verbs.get_setting(store, "analyzer")
         faults: list[str] = []
         for scope in verbs.count_scopes(store):
             faults += self._parts.index.check(scope)
+        faults += list_damage(store)
         if analyzer is not None and analyzer != self._parts.analyzer.name:
             faults.append(
                 f"words were analysed by {analyzer}, not {self._parts.analyzer.name}: `eidet rebuild`"

@@ -9,29 +9,33 @@ from typing import Any
 from ..core.record import Record
 from ..core.where import Where
 from ..store import Store, verbs
-from ..store.export_file import read_export
+from ..store.export_file import Sign, read_export
 
 Progress = Callable[[int, int], None]  # done, of how many
 
 
-def records_leaving(store: Store, where: Where, *, plain: bool) -> tuple[Iterator[Record], dict[str, Any]]:
-    """Records for an export, sealed as they are kept, and what its manifest says of that."""
+def records_leaving(
+    store: Store, where: Where, *, plain: bool
+) -> tuple[Iterator[Record], dict[str, Any], Sign | None]:
+    """Records for an export, sealed as they are kept, what its manifest says of that, and who signs it."""
     from ..trust.seal.exports import sealed_export, sealed_in
 
     kept = None if plain else sealed_in(store)
     if kept is None:
-        return (verbs.scan(store, where), {})
+        return (verbs.scan(store, where), {}, None)
     return sealed_export(kept, where)
 
 
-def records_arriving(store: Store, path: Path, manifest: dict[str, Any]) -> Iterator[Record]:
+def records_arriving(
+    store: Store, path: Path, manifest: dict[str, Any], *, unverified: bool
+) -> Iterator[Record]:
     """The records of an export. Sealed ones are all opened once before the first is given."""
-    from ..trust.seal.exports import SEALED, opened_export
+    from ..trust.seal.exports import SEALED, open_export
 
     if SEALED in manifest:
-        for _ in opened_export(read_export(path), manifest, store):
+        for _ in open_export(read_export(path), manifest, store, unverified=unverified):
             pass
-    return opened_export(read_export(path), manifest, store)
+    return open_export(read_export(path), manifest, store, unverified=unverified)
 
 
 def with_progress(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:

@@ -1,7 +1,8 @@
 """Records as a file that outlives any store: JSON lines between a manifest and a checksum.
 
 Line 1 is the manifest, then one record a line, then a line with the count and the SHA-256 of all
-lines before it. Everything comes back exactly, vectors included.
+lines before it; of a sealed memory, also with a keyed MAC of that. Everything comes back exactly,
+vectors included.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from ..core.validate import dump_json
 
 FORMAT: Final = 2
 FORMER: Final = 1  # had no state of its own: what there was of it lies in `meta`
+SIGNED: Final = "signed"  # added to a manifest that was verified
+Sign = Callable[[str], str]  # the SHA-256 of all lines -> a MAC of it
 _BYTES: Final = ("vector", "terms", "original", "sealed")
 _MAKE: Final[dict[str, Callable[[Any], Any]]] = {
     "place": tuple,
@@ -35,7 +38,9 @@ _MAKE: Final[dict[str, Callable[[Any], Any]]] = {
 _FIELDS: Final = frozenset(field.name for field in fields(Record)) - {"seq"}
 
 
-def write_export(path: Path, records: Iterable[Record], manifest: dict[str, Any]) -> int:
+def write_export(
+    path: Path, records: Iterable[Record], manifest: dict[str, Any], sign: Sign | None = None
+) -> int:
     """Writes beside and renames: a file of that name is always whole. How many records it has."""
     partial = path.with_name(path.name + ".partial")
     digest, count = sha256(), 0
@@ -45,7 +50,8 @@ def write_export(path: Path, records: Iterable[Record], manifest: dict[str, Any]
                 digest.update(line.encode())
                 file.write(line)
                 count += 1
-            file.write(_end(count - 1, digest.hexdigest()))
+            found = digest.hexdigest()
+            file.write(_end(count - 1, found, None if sign is None else sign(found)))
         partial.replace(path)
     except OSError as error:
         raise Unavailable(
@@ -62,12 +68,16 @@ def _lines(records: Iterable[Record], manifest: dict[str, Any]) -> Iterator[str]
         yield dump_json(as_json(record)) + "\n"
 
 
-def _end(count: int, digest: str) -> str:
-    return dump_json({"count": count, "sha256": digest}) + "\n"
+def _end(count: int, digest: str, mac: str | None) -> str:
+    signed = {} if mac is None else {"mac": mac}
+    return dump_json({"count": count, "sha256": digest, **signed}) + "\n"
 
 
 def verify_export(path: Path) -> dict[str, Any]:
-    """The manifest with the count, after every line was read and every record could be one."""
+    """The manifest with the count, after every line was read and every record could be one.
+
+    `signed` is added to what the last line is signed with: the SHA-256 of all lines before it, and the MAC.
+    """
     digest, count, manifest, last = sha256(), 0, None, None
     for line in _read(path):
         if last is not None:
@@ -78,10 +88,12 @@ def verify_export(path: Path) -> dict[str, Any]:
                 record_from(last, f"{path}, line {count + 2}", manifest["format"])
                 count += 1
         last = line
-    _check_end(last, count, digest.hexdigest(), path)
+    mac = _check_end(last, count, digest.hexdigest(), path)
     if manifest is None:
         raise Corrupt(f"{path} is not an export of Eidet: it has no manifest; nothing was loaded")
-    return {**manifest, "count": count}
+    manifest.pop(SIGNED, None)
+    signed = {} if mac is None else {SIGNED: (digest.hexdigest(), mac)}
+    return {**manifest, "count": count, **signed}
 
 
 def read_export(path: Path) -> Iterator[Record]:
@@ -118,13 +130,16 @@ def _manifest(line: str, path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _check_end(line: str | None, count: int, digest: str, path: Path) -> None:
-    if line != _end(count, digest):
-        end = _parsed(line or "", f"{path}, last line")
+def _check_end(line: str | None, count: int, digest: str, path: Path) -> str | None:
+    """The MAC, if there is one."""
+    end = _parsed(line or "", f"{path}, last line")
+    mac = end.get("mac")
+    if line != _end(count, digest, mac):
         raise Corrupt(
             f"{path} was truncated or changed: it should hold {end.get('count')} records with checksum "
             f"{end.get('sha256')}, it holds {count} with {digest}; nothing was loaded"
         )
+    return None if mac is None else str(mac)
 
 
 def _parsed(line: str, where: str) -> dict[str, Any]:

@@ -189,7 +189,7 @@ class Life:
         through: Callable[[Iterator[Record], float], Iterator[Record]],
     ) -> int:
         """What is `sought` as of `may_hold`; each goes `through` what every loaded record goes through."""
-        from ..trust.seal.exports import archive_for
+        from ..trust.seal.exports import archive_for, check_piece
         from .archive import about, archive_of, may_hold
 
         source = archive_for(self._parts.store, archive_of(archive or self._parts.settings.upkeep.archive))
@@ -200,6 +200,7 @@ class Life:
             manifest = source.manifest(name)
             if not may_hold(manifest, **sought):
                 continue
+            check_piece(source, name, manifest)
             chosen = (
                 record.but(uses=record.uses + 1, last_used=now)  # else it would be forgotten again
                 for record in source.read(name)

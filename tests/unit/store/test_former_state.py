@@ -100,7 +100,10 @@ def loaded(request: pytest.FixtureRequest, folder: Path) -> Memory:
 def loaded_sealed(request: pytest.FixtureRequest, folder: Path) -> Memory:
     del request
     memory = opened(folder / "new.db", key=KEY)
-    memory.load(FORMER / "sealed.jsonl")
+    with pytest.raises(Refused, match="unverified=True"):
+        memory.load(FORMER / "sealed.jsonl")
+    assert memory.count() == 0
+    memory.load(FORMER / "sealed.jsonl", unverified=True)
     return memory
 
 
@@ -167,8 +170,9 @@ def test_what_was_written_before_opens_with_its_state_moved(
 
 def test_a_sealed_history_of_before_tells_of_state(tmp_path: Path) -> None:
     with opened(restored("sealed.sql", tmp_path / "memory.db"), key=KEY) as memory:
-        told = [(event.what, event.before) for event in memory.history("held")]
-        assert told == [("created", None), ("revised", {"state": {}})]
+        told = [(event.what, event.by, event.before) for event in memory.history("held")]
+        assert told[:2] == [("created", None, None), ("revised", "court", {"state": {}})]
+        assert told[2:] == [("moved", None, None)], "it was sealed in the present form"
 
 
 # What is taken for state.

@@ -18,10 +18,11 @@ from eidet.core.record import Tier
 from eidet.core.where import Where
 from eidet.store import verbs
 from eidet.store.contract import NOW, fact
+from eidet.store.lives import versions
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
 from eidet.store.tiered import TieredStore
-from eidet.store.tiered.history import MOVED, join_histories, versions
+from eidet.store.tiered.history import MOVED, join_histories
 
 ALL = Where()
 

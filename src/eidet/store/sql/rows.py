@@ -123,13 +123,9 @@ def story_of(
 
 
 def event_of(row: Sequence[Any]) -> Event:
-    what, id, scope, at, by, version, before = row
-    return Event(
-        what=what,
-        id=id,
-        scope=scope,
-        at=at,
-        by=by,
-        version=version,
-        before=None if before is None else json.loads(before),
-    )
+    what, id, scope, at, by, version, earlier = row
+    try:
+        before = None if earlier is None else json.loads(earlier)
+    except (TypeError, ValueError) as error:
+        raise Corrupt(f"the history of {id!r} in scope {scope!r} is damaged ({error})") from error
+    return Event(what=what, id=id, scope=scope, at=at, by=by, version=version, before=before)

@@ -74,6 +74,8 @@ class TieredStore:
         folder = None if outbox is None else Path(outbox).expanduser().absolute()
         self._members = Members(short, opened, folder, ticks)
         self._mender = Mender(self._members, clock, ticks)
+        self._mender.waits = "seal" in opened.values(SETTINGS, ("seal",))
+        self.carry_by = self._mender.carry_by
         self._clock = clock
         self._last_settings = LastSettings()
         try:

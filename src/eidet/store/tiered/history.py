@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any, Final
+from typing import Final
 
 from ...core.event import Event
-from ...core.record import Record, kind_of, tier_of, trust_of
-from ...core.state import State
-from ...core.validate import Json
+from ...core.record import Record
 from .. import Transaction
-from ..rules import said_before, succeed
+from ..lives import versions
 
 MOVED: Final = "eidet:moved"  # by whom a copy was deleted that lives on in another store
 _RANK: Final = {"created": 0, "revised": 0, "moved": 1, "forgotten": 2}
-_MAKE: Final[dict[str, Any]] = {
-    "place": lambda value: None if value is None else tuple(value),
-    "derived_from": tuple,
-    "kind": kind_of,
-    "tier": tier_of,
-    "trust": trust_of,
-    "state": State.from_json,
-    "sealed": lambda value: None if value is None else b64decode(value),
-}
 
 
 def join_histories(stories: Iterable[Sequence[Event]]) -> list[Event]:
@@ -90,40 +78,3 @@ def copy_life(transaction: Transaction, record: Record, story: Sequence[Event]) 
         transaction.remove([stored], [revisions[state.version]])
         (stored,) = transaction.insert([state])
     return stored
-
-
-def versions(record: Record, story: Sequence[Event]) -> list[Record]:
-    """The record as it was in each version that is still told, oldest first; the last is as it is.
-
-    Written one after the other they make as many events. Where that cannot be, only the last is given.
-    """
-    states = [record]
-    for version, before in sorted(_befores(story).items(), reverse=True):
-        if version != states[0].version:
-            break
-        states.insert(0, _unlike(_earlier(states[0].whole, before), states[0]))
-    return states if _replayable(states) else [record]
-
-
-def _befores(story: Sequence[Event]) -> dict[int, Mapping[str, Json]]:
-    """What the revisions of the last life still tell, by version."""
-    born = max((at for at, event in enumerate(story) if event.what == "created"), default=0)
-    return {e.version: e.before for e in story[born:] if e.what == "revised" and e.before is not None}
-
-
-def _earlier(state: Record, before: Mapping[str, Json]) -> Record:
-    said = {name: _MAKE[name](value) if name in _MAKE else value for name, value in before.items()}
-    return state.but(**said, original=None, vector=None, terms=b"", version=state.version - 1)
-
-
-def _unlike(earlier: Record, later: Record) -> Record:
-    """A version that its successor does not differ from any more, because only its form was changed back."""
-    return earlier if said_before(earlier, later) else earlier.but(source=f"not {later.source}")
-
-
-def _replayable(states: Sequence[Record]) -> bool:
-    """Whether writing them ends where it should."""
-    at = states[0]
-    for state in states[1:]:
-        at = succeed(at, state)
-    return at.but(seq=0) == states[-1].but(seq=0)

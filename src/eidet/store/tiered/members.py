@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 from ...core.errors import Misconfigured, Unavailable
 from ...core.record import Record, Tier
 from .. import Head, Store
+from ..lives import Carry, put_lives
 from .member import LONG, SHORT, LeapingStore, Member, Opening, common_seq
 from .move_gate import Gate
 from .outbox import Aside, Waiting
@@ -31,6 +32,7 @@ class Members:
         self.aside = Aside(clock)
         self.waiting = Waiting(folder, self.aside)
         self.gate = Gate()
+        self.carry: Carry = put_lives  # writes what waited into the store that it belongs to
         self.floor = 0  # no write may get a seq below
         self.writer: int | None = None  # the thread that writes now: it must not wait for itself
         self.turns = 0  # how often a store went or came back
@@ -160,7 +162,7 @@ class Members:
         self.notice()
 
     def adopt_boxes(self) -> None:
-        self.waiting.adopt()
+        self.waiting.adopt(self.carry)
         self.notice()
 
     def deliverable(self) -> bool:

@@ -11,6 +11,7 @@ from typing import Final
 from ...core.errors import EidetError, Unavailable
 from ...net.worker import BackgroundWorker
 from .. import Use, verbs
+from ..lives import Carry
 from .members import Members
 from .moving import mend
 
@@ -28,6 +29,7 @@ class Mender:
         self.lock = threading.RLock()
         self._members, self._clock, self._ticks = members, clock, ticks
         self._mended = -MEND_SECONDS
+        self.waits = False  # for whoever seals what the store holds: only they can write it elsewhere
         self._uses: dict[tuple[str, str], tuple[int, float]] = {}
         self._worker = BackgroundWorker(
             "eidet-courier",
@@ -40,10 +42,19 @@ class Mender:
     def mend_now(self) -> None:
         with self.lock:
             self._mended = self._ticks()
+            if self.waits:
+                return
             if self._members.writable:
                 self._members.adopt_boxes()
             mend(self._members, self._clock())
             self._add_kept_uses()
+
+    def carry_by(self, carry: Carry) -> None:
+        """From now on what waited is written so: whoever seals records seals them anew."""
+        self._members.carry, self.waits = carry, False
+        if self._members.writable:
+            self.mend_now()
+            self.start_delivery()
 
     def mend_if_due(self) -> None:
         """Unless somebody writes or mends."""

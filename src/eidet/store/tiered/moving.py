@@ -17,10 +17,10 @@ from ...core.event import Event
 from ...core.record import Record, Tier
 from ...core.where import Where
 from .. import Transaction, verbs
+from ..lives import Carry
 from ..rules import said_before
 from ..verbs.lookups import read_records
-from ..verbs.writing import Put
-from .history import MOVED, copy_life, versions
+from .history import MOVED, copy_life
 from .member import LONG, OUTBOX, STEP, LeapingStore, Member
 from .members import Members, read_head
 from .outbox import TIERS
@@ -76,7 +76,7 @@ def _deliver(members: Members, target: Member, now: float) -> None:
 def _hand_over(members: Members, box: Member, target: Member, now: float, records: Sequence[Record]) -> None:
     lives = _read_lives(box, records)
     with members.gate.moving():
-        _write_above(members, target, partial(_send, lives=lives, now=now))
+        _write_above(members, target, partial(_send, carry=members.carry, lives=lives, now=now))
         members.note_seq(target, target.ask(read_head).seq)
         _delete_delivered(box, records, now)
 
@@ -85,17 +85,17 @@ def _delete_delivered(box: Member, records: Sequence[Record], now: float) -> Non
     box.ask(lambda store: verbs.delete_unchanged(store, records, now=now, by=MOVED, follows=True))
 
 
-def _send(transaction: Transaction, lives: Lives, now: float) -> None:
+def _send(transaction: Transaction, carry: Carry, lives: Lives, now: float) -> None:
     """As if they were written now, one version after the other.
 
     What was sent before by whoever broke off is not sent again.
     """
     there = read_records(transaction, (record for record, _ in lives))
-    states: list[Record] = []
+    left: list[tuple[Record, Sequence[Event]]] = []
     for record, story in lives:
         if not _was_sent(there.get((record.scope, record.id)), record):
-            states += versions(record, story)
-    Put(records=states, now=now, unique=False, follows=True)(transaction)
+            left.append((record, story))
+    carry(transaction, left, now)
 
 
 def _was_sent(there: Record | None, record: Record) -> bool:

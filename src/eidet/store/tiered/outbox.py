@@ -13,6 +13,7 @@ from ...core.record import Record, Tier
 from ...core.scope import Scope
 from ...core.where import Where
 from .. import verbs
+from ..lives import Carry
 from .member import LeapingStore, Member
 from .outbox_file import Outbox
 
@@ -81,7 +82,7 @@ class Waiting:
             if self._box is None and self.folder is not None:
                 self._box = Outbox.new(self.folder)
 
-    def adopt(self) -> None:
+    def adopt(self, carry: Carry) -> None:
         """What processes left behind that are no more. A file that cannot be read is left alone."""
         if self.folder is None:
             return
@@ -93,7 +94,7 @@ class Waiting:
                 elif self._box is None:
                     self._box = left
                 else:
-                    self._box.take_over(left)
+                    self._box.take_over(left, carry)
 
     def due(self, target: Member) -> list[Record]:
         """The first that can be sent there, in the order of writing; those set aside are passed over."""

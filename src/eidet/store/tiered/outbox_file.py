@@ -11,6 +11,7 @@ import logging
 import os
 import uuid
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -18,6 +19,7 @@ from ...core.errors import EidetError, Unavailable
 from ...core.record import Record
 from ...core.where import Where
 from .. import verbs
+from ..lives import Carry
 from ..sql.sqlite import SqliteStore
 from .member import OUTBOX, Member
 
@@ -67,11 +69,12 @@ class Outbox:
                     continue
                 yield box
 
-    def take_over(self, other: Outbox) -> None:
+    def take_over(self, other: Outbox, carry: Carry) -> None:
         """All that waits in another one waits here; of what waits in both, what was written last."""
         while waiting := other.store.find(Where(), limit=BATCH):
             last = [r for r in waiting if _written(self.store, r) <= _written(other.store, r)]
-            verbs.put(self.store, last, now=waiting[-1].created, unique=False, follows=True)
+            lives = [(record, ()) for record in last]
+            self.store.write(partial(carry, lives=lives, now=waiting[-1].created))
             verbs.delete_unchanged(other.store, waiting, now=waiting[-1].created, follows=True)
         other.remove()
 

@@ -5,11 +5,13 @@
     wrapped.py        scope keys as they are kept and carried
     keyring.py        the keys of all scopes of a store
     contract.py       the laws of a key service, as tests
-    codec.py          records, entries and notes of the history as they are kept, and back
-    opener.py         opens them by the keys of a ring           filter_split.py   filters, history.py
+    codec.py          records and entries of the index as they are kept, and back
+    history.py        events as they are kept, and back
+    opener.py         opens both by the keys of a ring           filter_split.py   filters
     store.py          reads a store and opens what it gives      transaction.py    seals what a job writes
-    small_values.py   tallies and staged vectors
+    small_values.py   tallies, staged vectors and secrets        carrying.py       records between stores
     key_rotation.py   new keys, and destroying them              exports.py, seal_file.py
+    damage.py         names what was changed outside of Eidet    former.py         the former form
 
 What is sealed and what is not is told in docs/encryption.md; why so, in ADR 0013.
 """

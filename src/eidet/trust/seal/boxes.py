@@ -1,7 +1,8 @@
 """Sealed bytes: AES-256-GCM with a nonce made from what is sealed, bound to where it belongs.
 
-A box is: number of the key (4 bytes), whose it is (12), nonce (12), ciphertext and tag. What it is
-bound to (store, scope, number, field, whose) is authenticated but not stored.
+A box is: number of the key (4 bytes), owner (12), nonce (12), ciphertext and tag. What it is bound to
+(store, scope, number, field, owner) is authenticated but not stored. The owner is a keyed hash of the
+readable columns that the box belongs to: if one of them is changed, the box does not open.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def packed(*parts: bytes) -> bytes:
 
 def number_of(box: bytes) -> int:
     """Of the key that sealed it."""
-    return int(_NUMBER.unpack_from(box)[0]) if len(box) >= _NUMBER.size else -1
+    if not isinstance(box, bytes) or len(box) < _NUMBER.size:
+        return -1
+    return int(_NUMBER.unpack_from(box)[0])
 
 
 class ScopeKeys:
@@ -74,36 +77,42 @@ class ScopeKeys:
         self._locks[LASTING] = _Lock(derived(lasting, b"lasting"))
         self._labels = _Lock(derived(lasting, b"labels"))
         self._marks = derived(lasting, b"marks")
-        self._owners = derived(lasting, b"owners")
+        self._owners = derived(lasting, b"bound columns")
+        self._former_owners = derived(lasting, b"owners")
         self._bound: dict[tuple[int, str], bytes] = {}
         self._tokens: dict[tuple[str, str], str] = {}
         self._read: dict[tuple[str, str], str] = {}
 
-    def owner(self, id: str) -> bytes:
-        """Stands for a record's id in its boxes."""
-        return blake2b(id.encode(), key=self._owners, digest_size=TAG_BYTES).digest()
+    def owner(self, columns: bytes) -> bytes:
+        """Stands in a box for the readable columns that it belongs to, and authenticates them."""
+        return blake2b(columns, key=self._owners, digest_size=TAG_BYTES).digest()
+
+    def former_owner(self, id: str) -> bytes:
+        """Stands for a record's id in boxes of the former form."""
+        return blake2b(id.encode(), key=self._former_owners, digest_size=TAG_BYTES).digest()
 
     def mark(self, digest: bytes) -> bytes:
         """Stands for what a record says, so that the same is known again."""
         return blake2b(digest, key=self._marks, digest_size=MAC_BYTES).digest()
 
     def mac(self, said: bytes, number: int) -> bytes:
+        """Authenticates the readable columns of a record in the former form."""
         lock = self._lock(number)
         return blake2b(self._place + said, key=lock.macs, digest_size=MAC_BYTES).digest()
 
     def seal(self, field: str, owner: bytes, plain: bytes, number: int | None = None) -> bytes:
         number = self.newest if number is None else number
-        return (
-            _NUMBER.pack(number) + owner + self._lock(number).shut(self._about(number, field) + owner, plain)
-        )
+        bound = self._bound.get((number, field)) or self._about(number, field)
+        return _NUMBER.pack(number) + owner + self._lock(number).shut(bound + owner, plain)
 
     def open(self, field: str, box: bytes, owner: bytes | None = None) -> bytes:
         """`Corrupt` for anything that was not sealed for this place, field and (if given) owner."""
         number, whose = number_of(box), box[_OWNER]
         lock = self._lock(number)
+        bound = self._bound.get((number, field)) or self._about(number, field)
         try:
             if owner is None or owner == whose:
-                return lock.opened(self._about(number, field) + whose, box[_NONCE], box[_NONCE.stop :])
+                return lock.opened(bound + whose, box[_NONCE], box[_NONCE.stop :])
         except _failures():
             pass
         raise Corrupt(f"the sealed {field} of a record in scope {self.scope!r} was changed or moved")
@@ -143,17 +152,15 @@ class ScopeKeys:
         return lock
 
     def _about(self, number: int, field: str) -> bytes:
-        bound = self._bound.get((number, field))
-        if bound is None:
-            bound = self._place + packed(_NUMBER.pack(number), field.encode())
-            self._bound[number, field] = bound
+        bound = self._place + packed(_NUMBER.pack(number), field.encode())
+        self._bound[number, field] = bound
         return bound
 
 
 def _failures() -> tuple[type[Exception], ...]:
     from cryptography.exceptions import InvalidTag
 
-    return InvalidTag, ValueError
+    return InvalidTag, ValueError, TypeError
 
 
 def _remember(known: dict[Any, str], key: Any, value: str) -> None:

@@ -5,20 +5,31 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from hmac import compare_digest
 from typing import Any, Final, Protocol
 
-from ...core.errors import Corrupt, Misconfigured
+from ...core.errors import Corrupt, Misconfigured, Refused
 from ...core.record import Record
 from ...core.where import Where
 from ...store import Store, verbs
+from ...store.export_file import SIGNED, Sign
 from ...store.passthrough import PassthroughStore
 from . import Shredded
 from .boxes import LASTING, ScopeKeys
 from .codec import open_record, seal_record
+from .former import open_former
+from .keyring import FORMAT
 from .store import SealedStore
+from .wrapped import Received
 
 log = logging.getLogger("eidet.trust.seal")
 SEALED: Final = "sealed"  # the part of a manifest that tells how to open the records
+_UNVERIFIED: Final = (
+    "anybody may have written or changed it. If you know where it comes from, load(…, unverified=True) "
+    "(`eidet load --unverified`) takes it as it is; nothing was loaded"
+)
 
 
 def sealed_in(store: Store) -> SealedStore | None:
@@ -28,28 +39,64 @@ def sealed_in(store: Store) -> SealedStore | None:
     return sealed_in(store.inner) if isinstance(store, PassthroughStore) else None
 
 
-def sealed_export(store: SealedStore, where: Where) -> tuple[Iterator[Record], dict[str, Any]]:
-    """The records as they are kept, and what a manifest must say for them to be opened elsewhere."""
+def sealed_export(store: SealedStore, where: Where) -> tuple[Iterator[Record], dict[str, Any], Sign]:
+    """The records as they are kept, what a manifest must say to open them elsewhere, and who signs."""
     store.fresh()
     scopes = list(verbs.count_scopes(store, where.scope))
     forms = (form for form in verbs.scan(store.inner, where) if form.scope not in store.ring.shredded())
-    return forms, {SEALED: store.ring.carried(scopes)}
+    key, wrapped = store.ring.make_export_key()
+    told = {**store.ring.carried(scopes), "form": FORMAT, "signer": wrapped}
+    return forms, {SEALED: told}, partial(_mac, key)
 
 
-def opened_export(records: Iterable[Record], manifest: Mapping[str, Any], store: Store) -> Iterator[Record]:
-    """The records of an export, which may be sealed."""
-    carried = manifest.get(SEALED)
+def _mac(key: bytes, digest: str) -> str:
+    """Of the digest of all lines of an export: of its manifest, and of its records in their order."""
+    return blake2b(digest.encode(), key=key, digest_size=32).hexdigest()
+
+
+def open_export(
+    records: Iterable[Record], manifest: Mapping[str, Any], store: Store, *, unverified: bool
+) -> Iterator[Record]:
+    """The records of an export, which may be sealed; `manifest` is that of a file that was verified."""
+    carried, sealed = manifest.get(SEALED), sealed_in(store)
     if carried is None:
-        return iter(records)
+        if sealed is not None and not unverified:
+            raise Refused(f"this export is plain, and the memory is sealed: {_UNVERIFIED}")
+        return _check_plain(records)
     if not isinstance(carried, Mapping):
         raise Corrupt("the manifest's sealing data is damaged; nothing was loaded")
-    if (sealed := sealed_in(store)) is None:
+    if sealed is None:
         raise Misconfigured(
             f"these records are sealed with the master key {carried.get('master')}: load them into a memory "
             "with that key, Memory(…, key=…)"
         )
     received = sealed.ring.received(carried)
-    return (open_record(record, received.of(record.scope)) for record in records)
+    if "form" not in carried and not unverified:
+        raise Refused(f"this export is of a former version, which did not sign exports: {_UNVERIFIED}")
+    if "form" in carried:
+        _check_signature(received, manifest)
+    how = open_record if "form" in carried else open_former
+    return (how(record, received.of(record.scope)) for record in records)
+
+
+def _check_plain(records: Iterable[Record]) -> Iterator[Record]:
+    """A record that is sealed, in a file that does not say by which key, would be blank."""
+    for record in records:
+        if record.sealed is not None:
+            raise Corrupt(
+                f"record {record.id!r} of scope {record.scope!r} is sealed, but the manifest does not say by "
+                "which key: it was changed; nothing was loaded"
+            )
+        yield record
+
+
+def _check_signature(received: Received, manifest: Mapping[str, Any]) -> None:
+    digest, mac = manifest.get(SIGNED, ("", ""))
+    if not compare_digest(_mac(received.signer(), digest).encode(), mac.encode()):
+        raise Corrupt(
+            "the export was changed since it was written: its signature is missing or wrong; nothing was "
+            "loaded"
+        )
 
 
 class Archive(Protocol):
@@ -77,7 +124,7 @@ class SealedArchive:
         keys = {record.scope: self.store.keys(record.scope) for record in records}
         forms = [seal_record(record, keys[record.scope], LASTING) for record in records]
         lasting = {scope: _fingerprint(some) for scope, some in keys.items()}
-        told = {SEALED: {"identity": self.store.identity, "lasting": lasting}}
+        told = {SEALED: {"identity": self.store.identity, "lasting": lasting, "form": FORMAT}}
         return self.archive.keep(forms, {**manifest, **told}, now=now)
 
     def names(self) -> list[str]:
@@ -92,7 +139,15 @@ class SealedArchive:
             return self.archive.read(name)
         if not isinstance(told, Mapping) or told.get("identity") != self.store.identity:
             raise Misconfigured(f"{name} was archived by another sealed memory: only that one can open it")
-        return self._opened(name, told.get("lasting", {}))
+        return self._opened(name, told.get("lasting", {}), self._opening_of(name, told))
+
+    def _opening_of(self, name: str, told: Mapping[str, Any]) -> Callable[[Record, ScopeKeys], Record]:
+        """Pieces of the former form are only read by a memory that was once of that form itself."""
+        if "form" in told:
+            return open_record
+        if self.store.ring.former_until is None:
+            raise Corrupt(f"{name} is of a form that this memory never wrote: it was changed")
+        return open_former
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
         """Takes records out of a piece, as the archive inside does; the unreadable are known by their ids."""
@@ -104,12 +159,16 @@ class SealedArchive:
         return self.archive.expunge(name, lambda form: gone(self._readable(form)), now=now)
 
     def _readable(self, form: Record) -> Record:
-        try:
-            return open_record(form, self.store.keys(form.scope))
-        except (Shredded, Corrupt):
-            return form
+        for how in (open_record, open_former):
+            try:
+                return how(form, self.store.keys(form.scope))
+            except (Shredded, Corrupt):
+                continue
+        return form
 
-    def _opened(self, name: str, lasting: Mapping[str, str]) -> Iterator[Record]:
+    def _opened(
+        self, name: str, lasting: Mapping[str, str], how: Callable[[Record, ScopeKeys], Record]
+    ) -> Iterator[Record]:
         self.store.fresh()
         lost = 0
         for form in self.archive.read(name):
@@ -117,7 +176,7 @@ class SealedArchive:
             if keys is None or _fingerprint(keys) != lasting.get(form.scope):
                 lost += 1
             else:
-                yield open_record(form, keys)
+                yield how(form, keys)
         if lost:
             log.warning("%s: %s records belong to scopes whose keys were destroyed", name, lost)
 
@@ -125,6 +184,12 @@ class SealedArchive:
 def _fingerprint(keys: ScopeKeys) -> str:
     """Tells the lasting key of a scope from the one it had before it was shredded."""
     return keys.mark(b"fingerprint").hex()
+
+
+def check_piece(archive: Archive, name: str, manifest: Mapping[str, Any]) -> None:
+    """`Refused` for a plain piece in the archive of a sealed memory, before it is restored."""
+    if isinstance(archive, SealedArchive) and SEALED not in manifest:
+        raise Refused(f"{name} is plain, and the memory is sealed: {_UNVERIFIED}")
 
 
 def archive_for(store: Store, archive: Archive | None) -> Archive | None:

@@ -1,49 +1,190 @@
-"""The history of a sealed record, in plain words."""
+"""The history of records as a sealed store keeps it, and back.
+
+    before    one box with all that an event says was before, under the key of the record's scope
+    by        one box with who acted and whose the record was, under the key of actors: it stays
+              readable when the scope is destroyed
+
+Both are bound to all readable columns of their event, and to when the record was created.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from ...core.errors import Corrupt
 from ...core.event import Event
 from ...core.record import Record
-from .boxes import ScopeKeys
-from .codec import Content, content_of, open_note
+from ...core.validate import Json, dump_json
+from .boxes import ScopeKeys, number_of
 
 LOST: Final = "(its key was destroyed)"  # who made something, as told by a history that outlived it
-Acted = Callable[[str], str]  # the token of who acted -> who
+KeysFor = Callable[[str], ScopeKeys]  # those of a scope
+_ACT: Final = "act:"  # begins what is kept of who acted
 
 
-def open_history(
-    events: Sequence[Event], form: Record | None, keys: ScopeKeys | None, acted: Acted
-) -> list[Event]:
-    """Each note is about the one after it: so they are read from the newest, which is about the record.
-
-    `form` is the record as it is kept now.
-    """
-    if keys is None:  # sealed in place after it was forgotten: nothing is left that would need a key
-        return [replace(event, by=_actor(event, acted)) for event in events]
-    owner = keys.owner(events[0].id)
-    newer = Content("", None, {}, {}) if form is None else content_of(form, keys, owner)
-    plain = []
-    for event in reversed(events):
-        before = event.before
-        if before is not None:
-            before, newer = open_note(before, newer, keys, owner, form)
-        plain.append(replace(event, before=before, by=_who(event, keys, acted)))
-    return plain[::-1]
+class ChangedHistory(Corrupt):
+    def __init__(self, event: Event) -> None:
+        super().__init__(
+            f"the history of record {event.id!r} of scope {event.scope!r} was changed outside of Eidet"
+        )
 
 
-def _who(event: Event, keys: ScopeKeys, acted: Acted) -> str | None:
-    if event.what != "created":
-        return _actor(event, acted)
+class Act(NamedTuple):
+    """Who did what an event tells, and the token of the agent that the record had until then."""
+
+    by: str | None
+    author: str | None
+    tells_author: bool = True
+
+
+def _columns_of(event: Event, born: float) -> bytes:
+    """All readable columns of an event. `born`: when its record was created."""
     try:
-        return None if event.by is None else keys.labelled("agent", event.by)
-    except Corrupt:
-        return LOST
+        times = float(event.at) + 0.0, float(born) + 0.0
+    except (TypeError, ValueError):  # a column that held a number holds something else
+        raise ChangedHistory(event) from None
+    return repr((event.scope, event.id, event.what, event.version, *times)).encode()
 
 
-def _actor(event: Event, acted: Acted) -> str | None:
-    return None if event.by is None else acted(event.by)
+def seal_note(before: Mapping[str, Json], event: Event, born: float, keys: ScopeKeys) -> Mapping[str, Json]:
+    """What was before an event, as it is kept."""
+    return _seal_note(before, _columns_of(event, born), keys)
+
+
+def _seal_note(before: Mapping[str, Json], columns: bytes, keys: ScopeKeys) -> Mapping[str, Json]:
+    """Stores of several tiers take `sealed` for that of a record."""
+    box = keys.seal("note", keys.owner(columns), dump_json(before).encode())
+    return {"sealed": b64encode(box).decode()}
+
+
+def open_note(event: Event, born: float, keys: ScopeKeys) -> dict[str, Json]:
+    owner = keys.owner(_columns_of(event, born))
+    before: dict[str, Json] = json.loads(keys.open("note", _read_box(event), owner))
+    return before
+
+
+def _read_box(event: Event) -> bytes:
+    try:
+        ((name, text),) = (event.before or {}).items()
+        box = b64decode(text, validate=True)
+    except (TypeError, ValueError):
+        raise ChangedHistory(event) from None
+    if name != "sealed":
+        raise ChangedHistory(event)
+    return box
+
+
+def renew_notes(events: Sequence[Event], keys: ScopeKeys) -> dict[int, Mapping[str, Json]]:
+    """The notes of a history that an older key sealed, under the newest one, by version."""
+    fresh: dict[int, Mapping[str, Json]] = {}
+    born = 0.0
+    for event in events:
+        if event.what == "created":
+            born = event.at
+        elif event.before is not None and _number_in(event) != keys.newest:
+            fresh[event.version] = seal_note(open_note(event, born, keys), event, born, keys)
+    return fresh
+
+
+def _number_in(event: Event) -> int:
+    return number_of(_read_box(event))
+
+
+def seal_event(
+    event: Event, record: Record, actors: ScopeKeys, keys_for: Callable[[str], ScopeKeys]
+) -> Event:
+    """An event as it is kept. `record` is what it happened to: its agent is a token."""
+    columns = _columns_of(event, record.created)
+    before = event.before
+    if before is not None:
+        before = _seal_note(before, columns, keys_for(event.scope))
+    said = dump_json([event.by, record.agent]).encode()
+    box = actors.seal("act", actors.owner(columns), said)
+    return Event(
+        what=event.what,
+        id=event.id,
+        scope=event.scope,
+        at=event.at,
+        by=_ACT + b64encode(box).decode(),
+        version=event.version,
+        before=before,
+    )
+
+
+def is_act(by: str | None) -> bool:
+    """Whether who acted is kept in the present form."""
+    return by is not None and by.startswith(_ACT)
+
+
+def open_act(event: Event, born: float, actors: ScopeKeys) -> Act:
+    try:
+        box = b64decode((event.by or "").removeprefix(_ACT), validate=True)
+    except ValueError:
+        raise ChangedHistory(event) from None
+    return Act(*json.loads(actors.open("act", box, actors.owner(_columns_of(event, born)))))
+
+
+class HistoryReader:
+    """Opens the history of one record.
+
+    `keys` are those of its scope, or None if it has none: a record that was forgotten before its store
+    was sealed needs none. Events up to `former_until` may be of the former form.
+    """
+
+    def __init__(self, keys: ScopeKeys | None, actors: ScopeKeys | None, former_until: float | None) -> None:
+        self._keys, self._actors = keys, actors
+        self._former_until = former_until
+        self._born = 0.0
+        self._version = 0
+
+    def open(self, events: Sequence[Event]) -> list[Event]:
+        plain: list[Event] = []
+        for event in events:
+            if event.what == "created":
+                self._born, self._version = event.at, event.version
+                plain.append(replace(event, by=self._name_author(event.by)))
+                continue
+            self._check_order(event)
+            act = self._read_act(event)
+            if act.tells_author and plain and plain[-1].what == "created":
+                plain[-1] = replace(plain[-1], by=self._name_author(act.author))
+            plain.append(replace(event, by=act.by, before=self._read_note(event)))
+        return plain
+
+    def _check_order(self, event: Event) -> None:
+        if event.version < self._version:
+            raise ChangedHistory(event)
+        self._version = event.version
+
+    def _read_act(self, event: Event) -> Act:
+        if is_act(event.by) and self._actors is not None:
+            return open_act(event, self._born, self._actors)
+        if _is_stand_in(event):
+            return Act(None, None, tells_author=False)
+        if self._former_until is None or event.at > self._former_until:
+            raise ChangedHistory(event)
+        if event.by is None or self._actors is None:
+            return Act(None, None, tells_author=False)
+        return Act(self._actors.labelled("by", event.by), None, tells_author=False)
+
+    def _read_note(self, event: Event) -> dict[str, Any] | None:
+        if event.before is None or self._keys is None:
+            return None
+        return open_note(event, self._born, self._keys)
+
+    def _name_author(self, token: str | None) -> str | None:
+        if token is None:
+            return None
+        try:
+            return LOST if self._keys is None else self._keys.labelled("agent", token)
+        except Corrupt:
+            return LOST
+
+
+def _is_stand_in(event: Event) -> bool:
+    """A store of several tiers tells so of a version that it knows nothing about."""
+    return event.at == 0.0 and event.by is None and event.before is None

@@ -25,7 +25,8 @@ from ...core.where import Where
 from ...store import verbs
 from ...store.abilities import LivesInFile
 from . import KeyService, Shredded
-from .codec import numbers_in, sealed_anew
+from .codec import numbers_in
+from .history import renew_notes
 from .keyring import ACTORS
 from .store import SealedStore
 
@@ -98,9 +99,7 @@ def _history_anew(store: SealedStore, scope: str, renew: Callable[[], None]) -> 
     notes, keys = 0, store.keys(scope)
     for at, form in enumerate(verbs.scan(store.inner, Where(scope=Scope(scope)))):
         if form.version > 1:
-            owner = keys.owner(form.id)
-            told = {e.version: e.before for e in store.inner.history(scope, form.id) if e.before is not None}
-            fresh = {v: new for v, old in told.items() if (new := sealed_anew(old, keys, owner)) is not None}
+            fresh = renew_notes(store.inner.history(scope, form.id), keys)
             notes += verbs.rewrite_history(store.inner, scope, form.id, fresh)
         if at % BATCH == 0:
             renew()

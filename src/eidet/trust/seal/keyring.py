@@ -1,6 +1,6 @@
 """The keys of a store's scopes: random, wrapped under the master key, kept in the store's settings.
 
-    seal                     which master key, and a proof that tells the right one from others
+    seal                     which master key, in which form, and a proof that nobody else can give
     seal:key:HASH:NUMBER     a scope's key, wrapped; nothing but the scope once it is destroyed
     seal:shredded:HASH       a scope whose keys were all destroyed
 
@@ -19,13 +19,17 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from ...core.errors import Corrupt, Misconfigured, NotFound
 from ...core.validate import dump_json
-from ...store import Store, verbs
+from ...core.where import Where
+from ...store import SETTINGS, Store, Transaction, verbs
+from ...store.abilities import LivesInFile
 from . import KeyService, Shredded, WrongKey
 from .boxes import SECRET_BYTES, ScopeKeys, packed
-from .wrapped import Received, context, unwrapped
+from .service import KEY_BYTES
+from .wrapped import Received, context, signer_context, unwrapped
 
 SEAL: Final = "seal"
-FORMAT: Final = 1
+FORMAT: Final = 2
+FORMER: Final = 1  # boxes were bound to the id of their record alone; `former` reads it
 KEPT: Final = 10_000  # scopes whose keys are held in RAM
 ACTORS: Final = "\0actors"  # no scope can be called so: the key for the names of who acted
 _KEYS: Final = "seal:key:"
@@ -43,6 +47,24 @@ class SettingsFile(Protocol):
     def setting(self, name: str) -> str | None: ...
     def settings(self, prefix: str) -> dict[str, str]: ...
     def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None: ...
+
+
+class TransactionShelf:
+    """The settings of a store inside of a transaction, as a keyring asks for them."""
+
+    def __init__(self, identity: str, transaction: Transaction) -> None:
+        self.identity = identity
+        self._transaction = transaction
+
+    def setting(self, name: str) -> str | None:
+        return self._transaction.values(SETTINGS, (name,)).get(name)
+
+    def settings(self, prefix: str) -> dict[str, str]:
+        return self._transaction.values(SETTINGS, prefix=prefix)
+
+    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
+        kept = self._transaction.values(SETTINGS, list(settings)) if fresh else {}
+        self._transaction.set_values(SETTINGS, {**settings, **kept})
 
 
 Shelf = Store | SettingsFile  # what holds wrapped keys
@@ -71,12 +93,28 @@ def _name(scope: str, number: int) -> str:
     return f"{_KEYS}{_hash(scope)}:{number}"
 
 
-def proof_context(identity: str) -> bytes:
-    return packed(b"eidet proof", identity.encode())
-
-
 def is_sealed(shelf: Shelf) -> bool:
     return _get_setting(shelf, SEAL) is not None
+
+
+def check_unsealed(store: Store) -> None:
+    """`Corrupt` for a store that has no word of its master key any more, but sealed records or keys.
+
+    Looks at two records only where that is cheap: at a server, all scopes might have to be asked.
+    """
+    if store.values(SETTINGS, prefix=_KEYS, limit=1) or (
+        isinstance(store, LivesInFile) and _ends_sealed(store)
+    ):
+        raise Corrupt(
+            "this memory holds sealed records, but its record of the master key (the setting 'seal') is "
+            "gone: it was removed outside of Eidet. Restore a copy; do not seal it again, nothing in it "
+            "could be read afterwards"
+        )
+
+
+def _ends_sealed(store: Store) -> bool:
+    ends = [*store.find(Where(), limit=1), *store.find(Where(), order="-seq", limit=1)]
+    return any(record.sealed is not None for record in ends)
 
 
 def sealed_with(shelf: Shelf) -> dict[str, Any]:
@@ -84,12 +122,16 @@ def sealed_with(shelf: Shelf) -> dict[str, Any]:
     told = _get_setting(shelf, SEAL)
     if told is None:
         raise Misconfigured("this memory is not sealed: it has no keys")
+    return _read_claim(told)
+
+
+def _read_claim(told: str) -> dict[str, Any]:
     try:
         said: dict[str, Any] = json.loads(told)
         _ = said["master"], b64decode(said["proof"], validate=True)
     except (ValueError, KeyError, TypeError) as error:
         raise Corrupt(f"this memory's record of its master key is damaged ({error!r})") from error
-    if said.get("format") != FORMAT:
+    if said.get("format") not in (FORMER, FORMAT):
         raise Misconfigured(
             f"this memory is sealed in format {said.get('format')}: pip install --upgrade eidet"
         )
@@ -98,19 +140,33 @@ def sealed_with(shelf: Shelf) -> dict[str, Any]:
 
 def begin(shelf: Shelf, service: KeyService) -> None:
     """Says in a store that is to be sealed which master key it has; whoever comes first says it."""
-    _set_settings(shelf, {SEAL: _claim(shelf, service)}, fresh=True)
+    _set_settings(shelf, {SEAL: claim(shelf.identity, service)}, fresh=True)
 
 
-def _claim(shelf: Shelf, service: KeyService) -> str:
-    proof = service.wrap(secrets.token_bytes(16), proof_context(shelf.identity))
-    return dump_json({"format": FORMAT, "master": service.name, "proof": b64encode(proof).decode()})
+def claim(identity: str, service: KeyService, former_until: float | None = None) -> str:
+    """Says which master key a store has. Events up to `former_until` may be of the former form.
+
+    The proof is bound to all of that, so that nobody can have what is kept now read in the former form.
+    """
+    said: dict[str, Any] = {"format": FORMAT, "master": service.name}
+    if former_until is not None:
+        said["former_until"] = former_until
+    proof = service.wrap(secrets.token_bytes(16), _proof_context(identity, said))
+    return dump_json({**said, "proof": b64encode(proof).decode()})
+
+
+def _proof_context(identity: str, said: Mapping[str, Any]) -> bytes:
+    if said["format"] == FORMER:
+        return packed(b"eidet proof", identity.encode())
+    bound = dump_json([said["format"], said.get("former_until")])
+    return packed(b"eidet proof", identity.encode(), bound.encode())
 
 
 def check_master(shelf: Shelf, service: KeyService) -> None:
     """`Misconfigured` if the store was sealed with another master key."""
     said = sealed_with(shelf)
     try:
-        service.unwrap(b64decode(said["proof"]), proof_context(shelf.identity))
+        service.unwrap(b64decode(said["proof"]), _proof_context(shelf.identity, said))
     except WrongKey:
         raise Misconfigured(
             f"this memory was sealed with the master key {said['master']}, and this one is {service.name}: "
@@ -131,11 +187,15 @@ class Keyring:
         """`said` is what the store is known to say of its master key; else it is looked at."""
         if said is None:
             check_master(shelf, service)
+            said = _get_setting(shelf, SEAL) or ""
         self._shelf = shelf
         self._service = service
         self._held: dict[str, ScopeKeys | None] = {}
         self._dead: frozenset[str] | None = None
-        self._said = _get_setting(shelf, SEAL) if said is None else said
+        self._said = said
+        told = _read_claim(said)
+        self.is_former = told["format"] == FORMER
+        self.former_until: float | None = told.get("former_until")  # events up to then may be of that form
         self.noted: Noted = noted or _nothing
         self.epoch = -1  # of the store, when what is held began to be read
 
@@ -280,7 +340,7 @@ class Keyring:
         """
         check_master(self._shelf, self._service)
         done: set[str] = set()
-        settings = {SEAL: _claim(self._shelf, service)}
+        settings = {SEAL: claim(self._shelf.identity, service, self.former_until)}
         while rest := {n: v for n, v in _get_settings(self._shelf, _KEYS).items() if n not in done}:
             done |= rest.keys()
             settings |= {name: self._rewrapped(service, name, value) for name, value in rest.items()}
@@ -288,7 +348,7 @@ class Keyring:
             settings = {}
         if settings:
             _set_settings(self._shelf, settings)
-        self._service, self._said = service, _get_setting(self._shelf, SEAL)
+        self._service, self._said = service, _get_setting(self._shelf, SEAL) or ""
         self.noted("rewrap", "")
         self.renew()
         return sum(not value.startswith(" ") for value in _get_settings(self._shelf, _KEYS).values())
@@ -308,6 +368,12 @@ class Keyring:
         """What somebody with the same master key needs to open records of these scopes elsewhere."""
         keys = {s: {str(n): key for n, key in self.wrapped(s).items() if key} for s in scopes}
         return {"identity": self._shelf.identity, "master": self._service.name, "keys": keys}
+
+    def make_export_key(self) -> tuple[bytes, str]:
+        """A key that signs one export, and the same as it is carried along."""
+        key = secrets.token_bytes(KEY_BYTES)
+        wrapped = self._service.wrap(key, signer_context(self._shelf.identity))
+        return key, b64encode(wrapped).decode()
 
     def received(self, carried: Mapping[str, Any]) -> Received:
         return Received(carried, self._service)

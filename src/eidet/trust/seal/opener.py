@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ...core.errors import Corrupt
 from ...core.event import Event
-from ...core.record import Record
+from ...core.record import Record, record_digest
 from ...core.where import Where
 from . import Shredded
 from .boxes import OtherKey, ScopeKeys
 from .codec import blank, open_content, open_record
 from .filter_split import NOTHING, Asked, asked_of
-from .history import open_history
+from .history import HistoryReader
 from .keyring import ACTORS, Keyring
 
 
@@ -49,6 +49,18 @@ class Opener:
         except Shredded:
             return blank(form)
 
+    def open_same(self, forms: Iterable[Record], marks: Sequence[bytes]) -> list[Record]:
+        """Records that a store found by their marks."""
+        found = []
+        for form in forms:
+            if record_digest(form) not in marks:
+                raise Corrupt(
+                    f"the store found record {form.id!r} of scope {form.scope!r} by a digest that is not its "
+                    "own: it was changed outside of Eidet"
+                )
+            found.append(self.open(form))
+        return found
+
     def asked(self, where: Where) -> Asked:
         """What of a filter the store inside can answer."""
         return asked_of(where, self._token)
@@ -56,10 +68,13 @@ class Opener:
     def _token(self, scope: str, name: str, label: str) -> str:
         return self.keys(scope).label(name, label) if self.has_keys(scope) else NOTHING
 
-    def open_history(self, events: Sequence[Event], form: Record | None) -> list[Event]:
-        """A history in plain words; `form` is the record as it is kept now."""
-        return open_history(events, form, self.ring.of(events[0].scope), self.name_actor) if events else []
+    def open_history(self, events: Sequence[Event]) -> list[Event]:
+        """A history in plain words."""
+        if not events:
+            return []
+        actors = self.keys(ACTORS) if self.has_keys(ACTORS) else None
+        return HistoryReader(self.ring.of(events[0].scope), actors, self.ring.former_until).open(events)
 
     def name_actor(self, token: str) -> str:
-        """Who acted, of whom a token is kept."""
+        """Who judged, of whom a token is kept."""
         return self.keys(ACTORS).labelled("by", token)

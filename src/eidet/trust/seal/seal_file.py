@@ -7,27 +7,30 @@ interrupted is as it was; one that was sealed but not yet cleaned is cleaned whe
 from __future__ import annotations
 
 import glob
-import json
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from ...core.errors import Corrupt
 from ...core.record import Record
 from ...core.validate import dump_json
 from ...store.sql.raw_file import RawConnection, open_alone
-from ...store.sql.rows import COLUMNS, record_of, row_of
+from ...store.sql.rows import COLUMNS, event_of, record_of, row_of
 from ...store.sql.sqlite import SqliteStore
 from ...store.sql.sqlite_errors import translated
 from . import KeyService
-from .boxes import ScopeKeys
-from .codec import seal_note, seal_record
-from .keyring import ACTORS, Keyring, begin, check_master, is_sealed
+from .codec import seal_record
+from .history import seal_event
+from .keyring import ACTORS, Keyring, begin, check_master, check_unsealed, is_sealed
+from .small_values import is_secret, seal_setting
 
 Progress = Callable[[int, int], None]
 BATCH: Final = 500
 _UPDATE: Final = f"UPDATE records SET {', '.join(f'{c} = ?' for c in COLUMNS)} WHERE seq = ?"  # noqa: S608
+_UPDATE_EVENT: Final = "UPDATE events SET actor = ?, author = ?, earlier = ? WHERE seq = ?"
 _ALL: Final = ", ".join(COLUMNS)
 
 
@@ -37,6 +40,8 @@ def seal_file(path: Path, service: KeyService, progress: Progress | None = None)
         sealed = is_sealed(store)
         if sealed:
             check_master(store, service)
+        else:
+            check_unsealed(store)
     with translated(path), open_alone(path) as raw:
         count = 0 if sealed else _sealed(raw, service, progress)
         raw.execute("VACUUM")
@@ -48,10 +53,12 @@ def _sealed(raw: RawConnection, service: KeyService, progress: Progress | None) 
     shelf = _Shelf(raw)
     raw.execute("BEGIN IMMEDIATE")
     try:
+        _check_plain(raw)
         begin(shelf, service)
         ring = Keyring(shelf, service)
         count = _seal_records(raw, ring, progress)
-        _seal_names(raw, ring)
+        _seal_histories(raw, ring)
+        _seal_values(raw, shelf, ring)
         raw.execute("DELETE FROM vectors_next")
         shelf.configure({"staged": ""})
         raw.execute("COMMIT")
@@ -61,6 +68,16 @@ def _sealed(raw: RawConnection, service: KeyService, progress: Progress | None) 
     return count
 
 
+def _check_plain(raw: RawConnection) -> None:
+    """Sealing a sealed record once more would blank it for good."""
+    (count,) = raw.execute("SELECT count(*) FROM records WHERE sealed IS NOT NULL").fetchone()
+    if count:
+        raise Corrupt(
+            f"{count:,} records of this file are sealed already, but it does not say by which key: restore a "
+            "copy (nothing was changed)"
+        )
+
+
 def _seal_records(raw: RawConnection, ring: Keyring, progress: Progress | None) -> int:
     total, done, at = raw.execute("SELECT count(*) FROM records").fetchone()[0], 0, 0
     page = f"SELECT {_ALL} FROM records WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608
@@ -68,35 +85,41 @@ def _seal_records(raw: RawConnection, ring: Keyring, progress: Progress | None) 
         for record in map(record_of, rows):
             keys = ring.begun(record.scope, again=False)
             raw.execute(_UPDATE, (*row_of(seal_record(record, keys), record.seq), record.seq))
-            if record.version > 1:
-                _seal_notes(raw, record, keys)
         at, done = rows[-1][0], done + len(rows)
         if progress is not None:
             progress(done, total)
     return done
 
 
-def _seal_notes(raw: RawConnection, record: Record, keys: ScopeKeys) -> None:
-    """What history tells of a record."""
-    notes = raw.execute(
-        "SELECT seq, earlier FROM events WHERE scope = ? AND id = ? AND earlier IS NOT NULL",
-        (record.scope, record.id),
+def _seal_histories(raw: RawConnection, ring: Keyring) -> None:
+    """Who acted and whose a record was; what it said before, which only a record that is there has."""
+    actors = ring.begun(ACTORS, again=False)
+    rows = raw.execute(
+        "SELECT what, id, scope, moment, actor, version, earlier, seq, born, author FROM events"
     ).fetchall()
-    for seq, earlier in notes:
-        note = seal_note(json.loads(earlier), keys, keys.owner(record.id))
-        raw.execute("UPDATE events SET earlier = ? WHERE seq = ?", (dump_json(note), seq))
+    for *told, seq, born, author in rows:
+        event = event_of(told)
+        whose = Record(
+            id=event.id,
+            scope=event.scope,
+            text="",
+            created=born,
+            agent=_token(ring, event.scope, "agent", author),
+        )
+        kept = seal_event(event, whose, actors, partial(ring.begun, again=False))
+        earlier = None if kept.before is None else dump_json(kept.before)
+        raw.execute(_UPDATE_EVENT, (kept.by, whose.agent, earlier, seq))
 
 
-def _seal_names(raw: RawConnection, ring: Keyring) -> None:
-    """Who acted, in the notes of the history, and who judged, in tallies."""
-    rows = raw.execute("SELECT seq, scope, actor, author FROM events").fetchall()
-    for seq, scope, actor, author in rows:
-        names = _token(ring, ACTORS, "by", actor), _token(ring, scope, "agent", author)
-        raw.execute("UPDATE events SET actor = ?, author = ? WHERE seq = ?", (*names, seq))
+def _seal_values(raw: RawConnection, shelf: _Shelf, ring: Keyring) -> None:
+    """Who judged, in tallies, and the secrets of tombstones and receipts."""
     for (what,) in raw.execute("SELECT DISTINCT what FROM tallies WHERE instr(what, '/') > 0").fetchall():
         thing, _, judge = what.partition("/")
         told = f"{thing}/{_token(ring, ACTORS, 'by', judge)}"
         raw.execute("UPDATE tallies SET what = ? WHERE what = ?", (told, what))
+    for name, value in shelf.settings("").items():
+        if is_secret(name):
+            shelf.configure({name: seal_setting(name, value, ring.begun(ACTORS, again=False))})
 
 
 def _token(ring: Keyring, scope: str, name: str, label: str | None) -> str | None:

@@ -1,7 +1,12 @@
-"""Small values as a sealed store keeps them: who judged is a token, staged vectors are sealed."""
+"""Small values as a sealed store keeps them.
+
+Who judged is a token. Staged vectors are sealed, and so are the settings that nobody may read or forge:
+the secrets of tombstones and receipts, and the public keys that receipts were signed with.
+"""
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -15,10 +20,14 @@ from ...store import STAGED, TALLIES, Store, Table, Transaction
 from ...store.model import K, V
 from . import Shredded
 from .boxes import ScopeKeys
+from .codec import owner_of
 from .keyring import ACTORS
 from .opener import Opener
 
 TABLES: Final = (TALLIES.name, STAGED.name)  # those of which something is sealed
+SECRETS: Final = "secret:"  # settings of this prefix are sealed …
+RECEIPT_KEYS: Final = "receipt_keys"  # … and this one
+_SEALED: Final = "sealed:"  # begins the value of such a setting
 Day = tuple[str, int, str]  # the key of a tally: scope, day, what
 Forms = Callable[[Iterable[int]], Iterable[Record]]  # the records with some seqs, as they are kept
 
@@ -81,12 +90,46 @@ def seal_staged(
         if vector is None:
             sealed[seq] = None
         elif form is None:
-            sealed[seq] = _seal_vector(vector, str(seq), keys_for(ACTORS))
+            keys = keys_for(ACTORS)
+            sealed[seq] = keys.seal("vector", keys.owner(str(seq).encode()), vector)
         else:
             with suppress(Shredded):  # nobody can read the record, or needs its vector
-                sealed[seq] = _seal_vector(vector, form.id, keys_for(form.scope))
+                keys = keys_for(form.scope)
+                sealed[seq] = keys.seal("vector", owner_of(form, keys), vector)
     return sealed
 
 
-def _seal_vector(vector: bytes, id: str, keys: ScopeKeys) -> bytes:
-    return keys.seal("vector", keys.owner(id), vector)
+def is_secret(setting: str) -> bool:
+    return setting.startswith(SECRETS) or setting == RECEIPT_KEYS
+
+
+def is_setting_sealed(value: str) -> bool:
+    return value.startswith(_SEALED)
+
+
+def seal_setting(name: str, value: str, actors: ScopeKeys) -> str:
+    box = actors.seal("setting", actors.owner(name.encode()), value.encode())
+    return _SEALED + b64encode(box).decode()
+
+
+def open_setting(name: str, value: str, actors: ScopeKeys) -> str:
+    """`Corrupt` for one that is not sealed: somebody else wrote it."""
+    try:
+        box = b64decode(value.removeprefix(_SEALED), validate=True)
+        return actors.open("setting", box, actors.owner(name.encode())).decode()
+    except (Corrupt, ValueError):
+        raise Corrupt(
+            f"the setting {name!r} was changed outside of Eidet: receipts and tombstones of this memory "
+            "cannot be trusted; restore a copy"
+        ) from None
+
+
+def open_settings(settings: dict[K, V], opener: Callable[[], Opener]) -> dict[K, V]:
+    """Settings in plain words; asks for keys only where one is sealed."""
+    plain = cast("dict[str, str]", settings)
+    secret = [name for name in plain if is_secret(name)]
+    if not secret:
+        return settings
+    actors = opener().keys(ACTORS)
+    opened = {name: open_setting(name, plain[name], actors) for name in secret}
+    return cast("dict[K, V]", {**plain, **opened})

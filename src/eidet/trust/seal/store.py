@@ -10,29 +10,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Final, TypeVar
 
-from ...core.errors import Conflict
 from ...core.event import Event
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import Changes, Head, Store, Table, Transaction, verbs
+from ...store import SETTINGS, Changes, Head, Store, Table, Transaction, verbs
 from ...store.abilities import PutsNew
 from ...store.model import K, NewRecord, V
 from ...store.passthrough import PassthroughStore
 from . import KeyService
 from .boxes import ScopeKeys, number_of
+from .carrying import CarriesOver, carry_sealed
 from .codec import open_entry, seal_record
 from .filter_split import Asked
-from .keyring import Keyring, Noted, begin, is_sealed
+from .former import raise_form
+from .keyring import ACTORS, Keyring, Noted, begin, check_unsealed, is_sealed
 from .opener import Opener
-from .small_values import TABLES, open_values
+from .small_values import TABLES, open_settings, open_values
 from .transaction import SealedJob
 
 T = TypeVar("T")
-TRIES: Final = 100
 FIRST_PAGE: Final = 64
 
 
@@ -49,10 +50,18 @@ class SealedStore(PassthroughStore):
         super().__init__(inner)
         self.sealed = True
         if not is_sealed(inner):
+            check_unsealed(inner)
             begin(inner, service)
         self.ring = Keyring(inner, service, noted)
+        if self.ring.is_former:
+            raise_form(inner, service)
+            self.ring = Keyring(inner, service, noted)
         self.opener = Opener(self.ring)
         self._puts_new: PutsNew | None = inner if isinstance(inner, PutsNew) else None
+        if isinstance(inner, CarriesOver):
+            if inner.writable:
+                self.ring.begun(ACTORS, again=False)  # none can be made while a record is carried over
+            inner.carry_by(partial(carry_sealed, self))
 
     def audited_by(self, log: Any) -> None:
         """From now on the use of keys is noted in an audit log."""
@@ -68,6 +77,11 @@ class SealedStore(PassthroughStore):
     def _know_epoch(self) -> None:
         if self.ring.epoch < 0:
             self.fresh()
+
+    def _ask_opener(self) -> Opener:
+        """With keys of this moment."""
+        self.fresh()
+        return self.opener
 
     def keys(self, scope: str) -> ScopeKeys:
         """For reading what a scope holds."""
@@ -199,7 +213,7 @@ class SealedStore(PassthroughStore):
         if not self.opener.has_keys(scope):
             return []
         marks = list(map(self.keys(scope).mark, digests))
-        return list(map(self.opener.open, super().same(scope, marks, every_kind=every_kind)))
+        return self.opener.open_same(super().same(scope, marks, every_kind=every_kind), marks)
 
     def derived(self, scope: Scope) -> list[Record]:
         self.fresh()
@@ -207,16 +221,8 @@ class SealedStore(PassthroughStore):
         return [self.opener.open(form) for form in forms if form.scope not in self.ring.shredded()]
 
     def history(self, scope: str, id: str) -> list[Event]:
-        """Notes and record are read apart: again, until the record stayed as it was meanwhile."""
-        (before,) = self.inner.read(scope, [id])
-        for _ in range(TRIES):
-            self.fresh()
-            events = self.inner.history(scope, id)
-            (form,) = self.inner.read(scope, [id])
-            if form == before:
-                return self.opener.open_history(events, form)
-            before = form
-        raise Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
+        self.fresh()
+        return self.opener.open_history(self.inner.history(scope, id))
 
     def values(
         self,
@@ -228,7 +234,8 @@ class SealedStore(PassthroughStore):
         limit: int | None = None,
     ) -> dict[K, V]:
         if table.name not in TABLES:
-            return super().values(table, keys, within=within, prefix=prefix, limit=limit)
+            found = self.inner.values(table, keys, within=within, prefix=prefix, limit=limit)
+            return open_settings(found, self._ask_opener) if table.name == SETTINGS.name else found
         self.fresh()
         return open_values(self.opener, self.inner, self.forms, table, keys, within, limit)
 

@@ -20,10 +20,19 @@ from ...store.model import K, V
 from ...store.passthrough import PassthroughTransaction
 from ...store.verbs.writing import Put, RewriteForms, epoch_of
 from .boxes import ScopeKeys
-from .codec import open_bare, open_record, seal_derived, seal_note, seal_record
-from .keyring import ACTORS
+from .codec import open_bare, open_record, seal_derived, seal_record
+from .history import seal_event, seal_note
+from .keyring import ACTORS, TransactionShelf
 from .opener import Opener
-from .small_values import TABLES, open_values, seal_staged, seal_tallies
+from .small_values import (
+    TABLES,
+    is_secret,
+    open_settings,
+    open_values,
+    seal_setting,
+    seal_staged,
+    seal_tallies,
+)
 
 T = TypeVar("T")
 
@@ -47,14 +56,19 @@ class SealedTransaction(PassthroughTransaction):
     passes: ClassVar[str] = ""
     lacks: ClassVar[str] = "leap"  # whoever counts over several stores asks the store itself then
 
-    def __init__(self, inner: Transaction, store: Sealer, epoch: int | None = None) -> None:
-        """With `epoch`, the job itself checks that this is the epoch, before it writes anything."""
+    def __init__(
+        self, inner: Transaction, store: Sealer, epoch: int | None = None, opener: Opener | None = None
+    ) -> None:
+        """With `epoch`, the job itself checks that this is the epoch, before it writes anything.
+
+        With `opener`, its keys are right as they are, and none are made.
+        """
         super().__init__(inner)
         self.is_ahead = False
         self.noted: list[tuple[str, str]] = []
         self._store = store
         self._epoch = epoch
-        self._opener: Opener | None = None
+        self._opener = opener
         self._inserted: dict[int, Record] = {}
 
     # Keys.
@@ -109,7 +123,7 @@ class SealedTransaction(PassthroughTransaction):
         if not self.opener.has_keys(scope):
             return []
         marks = list(map(self.opener.keys(scope).mark, digests))
-        return list(map(self.opener.open, self.inner.same(scope, marks, every_kind=every_kind)))
+        return self.opener.open_same(self.inner.same(scope, marks, every_kind=every_kind), marks)
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         asked = self.opener.asked(where)
@@ -124,7 +138,7 @@ class SealedTransaction(PassthroughTransaction):
         events = self.inner.history(scope, id)
         if not self.opener.has_keys(scope):
             return [replace(event, before=None, by=None) for event in events]
-        return self.opener.open_history(events, self.inner.read(scope, [id])[0])
+        return self.opener.open_history(events)
 
     def values(
         self,
@@ -136,7 +150,8 @@ class SealedTransaction(PassthroughTransaction):
         limit: int | None = None,
     ) -> dict[K, V]:
         if table.name not in TABLES:
-            return super().values(table, keys, within=within, prefix=prefix, limit=limit)
+            found = self.inner.values(table, keys, within=within, prefix=prefix, limit=limit)
+            return open_settings(found, lambda: self.opener) if table.name == SETTINGS.name else found
         return open_values(self.opener, self.inner, self._forms, table, keys, within, limit)
 
     # Writing.
@@ -150,7 +165,12 @@ class SealedTransaction(PassthroughTransaction):
         return stored
 
     def remove(self, records: Sequence[Record], events: Sequence[Event]) -> None:
-        self.inner.remove(list(map(self._name, records)), list(map(self._seal_event, events)))
+        actors = self._keys_for(ACTORS)
+        named = list(map(self._name, records))
+        sealed = []
+        for record, event in zip(named, events, strict=True):
+            sealed.append(seal_event(event, record, actors, self._keys_for))
+        self.inner.remove(named, sealed)
 
     def _name(self, record: Record) -> Record:
         """Enough of a record for the store inside to know which it is, and whose."""
@@ -158,26 +178,13 @@ class SealedTransaction(PassthroughTransaction):
             return record
         return record.but(agent=self.opener.keys(record.scope).label("agent", record.agent))
 
-    def _seal_event(self, event: Event) -> Event:
-        """Who acts is a token, the same in every scope, because one act may be in several."""
-        by, before = event.by, event.before
-        if by is not None:
-            by = self._label_actor(by)
-        if before is not None:
-            before = self._seal_note(event.scope, event.id, before)
-        return replace(event, by=by, before=before)
-
-    def _seal_note(self, scope: str, id: str, before: Mapping[str, Json]) -> Mapping[str, Json]:
-        keys = self._keys_for(scope)
-        return seal_note(before, keys, keys.owner(id))
-
     def update(self, changes: Iterable[Use | Derived]) -> None:
         rows = list(changes)
         derived = {row.seq: row for row in rows if isinstance(row, Derived)}
         sealed: list[Use | Derived] = [row for row in rows if isinstance(row, Use)]
         for form in self._forms(derived):
             if self.opener.has_keys(form.scope):
-                sealed.append(seal_derived(derived[form.seq], form.id, self.opener.keys(form.scope)))
+                sealed.append(seal_derived(derived[form.seq], form, self.opener.keys(form.scope)))
         self.inner.update(sealed)
 
     def _forms(self, seqs: Iterable[int]) -> Iterator[Record]:
@@ -193,10 +200,21 @@ class SealedTransaction(PassthroughTransaction):
     def edit_history(self, edits: Mapping[tuple[str, str], Mapping[int, Mapping[str, Json]] | None]) -> int:
         sealed: dict[tuple[str, str], Mapping[int, Mapping[str, Json]] | None] = {}
         for (scope, id), notes in edits.items():
-            sealed[scope, id] = notes
-            if notes is not None:
-                sealed[scope, id] = {at: self._seal_note(scope, id, note) for at, note in notes.items()}
+            sealed[scope, id] = notes if notes is None else self._seal_notes(scope, id, notes)
         return self.inner.edit_history(sealed)
+
+    def _seal_notes(
+        self, scope: str, id: str, notes: Mapping[int, Mapping[str, Json]]
+    ) -> dict[int, Mapping[str, Json]]:
+        """Each is bound to its event, so only those that there is an event for."""
+        sealed, born = {}, 0.0
+        for event in self.inner.history(scope, id):
+            if event.what == "created":
+                born = event.at
+            elif event.before is not None and event.version in notes:
+                note = notes[event.version]
+                sealed[event.version] = seal_note(note, event, born, self._keys_for(scope))
+        return sealed
 
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         kept: Mapping[Any, Any] = values
@@ -204,7 +222,16 @@ class SealedTransaction(PassthroughTransaction):
             kept = seal_tallies(values, self._label_actor)
         if table.name == STAGED.name:
             kept = seal_staged(values, self._forms, self._keys_for)
+        if table.name == SETTINGS.name:
+            kept = self._seal_secrets(values)
         self.inner.set_values(table, kept, clear=clear)
+
+    def _seal_secrets(self, settings: Mapping[Any, Any]) -> Mapping[Any, Any]:
+        secret = [name for name in settings if is_secret(name) and settings[name] is not None]
+        if not secret:
+            return settings
+        actors = self._keys_for(ACTORS)
+        return {**settings, **{name: seal_setting(name, settings[name], actors) for name in secret}}
 
     def _label_actor(self, name: str) -> str:
         return self._keys_for(ACTORS).label("by", name)
@@ -223,21 +250,3 @@ class SealedJob(Generic[T]):
         with acting_as(self._asker):  # the thread of another writer may run this, and keys are noted
             self.transaction = SealedTransaction(transaction, self._store, self._epoch)
             return self._job(self.transaction)
-
-
-class TransactionShelf:
-    """The settings of a store inside of a transaction, as a keyring asks for them."""
-
-    def __init__(self, identity: str, transaction: Transaction) -> None:
-        self.identity = identity
-        self._transaction = transaction
-
-    def setting(self, name: str) -> str | None:
-        return self._transaction.values(SETTINGS, (name,)).get(name)
-
-    def settings(self, prefix: str) -> dict[str, str]:
-        return self._transaction.values(SETTINGS, prefix=prefix)
-
-    def configure(self, settings: Mapping[str, str], *, fresh: bool = False) -> None:
-        kept = self._transaction.values(SETTINGS, list(settings)) if fresh else {}
-        self._transaction.set_values(SETTINGS, {**settings, **kept})

@@ -16,6 +16,11 @@ def context(identity: str, scope: str, number: int) -> bytes:
     return packed(b"eidet scope key", identity.encode(), scope.encode(), str(number).encode())
 
 
+def signer_context(identity: str) -> bytes:
+    """What the key that signs an export is bound to."""
+    return packed(b"eidet export", identity.encode())
+
+
 class Received:
     """The keys that came along with records of another store."""
 
@@ -23,6 +28,17 @@ class Received:
         self._carried = carried
         self._service = service
         self._held: dict[str, ScopeKeys] = {}
+
+    def signer(self) -> bytes:
+        """The key that signed the export."""
+        try:
+            wrapped = b64decode(str(self._carried["signer"]), validate=True)
+            return self._service.unwrap(wrapped, signer_context(str(self._carried["identity"])))
+        except (KeyError, ValueError, WrongKey):
+            raise Misconfigured(
+                f"the export cannot be opened with the master key {self._service.name}: it was signed with "
+                f"another one ({self._carried.get('master')}), or changed; nothing was loaded"
+            ) from None
 
     def of(self, scope: str) -> ScopeKeys:
         if scope not in self._held:

@@ -12,7 +12,7 @@ from eidet.trust.seal.boxes import LASTING, OtherKey, ScopeKeys, number_of, pack
 
 SECRETS = {1: bytes(range(64)), 2: bytes(range(64, 96)) + bytes(range(32, 64))}
 KEYS = ScopeKeys("here", "ann", SECRETS)
-OWNER = KEYS.owner("x")
+OWNER = KEYS.owner(b"x")
 
 
 @settings(max_examples=examples(50), deadline=None)
@@ -39,12 +39,12 @@ def test_a_box_belongs_to_its_store_scope_field_and_record() -> None:
     for keys in (ScopeKeys("there", "ann", SECRETS), ScopeKeys("here", "bob", SECRETS)):
         with pytest.raises(Corrupt):
             keys.open("terms", box)
-    for field, owner in (("vector", OWNER), ("terms", KEYS.owner("y"))):
+    for field, owner in (("vector", OWNER), ("terms", KEYS.owner(b"y"))):
         with pytest.raises(Corrupt):
             KEYS.open(field, box, owner)
-    forged = box[:4] + KEYS.owner("y") + box[16:]
+    forged = box[:4] + KEYS.owner(b"y") + box[16:]
     with pytest.raises(Corrupt):
-        KEYS.open("terms", forged, KEYS.owner("y"))
+        KEYS.open("terms", forged, KEYS.owner(b"y"))
     renumbered = b"\0\0\0\1" + box[4:]
     with pytest.raises(Corrupt):
         KEYS.open("terms", renumbered, OWNER)

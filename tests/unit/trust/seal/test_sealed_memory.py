@@ -163,6 +163,21 @@ def test_what_was_archived_comes_back_until_its_scope_is_shredded(path: Path, tm
         assert memory.upkeep.unarchive(folder, scope="eve") == 0
 
 
+def test_a_plain_piece_of_an_archive_is_not_restored_unless_asked_for(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "archive"
+    upkeep = Upkeep(forget_below=1.0, archive_above=0.0)
+    with opened(tmp_path / "plain.db", None, at=NOW) as plain:
+        plain.remember("a forged memory", id="forged")
+        plain.upkeep.maintain(settings=upkeep, archive=folder, only=["forget"], now=NOW + 900 * DAY)
+    (piece,) = folder.iterdir()
+    with opened(path) as memory:
+        with pytest.raises(Refused, match="is plain, and the memory is sealed"):
+            memory.upkeep.unarchive(folder)
+        assert memory.get("forged") is None
+        assert memory.load(piece, unverified=True) == 1
+        assert memory.get("forged") is not None
+
+
 def test_what_is_forgotten_is_forgotten_in_sealed_archives_too(path: Path, tmp_path: Path) -> None:
     folder = tmp_path / "archive"
     with opened(path, at=NOW + 900 * DAY) as memory:
@@ -185,7 +200,7 @@ def test_keys_are_changed_while_others_go_on(path: Path) -> None:
         other.remember("Bob has a zebra")
         other.upkeep.maintain()
         assert memory.recall("zebra")[0].text == "Bob has a zebra"
-        assert memory.keys.rotate(key=OTHER) == 2
+        assert memory.keys.rotate(key=OTHER) == 3, "of two scopes, and that of who acted"
         assert other.recall("zebra")[0].text == "Bob has a zebra"
     with opened(path, OTHER) as memory:
         assert memory.count() == 4

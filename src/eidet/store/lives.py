@@ -1,0 +1,83 @@
+"""Writing the life of a record anew: version after version, as its history tells."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from ..core.event import Event
+from ..core.record import Record, kind_of, tier_of, trust_of
+from ..core.state import State
+from ..core.validate import Json
+from . import Transaction
+from .rules import said_before, succeed
+from .verbs.writing import Put
+
+Life = tuple[Record, Sequence[Event]]  # a record and its history
+
+
+class Carry(Protocol):
+    """Writes lives into a store, in one of its transactions, as of a time."""
+
+    def __call__(self, transaction: Transaction, lives: Sequence[Life], now: float) -> object: ...
+
+
+_MAKE: Final[dict[str, Any]] = {
+    "place": lambda value: None if value is None else tuple(value),
+    "derived_from": tuple,
+    "kind": kind_of,
+    "tier": tier_of,
+    "trust": trust_of,
+    "state": State.from_json,
+    "sealed": lambda value: None if value is None else b64decode(value),
+}
+
+
+def put_lives(transaction: Transaction, lives: Sequence[Life], now: float) -> None:
+    """Writes records as if that happened now, one version after the other. Holds were heeded before."""
+    Put(records=list_versions(lives), now=now, unique=False, follows=True)(transaction)
+
+
+def list_versions(lives: Sequence[Life]) -> list[Record]:
+    states: list[Record] = []
+    for record, story in lives:
+        states += versions(record, story)
+    return states
+
+
+def versions(record: Record, story: Sequence[Event]) -> list[Record]:
+    """The record as it was in each version that is still told, oldest first; the last is as it is.
+
+    Written one after the other they make as many events. Where that cannot be, only the last is given.
+    """
+    states = [record]
+    for version, before in sorted(_befores(story).items(), reverse=True):
+        if version != states[0].version:
+            break
+        states.insert(0, _unlike(_earlier(states[0].whole, before), states[0]))
+    return states if _replayable(states) else [record]
+
+
+def _befores(story: Sequence[Event]) -> dict[int, Mapping[str, Json]]:
+    """What the revisions of the last life still tell, by version."""
+    born = max((at for at, event in enumerate(story) if event.what == "created"), default=0)
+    return {e.version: e.before for e in story[born:] if e.what == "revised" and e.before is not None}
+
+
+def _earlier(state: Record, before: Mapping[str, Json]) -> Record:
+    said = {name: _MAKE[name](value) if name in _MAKE else value for name, value in before.items()}
+    return state.but(**said, original=None, vector=None, terms=b"", version=state.version - 1)
+
+
+def _unlike(earlier: Record, later: Record) -> Record:
+    """A version that its successor does not differ from any more, because only its form was changed back."""
+    return earlier if said_before(earlier, later) else earlier.but(source=f"not {later.source}")
+
+
+def _replayable(states: Sequence[Record]) -> bool:
+    """Whether writing them ends where it should."""
+    at = states[0]
+    for state in states[1:]:
+        at = succeed(at, state)
+    return at.but(seq=0) == states[-1].but(seq=0)

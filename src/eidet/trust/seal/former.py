@@ -1,0 +1,264 @@
+"""Sealed stores of the former form, in which boxes were bound to the id of their record alone.
+
+`raise_form` seals all that such a store holds in the present form, in one write, when it is first
+opened. From then on the former form is only read in exports and archives, and in who acted before:
+a store cannot change that in its history.
+
+    sealed     mark (16), guard (16), box of text, data, meta and, if it was not in meta, state
+    original   a box of what a tier shows, packed as any original is
+    note       labels as tokens, other columns as they were, what differed of the content in a box
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from ...core.errors import Corrupt, Refused
+from ...core.event import Event
+from ...core.former_meta import Origin, split_meta
+from ...core.lossless import Original, pack_original, read_original
+from ...core.record import MARK_BYTES, Record
+from ...core.scope import Scope
+from ...core.state import NO_STATE, State
+from ...core.validate import Json
+from ...core.where import Where
+from ...store import EPOCH, SETTINGS, STAGED, Store, Transaction, verbs
+from ...store.model import STAGED_NAME, STAGED_UP_TO, CarefulJob
+from ...store.verbs.writing import epoch_of
+from . import KeyService
+from .boxes import MAC_BYTES, ScopeKeys, number_of
+from .codec import LABELS, open_label, open_record, seal_record
+from .history import is_act, seal_event, seal_note
+from .keyring import ACTORS, FORMAT, SEAL, Keyring, TransactionShelf, claim, sealed_with
+from .small_values import is_secret, is_setting_sealed, seal_setting
+
+log = logging.getLogger("eidet.trust.seal")
+_BOX: Final = MARK_BYTES + MAC_BYTES
+
+
+class PutBack(Refused):
+    """A store that says it is of the former form holds something of the present one."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this memory says that it is sealed in a former form, but holds records of the present one: its "
+            "record of the master key was put back outside of Eidet. Restore a copy (nothing was changed)"
+        )
+
+
+class Content(NamedTuple):
+    """What a record says as a whole, and the state that Eidet keeps of it, as JSON."""
+
+    text: str
+    data: Json
+    meta: Mapping[str, Json]
+    state: dict[str, Json]
+
+
+def open_former(form: Record, keys: ScopeKeys) -> Record:
+    """A record of the former form; `Corrupt` if anything that was bound to it was changed."""
+    owner = keys.former_owner(form.id)
+    content = _content_of(form, keys, owner)
+    text, data, original = content.text, content.data, None
+    if form.original is not None:
+        text, data, original = _lower(form, content, keys, owner)
+    return form.but(
+        **{name: open_label(keys, name, getattr(form, name)) for name in LABELS},
+        text=text,
+        data=data,
+        meta=content.meta,
+        state=State.from_json(content.state),
+        vector=None if form.vector is None else keys.open("vector", form.vector, owner),
+        terms=keys.open("terms", form.terms, owner),
+        original=original,
+        sealed=None,
+    )
+
+
+def _content_of(form: Record, keys: ScopeKeys, owner: bytes) -> Content:
+    sealed = form.sealed
+    if sealed is None:
+        raise Corrupt(f"record {form.id!r} of scope {form.scope!r} is not sealed, but its store is")
+    mark, guard, box = sealed[:MARK_BYTES], sealed[MARK_BYTES:_BOX], sealed[_BOX:]
+    content = _read_content(json.loads(keys.open("content", box, owner)), keys, form)
+    if keys.mac(_guarded_columns(form, mark), number_of(box)) != guard:
+        raise Corrupt(f"record {form.id!r} of scope {form.scope!r} was changed outside of Eidet")
+    return content
+
+
+def _guarded_columns(form: Record, mark: bytes) -> bytes:
+    numbers = [*(form.place or ()), form.importance]
+    if form.expires is not None:
+        numbers.append(form.expires)
+    return repr(
+        (
+            mark,
+            form.id,
+            *map(str, (form.kind, form.tier, form.trust)),
+            *(getattr(form, name) for name in LABELS),
+            form.step,
+            form.level,
+            len(form.place or ()),
+            [float(value) + 0.0 for value in numbers],
+            tuple(form.derived_from),
+        )
+    ).encode()
+
+
+def _read_content(said: Sequence[Any], keys: ScopeKeys, form: Record) -> Content:
+    """What a box holds. One of the time before there was a state had it in its meta."""
+    if len(said) == len(Content._fields):
+        return Content(*said)
+    text, data, meta = said
+    state = NO_STATE
+    if meta:
+        origin = Origin(form.created, open_label(keys, "source", form.source), form.derived_from)
+        meta, state = split_meta(meta, origin)
+    return Content(text, data, meta, state.to_json())
+
+
+def _lower(form: Record, whole: Content, keys: ScopeKeys, owner: bytes) -> tuple[str, Json, bytes | None]:
+    box = read_original(form.original).vector or b""
+    text, data, had_text, had_data, embedder, vector = json.loads(keys.open("original", box, owner))
+    kept = Original(
+        text=whole.text if had_text else None,
+        data=(whole.data,) if had_data else None,
+        vector=None if vector is None else b64decode(vector),
+        embedder=embedder,
+    )
+    return text, data, pack_original(kept)
+
+
+def _open_note(
+    note: Mapping[str, Json], newer: Content, keys: ScopeKeys, form: Record
+) -> tuple[dict[str, Json], Content]:
+    """What a note of the history says in plain words, and what the record said then.
+
+    A box holds what differs from the version after it; one of earlier times, all that was said.
+    """
+    told = dict(note)
+    for name in LABELS:
+        if told.get(name) is not None:
+            told[name] = keys.labelled(name, told[name])
+    sealed = told.pop("sealed", None)
+    if sealed is None:
+        return told, newer
+    said = json.loads(keys.open("content", b64decode(sealed)[_BOX:], keys.former_owner(form.id)))
+    if isinstance(said, dict):
+        return told | said, newer._replace(**said)
+    older = _read_content(said, keys, form)
+    for name, value in older._asdict().items():
+        if value != getattr(newer, name):
+            told[name] = value
+    return told, older
+
+
+def raise_form(store: Store, service: KeyService) -> None:
+    """Seals all that a store of the former form holds in the present one, in one write."""
+    if not store.writable:
+        raise Refused(
+            "this memory is sealed in a former form, and open read-only: open it once for writing with its "
+            "key, which seals it in the present form"
+        )
+    left = store.write(CarefulJob(RaiseForm(store.identity, service, time.time())))
+    for name in left:
+        log.warning("%s is damaged and stays as it is", name)
+    while verbs.compact(store, 1 << 22):  # the secrets of tombstones and receipts were readable
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseForm:
+    """The job of `raise_form`: gives the names of records that were damaged before."""
+
+    identity: str
+    service: KeyService
+    now: float
+
+    def __call__(self, transaction: Transaction) -> list[str]:
+        shelf = TransactionShelf(self.identity, transaction)
+        if sealed_with(shelf)["format"] == FORMAT:
+            return []  # another process was first
+        ring = Keyring(shelf, self.service)
+        actors = ring.begun(ACTORS, again=False)
+        left: list[str] = []
+        latest = self.now
+        scopes = {record.scope for record in transaction.find(Where(), bare=True)}
+        for scope in sorted(scopes):
+            if scope not in ring.shredded():
+                raised = _Scope(transaction, ring.begun(scope, again=False), actors, self.now)
+                left += raised.raise_records(scope)
+                latest = max(latest, raised.latest)
+        self._seal_settings(transaction, actors, latest)
+        return left
+
+    def _seal_settings(self, transaction: Transaction, actors: ScopeKeys, latest: float) -> None:
+        settings: dict[str, str | None] = {STAGED_NAME: None, STAGED_UP_TO: None}
+        for name, value in transaction.values(SETTINGS).items():
+            if is_secret(name):
+                if is_setting_sealed(value):
+                    raise PutBack
+                settings[name] = seal_setting(name, value, actors)
+        settings[SEAL] = claim(self.identity, self.service, latest)
+        settings[EPOCH] = str(epoch_of(transaction) + 1)  # whoever has it open reads it anew
+        transaction.set_values(STAGED, {}, clear=True)
+        transaction.set_values(SETTINGS, settings)
+
+
+class _Scope:
+    """Seals the records of one scope anew. `latest` is the time of the last event that it met."""
+
+    def __init__(self, transaction: Transaction, keys: ScopeKeys, actors: ScopeKeys, now: float) -> None:
+        self._transaction = transaction
+        self._keys, self._actors = keys, actors
+        self._now = now
+        self.latest = 0.0
+
+    def raise_records(self, scope: str) -> list[str]:
+        left = []
+        for form in list(self._transaction.find(Where(scope=Scope(scope)))):
+            try:
+                self._raise_record(form)
+            except Corrupt:
+                self._check_former(form)
+                left.append(f"record {form.id!r} of scope {scope!r}")
+        return left
+
+    def _check_former(self, form: Record) -> None:
+        """A record of the present form opens as such."""
+        with suppress(Corrupt):
+            open_record(form, self._keys)
+            raise PutBack
+
+    def _raise_record(self, form: Record) -> None:
+        record = open_former(form, self._keys)
+        notes = self._seal_notes(form)
+        if notes:
+            self._transaction.edit_history({(form.scope, form.id): notes})
+        moved = Event(what="moved", id=form.id, scope=form.scope, at=self._now, version=form.version)
+        self._transaction.remove([form], [seal_event(moved, form, self._actors, self._own_keys)])
+        self._transaction.insert([seal_record(record, self._keys)])
+
+    def _own_keys(self, scope: str) -> ScopeKeys:
+        del scope
+        return self._keys
+
+    def _seal_notes(self, form: Record) -> dict[int, Mapping[str, Json]]:
+        """From the newest: each note tells what differs from the one after it."""
+        newer = _content_of(form, self._keys, self._keys.former_owner(form.id))
+        notes: dict[int, Mapping[str, Json]] = {}
+        for event in reversed(self._transaction.history(form.scope, form.id)):
+            self.latest = max(self.latest, event.at)
+            if is_act(event.by):
+                raise PutBack
+            if event.before is not None:
+                before, newer = _open_note(event.before, newer, self._keys, form)
+                notes[event.version] = seal_note(before, event, form.created, self._keys)
+        return notes
