@@ -7,6 +7,7 @@ class TestMine(StoreContract):
 
 from __future__ import annotations
 
+from .duplicates import DuplicateLaws
 from .following import FollowingLaws
 from .forgetting import ForgettingLaws
 from .forms import FormLaws
@@ -21,7 +22,15 @@ __all__ = ["ALL", "FULL", "LATER", "NOW", "StoreContract", "caught", "fact", "id
 
 
 class StoreContract(
-    TransactionLaws, WritingLaws, ReadingLaws, FormLaws, FollowingLaws, ValueLaws, ForgettingLaws, LastingLaws
+    TransactionLaws,
+    WritingLaws,
+    DuplicateLaws,
+    ReadingLaws,
+    FormLaws,
+    FollowingLaws,
+    ValueLaws,
+    ForgettingLaws,
+    LastingLaws,
 ):
     """Every store passes these. `make` gives an empty one; `folder` is a place for its files.
 

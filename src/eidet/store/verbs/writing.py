@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import cast
+from typing import Any, cast
 
 from ...core.errors import Conflict
 from ...core.event import Event
@@ -27,7 +27,7 @@ from ..rules import (
     says_the_same,
     succeed,
 )
-from .duplicates import count_use, find_duplicates
+from .duplicates import count_use, details_of, find_duplicates, prolong
 from .lookups import Key, read_records
 from .tombstone_check import check_tombstones
 
@@ -67,10 +67,11 @@ def put(
     """Writes all records or none; one answer per record, in order, as it is now stored.
 
     A record whose (scope, id) exists becomes its next version; one that says the same is left alone.
-    With `unique`, a fact or document whose content its scope already has under another id is not
-    stored again: the answer is the one that is there, with a use counted. With `expect`, each record
-    must exist in that version, else Conflict; with `epoch`, the store must still be in that epoch,
-    else Conflict. With `watch`, forgotten content is `Entombed`, and nothing is written.
+    With `unique`, a fact or document that its scope already has under another id, with every detail
+    (see `verbs.duplicates`), is not stored again: the answer is the one that is there, with a use
+    counted and the later of both ends. With `expect`, each record must exist in that version, else
+    Conflict; with `epoch`, the store must still be in that epoch, else Conflict. With `watch`,
+    forgotten content is `Entombed`, and nothing is written.
     """
     if not records:
         return []
@@ -115,16 +116,16 @@ def _put_all(transaction: Transaction, how: Put) -> list[Record]:
 
 
 def _parts(records: Sequence[Record], unique: bool) -> Iterator[Sequence[Record]]:
-    """Runs of records none of which can be about another of its run: no id and no content twice."""
+    """Runs of records none of which can be about another of its run: no id and no statement twice."""
     if len(records) == 1:
         yield records
         return
     part: list[Record] = []
-    seen: set[tuple[str, str | bytes]] = set()
+    seen: set[tuple[Any, ...]] = set()
     for record in records:
-        keys: list[tuple[str, str | bytes]] = [(record.scope, record.id)]
+        keys: list[tuple[Any, ...]] = [(record.scope, record.id)]
         if unique and record.kind in UNIQUE_KINDS:
-            keys.append((record.scope, record_digest(record)))
+            keys.append((record.scope, record_digest(record), details_of(record)))
         if not seen.isdisjoint(keys):
             yield part
             part, seen = [], set()
@@ -155,9 +156,14 @@ def _write_part(
     writer = _InOrder(transaction)
     answers = [_decide(record, there, twins, how, writer) for record in records]
     inserted = iter(writer.finish())
-    if twins:
-        transaction.update([Use(twin.scope, twin.id, 1, how.now) for twin in twins.values()])
-    return [next(inserted) if answer is None else answer for answer in answers]
+    stored = [next(inserted) if answer is None else answer for answer in answers]
+    if not twins:
+        return stored
+    transaction.update([Use(twin.scope, twin.id, 1, how.now) for twin in twins.values()])
+    return [
+        count_use(now, how.now) if (record.scope, record.id) in twins else now
+        for record, now in zip(records, stored, strict=True)
+    ]
 
 
 def _decide(
@@ -173,7 +179,7 @@ def _decide(
     if old is None:
         twin = twins.get(key)
         if twin is not None:
-            return count_use(twin, how.now)
+            return _repeat(twin, record, how, writer)
         writer.insert(record)
         return None
     before = said_before(old, record)
@@ -181,6 +187,15 @@ def _decide(
         return old
     new = succeed(old, record)
     writer.replace(old, new, _event("revised", new, how.now, how.by, before))
+    return None
+
+
+def _repeat(twin: Record, record: Record, how: Put, writer: _InOrder) -> Record | None:
+    """A record that is said again stays as it is, but lives on for as long as the new one would."""
+    longer = prolong(twin, record)
+    if longer is None:
+        return twin
+    writer.replace(twin, longer, _event("moved", longer, how.now, how.by))
     return None
 
 
