@@ -21,6 +21,7 @@ from .lookups import Key
 
 SAME_DIRECTION: Final = 0.999  # cosine of two vectors from which they are taken for one
 Details = tuple[Any, ...]
+Known = dict[tuple[bytes, Details], list[Record]]  # by content and details
 
 
 def find_duplicates(
@@ -41,22 +42,29 @@ def find_duplicates(
 def _match(
     digests: dict[bytes, list[Record]], same: Sequence[Record], now: float, twins: dict[Key, Record]
 ) -> None:
-    known: dict[tuple[bytes, Details], list[Record]] = {}
+    known: Known = {}
     for twin in same:
         if twin.expires is None or twin.expires > now:
             known.setdefault((record_digest(twin), details_of(twin)), []).append(twin)
     for digest, records in digests.items():
         for record in records:
-            for twin in known.get((digest, details_of(record)), ()):
-                if _repeats(record, twin):
-                    twins[record.scope, record.id] = twin
-                    break
+            if (found := _find_twin(record, digest, known)) is not None:
+                twins[record.scope, record.id] = found
 
 
-def details_of(record: Record) -> Details:
+def _find_twin(record: Record, digest: bytes, known: Known) -> Record | None:
+    for timed in (True, False):
+        for twin in known.get((digest, details_of(record, timed=timed)), ()):
+            if _repeats(record, twin):
+                return twin
+    return None
+
+
+def details_of(record: Record, *, timed: bool = True) -> Details:
     """All that callers say of a record beside its content; what Eidet itself changes is left out.
 
-    A tier is Eidet's to choose, and so are links that upkeep added. A time that nobody gave is none.
+    A tier is Eidet's to choose, and so are links that upkeep added. A time that nobody gave is none, and
+    so is any unless `timed`.
     """
     state = record.state
     sources = record.derived_from
@@ -73,7 +81,7 @@ def details_of(record: Record) -> Details:
         record.step,
         record.place,
         record.source,
-        None if record.occurred == record.created else record.occurred,
+        record.occurred if timed and record.occurred != record.created else None,
         sources,
         state.ttl,
         state.pii,
@@ -96,7 +104,8 @@ def _repeats(new: Record, twin: Record) -> bool:
     is news when it is said again.
     """
     return (
-        (new.state.pinned is None or twin.state.pinned is not None)
+        (new.occurred in (new.created, twin.occurred))
+        and (new.state.pinned is None or twin.state.pinned is not None)
         and twin.state.updated_by is None
         and _stands_as_open(new, twin)
         and _is_as_important(new, twin)
