@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
-from ..core.arguments import actor, narrow_filter, one
+from ..core.arguments import actor, one
 from ..core.draft import Details
 from ..core.errors import Conflict, Refused, Unavailable
 from ..core.event import Event
@@ -265,8 +265,9 @@ class Memory:
 
     def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
         """How many records match; those in quarantine only if the filter asks for them, as in `find`."""
-        living = narrow_filter(self._guarding.filter_visible(where), alive_at=self._parts.clock()) or Where()
-        return verbs.count(self._parts.store, living.within(Scope.of(scope)))
+        visible = self._guarding.filter_visible(where)
+        living = Where(scope=Scope.of(scope), alive_at=self._parts.clock(), every=(visible,))
+        return verbs.count(self._parts.store, living)
 
     def revise(
         self,

@@ -141,7 +141,7 @@ def _points_the_same_way(new: Record, twin: Record) -> bool:
         return True
     ours, theirs = array("f", one), array("f", other)
     length = math.sqrt(sum(map(mul, ours, ours)) * sum(map(mul, theirs, theirs)))
-    return sum(map(mul, ours, theirs)) >= SAME_DIRECTION * length
+    return bool(sum(map(mul, ours, theirs)) >= SAME_DIRECTION * length)
 
 
 def end_of(record: Record) -> float:
