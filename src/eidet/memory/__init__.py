@@ -32,15 +32,14 @@ from ..recall.options import FindOptions, RecallOptions
 from ..recall.pack import Context
 from ..recall.path import Packing, ReadPath
 from ..store import Store, verbs
-from ..store.export_file import verify_export, write_export
+from ..store.export_file import write_export
 from ..text.tokens import TokenCounter
 from ..trust.audit.reads import Auditing
 from ..trust.privacy.service import Guard, Guarding, with_guard
 from ..upkeep.lifecycle import Life
 from ..write import EchoGuard, Given, WritePath
-from ..write.put import load_records
 from .admin import AdminNamespace
-from .export_import import Progress, records_arriving, records_leaving, with_progress
+from .export_import import ExportFile, Progress, records_leaving, with_progress
 from .forgetting import Forgetting
 from .keys import KeysNamespace
 from .records import TRIES, Records, alive, check_unchanged, make_conflict
@@ -363,17 +362,19 @@ class Memory:
         with self._auditing.doing("export", scope, file=str(path)) as done:
             return done(write_export(Path(path), with_progress(records, total, progress), manifest))
 
-    def load(self, path: str | Path, *, progress: Progress | None = None) -> int:
-        """Reads an export into the scopes its records name; a damaged file changes nothing.
+    def load(
+        self, path: str | Path, *, scope: str | Scope | None = None, progress: Progress | None = None
+    ) -> int:
+        """Reads an export into the scopes its records name; how many records.
 
-        Records whose id exists become its next version unless they say the same, so loading again
-        after an interruption does no harm.
+        The whole file is checked before anything is written: if one line is damaged, or could not be a
+        record, nothing is loaded. With a `scope`, only its records are loaded. Records whose id exists
+        become its next version unless they say the same, so loading again after an interruption does no harm.
         """
-        manifest, now = verify_export(Path(path)), self._parts.clock()
-        arriving = records_arriving(self._parts.store, Path(path), manifest)
-        records = self._guarding.check_loaded(with_progress(arriving, manifest["count"], progress), now)
-        with self._auditing.doing("load", file=str(path)) as done:
-            return done(load_records(self._parts, records, manifest, now=now))
+        place = None if scope is None else Scope.of(scope)
+        file = ExportFile(self._parts, self._guarding, Path(path), place)
+        with self._auditing.doing("load", scope, file=str(path)) as done:
+            return done(file.load(progress))
 
     def close(self) -> None:
         """Writes down what is pending and releases everything; closing twice is fine."""

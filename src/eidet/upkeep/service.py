@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ..core.errors import NotFound
+from ..core.errors import BadInput, NotFound
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..core.settings import Upkeep
@@ -55,9 +55,13 @@ class Chore:
     archive: Archive | str | Path | None = None
     llm: object = None
 
+    def __post_init__(self) -> None:
+        if self.settings is not None and not isinstance(self.settings, Upkeep):
+            raise BadInput(f"settings of upkeep must be Upkeep(…), not {self.settings!r:.80}")
+
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class MergeProgress:
     """How far the facts of a scope were compared, and how alike they had to be for that."""
 
     seq: int = -1
@@ -76,7 +80,7 @@ class Keeping:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._turn = threading.Lock()  # one upkeep at a time in this process
-        self._compared: dict[str, Compared] = {}  # by scope
+        self._compared: dict[str, MergeProgress] = {}  # by scope
         self._given: list[Archive] = []  # archives that are no folders
         self.ledger = Ledger()
 
@@ -97,6 +101,7 @@ class Keeping:
         else:
             chosen = replace(chosen, archive=str(archive))
         works = works_of(chore.only)
+        self._parts.binding.check_width()
         if not dry_run:
             self._parts.flush()
         with self._turn:
@@ -195,7 +200,7 @@ class Keeping:
     def _merge(self, scope: str, settings: Upkeep, now: float, dry_run: bool) -> Iterator[Change]:
         """Facts that say the same, or update each other. Only a run that makes its changes is noted."""
         store, alike = self._parts.store, settings.alike
-        head, since = store.head().seq, self._compared.get(scope, Compared()).covers(alike)
+        head, since = store.head().seq, self._compared.get(scope, MergeProgress()).covers(alike)
         for trust in (OWN, FOREIGN):  # a page of a stranger takes no place of what a user said
             ours = Where(scope=Scope(scope), kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
             facts = verbs.scan(store, ours, batch=PAGE)
@@ -203,7 +208,7 @@ class Keeping:
             merged = merge(facts, settings, width, language=language, since=since)
             yield from unkept(merged, self._parts.settings.retention, now)
         if not dry_run:
-            self._compared[scope] = Compared(head, alike)
+            self._compared[scope] = MergeProgress(head, alike)
 
     def _groups(
         self, work: str, scope: str, *, settings: Upkeep, now: float, dry_run: bool

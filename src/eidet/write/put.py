@@ -11,6 +11,7 @@ from ..core.record import Record
 from ..parts import Parts
 from ..store import Watch, verbs
 from ..store.rules import Entombed, StaleEpoch
+from .arrivals import check_arrival, fits_embedder
 from .ingest import Ingest
 from .reembed import batches
 
@@ -68,10 +69,12 @@ def _tell_left_out(count: int) -> None:
 
 def load_records(parts: Parts, records: Iterator[Record], manifest: Mapping[str, Any], *, now: float) -> int:
     """Writes records of an export; what another embedder or analyzer made is made anew. How many."""
-    embedded = manifest.get("embedder") == parts.embedder.name
+    embedded = fits_embedder(manifest, parts.embedder)
     analysed = manifest.get("analyzer") == parts.analyzer.name
     count = 0
     for batch in batches(records, 1000):
+        for record in batch:
+            check_arrival(record, parts.embedder if embedded else None)
         ready = batch
         if not (embedded and analysed):
             ready = Ingest.of(parts).refit(batch, embedded)

@@ -7,13 +7,13 @@ class TestMine(StoreContract):
 
 from __future__ import annotations
 
-from .duplicates import DuplicateLaws
 from .following import FollowingLaws
 from .forgetting import ForgettingLaws
 from .forms import FormLaws
 from .lasting import LastingLaws
 from .laws import ALL, FULL, LATER, NOW, caught, fact, ids, within
 from .reading import ReadingLaws
+from .repeating import RepeatingLaws
 from .transactions import TransactionLaws
 from .values import ValueLaws
 from .writing import WritingLaws
@@ -24,7 +24,7 @@ __all__ = ["ALL", "FULL", "LATER", "NOW", "StoreContract", "caught", "fact", "id
 class StoreContract(
     TransactionLaws,
     WritingLaws,
-    DuplicateLaws,
+    RepeatingLaws,
     ReadingLaws,
     FormLaws,
     FollowingLaws,
