@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 from ..core.draft import Details
 from ..core.record import Record
+from ..core.remembered import RememberedList
 from ..core.scope import Scope
 from ..core.validate import Moment
 from ..memory import Memory
@@ -98,7 +99,7 @@ class AsyncMemory(Hopping[Memory]):
     @overload
     async def remember(
         self, what: list[Any] | tuple[Any, ...], **details: Unpack[Details]
-    ) -> list[Record]: ...
+    ) -> RememberedList: ...
     @overload
     async def remember(self, what: Given | None = None, **details: Unpack[Details]) -> Record: ...
     @like(Memory.remember)

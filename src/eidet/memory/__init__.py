@@ -20,6 +20,7 @@ from ..core.errors import Conflict, Refused, Unavailable
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
+from ..core.remembered import RememberedList
 from ..core.scope import Scope
 from ..core.settings import Settings
 from ..core.validate import Moment, clean_text
@@ -132,12 +133,12 @@ class Memory:
         return self._log
 
     @overload
-    def remember(self, what: list[Any] | tuple[Any, ...], **details: Unpack[Details]) -> list[Record]: ...
+    def remember(self, what: list[Any] | tuple[Any, ...], **details: Unpack[Details]) -> RememberedList: ...
     @overload
     def remember(self, what: Given | None = None, **details: Unpack[Details]) -> Record: ...
     def remember(
         self, what: Given | Sequence[Given] | None = None, **details: Unpack[Details]
-    ) -> Record | list[Record]:
+    ) -> Record | RememberedList:
         """Stores a text, a message, a dict or a list of those; all of a list or none of it.
 
         `details` are those of `Details`: scope, kind, tier, who, agent, session, step, place,
@@ -146,9 +147,9 @@ class Memory:
         again; for many they are said of each. `meta` is yours and comes back exactly as you gave it.
 
         A record with an `id` (or a `key`, any text of yours) that exists becomes its next version.
-        A fact or document that its scope has word for word is not stored again but counted as
+        A fact or document that its scope has with every detail is not stored again but counted as
         used, unless `keep_duplicates`; messages are never merged. What was forgotten for good in the
-        scope is refused, unless it is said `again`.
+        scope is refused, unless it is said `again`; of a list, the rest is stored (see `RememberedList`).
         """
         return self._writes.remember(what, details)
 

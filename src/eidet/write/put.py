@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from ..core.actor import acts
 from ..core.record import Record
+from ..core.remembered import Rejected, RememberedList
 from ..parts import Parts
 from ..store import Watch, verbs
 from ..store.rules import Entombed, StaleEpoch
@@ -42,6 +44,38 @@ def put_records(
         )
     parts.usage.flush_if_due()
     return stored
+
+
+def put_said(
+    parts: Parts, records: Sequence[Record], *, now: float, unique: bool, again: bool
+) -> RememberedList:
+    """Writes all records of a list that somebody says, but for those that were forgotten for good."""
+    rest = list(enumerate(records))
+    rejected: list[Rejected] = []
+    while rest:
+        said = [record for _, record in rest]
+        try:
+            watch = parts.tombstones.over_said(said, again=again)
+            stored = put_records(parts, said, now=now, unique=unique, watch=watch)
+        except Entombed as error:
+            rejected += [Rejected(rest[at][0], since) for at, since in error.found.items()]
+            rest = [one for at, one in enumerate(rest) if at not in error.found]
+        else:
+            _warn_of_rejected(rejected)
+            return RememberedList(stored, sorted(rejected, key=attrgetter("index")))
+    _warn_of_rejected(rejected)
+    return RememberedList((), sorted(rejected, key=attrgetter("index")))
+
+
+def _warn_of_rejected(rejected: Sequence[Rejected]) -> None:
+    if rejected:
+        places = ", ".join(str(one.index) for one in rejected[:10])
+        log.warning(
+            "%d things of a list were forgotten for good before and were not stored (items %s); "
+            "remember(…, again=True) stores them again",
+            len(rejected),
+            places,
+        )
 
 
 def put_returning(
