@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import cast
 
 from ...core.errors import Conflict
 from ...core.event import Event
@@ -27,7 +27,7 @@ from ..rules import (
     says_the_same,
     succeed,
 )
-from .duplicates import count_use, details_of, find_duplicates, prolong
+from .duplicates import Details, count_use, details_of, find_duplicates, prolong
 from .lookups import Key, read_records
 from .tombstone_check import check_tombstones
 
@@ -121,17 +121,46 @@ def _parts(records: Sequence[Record], unique: bool) -> Iterator[Sequence[Record]
         yield records
         return
     part: list[Record] = []
-    seen: set[tuple[Any, ...]] = set()
+    seen = _Seen(unique)
     for record in records:
-        keys: list[tuple[Any, ...]] = [(record.scope, record.id)]
-        if unique and record.kind in UNIQUE_KINDS:
-            keys.append((record.scope, record_digest(record), details_of(record)))
-        if not seen.isdisjoint(keys):
+        if not seen.take(record):
             yield part
-            part, seen = [], set()
+            part, seen = [], _Seen(unique)
+            seen.take(record)
         part.append(record)
-        seen.update(keys)
     yield part
+
+
+class _Seen:
+    """The ids of a run of records and, if they are to be unique, what they state."""
+
+    def __init__(self, unique: bool) -> None:
+        self._unique = unique
+        self._ids: set[Key] = set()
+        self._contents: dict[tuple[str, bytes], Record] = {}
+        self._statements: set[tuple[tuple[str, bytes], Details]] = set()
+
+    def take(self, record: Record) -> bool:
+        """Notes a record; False if the run already has its id or its statement."""
+        key = (record.scope, record.id)
+        if key in self._ids or not self._take_statement(record):
+            return False
+        self._ids.add(key)
+        return True
+
+    def _take_statement(self, record: Record) -> bool:
+        if not self._unique or record.kind not in UNIQUE_KINDS:
+            return True
+        content = (record.scope, record_digest(record))
+        first = self._contents.setdefault(content, record)
+        if first is record:
+            return True  # most are, and details take longer to compare
+        self._statements.add((content, details_of(first)))
+        statement = (content, details_of(record))
+        if statement in self._statements:
+            return False
+        self._statements.add(statement)
+        return True
 
 
 def _put_part(transaction: Transaction, records: Sequence[Record], how: Put) -> list[Record]:
