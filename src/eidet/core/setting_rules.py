@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,7 @@ class Number:
     """A number of a range."""
 
     low: float
-    high: float
+    high: float = math.inf
 
     def allows(self, value: Any) -> bool:
         return (
@@ -55,6 +56,8 @@ class Number:
         return float(text)
 
     def __str__(self) -> str:
+        if self.high == math.inf:
+            return f"a number from {self.low:,g} up"
         return f"a number from {self.low:,g} to {self.high:,.9g}"
 
 
@@ -140,20 +143,20 @@ class OrNone:
 
 
 SHARE: Final = Number(0, 1)
-DAYS: Final = Number(0, LONGEST)
+TIME: Final = Number(0)  # an infinite time is never
 COUNT: Final = Whole(1)
 
 UPKEEP_RULES: Final[Mapping[str, SettingRule]] = {
     "short_entries": OrNone(Whole(0)),
-    "short_age_days": OrNone(DAYS),
+    "short_age_days": OrNone(TIME),
     "short_steps": OrNone(Whole(0)),
     "middle_entries": OrNone(Whole(0)),
-    "middle_age_days": OrNone(DAYS),
+    "middle_age_days": OrNone(TIME),
     "middle_steps": OrNone(Whole(0)),
     "gist_tokens": COUNT,
     "digits": Whole(1, 17),
     "promote_uses": OrNone(COUNT),
-    "promote_days": DAYS,
+    "promote_days": TIME,
     "forget_below": SHARE,
     "archive_above": SHARE,
     "archive": OrNone(Text()),
@@ -162,13 +165,13 @@ UPKEEP_RULES: Final[Mapping[str, SettingRule]] = {
     "importance_gain": Number(1, 1000),
     "shape": Number(0.05, 50),
     "alike": SHARE,
-    "session_idle_hours": OrNone(Number(0, 24 * LONGEST)),
+    "session_idle_hours": OrNone(TIME),
     "episode_messages": OrNone(COUNT),
     "episode_tokens": COUNT,
     "fact_episodes": COUNT,
     "every_insertions": OrNone(COUNT),
-    "moves_told_days": DAYS,
-    "history_days": OrNone(DAYS),
+    "moves_told_days": TIME,
+    "history_days": OrNone(TIME),
     "batch": Whole(1, 100_000),
 }
 

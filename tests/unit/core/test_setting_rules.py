@@ -36,7 +36,8 @@ def bad_values(rule: SettingRule) -> list[Any]:
         case Whole():
             return [rule.low - 1, rule.high + 1, "3", "a", 1.5, True, None, [], math.nan, math.inf]
         case Number():
-            return [rule.low - 1, rule.high * 2, math.nan, math.inf, -math.inf, "0.5", "a", True, None, ()]
+            beyond = [] if rule.high == math.inf else [rule.high * 2, math.inf]
+            return [rule.low - 1, *beyond, math.nan, -math.inf, "0.5", "a", True, None, ()]
         case Flag():
             return [0, 1, "yes", "", None]
         case OneOf():
@@ -96,7 +97,8 @@ def test_files_and_variables_are_checked_as_strictly(kind: type[Any], name: str,
     if not isinstance(inner, Whole | Number):
         return
     file, prefix = tmp_path / "eidet.toml", "EIDET_UPKEEP_" if kind is Upkeep else "EIDET_"
-    for value in ("nan", "inf", "true", "'a'", str(inner.low - 1), f"{inner.high * 2:.0f}", "[1]"):
+    beyond = [] if inner.high == math.inf else ["inf", f"{inner.high * 2:.0f}"]
+    for value in ("nan", "-inf", "true", "'a'", str(inner.low - 1), *beyond, "[1]"):
         file.write_text(said_in_toml(kind, name, value))
         with pytest.raises(Misconfigured, match=name):
             read_settings({}, file)
@@ -113,7 +115,7 @@ def test_files_and_variables_are_checked_as_strictly(kind: type[Any], name: str,
         ({"half_life_days": 0}, "from 1e-06 to 1,000,000"),
         ({"alike": 3}, "from 0 to 1"),
         ({"archive_above": 5}, "from 0 to 1"),
-        ({"short_age_days": "30"}, "from 0 to 1,000,000, or none"),
+        ({"short_age_days": "30"}, "from 0 up, or none"),
     ],
 )
 def test_a_typo_deletes_nothing(said: dict[str, Any], range_: str) -> None:
