@@ -48,7 +48,7 @@ class ExportFile:
         manifest, now = self.check(), self.parts.clock()
         records = with_progress(self._records(manifest), manifest["count"], progress)
         chosen = self.guarding.check_loaded(filter(self._is_meant, records), now)
-        return load_records(self.parts, chosen, manifest, now=now)
+        return load_records(self.parts, chosen, manifest, now=now, checked=True)
 
     def check(self) -> dict[str, Any]:
         """The manifest; `Corrupt` names the first line that cannot be loaded."""

@@ -101,13 +101,18 @@ def _tell_left_out(count: int) -> None:
         log.info("%d records were forgotten for good and are left out", count)
 
 
-def load_records(parts: Parts, records: Iterator[Record], manifest: Mapping[str, Any], *, now: float) -> int:
-    """Writes records of an export; what another embedder or analyzer made is made anew. How many."""
+def load_records(
+    parts: Parts, records: Iterator[Record], manifest: Mapping[str, Any], *, now: float, checked: bool = False
+) -> int:
+    """Writes records of an export; what another embedder or analyzer made is made anew. How many.
+
+    Each is checked as it arrives, unless all were `checked` before.
+    """
     embedded = fits_embedder(manifest, parts.embedder)
     analysed = manifest.get("analyzer") == parts.analyzer.name
     count = 0
     for batch in batches(records, 1000):
-        for record in batch:
+        for record in () if checked else batch:
             check_arrival(record, parts.embedder if embedded else None)
         ready = batch
         if not (embedded and analysed):
