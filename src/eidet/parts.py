@@ -62,6 +62,7 @@ class Binding:
         self._opened_as = self.language
         self._epoch: int | None = None
         self._settled = False
+        self._fits = False  # the width of the embedder and that of the store's vectors
         self.embedder = embedder
         self.analyzer: Analyzer = analyzer_of(self._opened_as)
         self.check()
@@ -106,6 +107,8 @@ class Binding:
     def renew(self) -> int:
         """Checks the names again and takes the store's epoch as it is now."""
         self.check()
+        self._fits = False
+        self.check_width()
         self._epoch = self._store.head().epoch
         return self._epoch
 
@@ -126,6 +129,27 @@ class Binding:
                 "a language, or change it for good with `eidet rebuild --language`"
             )
 
+    def check_width(self) -> None:
+        """Raises `Misconfigured` if an embedder of the same name made vectors of another width.
+
+        Called before vectors are made: to ask an embedder for its width may call a model.
+        """
+        if self._fits:
+            return
+        width = verbs.get_setting(self._store, "width")
+        if width is None:
+            return
+        if int(width) != self.embedder.width:
+            self.check()  # another name says more
+            name = self.embedder.name
+            raise Misconfigured(
+                f"this memory was written with vectors of {int(width):,} numbers; the embedder given makes "
+                f"{self.embedder.width:,}, but has the same name {name!r}. Open the memory with the embedder "
+                "of before, or give this one a name of its own (`adapt(…, name=…)`, or its attribute `name`) "
+                "and change the memory for good with `memory.admin.reembed(…)`"
+            )
+        self._fits = True
+
     def settle(self) -> None:
         """Checks the names until the store has some: somebody else may have written first."""
         if not self._settled:
@@ -134,6 +158,7 @@ class Binding:
 
     def switch_embedder(self, embedder: Embedder) -> None:
         self.embedder = embedder
+        self._fits = False
         self._epoch = self._store.head().epoch
 
     def switch_analyzer(self, analyzer: Analyzer) -> None:
@@ -302,7 +327,12 @@ class Parts:
 
     def manifest(self, now: float) -> dict[str, Any]:
         """What an export or an archive says of how its vectors and terms were made."""
-        return {"embedder": self.embedder.name, "analyzer": self.analyzer.name, "exported": now}
+        return {
+            "embedder": self.embedder.name,
+            "width": self.embedder.width,
+            "analyzer": self.analyzer.name,
+            "exported": now,
+        }
 
     def flush(self) -> None:
         """Writes down use counts and tallies; they are kept if that fails."""

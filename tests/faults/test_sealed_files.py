@@ -30,7 +30,7 @@ WIDTHS = (64, 96)
 
 def lived(folder: Path, key: bytes | None) -> list[Record]:
     """A life with everything in it, in a folder; all records that there ever were."""
-    path, seen = folder / "m.db", []
+    path, seen = folder / "m.db", list[Record]()
     with opened(path, key) as memory:
         who, agent, session, source, by = LABELS
         said: Details = {"who": who, "agent": agent, "session": session, "source": source}

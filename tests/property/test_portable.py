@@ -38,7 +38,7 @@ def full(record: Record, n: int, life: tuple[int, float | None, int, int]) -> Re
     )
 
 
-lives = st.tuples(st.integers(0, 9), st.none() | st.just(NOW), st.integers(0, 3), st.integers(1, 5))
+lives = st.tuples(st.integers(0, 9), st.none() | st.just(NOW), st.integers(0, 2), st.integers(1, 5))
 many = st.lists(st.tuples(records(), lives), max_size=5).map(
     lambda found: [full(record, n, life) for n, (record, life) in enumerate(found)]
 )

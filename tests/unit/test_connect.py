@@ -71,7 +71,7 @@ def test_a_place_that_cannot_be_is_explained(place: str, reason: str, tmp_path: 
 
 
 def test_durability_is_one_of_two() -> None:
-    with pytest.raises(Misconfigured, match="durability must be one of process, power, not 'none'"):
+    with pytest.raises(Misconfigured, match="durability cannot be 'none': it must be one of process, power"):
         open_store("x.db", Settings(durability="none"))
 
 

@@ -87,7 +87,7 @@ def _check(
     receipt: Path | None,
     for_good: bool | None,
 ) -> None:
-    if not (ids or where or everything):
+    if not (ids or where is not None or everything):
         raise BadInput("say what to forget: ids, a --where-… filter, or --everything with --scope")
     if everything and on.scope is None:
         raise BadInput("--everything forgets a whole scope: name it with --scope")
@@ -100,7 +100,7 @@ def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope:
     if ids:
         named = Where(ids=tuple(ids))
     else:
-        named = where or Where()
+        named = Where() if where is None else where
     found = memory.count(named & Where(trust=tuple(Trust)), scope=scope)
     if found == 1:
         return "1 record"

@@ -33,8 +33,10 @@ class Fit:
     def between(cls, source: Parts, target: Parts) -> Fit:
         embedder = verbs.get_setting(source.store, "embedder") or source.embedder.name
         analyzer = verbs.get_setting(source.store, "analyzer") or source.analyzer.name
+        width = verbs.get_setting(source.store, "width")
+        target.binding.check_width()
         return cls(
-            embedded=embedder == target.embedder.name,
+            embedded=embedder == target.embedder.name and width in (None, str(target.embedder.width)),
             analysed=analyzer == target.analyzer.name,
             target=target,
         )

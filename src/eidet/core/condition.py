@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from .errors import BadInput
 from .record import Record
@@ -40,6 +40,9 @@ class Condition:
         object.__setattr__(self, "value", _operand(op, value))
         if self.of_record:
             _check_number(self)
+
+    def __bool__(self) -> NoReturn:
+        raise BadInput("a condition is neither true nor false: give all of them, conditions=(a, b)")
 
     @property
     def of_record(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from .errors import BadInput, Misconfigured
 from .record import kind_of
 from .scope import Scope
+from .setting_rules import SETTING_RULES, UPKEEP_RULES, SettingRule, check_fields, read_field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +50,7 @@ class Upkeep:
     batch: int = 100  # records changed per transaction
 
     def __post_init__(self) -> None:
-        for name in (f.name for f in fields(self)):
-            value = getattr(self, name)
-            if isinstance(value, int | float) and not value >= (1 if name in _COUNTS else 0):
-                raise Misconfigured(f"setting upkeep.{name} cannot be {value!r}")
-
-
-_COUNTS = {"gist_tokens", "digits", "promote_uses", "episode_messages", "episode_tokens", "fact_episodes",
-           "every_insertions", "batch"}  # fmt: skip
+        check_fields(UPKEEP_RULES, self, "upkeep.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,10 +136,11 @@ class Settings:
     upkeep: Upkeep = field(default_factory=Upkeep)  # limits of tiers and forgetting, see `Upkeep`
 
     def __post_init__(self) -> None:
-        for name in (f.name for f in fields(self)):
-            value = getattr(self, name)
-            if isinstance(value, int) and not isinstance(value, bool) and value < 1:
-                raise Misconfigured(f"setting {name} must be at least 1, not {value}")
+        check_fields(SETTING_RULES, self)
+        if not isinstance(self.upkeep, Upkeep):
+            raise Misconfigured(f"setting upkeep must be Upkeep(…), not {self.upkeep!r:.80}")
+        if not isinstance(self.retention, Iterable):
+            raise Misconfigured(f"setting retention must be a list of Retention(…), not {self.retention!r}")
         object.__setattr__(self, "retention", tuple(self.retention))
         if not all(isinstance(policy, Retention) for policy in self.retention):
             raise Misconfigured(f"setting retention must be a list of Retention(…), not {self.retention!r}")
@@ -160,8 +155,8 @@ def read_settings(environment: Mapping[str, str], file: Path | None = None) -> S
     upkeep, retention = given.pop("upkeep", {}), _retention(given.pop("retention", []), file)
     if not isinstance(upkeep, dict):
         raise Misconfigured(f"settings file {file}: [eidet.upkeep] must be a table, not {upkeep!r}")
-    chosen = _choose(Settings(), given, environment, "EIDET_", "")
-    kept = _choose(Upkeep(), upkeep, environment, "EIDET_UPKEEP_", "upkeep.")
+    chosen = _choose(Settings(), SETTING_RULES, given, environment, "EIDET_", "")
+    kept = _choose(Upkeep(), UPKEEP_RULES, upkeep, environment, "EIDET_UPKEEP_", "upkeep.")
     return replace(chosen, retention=retention, upkeep=kept)
 
 
@@ -181,7 +176,12 @@ T = TypeVar("T", Settings, Upkeep)
 
 
 def _choose(
-    usual: T, given: Mapping[str, Any], environment: Mapping[str, str], prefix: str, within: str
+    usual: T,
+    rules: Mapping[str, SettingRule],
+    given: Mapping[str, Any],
+    environment: Mapping[str, str],
+    prefix: str,
+    within: str,
 ) -> T:
     names = {f.name for f in fields(usual)} - {"upkeep", "retention"}
     told = {
@@ -191,7 +191,7 @@ def _choose(
     if unknown := values.keys() - names:
         listed = sorted(f"{within}{name}" for name in unknown)
         raise Misconfigured(f"unknown settings {listed}; there are {', '.join(sorted(names))}")
-    typed = {name: _convert(getattr(usual, name), within + name, value) for name, value in values.items()}
+    typed = {name: read_field(rules[name], within + name, value) for name, value in values.items()}
     return replace(usual, **typed)
 
 
@@ -203,26 +203,3 @@ def _table(file: Path) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise Misconfigured(f"settings file {file} needs a table [eidet]")
     return dict(table)
-
-
-def _convert(default: Any, name: str, value: Any) -> Any:
-    if not isinstance(value, str) or isinstance(default, str):
-        return value
-    if value.lower() == "none" and name.startswith("upkeep."):
-        return None
-    try:
-        return _read(default, value)
-    except ValueError:
-        raise Misconfigured(f"setting {name} cannot be {value!r}; the default is {default!r}") from None
-
-
-def _read(default: Any, value: str) -> Any:
-    if isinstance(default, bool):
-        if value.lower() in ("1", "true", "yes", "0", "false", "no"):
-            return value.lower() in ("1", "true", "yes")
-        raise ValueError(value)
-    if isinstance(default, float):
-        return float(value)
-    if default is not None or value.isdigit():
-        return int(value)
-    return value

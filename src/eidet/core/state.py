@@ -65,6 +65,7 @@ class MergedPart:
     occurred: float
     source: str | None = None
     session: str | None = None
+    importance: float | None = None
     meta: Mapping[str, Json] = field(default_factory=dict)
     state: State = field(default_factory=_no_state)
 
@@ -230,6 +231,7 @@ _SHAPES: Final[dict[type[Any], dict[str, Callable[[Json], Any]]]] = {
         "occurred": read_number,
         "source": _text,
         "session": _text,
+        "importance": read_number,
         "meta": _mapping,
         "state": State.from_json,
     },

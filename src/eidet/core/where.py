@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Any, Final, NoReturn, cast
 
 from .condition import Condition, is_number
 from .errors import BadInput
@@ -123,6 +123,13 @@ class Where:
 
     def __or__(self, other: Where) -> Where:
         return Where(some=(*_flat(self, "some"), *_flat(other, "some")))
+
+    def __bool__(self) -> NoReturn:
+        """`a and b` would be b alone, and a verb would reach further than its caller meant."""
+        raise BadInput(
+            "a filter is neither true nor false: write `a & b`, `a | b` and `~a`, not `and`, `or` and `not`; "
+            "whether one was given is `where is not None`"
+        )
 
     def __invert__(self) -> Where:
         return Where(never=(self,))

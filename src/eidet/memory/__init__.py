@@ -14,12 +14,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
-from ..core.arguments import actor, narrow_filter, one
+from ..core.arguments import actor, one
 from ..core.draft import Details
 from ..core.errors import Conflict, Refused, Unavailable
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
+from ..core.remembered import RememberedList
 from ..core.scope import Scope
 from ..core.settings import Settings
 from ..core.validate import Moment, clean_text
@@ -32,15 +33,14 @@ from ..recall.options import FindOptions, RecallOptions
 from ..recall.pack import Context
 from ..recall.path import Packing, ReadPath
 from ..store import Store, verbs
-from ..store.export_file import verify_export, write_export
+from ..store.export_file import write_export
 from ..text.tokens import TokenCounter
 from ..trust.audit.reads import Auditing
 from ..trust.privacy.service import Guard, Guarding, with_guard
 from ..upkeep.lifecycle import Life
 from ..write import EchoGuard, Given, WritePath
-from ..write.put import load_records
 from .admin import AdminNamespace
-from .export_import import Progress, records_arriving, records_leaving, with_progress
+from .export_import import ExportFile, Progress, records_leaving, with_progress
 from .forgetting import Forgetting
 from .keys import KeysNamespace
 from .records import TRIES, Records, alive, check_unchanged, make_conflict
@@ -133,12 +133,12 @@ class Memory:
         return self._log
 
     @overload
-    def remember(self, what: list[Any] | tuple[Any, ...], **details: Unpack[Details]) -> list[Record]: ...
+    def remember(self, what: list[Any] | tuple[Any, ...], **details: Unpack[Details]) -> RememberedList: ...
     @overload
     def remember(self, what: Given | None = None, **details: Unpack[Details]) -> Record: ...
     def remember(
         self, what: Given | Sequence[Given] | None = None, **details: Unpack[Details]
-    ) -> Record | list[Record]:
+    ) -> Record | RememberedList:
         """Stores a text, a message, a dict or a list of those; all of a list or none of it.
 
         `details` are those of `Details`: scope, kind, tier, who, agent, session, step, place,
@@ -147,9 +147,9 @@ class Memory:
         again; for many they are said of each. `meta` is yours and comes back exactly as you gave it.
 
         A record with an `id` (or a `key`, any text of yours) that exists becomes its next version.
-        A fact or document that its scope has word for word is not stored again but counted as
+        A fact or document that its scope has with every detail is not stored again but counted as
         used, unless `keep_duplicates`; messages are never merged. What was forgotten for good in the
-        scope is refused, unless it is said `again`.
+        scope is refused, unless it is said `again`; of a list, the rest is stored (see `RememberedList`).
         """
         return self._writes.remember(what, details)
 
@@ -265,8 +265,9 @@ class Memory:
 
     def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
         """How many records match; those in quarantine only if the filter asks for them, as in `find`."""
-        living = narrow_filter(self._guarding.filter_visible(where), alive_at=self._parts.clock()) or Where()
-        return verbs.count(self._parts.store, living.within(Scope.of(scope)))
+        visible = self._guarding.filter_visible(where)
+        living = Where(scope=Scope.of(scope), alive_at=self._parts.clock(), every=(visible,))
+        return verbs.count(self._parts.store, living)
 
     def revise(
         self,
@@ -362,19 +363,26 @@ class Memory:
         with self._auditing.doing("export", scope, file=str(path)) as done:
             return done(write_export(Path(path), with_progress(records, total, progress), manifest, sign))
 
-    def load(self, path: str | Path, *, unverified: bool = False, progress: Progress | None = None) -> int:
-        """Reads an export into the scopes its records name; a damaged file changes nothing.
+    def load(
+        self,
+        path: str | Path,
+        *,
+        scope: str | Scope | None = None,
+        unverified: bool = False,
+        progress: Progress | None = None,
+    ) -> int:
+        """Reads an export into the scopes its records name; how many records.
 
-        Records whose id exists become its next version unless they say the same, so loading again
-        after an interruption does no harm. A sealed memory loads only what a memory with its master key
-        exported and signed; with `unverified`, also a plain or former export, which anybody may have
-        written or changed.
+        The whole file is checked before anything is written: if one line is damaged, or could not be a
+        record, nothing is loaded. With a `scope`, only its records are loaded. Records whose id exists
+        become its next version unless they say the same, so loading again after an interruption does no
+        harm. A sealed memory loads only what a memory with its master key exported and signed; with
+        `unverified`, also a plain or former export, which anybody may have written or changed.
         """
-        manifest, now = verify_export(Path(path)), self._parts.clock()
-        arriving = records_arriving(self._parts.store, Path(path), manifest, unverified=unverified)
-        records = self._guarding.check_loaded(with_progress(arriving, manifest["count"], progress), now)
-        with self._auditing.doing("load", file=str(path)) as done:
-            return done(load_records(self._parts, records, manifest, now=now))
+        place = None if scope is None else Scope.of(scope)
+        file = ExportFile(self._parts, self._guarding, Path(path), place, unverified)
+        with self._auditing.doing("load", scope, file=str(path)) as done:
+            return done(file.load(progress))
 
     def close(self) -> None:
         """Writes down what is pending and releases everything; closing twice is fine."""

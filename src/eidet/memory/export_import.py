@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..core.errors import BadInput, Corrupt
 from ..core.record import Record
+from ..core.scope import Scope
 from ..core.where import Where
+from ..parts import Parts
 from ..store import Store, verbs
-from ..store.export_file import Sign, read_export
+from ..store.export_file import Sign, read_export, verify_export
+from ..trust.privacy.service import Guarding
+from ..write.arrivals import check_arrival, fits_embedder
+from ..write.put import load_records
 
 Progress = Callable[[int, int], None]  # done, of how many
 
@@ -26,16 +33,61 @@ def records_leaving(
     return sealed_export(kept, where)
 
 
-def records_arriving(
-    store: Store, path: Path, manifest: dict[str, Any], *, unverified: bool
-) -> Iterator[Record]:
-    """The records of an export. Sealed ones are all opened once before the first is given."""
-    from ..trust.seal.exports import SEALED, open_export
+@dataclass(frozen=True, slots=True)
+class ExportFile:
+    """An export on its way in: its records, or those of a scope, are all checked before one is written.
 
-    if SEALED in manifest:
-        for _ in open_export(read_export(path), manifest, store, unverified=unverified):
-            pass
-    return open_export(read_export(path), manifest, store, unverified=unverified)
+    Plain records are checked while the file is verified, sealed ones when all are opened after it.
+    """
+
+    parts: Parts
+    guarding: Guarding
+    path: Path
+    place: Scope | None
+    unverified: bool = False
+
+    def load(self, progress: Progress | None) -> int:
+        """Writes the records, after all were checked; how many."""
+        manifest, now = self.check(), self.parts.clock()
+        records = with_progress(self._records(manifest), manifest["count"], progress)
+        chosen = self.guarding.check_loaded(filter(self._is_meant, records), now)
+        return load_records(self.parts, chosen, manifest, now=now, checked=True)
+
+    def check(self) -> dict[str, Any]:
+        """The manifest; `Corrupt` names the first line that cannot be loaded."""
+        manifest = verify_export(self.path, self._check_plain)
+        if _is_sealed(manifest):
+            for at, record in enumerate(self._records(manifest), 2):
+                self._check(record, manifest, f"{self.path}, line {at}")
+        return manifest
+
+    def _records(self, manifest: dict[str, Any]) -> Iterator[Record]:
+        from ..trust.seal.exports import open_export
+
+        return open_export(read_export(self.path), manifest, self.parts.store, unverified=self.unverified)
+
+    def _is_meant(self, record: Record) -> bool:
+        return self.place is None or self.place.holds(record.scope)
+
+    def _check_plain(self, record: Record, manifest: Mapping[str, Any], where: str) -> None:
+        if not _is_sealed(manifest):
+            self._check(record, manifest, where)
+
+    def _check(self, record: Record, manifest: Mapping[str, Any], where: str) -> None:
+        if not self._is_meant(record):
+            return
+        embedder = self.parts.embedder
+        try:
+            check_arrival(record, embedder if fits_embedder(manifest, embedder) else None)
+        except (Corrupt, BadInput) as error:
+            raise Corrupt(f"{where} cannot be loaded: {error}; nothing was loaded") from error
+        self.guarding.check_loadable(record)
+
+
+def _is_sealed(manifest: Mapping[str, Any]) -> bool:
+    from ..trust.seal.exports import SEALED
+
+    return SEALED in manifest
 
 
 def with_progress(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:

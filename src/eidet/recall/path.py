@@ -70,9 +70,11 @@ class ReadPath:
     def _answer(self, asked: Query) -> Hits:
         """Answers and counts; upkeep in the background lets it go first."""
         started = time.perf_counter()
+        ranked = asked.vector is not None or bool(asked.text.strip())
+        if ranked:
+            self._parts.binding.check_width()
         with self._parts.foreground.enter():
             hits = Recall.of(self._parts).answer(asked)
-        ranked = asked.vector is not None or bool(asked.text.strip())
         spent = time.perf_counter() - started
         self._parts.usage.count_recall(hits, asked.now, spent, ranked=ranked)
         return hits

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
@@ -17,25 +17,23 @@ from typing import Any, Final
 
 from ..core.errors import BadInput, Corrupt, Misconfigured, Unavailable
 from ..core.former_meta import Origin, split_meta
-from ..core.record import Record, kind_of, tier_of, trust_of
-from ..core.scope import check_scope
-from ..core.state import NO_STATE, State
+from ..core.record import Record
+from ..core.state import NO_STATE
 from ..core.validate import dump_json
+from .record_fields import read_fields, read_float, read_int, read_object, refuse_constant, restore_fields
 
 FORMAT: Final = 2
 FORMER: Final = 1  # had no state of its own: what there was of it lies in `meta`
 SIGNED: Final = "signed"  # added to a manifest that was verified
 Sign = Callable[[str], str]  # the SHA-256 of all lines -> a MAC of it
 _BYTES: Final = ("vector", "terms", "original", "sealed")
-_MAKE: Final[dict[str, Callable[[Any], Any]]] = {
-    "place": tuple,
-    "derived_from": tuple,
-    "kind": kind_of,
-    "tier": tier_of,
-    "trust": trust_of,
-    "state": State.from_json,
-}
 _FIELDS: Final = frozenset(field.name for field in fields(Record)) - {"seq"}
+_NEEDED: Final = ("id", "scope", "text")
+_JSON: Final = json.JSONDecoder(
+    object_pairs_hook=read_object, parse_constant=refuse_constant, parse_float=read_float, parse_int=read_int
+)
+
+Check = Callable[[Record, Mapping[str, Any], str], None]  # a record, the manifest, the file and line
 
 
 def write_export(
@@ -73,10 +71,11 @@ def _end(count: int, digest: str, mac: str | None) -> str:
     return dump_json({"count": count, "sha256": digest, **signed}) + "\n"
 
 
-def verify_export(path: Path) -> dict[str, Any]:
+def verify_export(path: Path, check: Check | None = None) -> dict[str, Any]:
     """The manifest with the count, after every line was read and every record could be one.
 
-    `signed` is added to what the last line is signed with: the SHA-256 of all lines before it, and the MAC.
+    `check` is called with each record, and raises what is wrong with it. `signed` is added to what the last
+    line is signed with: the SHA-256 of all lines before it, and the MAC.
     """
     digest, count, manifest, last = sha256(), 0, None, None
     for line in _read(path):
@@ -85,25 +84,39 @@ def verify_export(path: Path) -> dict[str, Any]:
             if manifest is None:
                 manifest = _manifest(last, path)
             else:
-                record_from(last, f"{path}, line {count + 2}", manifest["format"])
+                where = f"{path}, line {count + 2}"
+                record = record_from(last, where, manifest["format"])
+                if check is not None:
+                    check(record, manifest, where)
                 count += 1
         last = line
-    mac = _check_end(last, count, digest.hexdigest(), path)
+    if last is None:
+        raise Corrupt(f"{path} is empty: it is not an export of Eidet; nothing was loaded")
     if manifest is None:
-        raise Corrupt(f"{path} is not an export of Eidet: it has no manifest; nothing was loaded")
+        _manifest(last, path)
+        raise Corrupt(f"{path} was truncated: it has a manifest only; nothing was loaded")
+    mac = _check_end(last, count, digest.hexdigest(), path)
     manifest.pop(SIGNED, None)
     signed = {} if mac is None else {SIGNED: (digest.hexdigest(), mac)}
     return {**manifest, "count": count, **signed}
 
 
 def read_export(path: Path) -> Iterator[Record]:
-    """The records of a file that was verified."""
+    """The records of a file that was verified; its lines are not checked a second time."""
     lines = _read(path)
     form = _manifest(next(lines), path)["format"]
     held = next(lines)
-    for line in lines:
-        yield record_from(held, str(path), form)
+    for at, line in enumerate(lines, 2):
+        yield _restore(held, f"{path}, line {at}", form)
         held = line
+
+
+def _restore(line: str, where: str, form: int) -> Record:
+    try:
+        record = Record(**restore_fields(json.loads(line)))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Corrupt(f"{where} was changed while it was read ({error})") from error
+    return record if form == FORMAT else _split_state(record)
 
 
 def _read(path: Path) -> Iterator[str]:
@@ -117,7 +130,7 @@ def _read(path: Path) -> Iterator[str]:
 
 
 def _manifest(line: str, path: Path) -> dict[str, Any]:
-    manifest = _parsed(line, f"{path}, line 1")
+    manifest = _parse_line(line, f"{path}, line 1")
     if manifest.get("eidet") != "export":
         raise Corrupt(
             f"{path} is not an export of Eidet: its first line is not a manifest; nothing was loaded"
@@ -130,9 +143,9 @@ def _manifest(line: str, path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _check_end(line: str | None, count: int, digest: str, path: Path) -> str | None:
+def _check_end(line: str, count: int, digest: str, path: Path) -> str | None:
     """The MAC, if there is one."""
-    end = _parsed(line or "", f"{path}, last line")
+    end = _parse_line(line, f"{path}, last line")
     mac = end.get("mac")
     if line != _end(count, digest, mac):
         raise Corrupt(
@@ -142,9 +155,13 @@ def _check_end(line: str | None, count: int, digest: str, path: Path) -> str | N
     return None if mac is None else str(mac)
 
 
-def _parsed(line: str, where: str) -> dict[str, Any]:
+def _parse_line(line: str, where: str) -> dict[str, Any]:
     try:
-        value = json.loads(line)
+        value = _JSON.decode(line)
+        if "\\u" in line:
+            dump_json(value).encode()  # an escape may stand for half of a character
+    except RecursionError:
+        raise Corrupt(f"{where} is nested too deeply; nothing was loaded") from None
     except ValueError as error:
         raise Corrupt(f"{where} is not valid JSON ({error}); nothing was loaded") from error
     if not isinstance(value, dict):
@@ -166,18 +183,18 @@ def as_json(record: Record) -> dict[str, Any]:
 
 
 def record_from(line: str, where: str, form: int = FORMAT) -> Record:
-    said = _parsed(line, where)
+    said = _parse_line(line, where)
     fields = _FIELDS if form == FORMAT else _FIELDS - {"state"}
     if unknown := said.keys() - fields:
         raise Corrupt(f"{where} has unknown fields {sorted(unknown)}; nothing was loaded")
     try:
         record = from_json(said)
-    except (TypeError, ValueError, BadInput) as error:
+    except ValueError as error:
         raise Corrupt(f"{where} is not a record ({error}); nothing was loaded") from error
-    return record if form == FORMAT else _moved(record)
+    return record if form == FORMAT else _split_state(record)
 
 
-def _moved(record: Record) -> Record:
+def _split_state(record: Record) -> Record:
     """A record of the former format, with its state taken out of its meta."""
     if not record.meta:
         return record
@@ -185,14 +202,9 @@ def _moved(record: Record) -> Record:
     return record.but(meta=meta, state=state)
 
 
-def from_json(given: dict[str, Any]) -> Record:
-    """The record of `as_json`."""
-    said = dict(given)
-    check_scope(said.get("scope", ""))
-    for name in _BYTES:
-        if said.get(name) is not None:
-            said[name] = base64.b64decode(said[name], validate=True)
-    for name, make in _MAKE.items():
-        if name in said:
-            said[name] = make(said[name])
-    return Record(**said)
+def from_json(said: dict[str, Any]) -> Record:
+    """The record of `as_json`; BadInput or ValueError if a field has another type or range."""
+    for name in _NEEDED:
+        if name not in said:
+            raise BadInput(f"it has no {name}")
+    return Record(**read_fields(said))

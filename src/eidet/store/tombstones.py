@@ -24,7 +24,8 @@ SECRET_BYTES: Final = 32
 _BLOCK: Final = 64  # bytes that SHA-256 works on at once
 SHORT_WORDS: Final = 3  # a message of fewer words …
 SHORT_CHARS: Final = 12  # … or characters is said every day, and may be said again
-_SPEAKER: Final = frozenset(("role", "name", "tool_call_id"))
+# what a message says of who speaks, and the place that a log gave it
+_SPEAKER: Final = frozenset(("role", "name", "tool_call_id", "eidet"))
 CHARS_A_WORD: Final = 4  # where words are not told apart by spaces
 
 
@@ -117,7 +118,7 @@ def is_everyday(record: Record) -> bool:
 
 
 def data_said(record: Record) -> Json:
-    """The data of a record, without what a message only says of who speaks."""
+    """The data of a record, without what a message only says of who speaks, and where in its log."""
     if record.kind is not Kind.MESSAGE or not isinstance(record.data, Mapping):
         return record.data
     return {name: value for name, value in record.data.items() if name not in _SPEAKER} or None

@@ -212,7 +212,8 @@ def forget(stage: Stage, me: Tenant) -> Done:
 
 def forget_where(stage: Stage, me: Tenant) -> Done:
     below = stage.random.random() < 0.2
-    where = (_filter(stage, me) or Where()) & Where(importance_max=0.3)
+    chosen = _filter(stage, me)
+    where = Where(importance_max=0.3) if chosen is None else chosen & Where(importance_max=0.3)
     return Done(stage.memory.forget(where=where, scope=me.reach(below), for_good=_how_far(stage)), below)
 
 

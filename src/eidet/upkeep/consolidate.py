@@ -42,15 +42,15 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 
 def merge(
-    records: Iterable[Record], settings: Upkeep, width: int, *, language: str = "en", since: float = 0.0
+    records: Iterable[Record], settings: Upkeep, width: int, *, language: str = "en", since: int = -1
 ) -> Iterator[Change]:
     """Facts that say the same become one with its sources; an update is kept and linked as newer.
 
-    `since`: stretches without anything newer were compared before and are passed over.
+    Stretches without anything that was written after seq `since` were compared before: they are passed over.
     """
     walk = iter(records)
     while window := sorted(islice(walk, WINDOW), key=lambda record: (record.created, record.id)):
-        if window[-1].created > since:
+        if max(record.seq for record in window) > since:
             by_id = {record.id: record for record in window}
             for group in clusters(list(by_id), _matrix(window, width), settings.alike):
                 yield from _compare_group([by_id[id] for id in group], width, language, settings.alike)
@@ -101,14 +101,36 @@ def _share_words(old: Record, new: Record) -> bool:
 
 
 def _can_merge(old: Record, new: Record) -> bool:
-    """Not what is protected, and not what differs in anything but its words."""
-    alike = (old.whole.data, old.place, old.agent, old.expires) == (
-        new.whole.data,
-        new.place,
-        new.agent,
-        new.expires,
+    """Not what is protected, and not what differs in anything that a part of another would not keep.
+
+    Nobody is trusted more or less for it, and nothing hides what it was made of.
+    """
+    return (
+        _kept_apart(old) == _kept_apart(new)
+        and set(new.derived_from) <= {*old.derived_from, *_links_of(new)}
+        and not is_protected(old)
+        and not is_protected(new)
     )
-    return alike and not is_protected(old) and not is_protected(new)
+
+
+def _kept_apart(record: Record) -> tuple[object, ...]:
+    return (
+        record.whole.data,
+        record.place,
+        record.agent,
+        record.step,
+        record.trust,
+        record.expires,
+        record.state.ttl,
+    )
+
+
+def _links_of(record: Record) -> Iterator[str]:
+    """What upkeep itself has noted among the sources of a record."""
+    if record.state.updates is not None:
+        yield record.state.updates
+    for part in record.state.merged:
+        yield part.id
 
 
 def _absorbing(old: Record, others: Sequence[tuple[Record, str]]) -> Put:
@@ -133,6 +155,7 @@ def _part_of(new: Record) -> MergedPart:
         occurred=new.occurred,
         source=new.source,
         session=new.session,
+        importance=new.importance,
         meta=dict(new.meta),
         state=new.state,
     )

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from ..core.errors import NotFound
+from ..core.errors import BadInput, NotFound
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..core.settings import Upkeep
@@ -55,6 +55,24 @@ class Chore:
     archive: Archive | str | Path | None = None
     llm: object = None
 
+    def __post_init__(self) -> None:
+        if self.settings is not None and not isinstance(self.settings, Upkeep):
+            raise BadInput(f"settings of upkeep must be Upkeep(…), not {self.settings!r:.80}")
+
+
+@dataclass(frozen=True, slots=True)
+class MergeProgress:
+    """How far the facts of a scope were compared, and how alike they had to be for that."""
+
+    seq: int = -1
+    alike: float = 2.0  # no two facts are
+
+    def covers(self, alike: float) -> int:
+        """Up to which seq there is nothing new for a comparison that takes so much as alike."""
+        if alike < self.alike:
+            return -1
+        return self.seq
+
 
 class Keeping:
     """Plans and makes the changes that keep the records of a memory in order."""
@@ -62,7 +80,7 @@ class Keeping:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._turn = threading.Lock()  # one upkeep at a time in this process
-        self._merged: dict[str, float] = {}  # up to when the facts of a scope were compared
+        self._compared: dict[str, MergeProgress] = {}  # by scope
         self._given: list[Archive] = []  # archives that are no folders
         self.ledger = Ledger()
 
@@ -83,6 +101,7 @@ class Keeping:
         else:
             chosen = replace(chosen, archive=str(archive))
         works = works_of(chore.only)
+        self._parts.binding.check_width()
         if not dry_run:
             self._parts.flush()
         with self._turn:
@@ -93,7 +112,7 @@ class Keeping:
                 epoch = self._parts.binding.epoch
             kept = self._archive(archive, dry_run=dry_run)
             return maintain(
-                self._needs(chosen, kept, model, now, epoch),
+                self._needs(chosen, kept, model, now, epoch, dry_run),
                 chosen,
                 scope=chore.scope,
                 now=now,
@@ -123,13 +142,19 @@ class Keeping:
         return list_unnamed(self._parts.store, self._parts.settings.upkeep.archive, self._given)
 
     def _needs(
-        self, settings: Upkeep, archive: Archive | None, llm: LLM | None, now: float, epoch: int
+        self,
+        settings: Upkeep,
+        archive: Archive | None,
+        llm: LLM | None,
+        now: float,
+        epoch: int,
+        dry_run: bool,
     ) -> UpkeepParts:
         return UpkeepParts(
             store=self._parts.store,
             forms=self.forms(settings),
             write=self._write,
-            groups=partial(self._groups, settings=settings, now=now),
+            groups=partial(self._groups, settings=settings, now=now, dry_run=dry_run),
             answer=partial(self._write_text, settings=settings, llm=llm),
             archive=archive,
             manifest=self._parts.manifest(now),
@@ -176,18 +201,26 @@ class Keeping:
             digits=settings.digits,
         )
 
-    def _groups(self, work: str, scope: str, *, settings: Upkeep, now: float) -> Iterator[Change]:
+    def _merge(self, scope: str, settings: Upkeep, now: float, dry_run: bool) -> Iterator[Change]:
+        """Facts that say the same, or update each other. Only a run that makes its changes is noted."""
+        store, alike = self._parts.store, settings.alike
+        head, since = store.head().seq, self._compared.get(scope, MergeProgress()).covers(alike)
+        for trust in (OWN, FOREIGN):  # a page of a stranger takes no place of what a user said
+            ours = Where(scope=Scope(scope), kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
+            facts = verbs.scan(store, ours, batch=PAGE)
+            language, width = self._parts.analyzer.language, self._parts.embedder.width
+            merged = merge(facts, settings, width, language=language, since=since)
+            yield from unkept(merged, self._parts.settings.retention, now)
+        if not dry_run:
+            self._compared[scope] = MergeProgress(head, alike)
+
+    def _groups(
+        self, work: str, scope: str, *, settings: Upkeep, now: float, dry_run: bool
+    ) -> Iterator[Change]:
         store, place, width = self._parts.store, Scope(scope), self._parts.embedder.width
         match work:
             case "merge":
-                since = self._merged.get(scope, 0.0)
-                language = self._parts.analyzer.language
-                for trust in (OWN, FOREIGN):  # a page of a stranger takes no place of what a user said
-                    ours = Where(scope=place, kinds=UNIQUE_KINDS, trust=trust, alive_at=now)
-                    facts = verbs.scan(store, ours, batch=PAGE)
-                    merged = merge(facts, settings, width, language=language, since=since)
-                    yield from unkept(merged, self._parts.settings.retention, now)
-                self._merged[scope] = now
+                yield from self._merge(scope, settings, now, dry_run)
             case "weigh":
                 ours = Where(scope=place, alive_at=now)
                 if verbs.count(store, ours & Where(conditions=(Condition("state.weighed", "=", True),))):

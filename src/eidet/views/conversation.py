@@ -10,6 +10,7 @@ from ..core.arguments import check_offset, narrow_filter, one
 from ..core.draft import Details, Draft, Message
 from ..core.errors import BadInput
 from ..core.record import Kind, Record
+from ..core.remembered import RememberedList
 from ..core.validate import Json, Moment, clean_text
 from ..core.where import Where
 from ..memory import Memory
@@ -48,6 +49,7 @@ class Conversation:
             self._session = str(uuid.uuid4())
         else:
             self._session = check_session(session)
+        self._details: Details = {"scope": self._scope, "session": self._session, "agent": agent}
         self._log = SessionLog(memory, self._scope, self._session, agent)
 
     @property
@@ -68,25 +70,27 @@ class Conversation:
         """Adds a message at the end. With an `id` of yours, adding it again changes nothing."""
         draft = draft_of(message, role)
         if id is None:
-            return self._store([draft])[0]
+            return self._memory.remember(draft, **self._details)
         there = self.get(id)
         if there is not None:
             return there
-        return self._store([add_key(draft, self._session, id)])[0]
+        return self._memory.remember(add_key(draft, self._session, id), **self._details)
 
-    def extend(self, messages: Iterable[Said]) -> list[Record]:
-        """Adds all messages or, if one cannot be added, none."""
+    def extend(self, messages: Iterable[Said]) -> RememberedList:
+        """Adds all messages or, if one cannot be added, none.
+
+        Those that were forgotten for good are left out; `rejected` of the answer names them.
+        """
         if isinstance(messages, str | bytes | Mapping):
             raise BadInput("extend takes a list of messages; `add` takes one")
         return self._store([draft_of(message) for message in messages])
 
-    def _store(self, drafts: Sequence[Draft]) -> list[Record]:
+    def _store(self, drafts: Sequence[Draft]) -> RememberedList:
         if len(drafts) > 1:  # they share a moment, so each is given its place
             drafts = [add_place(draft) for draft in drafts]
         if not drafts:
-            return []
-        how: Details = {"scope": self._scope, "session": self._session, "agent": self._agent}
-        return self._memory.remember(list(drafts), **how)
+            return RememberedList()
+        return self._memory.remember(list(drafts), **self._details)
 
     # Reading.
 
@@ -273,7 +277,8 @@ class Conversation:
         stored = self._store(self._unknown([(from_json(told), told.get("id")) for told in data["messages"]]))
         count = data.get("summarised") or 0
         if was_empty and count and data.get("summary"):
-            self._log.keep_summary(Summed.of(stored[:count], data["summary"], None, by="loaded"))
+            summed = count - len([one for one in stored.rejected if one.index < count])
+            self._log.keep_summary(Summed.of(stored[:summed], data["summary"], None, by="loaded"))
         return len(stored)
 
     def _unknown(self, drafts: Sequence[tuple[Draft, str | None]]) -> list[Draft]:

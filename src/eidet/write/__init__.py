@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 from ..core.arguments import check_flag, one
 from ..core.draft import Details, Draft
 from ..core.record import Record
+from ..core.remembered import RememberedList
 from ..parts import Parts
 from .echoes import EchoGuard
 from .ingest import Ingest, analyse_record, embed_units
-from .put import put_records
+from .put import put_records, put_said
 from .revise import revise_record
 from .shape import Given, drafts_of, text_said, texts_of
 
@@ -51,8 +52,11 @@ class WritePath:
         self._echoes = echoes
         self._life = life
 
-    def remember(self, what: Given | Sequence[Given] | None, details: Details) -> Record | list[Record]:
-        """Stores one thing or a list of things; answers in kind."""
+    def remember(self, what: Given | Sequence[Given] | None, details: Details) -> Record | RememberedList:
+        """Stores one thing or a list of things; answers in kind.
+
+        One thing that was forgotten for good is `Entombed`; a list is stored without such things.
+        """
         now = self._parts.clock()
         scope = one(details.pop("scope", "default"))
         keep = details.pop("keep_duplicates", self._parts.settings.keep_duplicates)
@@ -65,12 +69,14 @@ class WritePath:
         there = self._life.check_not_held(scope, _list_chosen_ids(drafts, records))
         records = self._life.still_pinned(drafts, records, there)
         records = self._guarding.check_records(records, now, values, there)
-        watch = self._parts.tombstones.over_said(records, again=again)
-        stored = put_records(self._parts, records, now=now, unique=not keep, watch=watch)
-        self._life.count_insertions(len(stored))
         if single:
+            watch = self._parts.tombstones.over_said(records, again=again)
+            stored = put_records(self._parts, records, now=now, unique=not keep, watch=watch)
+            self._life.count_insertions(1)
             return stored[0]
-        return stored
+        remembered = put_said(self._parts, records, now=now, unique=not keep, again=again)
+        self._life.count_insertions(len(remembered))
+        return remembered
 
     def revise(
         self, old: Record, changes: Mapping[str, Any], clear: Sequence[str], *, again: bool, by: str | None

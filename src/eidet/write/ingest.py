@@ -31,6 +31,7 @@ class Ingest:
     def of(cls, parts: Parts) -> Ingest:
         """For an open memory, whose names are checked first."""
         parts.check_ready()
+        parts.binding.check_width()
         return cls(parts.embedder, parts.analyzer, parts.settings.text_chars)
 
     def records(self, drafts: Sequence[Draft], *, scope: str, now: float) -> list[Record]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from ..core.actor import acts
 from ..core.record import Record
+from ..core.remembered import Rejected, RememberedList
 from ..parts import Parts
 from ..store import Watch
 from ..store.rules import Entombed, Held, StaleEpoch
 from ..store.verbs.writing import Put, run_put
+from .arrivals import check_arrival, fits_embedder
 from .ingest import Ingest
 from .reembed import batches
 
@@ -54,6 +57,38 @@ def put_records(
     return stored
 
 
+def put_said(
+    parts: Parts, records: Sequence[Record], *, now: float, unique: bool, again: bool
+) -> RememberedList:
+    """Writes all records of a list that somebody says, but for those that were forgotten for good."""
+    rest = list(enumerate(records))
+    rejected: list[Rejected] = []
+    while rest:
+        said = [record for _, record in rest]
+        try:
+            watch = parts.tombstones.over_said(said, again=again)
+            stored = put_records(parts, said, now=now, unique=unique, watch=watch)
+        except Entombed as error:
+            rejected += [Rejected(rest[at][0], since) for at, since in error.found.items()]
+            rest = [one for at, one in enumerate(rest) if at not in error.found]
+        else:
+            _warn_of_rejected(rejected)
+            return RememberedList(stored, sorted(rejected, key=attrgetter("index")))
+    _warn_of_rejected(rejected)
+    return RememberedList((), sorted(rejected, key=attrgetter("index")))
+
+
+def _warn_of_rejected(rejected: Sequence[Rejected]) -> None:
+    if rejected:
+        places = ", ".join(str(one.index) for one in rejected[:10])
+        log.warning(
+            "%d things of a list were forgotten for good before and were not stored (items %s); "
+            "remember(…, again=True) stores them again",
+            len(rejected),
+            places,
+        )
+
+
 def put_returning(
     parts: Parts,
     records: Sequence[Record],
@@ -89,12 +124,19 @@ def _tell_left_out(forgotten: int, held: int) -> None:
         log.warning("%d records are under a legal hold; left them as they are", held)
 
 
-def load_records(parts: Parts, records: Iterator[Record], manifest: Mapping[str, Any], *, now: float) -> int:
-    """Writes records of an export; what another embedder or analyzer made is made anew. How many."""
-    embedded = manifest.get("embedder") == parts.embedder.name
+def load_records(
+    parts: Parts, records: Iterator[Record], manifest: Mapping[str, Any], *, now: float, checked: bool = False
+) -> int:
+    """Writes records of an export; what another embedder or analyzer made is made anew. How many.
+
+    Each is checked as it arrives, unless all were `checked` before.
+    """
+    embedded = fits_embedder(manifest, parts.embedder)
     analysed = manifest.get("analyzer") == parts.analyzer.name
     count = 0
     for batch in batches(records, 1000):
+        for record in () if checked else batch:
+            check_arrival(record, parts.embedder if embedded else None)
         ready = batch
         if not (embedded and analysed):
             ready = Ingest.of(parts).refit(batch, embedded)

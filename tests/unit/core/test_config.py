@@ -58,7 +58,8 @@ def test_values_of_the_wrong_type_are_refused(name: str, value: str) -> None:
 
 @pytest.mark.parametrize("name", ["text_chars", "index_memory_mb", "sidecar_from", "flush_uses"])
 def test_sizes_are_at_least_one(name: str) -> None:
-    with pytest.raises(Misconfigured, match=f"setting {name} must be at least 1, not 0"):
+    wanted = f"setting {name} cannot be 0: it must be a whole number from 1 to "
+    with pytest.raises(Misconfigured, match=wanted):
         Settings(**{name: 0})  # type: ignore[arg-type]
 
 

@@ -151,7 +151,7 @@ def test_a_kind_that_is_said_wins_over_the_kind_of_a_message(memory: Memory) -> 
 def test_a_duplicate_is_counted_as_a_use(memory: Memory, clock: Clock, kind: str) -> None:
     first = memory.remember("Ann lives in Lisbon", kind=kind)
     clock.pass_()
-    again = memory.remember("Ann lives in Lisbon", kind=kind, importance=0.9)
+    again = memory.remember("Ann lives in Lisbon", kind=kind)
     assert again == first.but(uses=1, last_used=clock.now)
     assert len(memory.find()) == 1
 

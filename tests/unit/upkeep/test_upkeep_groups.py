@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from eidet.core.record import Kind, Record
+from eidet.core.record import Kind, Record, Trust
 from eidet.core.settings import Upkeep
 from eidet.core.state import State
 from eidet.models.embed import Vectors
@@ -26,7 +26,7 @@ def fact(text: str, at: float = 0.0, **fields: Any) -> Record:
     return Record(**{"id": f"{text}/{at}", "scope": "s", "text": text, **said})
 
 
-def merged(*records: Record, since: float = 0.0) -> list[Change]:
+def merged(*records: Record, since: int = -1) -> list[Change]:
     return list(merge(records, NEAR, WIDTH, since=since))
 
 
@@ -63,9 +63,23 @@ def test_different_speakers_kinds_and_things_stay_apart() -> None:
 
 
 def test_what_was_compared_before_is_passed_over() -> None:
-    pair = fact("Ann lives in Lisbon."), fact("Ann lives in Lisbon!", 5)
-    assert merged(*pair, since=NOW + 5) == []
-    assert len(merged(*pair, since=NOW + 4)) == 1
+    pair = fact("Ann lives in Lisbon.", seq=4), fact("Ann lives in Lisbon!", 5, seq=3)
+    assert merged(*pair, since=4) == []
+    assert len(merged(*pair, since=3)) == 1
+
+
+def test_nobody_is_trusted_otherwise_and_no_source_is_hidden_by_a_merge() -> None:
+    usual = fact("Ann lives in Lisbon.")
+    for change in (
+        {"trust": Trust.TRUSTED},
+        {"trust": Trust.TOOL},
+        {"step": 3},
+        {"state": State(ttl=60.0)},
+        {"derived_from": ("page",)},
+    ):
+        other = fact("Ann lives in Lisbon!", 1, **change)
+        assert merged(usual, other) == [], change
+        assert len(merged(usual.but(**change), other)) == 1, change
 
 
 def test_a_session_is_told_when_it_ended_or_grew() -> None:

@@ -124,7 +124,7 @@ class MemoryManager:
         place = self._where(kind)
         if place.ids == ():
             return []  # nothing is near, so nothing was missed either
-        parts = [place, Where(importance_min=min_importance), *([where] if where else [])]
+        parts = [place, Where(importance_min=min_importance), *([] if where is None else [where])]
         parts += [Where(conditions=(Condition(("meta", k), "=", v),)) for k, v in metadata.items()]
         found = self.memory.recall(
             query, scope=self.config.scope, limit=limit, where=Where(every=tuple(parts))

@@ -134,6 +134,8 @@ class ArchiveMemoryStore(BaseMemoryStore):
         with self.turn:
             memory = self.memory
             records = self.conversation.extend(drafts)
+            if not records:
+                return
             try:
                 self.archive().keep(records, _manifest(memory), now=clock_of(memory)())
             except BaseException:

@@ -114,6 +114,11 @@ def _dequantise_bits(vector: bytes, width: int) -> bytes:
     return np.array((-length, length), "<f4")[bits].tobytes()
 
 
+def are_finite(rows: bytes) -> bool:
+    """Whether bytes are float32 numbers, none of them infinite or no number at all."""
+    return not len(rows) % 4 and bool(np.isfinite(np.frombuffer(rows, "<f4")).all())
+
+
 def how_many(vector: bytes | None, level: int, width: int) -> int:
     """The number of vectors a record has, at least one."""
     if not vector:

@@ -13,6 +13,7 @@ from .forms import FormLaws
 from .lasting import LastingLaws
 from .laws import ALL, FULL, LATER, NOW, caught, fact, ids, within
 from .reading import ReadingLaws
+from .repeating import RepeatingLaws
 from .transactions import TransactionLaws
 from .values import ValueLaws
 from .writing import WritingLaws
@@ -21,7 +22,15 @@ __all__ = ["ALL", "FULL", "LATER", "NOW", "StoreContract", "caught", "fact", "id
 
 
 class StoreContract(
-    TransactionLaws, WritingLaws, ReadingLaws, FormLaws, FollowingLaws, ValueLaws, ForgettingLaws, LastingLaws
+    TransactionLaws,
+    WritingLaws,
+    RepeatingLaws,
+    ReadingLaws,
+    FormLaws,
+    FollowingLaws,
+    ValueLaws,
+    ForgettingLaws,
+    LastingLaws,
 ):
     """Every store passes these. `make` gives an empty one; `folder` is a place for its files.
 

@@ -118,7 +118,7 @@ class WritingLaws(StoreLaws):
 
     def test_an_expired_twin_does_not_count(self) -> None:
         self.put(fact("old", text="same", expires=LATER))
-        assert ids(self.put(fact("early", text="same"), now=LATER - 1)) == ["old"]
+        assert ids(self.put(fact("early", text="same", expires=LATER), now=LATER - 1)) == ["old"]
         assert ids(self.put(fact("new", text="same"), now=LATER)) == ["new"]
 
     def test_a_dropped_or_revised_twin_does_not_count(self) -> None:

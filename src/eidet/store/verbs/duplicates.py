@@ -1,40 +1,173 @@
-"""Exact duplicates: facts and documents whose content a scope already has under another id."""
+"""Exact duplicates: facts and documents that a scope already has under another id, with every detail.
+
+The same text with other details (another agent, session, time, label …) is another record. Only how long
+it lives is merged: a duplicate lives as long as the longest-lived of the two was meant to.
+"""
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Sequence
+from dataclasses import replace
+from operator import mul
+from typing import Any, Final
 
-from ...core.record import Record, record_digest
+from ...core.record import Record, Trust, record_digest
+from ...core.validate import dump_json
 from .. import Transaction
 from ..rules import UNIQUE_KINDS
 from .lookups import Key
+
+SAME_DIRECTION: Final = 0.999  # cosine of two vectors from which they are taken for one
+Details = tuple[Any, ...]
+Known = dict[tuple[bytes, Details], list[Record]]  # by content and details
 
 
 def find_duplicates(
     transaction: Transaction, records: Sequence[Record], there: dict[Key, Record], now: float
 ) -> dict[Key, Record]:
     """By the (scope, id) of a record that is new: the living fact or document that says the same."""
-    wanted: dict[str, dict[bytes, str]] = {}
+    wanted: dict[str, dict[bytes, list[Record]]] = {}
     for record in records:
         if record.kind in UNIQUE_KINDS and (record.scope, record.id) not in there:
-            wanted.setdefault(record.scope, {})[record_digest(record)] = record.id
-    twins = {}
+            wanted.setdefault(record.scope, {}).setdefault(record_digest(record), []).append(record)
+    twins: dict[Key, Record] = {}
     for scope, digests in wanted.items():
-        for twin in transaction.same(scope, list(digests)):
-            if twin.expires is None or twin.expires > now:
-                twins[scope, digests[record_digest(twin)]] = twin
+        if same := transaction.same(scope, list(digests)):
+            _match(digests, same, now, twins)
     return twins
 
 
 def find_duplicate(transaction: Transaction, record: Record, now: float) -> Record | None:
-    """The newest living fact or document of its scope that says what a new one says."""
-    if record.kind not in UNIQUE_KINDS:
-        return None
-    found = None
-    for twin in transaction.same(record.scope, [record_digest(record)]):
+    """As `find_duplicates`, for one record that is new."""
+    return find_duplicates(transaction, [record], {}, now).get((record.scope, record.id))
+
+
+def _match(
+    digests: dict[bytes, list[Record]], same: Sequence[Record], now: float, twins: dict[Key, Record]
+) -> None:
+    known: Known = {}
+    for twin in same:
         if twin.expires is None or twin.expires > now:
-            found = twin
-    return found
+            known.setdefault((record_digest(twin), details_of(twin)), []).append(twin)
+    for digest, records in digests.items():
+        for record in records:
+            if (found := _find_twin(record, digest, known)) is not None:
+                twins[record.scope, record.id] = found
+
+
+def _find_twin(record: Record, digest: bytes, known: Known) -> Record | None:
+    for timed in (True, False):
+        for twin in known.get((digest, details_of(record, timed=timed)), ()):
+            if _repeats(record, twin):
+                return twin
+    return None
+
+
+def details_of(record: Record, *, timed: bool = True) -> Details:
+    """All that callers say of a record beside its content; what Eidet itself changes is left out.
+
+    A tier is Eidet's to choose, and so are links that upkeep added. A time that nobody gave is none, and
+    so is any unless `timed`.
+    """
+    state = record.state
+    sources = record.derived_from
+    if sources:
+        added = {part.id for part in state.merged}
+        added.add(state.updates or "")
+        sources = tuple([id for id in sources if id not in added])
+    return (
+        record.kind,
+        _trust_said(record),
+        record.who,
+        record.agent,
+        record.session,
+        record.step,
+        record.place,
+        record.source,
+        record.occurred if timed and record.occurred != record.created else None,
+        sources,
+        state.ttl,
+        state.pii,
+        dump_json(record.meta, sort_keys=True) if record.meta else "",
+    )
+
+
+def _trust_said(record: Record) -> str:
+    """How far a record was trusted before it was set aside."""
+    mark = record.state.quarantine
+    if record.trust is Trust.QUARANTINED and mark is not None:
+        return mark.was
+    return record.trust
+
+
+def _repeats(new: Record, twin: Record) -> bool:
+    """Whether nothing is lost if `new` is not stored, because of what Eidet keeps of the other.
+
+    Nothing crosses the quarantine, unless somebody approved this very content. What was updated since
+    is news when it is said again.
+    """
+    return (
+        (new.occurred in (new.created, twin.occurred))
+        and (new.state.pinned is None or twin.state.pinned is not None)
+        and twin.state.updated_by is None
+        and _stands_as_open(new, twin)
+        and _is_as_important(new, twin)
+        and _points_the_same_way(new, twin)
+        and (twin.state.hold is None or end_of(twin) >= end_of(new))
+    )
+
+
+def _stands_as_open(new: Record, twin: Record) -> bool:
+    if (new.trust is Trust.QUARANTINED) == (twin.trust is Trust.QUARANTINED):
+        return True
+    review = twin.state.reviewed
+    return new.trust is Trust.QUARANTINED and review is not None and review.digest == twin.digest
+
+
+def _is_as_important(new: Record, twin: Record) -> bool:
+    if new.state.weighed and twin.state.weighed:
+        return True
+    said = new.importance
+    if new.state.echo_of is not None and twin.state.echo_of is None:
+        said *= 2  # an echo counts for half
+    if twin.state.merged:
+        return said <= twin.importance
+    return said == twin.importance
+
+
+def _points_the_same_way(new: Record, twin: Record) -> bool:
+    """A caller may give a vector of their own; embedders repeat theirs, but not to the last bit."""
+    one, other = new.vector, twin.vector
+    if one == other or one is None or other is None or new.level or twin.level:
+        return True
+    if len(one) != len(other) or len(one) % 4:
+        return True
+    ours, theirs = array("f", one), array("f", other)
+    length = math.sqrt(sum(map(mul, ours, ours)) * sum(map(mul, theirs, theirs)))
+    return bool(sum(map(mul, ours, theirs)) >= SAME_DIRECTION * length)
+
+
+def end_of(record: Record) -> float:
+    """When a record ends, or will once nothing protects it any more; `inf` if never."""
+    ends = [record.expires]
+    for mark in (record.state.pinned, record.state.hold):
+        if mark is not None:
+            ends.append(mark.expires)
+    return min(end for end in (*ends, math.inf) if end is not None)
+
+
+def prolong(twin: Record, record: Record) -> Record | None:
+    """The twin with the end of a record that repeats it, where that is later; else None."""
+    end = end_of(record)
+    if end <= end_of(twin):
+        return None
+    expires = None if end == math.inf else end
+    pin = twin.state.pinned
+    if pin is None:
+        return twin.but(expires=expires)
+    return twin.but(state=twin.state.but(pinned=replace(pin, expires=expires)))
 
 
 def count_use(record: Record, now: float) -> Record:

@@ -30,7 +30,7 @@ from ..rules import (
     succeed,
 )
 from .changing import OrderedWriter, delete_records, event_about
-from .duplicates import count_use, find_duplicate, find_duplicates
+from .duplicates import Details, count_use, details_of, find_duplicate, find_duplicates, prolong
 from .lookups import Key, read_records
 from .tombstone_check import check_tombstones
 
@@ -74,10 +74,11 @@ def put(
     """Writes all records or none; one answer per record, in order, as it is now stored.
 
     A record whose (scope, id) exists becomes its next version; one that says the same is left alone.
-    With `unique`, a fact or document whose content its scope already has under another id is not
-    stored again: the answer is the one that is there, with a use counted. With `expect`, each record
-    must exist in that version, else Conflict; with `epoch`, the store must still be in that epoch,
-    else Conflict. With `watch`, forgotten content is `Entombed`, and nothing is written.
+    With `unique`, a fact or document that its scope already has under another id, with every detail
+    (see `verbs.duplicates`), is not stored again: the answer is the one that is there, with a use
+    counted and the later of both ends. With `expect`, each record must exist in that version, else
+    Conflict; with `epoch`, the store must still be in that epoch, else Conflict. With `watch`,
+    forgotten content is `Entombed`, and nothing is written.
 
     A next version of a record under a legal hold is `Held`, and nothing is written. `releases` lets a
     version pass that only ends the hold. `follows` says that this is a copy of records that were changed
@@ -158,9 +159,16 @@ def _put_new(transaction: Transaction, record: Record, how: Put) -> Record:
     if how.unique:
         twin = find_duplicate(transaction, record, how.now)
         if twin is not None:
-            transaction.update([Use(twin.scope, twin.id, 1, how.now)])
-            return count_use(twin, how.now)
+            return _say_again(transaction, twin, record, how)
     return transaction.insert([record])[0]
+
+
+def _say_again(transaction: Transaction, twin: Record, record: Record, how: Put) -> Record:
+    writer = OrderedWriter(transaction)
+    kept = _repeat(twin, record, how, writer)
+    stored = writer.finish()
+    transaction.update([Use(twin.scope, twin.id, 1, how.now)])
+    return count_use(kept or stored[0], how.now)
 
 
 def _revise(old: Record, record: Record, how: Put) -> tuple[Record, Event] | None:
@@ -173,19 +181,48 @@ def _revise(old: Record, record: Record, how: Put) -> tuple[Record, Event] | Non
 
 
 def _parts(records: Sequence[Record], unique: bool) -> Iterator[Sequence[Record]]:
-    """Runs of records none of which can be about another of its run: no id and no content twice."""
+    """Runs of records none of which can be about another of its run: no id and no statement twice."""
     part: list[Record] = []
-    seen: set[tuple[str, str | bytes]] = set()
+    seen = _Seen(unique)
     for record in records:
-        keys: list[tuple[str, str | bytes]] = [(record.scope, record.id)]
-        if unique and record.kind in UNIQUE_KINDS:
-            keys.append((record.scope, record_digest(record)))
-        if not seen.isdisjoint(keys):
+        if not seen.take(record):
             yield part
-            part, seen = [], set()
+            part, seen = [], _Seen(unique)
+            seen.take(record)
         part.append(record)
-        seen.update(keys)
     yield part
+
+
+class _Seen:
+    """The ids of a run of records and, if they are to be unique, what they state."""
+
+    def __init__(self, unique: bool) -> None:
+        self._unique = unique
+        self._ids: set[Key] = set()
+        self._contents: dict[tuple[str, bytes], Record] = {}
+        self._statements: set[tuple[tuple[str, bytes], Details]] = set()
+
+    def take(self, record: Record) -> bool:
+        """Notes a record; False if the run already has its id or its statement."""
+        key = (record.scope, record.id)
+        if key in self._ids or not self._take_statement(record):
+            return False
+        self._ids.add(key)
+        return True
+
+    def _take_statement(self, record: Record) -> bool:
+        if not self._unique or record.kind not in UNIQUE_KINDS:
+            return True
+        content = (record.scope, record_digest(record))
+        first = self._contents.setdefault(content, record)
+        if first is record:
+            return True  # most are, and details take longer to compare
+        self._statements.add((content, details_of(first)))
+        statement = (content, details_of(record))
+        if statement in self._statements:
+            return False
+        self._statements.add(statement)
+        return True
 
 
 def _put_part(transaction: Transaction, records: Sequence[Record], how: Put) -> list[Record]:
@@ -210,9 +247,14 @@ def _write_part(
     writer = OrderedWriter(transaction, releases=how.releases, follows=how.follows)
     answers = [_decide(record, there, twins, how, writer) for record in records]
     inserted = iter(writer.finish())
-    if twins:
-        transaction.update([Use(twin.scope, twin.id, 1, how.now) for twin in twins.values()])
-    return [next(inserted) if answer is None else answer for answer in answers]
+    stored = [next(inserted) if answer is None else answer for answer in answers]
+    if not twins:
+        return stored
+    transaction.update([Use(twin.scope, twin.id, 1, how.now) for twin in twins.values()])
+    return [
+        count_use(now, how.now) if (record.scope, record.id) in twins else now
+        for record, now in zip(records, stored, strict=True)
+    ]
 
 
 def _decide(
@@ -228,13 +270,22 @@ def _decide(
     if old is None:
         twin = twins.get(key)
         if twin is not None:
-            return count_use(twin, how.now)
+            return _repeat(twin, record, how, writer)
         writer.insert(record)
         return None
     revision = _revise(old, record, how)
     if revision is None:
         return old
     writer.replace(old, *revision)
+    return None
+
+
+def _repeat(twin: Record, record: Record, how: Put, writer: OrderedWriter) -> Record | None:
+    """A record that is said again stays as it is, but lives on for as long as the new one would."""
+    longer = prolong(twin, record)
+    if longer is None:
+        return twin
+    writer.replace(twin, longer, event_about("moved", longer, how.now, how.by))
     return None
 
 

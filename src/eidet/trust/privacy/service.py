@@ -138,6 +138,11 @@ class Guarding:
         for batch in batches(records, BATCH):
             yield from self._check_batch(batch, now)
 
+    def check_loadable(self, record: Record) -> None:
+        """`Refused` if the policy keeps a record of a file out; keeps nothing."""
+        if self._guard is not None:
+            guard_record(record, self._guard, Pending())
+
     def _check_batch(self, batch: list[Record], now: float) -> list[Record]:
         pending, guard = Pending(), self._guard
         if guard is None:

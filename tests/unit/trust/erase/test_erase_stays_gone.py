@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 from tests.making import Clock
 from tests.unit.trust.erase.given import OTHER, SECRET, texts
 
-from eidet import Kind, Memory, Refused, Scope, Where
+from eidet import AsyncMemory, Kind, Memory, Refused, Scope, Where
 from eidet.store.rules import Entombed
 from eidet.trust.erase import Forgotten
+from eidet.views import Conversation
 
 
 def test_forget_answers_a_number_with_a_receipt(memory: Memory) -> None:
@@ -35,12 +37,76 @@ def test_what_was_forgotten_is_refused_however_it_is_spaced(memory: Memory, said
     assert memory.count() == 0
 
 
-def test_one_forgotten_value_refuses_the_whole_list(memory: Memory) -> None:
+def test_a_list_is_stored_without_what_was_forgotten(
+    memory: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
     memory.forget(memory.remember(SECRET).id)
-    with pytest.raises(Entombed, match="record 1 of this call") as error:
-        memory.remember([OTHER, SECRET])
-    assert list(error.value.found) == [1]
+    stored = memory.remember([OTHER, SECRET, "a third one, of its own"])
+    assert [record.text for record in stored] == [OTHER, "a third one, of its own"]
+    assert [one.index for one in stored.rejected] == [1]
+    assert "forgotten for good on 2023-11-14" in str(stored.rejected[0])
+    assert "(items 1)" in caplog.text
+    assert SECRET not in caplog.text
+    assert memory.count() == 2
+    assert memory.remember([SECRET], again=True).rejected == ()
+
+
+def test_a_list_of_nothing_else_is_no_error_and_stores_nothing(memory: Memory) -> None:
+    memory.forget(memory.remember(SECRET).id)
+    stored = memory.remember([SECRET, SECRET.upper()])
+    assert (list(stored), [one.index for one in stored.rejected]) == ([], [0, 1])
     assert memory.count() == 0
+
+
+def test_one_thing_alone_is_refused(memory: Memory) -> None:
+    memory.forget(memory.remember(SECRET).id)
+    with pytest.raises(Entombed, match="record 0 of this call"):
+        memory.remember(SECRET)
+
+
+def test_conversations_go_on_without_what_was_forgotten(memory: Memory) -> None:
+    memory.forget(memory.remember({"role": "user", "content": SECRET}).id)
+    log = Conversation(memory, "monday")
+    added = log.extend(
+        [
+            {"role": "user", "content": "Good morning to you all"},
+            {"role": "user", "content": SECRET},
+            {"role": "assistant", "content": OTHER},
+        ]
+    )
+    assert [one.index for one in added.rejected] == [1]
+    assert [message.content for message in log.messages()] == ["Good morning to you all", OTHER]
+    with pytest.raises(Refused):
+        log.add(SECRET, role="user")
+
+
+def test_a_log_is_loaded_without_what_was_forgotten(memory: Memory) -> None:
+    log = Conversation(memory, "monday")
+    log.extend(
+        [
+            {"role": "user", "content": SECRET},
+            {"role": "user", "content": OTHER},
+            {"role": "user", "content": "The weather is fine today"},
+        ]
+    )
+    log.summarise(keep=1, text="They talked.")
+    kept = log.export()
+    log.clear()
+    memory.forget(memory.remember({"role": "user", "content": SECRET}).id)
+    assert log.load(kept) == 2
+    assert [message.content for message in log.messages()] == ["The weather is fine today"]
+
+
+def test_the_same_holds_for_asyncio() -> None:
+    async def say() -> list[int]:
+        async with AsyncMemory(embedder="hashing:16") as memory:
+            await memory.forget((await memory.remember(SECRET)).id)
+            stored = await memory.remember([OTHER, SECRET])
+            with pytest.raises(Refused):
+                await memory.remember(SECRET)
+            return [one.index for one in stored.rejected]
+
+    assert asyncio.run(say()) == [1]
 
 
 def test_it_may_be_said_again_by_who_says_so(memory: Memory) -> None:

@@ -45,7 +45,7 @@ def test_a_sealed_memory_answers_as_any_other(path: Path) -> None:
         assert [r.text for r in sealed.find(who="Ann")] == [r.text for r in plain.find(who="Ann")]
         where = Where(conditions=(Condition("meta.n", "=", 1),))
         assert sealed.recall("chess", scope="eve", where=where)[0].text == "Eve likes chess"
-        assert sealed.remember(TEXTS[0]).uses > 0, "what is known is not stored again"
+        assert sealed.remember(TEXTS[0], who="Ann").uses > 0, "what is known is not stored again"
         assert "giraffe" in sealed.context("giraffe").text
 
 

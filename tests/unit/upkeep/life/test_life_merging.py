@@ -28,10 +28,57 @@ def test_facts_that_say_the_same_become_one_with_its_sources(memory: Memory, clo
     [kept] = memory.find()
     assert (kept.id, kept.derived_from, kept.importance, kept.uses) == (one.id, (two.id,), 0.6, 1)
     assert kept.state.to_json()["merged"] == [
-        {"id": two.id, "text": "Ann lives in Lisbon!", "occurred": two.occurred, "source": "mail"}
+        {
+            "id": two.id,
+            "text": "Ann lives in Lisbon!",
+            "occurred": two.occurred,
+            "source": "mail",
+            "importance": 0.6,
+        }
     ]
     assert memory.history(two.id)[-1].what == "forgotten"
     assert memory.upkeep.maintain(only="merge").counts == {}
+
+
+def test_a_dry_run_leaves_the_merge_to_the_real_one(memory: Memory, clock: Clock) -> None:
+    memory.remember("Ann lives in Lisbon.")
+    clock.days(1)
+    memory.remember("Ann lives in Lisbon!")
+    for _ in range(2):
+        assert memory.upkeep.maintain(dry_run=True).counts == {"merge": 1}
+    assert memory.upkeep.maintain().counts == {"merge": 1}
+    assert memory.upkeep.maintain().counts == {}
+
+
+def test_a_strict_comparison_hides_nothing_from_a_looser_one(memory: Memory, clock: Clock) -> None:
+    memory.remember("Ann moved to Porto")
+    clock.days(1)
+    memory.remember("Ann moved to Lisbon")
+    clock.days(1)
+    assert memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.99)).counts == {}
+    assert memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.5)).counts == {"merge": 2}
+
+
+def test_a_record_that_was_changed_is_compared_again(memory: Memory, clock: Clock) -> None:
+    memory.remember("Ann lives in Lisbon.")
+    clock.days(1)
+    other = memory.remember("Bob has a boat.")
+    clock.days(1)
+    assert memory.upkeep.maintain(only="merge", now=clock.now + 86_400).counts == {}
+    memory.revise(other.id, text="Ann lives in Lisbon!")
+    assert memory.upkeep.maintain(only="merge").counts == {"merge": 1}
+
+
+def test_a_merge_trusts_nobody_more_or_less(memory: Memory, clock: Clock) -> None:
+    for trust in ("unknown", "web", "tool", "user", "trusted"):
+        memory.remember("Ann lives in Lisbon.", trust=trust)
+        clock.days(1)
+        memory.remember("Ann lives in Lisbon!", trust=trust)
+        clock.days(1)
+    assert memory.upkeep.maintain(only="merge").counts == {"merge": 5}
+    assert [record.trust for record in memory.find(order="created")] == [
+        *("unknown", "web", "tool", "user", "trusted")
+    ]
 
 
 def test_an_update_is_kept_as_newer(memory: Memory, clock: Clock) -> None:
@@ -45,7 +92,6 @@ def test_an_update_is_kept_as_newer(memory: Memory, clock: Clock) -> None:
     assert there[new.id].state.updates == old.id
     assert there[new.id].derived_from == (old.id,)
     assert there[old.id].state.updated_by == new.id
-    memory.upkeep.keeping._merged.clear()
     assert memory.upkeep.maintain(only="merge", settings=Upkeep(alike=0.5)).counts == {}
 
 
