@@ -6,8 +6,9 @@ from typing import Any
 
 from .actor import acts
 from .errors import BadInput
+from .limits import CONDITIONS, QUERY_CHARS, check_count, check_length
 from .scope import Scope
-from .validate import clean_text
+from .validate import clean_text, plain_value
 from .where import Where
 
 UNITS = ("record", "session", "scope")  # what a hit of a recall may stand for
@@ -30,6 +31,16 @@ def actor(by: str | None) -> str | None:
 def check_filter(where: object) -> None:
     if where is not None and not isinstance(where, Where):
         raise BadInput(f"a filter must be a Where(…), not {type(where).__name__}")
+    if where is not None:
+        check_count(_count_conditions(where), CONDITIONS, "conditions of a filter")
+
+
+def _count_conditions(where: Where) -> int:
+    """Conditions and filters, with all that is nested."""
+    count = len(where.conditions)
+    for part in (*where.every, *where.some, *where.never):
+        count += max(1, _count_conditions(part))
+    return count
 
 
 def narrow_filter(where: Where | None, **parts: Any) -> Where | None:
@@ -46,30 +57,35 @@ def narrow_filter(where: Where | None, **parts: Any) -> Where | None:
 def check_query(query: str) -> str:
     if not isinstance(query, str):
         raise BadInput(f"a query must be a string, not {type(query).__name__}")
+    check_length(query, QUERY_CHARS, "a query")
     if not query.isascii():
         return query.encode(errors="replace").decode()
     return query
 
 
 def check_limit(limit: int) -> int:
+    limit = plain_value(limit)
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000_000:
         raise BadInput(f"limit must be a whole number from 1 to 1,000,000, not {limit!r}")
     return limit
 
 
 def check_budget(budget: int) -> int:
+    budget = plain_value(budget)
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise BadInput(f"a budget must be a whole number of tokens, at least one token, not {budget!r}")
     return budget
 
 
 def check_neighbours(count: int) -> int:
+    count = plain_value(count)
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= 100:
         raise BadInput(f"neighbours must be a whole number of turns from 0 to 100, not {count!r}")
     return count
 
 
 def check_share(value: float, what: str) -> float:
+    value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise BadInput(f"{what} must be a number from 0 to 1, not {value!r}")
     return float(value)
@@ -98,6 +114,7 @@ _UNDERSTOOD = {
 
 
 def check_offset(offset: int) -> int:
+    offset = plain_value(offset)
     if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
         raise BadInput(f"offset must be a whole number from 0 up, not {offset!r}")
     return offset

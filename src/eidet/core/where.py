@@ -14,13 +14,12 @@ from typing import Any, Final, cast
 
 from .condition import Condition, is_number
 from .errors import BadInput
+from .limits import FILTER_DEPTH, FILTER_VALUES, check_count
 from .record import Kind, Place, Record, Tier, Trust, kind_of, tier_of, trust_of
 from .scope import Scope
-from .validate import clean_text, moment
+from .validate import clean_text, moment, plain_value
 
 __all__ = ["Box", "Condition", "Near", "Where", "check_place"]
-
-DEEPEST: Final = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +34,8 @@ class Box:
         object.__setattr__(self, "high", check_place(self.high))
         if len(self.low) != len(self.high):
             raise BadInput("a box needs two corners with the same number of coordinates")
+        if any(low > high for low, high in zip(self.low, self.high, strict=True)):
+            raise BadInput(f"a box needs low <= high on each axis, not {self.low} and {self.high}")
 
     def holds(self, place: Place | None) -> bool:
         return place is not None and all(
@@ -52,6 +53,7 @@ class Near:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "place", check_place(self.place))
+        object.__setattr__(self, "radius", plain_value(self.radius))
         if not (is_number(self.radius) and 0 <= self.radius <= sys.float_info.max):
             raise BadInput(f"a radius must be a number from 0 up, not {self.radius!r}")
         object.__setattr__(self, "radius", float(self.radius))
@@ -186,7 +188,9 @@ def _tidy_label(value: Any) -> str:
 
 
 def _tidy_labels(value: Any) -> tuple[str, ...]:
-    return tuple(map(_tidy_label, (value,) if isinstance(value, str) else value))
+    labels = tuple(map(_tidy_label, (value,) if isinstance(value, str) else value))
+    check_count(len(labels), FILTER_VALUES, "values of a filter")
+    return labels
 
 
 def _tidy_kinds(value: Any) -> tuple[Kind, ...]:
@@ -203,6 +207,7 @@ def _tidy_trust(value: Any) -> tuple[Trust, ...]:
 
 def _tidy_number(value: Any) -> float | int:
     """Ends beyond int64 are endless: no record reaches them, and no driver could bind them."""
+    value = plain_value(value)
     if not is_number(value) or value != value:
         raise BadInput(f"a range needs numbers, not {value!r}")
     if abs(value) < 2**63:
@@ -281,9 +286,9 @@ def _flat(where: Where, join: str) -> tuple[Where, ...]:
     return (where,)
 
 
-def _check_depth(where: Where, left: int = DEEPEST) -> None:
+def _check_depth(where: Where, left: int = FILTER_DEPTH) -> None:
     if not left:
-        raise BadInput(f"filters nest at most {DEEPEST} levels deep")
+        raise BadInput(f"filters nest at most {FILTER_DEPTH} levels deep")
     for part in (*where.every, *where.some, *where.never):
         _check_depth(part, left - 1)
 

@@ -12,9 +12,10 @@ from typing import Any, Final
 from ..core.actor import acts
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput
+from ..core.limits import DERIVED_FROM, check_count
 from ..core.record import Kind, Record, Tier, Trust, key_id, kind_of, new_id, tier_of, trust_of
 from ..core.state import NO_STATE, Protection, State
-from ..core.validate import Json, Moment, clean_json, clean_text, moment
+from ..core.validate import Json, Moment, clean_json, clean_text, moment, plain_value
 from ..core.where import check_place
 from ..text.chunks import units_of
 
@@ -211,6 +212,7 @@ def describe_data(data: Json) -> str:
 def _ids(ids: Sequence[str], what: str) -> tuple[str, ...]:
     if not isinstance(ids, list | tuple):
         raise BadInput(f"{what} must be a list of ids, not {type(ids).__name__}")
+    check_count(len(ids), DERIVED_FROM, f"ids in {what}")
     return tuple(clean_text(id, what) for id in ids)
 
 
@@ -221,12 +223,14 @@ def _label(value: str, what: str) -> str:
 
 
 def _step(step: int) -> int:
+    step = plain_value(step)
     if isinstance(step, bool) or not isinstance(step, int) or abs(step) > STEP_LIMIT:
         raise BadInput(f"step must be a whole number up to 2**53, not {step!r}")
     return step
 
 
 def check_importance(importance: float) -> float:
+    importance = plain_value(importance)
     number = isinstance(importance, int | float) and not isinstance(importance, bool)
     if not number or not math.isfinite(importance) or not 0 <= importance <= 1:
         raise BadInput(f"importance must be a number from 0 to 1, not {importance!r}")
@@ -235,7 +239,7 @@ def check_importance(importance: float) -> float:
 
 def check_ttl(ttl: float | timedelta) -> float:
     """A time to live in seconds."""
-    seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else ttl
+    seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else plain_value(ttl)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
         raise BadInput(f"ttl is a number of seconds above 0, or a timedelta, not {ttl!r:.80}")
     return seconds
