@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 from ..core.draft import Details
 from ..core.record import Record
 from ..core.scope import Scope
-from ..core.validate import Moment
+from ..core.validate import Json, Moment
 from ..memory import Memory
 from ..write import Given
 from .hop import Hopping, Threads, hop, like, taking
 from .namespaces import AsyncAdmin, AsyncKeys, AsyncTrust, AsyncUpkeep
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..parts import Parts
     from ..trust.audit.log import AuditLog
@@ -27,7 +27,7 @@ __all__ = ["AsyncMemory"]
 async def _ready_query(
     threads: Threads,
     _core: object,
-    query: str = "",
+    query: str | Mapping[str, Json] = "",
     *,
     scope: str | Scope = "default",
     now: Moment | None = None,

@@ -13,7 +13,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, runt
 from ..core.arguments import check_query
 from ..core.errors import Misconfigured
 from ..core.scope import Scope
-from ..core.validate import Moment
+from ..core.validate import Json, Moment
 from ..memory import Memory
 from ..store.ram import RamStore
 from ..write import text_said, texts_of
@@ -91,10 +91,14 @@ class Threads:
         elif details.get("vector") is None:
             await self.embed(text_said(details) if what is None else texts_of(what))
 
-    async def embed_query(self, query: str, scope: str | Scope, now: Moment | None, understand: bool) -> None:
+    async def embed_query(
+        self, query: str | Mapping[str, Json], scope: str | Scope, now: Moment | None, understand: bool
+    ) -> None:
         """Embeds a query as the recall will ask for it: what it names may be left out."""
         memory = await self.open()
         embedder = memory.parts.embedder
+        if isinstance(query, Mapping):
+            query, understand = check_query(query), False
         if isinstance(embedder, AsyncEmbedding) and isinstance(query, str) and query.strip():
             text = memory.trust.guarding.query(check_query(query))
             if understand:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .actor import acts
+from .describe import describe_data
+from .dict_filters import Filter, where_of
 from .errors import BadInput
 from .limits import CONDITIONS, QUERY_CHARS, check_count, check_length
-from .scope import Scope
-from .validate import clean_text, plain_value
+from .scope import ALL, Scope
+from .validate import Json, clean_json, clean_text, plain_value
 from .where import Where
 
 UNITS = ("record", "session", "scope")  # what a hit of a recall may stand for
@@ -18,8 +21,15 @@ def one(scope: str | Scope) -> str:
     """The path of a single scope; a prefix is not a place to write to or to get from."""
     chosen = Scope.of(scope)
     if chosen.below:
-        raise BadInput(f"this needs one scope, not {chosen}; name it as a string")
+        raise BadInput(f"this needs one scope, not {chosen}, which names several")
     return chosen.path
+
+
+def one_or_all(scope: str | Scope | None) -> Scope | None:
+    """For verbs that can mean every scope: None and `**` do."""
+    if scope is None or scope == ALL:
+        return None
+    return Scope.of(scope)
 
 
 def actor(by: str | None) -> str | None:
@@ -28,11 +38,12 @@ def actor(by: str | None) -> str | None:
     return clean_text(by, "by")
 
 
-def check_filter(where: object) -> None:
-    if where is not None and not isinstance(where, Where):
-        raise BadInput(f"a filter must be a Where(…), not {type(where).__name__}")
-    if where is not None:
-        check_count(_count_conditions(where), CONDITIONS, "conditions of a filter")
+def check_filter(where: Filter | None) -> Where | None:
+    """The filter that is meant, given as a `Where` or as a dict; `BadInput` where it is neither."""
+    found = where_of(where)
+    if found is not None:
+        check_count(_count_conditions(found), CONDITIONS, "conditions of a filter")
+    return found
 
 
 def _count_conditions(where: Where) -> int:
@@ -43,20 +54,23 @@ def _count_conditions(where: Where) -> int:
     return count
 
 
-def narrow_filter(where: Where | None, **parts: Any) -> Where | None:
+def narrow_filter(where: Filter | None, **parts: Any) -> Where | None:
     """One filter from a filter and the parts given beside it; None when nothing is asked."""
-    check_filter(where)
+    chosen = check_filter(where)
     given = {name: value for name, value in parts.items() if value is not None}
     if not given:
-        return where
-    if where is None:
+        return chosen
+    if chosen is None:
         return Where(**given)
-    return Where(**given, every=(where,))
+    return Where(**given, every=(chosen,))
 
 
-def check_query(query: str) -> str:
+def check_query(query: str | Mapping[str, Json]) -> str:
+    """The text of a query; a state is told in words, as states are when they are stored."""
+    if isinstance(query, Mapping):
+        query = describe_data(clean_json(query, "a query"))
     if not isinstance(query, str):
-        raise BadInput(f"a query must be a string, not {type(query).__name__}")
+        raise BadInput(f"a query must be a string or a dict, not {type(query).__name__}")
     check_length(query, QUERY_CHARS, "a query")
     if not query.isascii():
         return query.encode(errors="replace").decode()

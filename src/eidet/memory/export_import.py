@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..core.record import Record
+from ..core.scope import Scope
 from ..core.where import Where
+from ..parts import Parts
 from ..store import Store, verbs
-from ..store.export_file import read_export
+from ..store.export_file import read_export, write_export
 
 Progress = Callable[[int, int], None]  # done, of how many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """What an export takes along, and how."""
+
+    scope: Scope | None
+    plain: bool
+    progress: Progress | None
+
+
+def export_records(parts: Parts, path: Path, leaving: Leaving) -> int:
+    """Writes what is alive to a file; how many records."""
+    now = parts.clock()
+    where = Where(scope=leaving.scope, alive_at=now)
+    parts.flush()
+    total = verbs.count(parts.store, where) if leaving.progress else 0
+    records, seal = records_leaving(parts.store, where, plain=leaving.plain)
+    manifest = parts.manifest(now) | seal
+    return write_export(path, with_progress(records, total, leaving.progress), manifest)
 
 
 def records_leaving(store: Store, where: Where, *, plain: bool) -> tuple[Iterator[Record], dict[str, Any]]:

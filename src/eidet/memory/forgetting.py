@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..core.arguments import check_filter
 from ..core.errors import BadInput, Refused
 from ..core.scope import Scope
 from ..core.validate import clean_text
@@ -92,7 +91,6 @@ class Forgetting:
 
 def select_doomed(ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None) -> Where:
     """The filter for what is to be forgotten; `Refused` where that is not said clearly."""
-    check_filter(where)
     if everything:
         if scope is None or ids is not None or where is not None:
             raise Refused("everything=True deletes a whole scope: name the scope, and nothing else")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypedDict
 
-from ..core.arguments import check_limit, check_share, check_unit, list_given
+from ..core.arguments import check_limit, check_share, check_unit, list_given, narrow_filter
+from ..core.dict_filters import Filter
 from ..core.errors import BadInput
 from ..core.scope import Scope
 from ..core.validate import Moment, moment
@@ -15,7 +16,7 @@ from . import AUTO, Query, Recipe, recipe_of
 
 
 class FilterOptions(TypedDict, total=False):
-    """Parts of a filter that `find` and `recall` may be told by name."""
+    """Parts of a filter that `recall`, `context`, `find`, `count` and `forget` may be told by name."""
 
     kinds: str | Sequence[str] | None
     """One kind or several: fact, message, episode, document, state …"""
@@ -33,6 +34,10 @@ class FilterOptions(TypedDict, total=False):
     """Occurred at this time or later."""
     until: Moment | None
     """Occurred at this time or earlier."""
+    near: Near | None
+    """Within a distance of a place."""
+    box: Box | None
+    """Within a rectangle on the map."""
 
 
 class FindOptions(FilterOptions, total=False):
@@ -47,10 +52,6 @@ class FindOptions(FilterOptions, total=False):
 class RecallOptions(FilterOptions, total=False):
     """What `recall` may be told beside the query, the scope, the limit and the filter."""
 
-    near: Near | None
-    """Within a distance of a place."""
-    box: Box | None
-    """Within a rectangle on the map."""
     vector: Any
     """The vector of the query, if you have it already; the text is not embedded then."""
     recipe: Recipe | str | None
@@ -72,6 +73,7 @@ class RecallOptions(FilterOptions, total=False):
 
 
 _NAMES: Final = {
+    **dict.fromkeys(("context", "count", "forget"), frozenset(FilterOptions.__annotations__)),
     "find": frozenset(FindOptions.__annotations__),
     "recall": frozenset(RecallOptions.__annotations__),
 }
@@ -90,6 +92,12 @@ def check_options(verb: str, options: Mapping[str, Any]) -> None:
 def filters_in(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are parts of a filter."""
     return {name: options[name] for name in _FILTERS if name in options}
+
+
+def read_filter(verb: str, where: Filter | None, options: Mapping[str, Any]) -> Where | None:
+    """One filter from a filter and the options of a verb; `BadInput` for options that it does not know."""
+    check_options(verb, options)
+    return narrow_filter(where, **filters_in(options))
 
 
 def build_query(

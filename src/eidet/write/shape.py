@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 from ..core.actor import acts
+from ..core.describe import describe_data
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput
 from ..core.limits import DERIVED_FROM, check_count
@@ -192,21 +193,6 @@ def _text(text: str | None, data: Json, text_chars: int) -> str:
             "(the setting text_chars raises the limit)"
         )
     return text
-
-
-def describe_data(data: Json) -> str:
-    """Data as a line of text, for search and for people: `health: 0.85; inventory wood: 5`."""
-    match data:
-        case dict():
-            return "; ".join(
-                f"{key} {describe_data(value)}"
-                if isinstance(value, dict)
-                else f"{key}: {describe_data(value)}"
-                for key, value in data.items()
-            )
-        case list():
-            return ", ".join(describe_data(item) for item in data)
-    return str(data)
 
 
 def _ids(ids: Sequence[str], what: str) -> tuple[str, ...]:

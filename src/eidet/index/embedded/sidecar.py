@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.private_files import OWNER_FOLDER, write_bytes_anew
 from ...store import Head, Store, verbs
 from .columns import TYPES
 from .shard import Shard
@@ -72,8 +73,8 @@ class Sidecars:
         shard.settle()
         partial = path.with_suffix(f".{os.getpid()}.tmp")
         try:
-            path.parent.mkdir(exist_ok=True)
-            with partial.open("wb") as file:
+            path.parent.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+            with write_bytes_anew(partial) as file:
                 _write(file, self._header(shard), _arrays(shard))
             partial.replace(path)
         except OSError as error:

@@ -426,7 +426,7 @@ def test_guarding_hides_no_bad_input() -> None:
         with pytest.raises(BadInput):
             memory.remember(**bad)
     with pytest.raises(BadInput, match="a filter must be a Where"):
-        memory.find({"who": MAIL})  # type: ignore[arg-type]
+        memory.find([("who", MAIL)])  # type: ignore[arg-type]
     with pytest.raises(NotFound):
         memory.revise("none", text=MAIL)
     with pytest.raises(BadInput, match="cannot revise"):

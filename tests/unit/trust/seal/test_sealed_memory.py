@@ -120,7 +120,7 @@ def test_an_export_is_sealed_and_loaded_with_the_same_key(path: Path, tmp_path: 
 
 def test_a_plain_export_is_asked_for(path: Path, tmp_path: Path) -> None:
     with opened(path) as memory:
-        memory.export(tmp_path / "plain.jsonl", plain=True)
+        memory.export(tmp_path / "plain.jsonl", scope="default", plain=True)
     assert b"giraffe" in (tmp_path / "plain.jsonl").read_bytes()
     with opened(None, None) as memory:
         assert memory.load(tmp_path / "plain.jsonl") == 3
