@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, update_wrapper
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, runtime_checkable
+from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from ..core.arguments import check_query
 from ..core.errors import Misconfigured
@@ -41,6 +41,9 @@ class Threads:
         self._lock = threading.Lock()
         self._closed = False
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="eidet")
+
+    def __reduce__(self) -> NoReturn:
+        raise Misconfigured("an open memory cannot be pickled: open it anew where it is needed")
 
     def core(self) -> Memory:
         """The memory; opens it in this thread if nobody has yet."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .actor import acts
@@ -132,6 +132,32 @@ def check_offset(offset: int) -> int:
     if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
         raise BadInput(f"offset must be a whole number from 0 up, not {offset!r}")
     return offset
+
+
+_INSTEAD = {
+    **dict.fromkeys(("user_id", "user", "namespace", "collection", "tenant"), "scope"),
+    **dict.fromkeys(("run_id", "session_id", "thread_id"), "session"),
+    **dict.fromkeys(("metadata", "tags"), "meta"),
+    **dict.fromkeys(("role", "speaker"), "who"),
+    **dict.fromkeys(("filters", "filter"), "where"),
+    **dict.fromkeys(("top_k", "k", "n", "n_results"), "limit"),
+    **dict.fromkeys(("timestamp", "created_at"), "occurred"),
+    "agent_id": "agent",
+    "embedding": "vector",
+    "kind": "kinds",
+    "tier": "tiers",
+}
+
+
+def make_unknown(verb: str, unknown: Iterable[str], known: Iterable[str]) -> BadInput:
+    """The error for arguments that a verb does not take; says what to use instead, where that is known."""
+    names, there = sorted(unknown), sorted(known)
+    hints: list[str] = []
+    for name in names:
+        instead = _INSTEAD.get(name)
+        if instead in (*there, "scope", "where", "limit"):
+            hints.append(f"instead of {name} say {instead}=…; ")
+    return BadInput(f"{verb} does not know {names}; {''.join(hints)}there are {', '.join(there)}")
 
 
 def check_flag(value: object, what: str) -> bool:

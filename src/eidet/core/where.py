@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from .condition import Condition, is_number
 from .errors import BadInput
+from .items import each_item
 from .limits import FILTER_DEPTH, FILTER_VALUES, check_count
 from .record import Kind, Place, Record, Tier, Trust, kind_of, tier_of, trust_of
 from .scope import Scope
-from .validate import clean_text, moment, plain_value
+from .validate import Json, Moment, clean_text, moment, plain_value
 
 __all__ = ["Box", "Condition", "Near", "Where", "check_place"]
 
@@ -112,9 +113,40 @@ class Where:
     some: tuple[Where, ...] = ()  # at least one of these filters holds; `a | b` makes it
     never: tuple[Where, ...] = ()  # none of these filters holds; `~a` makes it
 
+    if TYPE_CHECKING:  # what it may be made of; each becomes what its field says
+
+        def __init__(
+            self,
+            *,
+            scope: str | Scope | None = None,
+            ids: str | Iterable[str] | None = None,
+            kinds: str | Iterable[str] | None = None,
+            tiers: str | Iterable[str] | None = None,
+            trust: str | Iterable[str] | None = None,
+            agent: str | None = None,
+            session: str | None = None,
+            who: str | None = None,
+            source: str | None = None,
+            since: Moment | None = None,
+            until: Moment | None = None,
+            created_since: Moment | None = None,
+            created_until: Moment | None = None,
+            step_from: float | None = None,
+            step_to: float | None = None,
+            importance_min: float | None = None,
+            importance_max: float | None = None,
+            box: Box | None = None,
+            near: Near | None = None,
+            alive_at: Moment | None = None,
+            conditions: Condition | Iterable[Condition | tuple[str, str] | tuple[str, str, Json]] = (),
+            every: Where | Iterable[Where] = (),
+            some: Where | Iterable[Where] = (),
+            never: Where | Iterable[Where] = (),
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         for name, tidy in _TIDY.items():
-            value = getattr(self, name)
+            value = plain_value(getattr(self, name))
             if value is not None and value != ():
                 object.__setattr__(self, name, tidy(value))
         if self.every or self.some or self.never:
@@ -188,7 +220,7 @@ def _tidy_label(value: Any) -> str:
 
 
 def _tidy_labels(value: Any) -> tuple[str, ...]:
-    labels = tuple(map(_tidy_label, (value,) if isinstance(value, str) else value))
+    labels = tuple(each_item(_tidy_label, (value,) if isinstance(value, str) else tuple(value)))
     check_count(len(labels), FILTER_VALUES, "values of a filter")
     return labels
 
@@ -218,7 +250,7 @@ def _tidy_number(value: Any) -> float | int:
 
 
 def _tidy_conditions(value: Any) -> tuple[Condition, ...]:
-    return tuple(map(_condition, (value,) if isinstance(value, Condition) else value))
+    return tuple(each_item(_condition, (value,) if isinstance(value, Condition) else tuple(value)))
 
 
 def _condition(value: Any) -> Condition:

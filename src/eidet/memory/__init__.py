@@ -18,7 +18,7 @@ from ..core.arguments import actor, one_or_all
 from ..core.dict_filters import Filter
 from ..core.draft import Details
 from ..core.environment import settings_of, warn_unused
-from ..core.errors import Conflict, Unavailable
+from ..core.errors import BadInput, Conflict, Unavailable
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
@@ -248,6 +248,8 @@ class Memory:
         """The record with an id, or None; a list gives a list, in the order asked."""
         if isinstance(ids, str):
             return self._records.get([ids], scope)[0]
+        if not isinstance(ids, list | tuple):
+            raise BadInput(f"get takes an id or a list of ids, not {type(ids).__name__}")
         return self._records.get(ids, scope)
 
     def find(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..core.errors import BadInput, Refused
+from ..core.items import each_item
 from ..core.scope import Scope
 from ..core.validate import clean_text
 from ..core.where import Where
@@ -14,6 +15,7 @@ from ..store import verbs
 from ..trust.privacy.service import Guarding
 from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard
+from .records import check_id_text
 
 if TYPE_CHECKING:
     from ..trust.erase import Eraser, Forgotten, Wish
@@ -98,7 +100,7 @@ def select_doomed(ids: Ids, where: Where | None, everything: bool, scope: str | 
     if ids is not None and where is None:
         if not isinstance(ids, str | list | tuple | set | frozenset):
             raise BadInput(f"forget takes an id or a list of ids, not {type(ids).__name__}")
-        return Where(ids=(ids,) if isinstance(ids, str) else tuple(ids))
+        return Where(ids=(ids,) if isinstance(ids, str) else tuple(each_item(check_id_text, list(ids))))
     if where is None or ids is not None:
         raise Refused("say what to forget: ids, or where=…, or a scope with everything=True")
     if not where.narrows:

@@ -10,6 +10,7 @@ from ..core.arguments import one
 from ..core.errors import Conflict, Refused
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
+from ..core.items import each_item
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import clean_text
@@ -30,7 +31,7 @@ class Records:
 
     def get(self, ids: Sequence[str], scope: str | Scope) -> list[Record | None]:
         """One answer per id, in the order asked; None where there is none, or it has expired."""
-        wanted = [clean_text(id, "an id") for id in ids]
+        wanted = each_item(check_id_text, ids)
         now = self._parts.clock()
         found = [alive(record, now) for record in self._parts.store.read(one(scope), wanted)]
         self._parts.usage.count_reads(filter(None, found), now)
@@ -78,6 +79,10 @@ class Records:
             with suppress(Conflict):
                 return change(self.require(id, scope), self._parts.clock())
         raise make_conflict(id)
+
+
+def check_id_text(id: str) -> str:
+    return clean_text(id, "an id")
 
 
 def alive(record: Record | None, now: float) -> Record | None:

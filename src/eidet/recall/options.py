@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypedDict
 
-from ..core.arguments import check_limit, check_share, check_unit, list_given, narrow_filter
+from ..core.arguments import check_limit, check_share, check_unit, list_given, make_unknown, narrow_filter
 from ..core.dict_filters import Filter
-from ..core.errors import BadInput
 from ..core.scope import Scope
 from ..core.validate import Moment, moment
 from ..core.where import Box, Near, Where
@@ -85,8 +84,7 @@ def check_options(verb: str, options: Mapping[str, Any]) -> None:
     """Raises `BadInput` for an option that the verb does not know, and names those that it knows."""
     unknown = options.keys() - _NAMES[verb]
     if unknown:
-        known = ", ".join(sorted(_NAMES[verb]))
-        raise BadInput(f"{verb} does not know {sorted(unknown)}; there are {known}")
+        raise make_unknown(verb, unknown, _NAMES[verb])
 
 
 def filters_in(options: Mapping[str, Any]) -> dict[str, Any]:

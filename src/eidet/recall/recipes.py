@@ -95,6 +95,8 @@ def recipe_of(recipe: Recipe | str) -> Recipe:
     """A recipe by its name, one that an installed package offers included, or itself."""
     if isinstance(recipe, Recipe):
         return recipe
+    if not isinstance(recipe, str):
+        raise BadInput(f"a recipe must be a name or a Recipe(…), not {type(recipe).__name__}")
     if recipe in RECIPES:
         return RECIPES[recipe]
     return _load_recipe(recipe)

@@ -6,13 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 
 from ..core.actor import acts
+from ..core.arguments import make_unknown
 from ..core.describe import describe_data
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput
+from ..core.items import each_item
 from ..core.limits import DERIVED_FROM, check_count
 from ..core.record import Kind, Record, Tier, Trust, key_id, kind_of, new_id, tier_of, trust_of
 from ..core.state import NO_STATE, Protection, State
@@ -31,14 +34,17 @@ _MESSAGE: Final = {"role", "content", "timestamp", "metadata", "tool_calls", "to
 def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> tuple[list[Draft], bool]:
     """One draft per thing given, filled up with what was `said` of all; whether it was only one."""
     if unknown := said.keys() - _SAYABLE:
-        raise BadInput(f"remember takes no {sorted(unknown)}; there are {', '.join(sorted(_SAYABLE))}")
+        raise make_unknown("remember", unknown, _SAYABLE)
     if what is None:
         return [Draft(**said)], True
     single = not isinstance(what, list | tuple)
     things: Sequence[object] = [what] if single else what  # type: ignore[assignment]
     if not single and not said.keys().isdisjoint(("id", "key", "vector")):
         raise BadInput("id, key and vector belong to one record; give a list of Draft(id=…) for many")
-    return [_fill_gaps(_draft(thing), said) if said else _draft(thing) for thing in things], single
+    drafts = each_item(_draft, things)
+    if said:
+        drafts = [_fill_gaps(draft, said) for draft in drafts]
+    return drafts, single
 
 
 def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
@@ -199,7 +205,7 @@ def _ids(ids: Sequence[str], what: str) -> tuple[str, ...]:
     if not isinstance(ids, list | tuple):
         raise BadInput(f"{what} must be a list of ids, not {type(ids).__name__}")
     check_count(len(ids), DERIVED_FROM, f"ids in {what}")
-    return tuple(clean_text(id, what) for id in ids)
+    return tuple(each_item(partial(clean_text, what=what), ids))
 
 
 def _label(value: str, what: str) -> str:

@@ -178,7 +178,7 @@ DETAILS: list[tuple[str, Any, str]] = [
     ("vector", [math.nan] * WIDTH, "holds NaN or infinity"),
     ("vector", [1e39] * WIDTH, "holds NaN or infinity"),
     ("vector", [None] * WIDTH, "holds NaN or infinity|sequence of 16 numbers"),
-    ("importence", 0.5, r"remember takes no \['importence'\]"),
+    ("importence", 0.5, r"remember does not know \['importence'\]"),
 ]
 
 

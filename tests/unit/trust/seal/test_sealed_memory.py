@@ -169,7 +169,7 @@ def test_what_is_forgotten_is_forgotten_in_sealed_archives_too(path: Path, tmp_p
         upkeep = Upkeep(forget_below=1.0, archive_above=0.0)
         memory.upkeep.maintain(settings=upkeep, archive=folder, only=["forget"])
         memory.remember(TEXTS[1], again=True)
-        memory.forget(where=Where(kinds=("fact",)))  # type: ignore[arg-type]
+        memory.forget(where=Where(kinds=("fact",)))
         assert memory.upkeep.unarchive(folder) == 3, "all but what was forgotten by its words"
         assert not [r for r in memory.find() if r.text == TEXTS[1]]
 
