@@ -152,7 +152,8 @@ def _tell_preview(found: Preview, json: bool) -> None:
             told[name] = [record.id for record in groups[name]]
         emit(told)
         return
-    made = table("what", "which")
+    made = table("what")
+    made.add_column("which", ratio=1, overflow="fold")
     for name, group in groups.items():
         for record in group[:SHOWN]:
             made.add_row(_TOLD[name], show_record(record))

@@ -108,7 +108,7 @@ def _load_recipe(name: str) -> Recipe:
     made = load_plugin(GROUP, name)
     if made is None:
         known = ", ".join([*RECIPES, *list_plugins(GROUP)])
-        raise BadInput(f"there is no recipe named {name!r}; there are {known}, or pass a Recipe(…)")
+        raise BadInput(f"there is no recipe named {name!r}; there are {known}, or a Recipe of your own")
     if isinstance(made, Recipe):
         recipe = made
     else:
