@@ -38,6 +38,12 @@ class Scope:
     def under(cls, path: str) -> Scope:
         return cls(path, below=True)
 
+    @classmethod
+    def exactly(cls, path: str) -> Scope:
+        """One scope, whose name may come from a stranger: `users/**` is refused, not understood."""
+        check_scope(path)
+        return cls(path)
+
     def holds(self, path: str) -> bool:
         return path == self.path or (self.below and path.startswith(self.path + "/"))
 

@@ -11,6 +11,7 @@ import pytest
 from tests.unit.cli.shell import Shell
 
 from eidet import BadInput, Memory, Scope, Where
+from eidet.compat.api import AgentMemoryAPI
 from eidet.copy import copy
 
 SCOPES = ("acme", "acme/ann", "acme/bob/notes", "acmes", "other", "default")
@@ -134,3 +135,19 @@ def test_the_command_line_exports_everything_and_says_so(tmp_path: Path) -> None
     assert "6 records of every scope" in eidet("export", str(tmp_path / "all.jsonl")).out
     assert "3 records of acme/**" in eidet("export", str(tmp_path / "a.jsonl"), "-s", "acme/**").out
     assert eidet("forget", "--everything", "--below", "--yes").code == 2
+
+
+def test_a_name_of_a_stranger_cannot_reach_others(memory: Memory) -> None:
+    assert memory.count(scope=Scope.exactly("acme/ann")) == 1
+    for name in ("**", "ann/**"):
+        with pytest.raises(BadInput, match="once at the end"):
+            memory.recall("gate", scope=Scope.exactly(f"acme/{name}"))
+
+
+def test_an_agent_of_the_api_may_be_called_two_stars() -> None:
+    with Memory(embedder="hashing:16") as memory:
+        api = AgentMemoryAPI(memory=memory)
+        api.store_agent_state("**", {"health": 1}, 1)
+        api.store_agent_state("ann", {"health": 2}, 1)
+        assert len(api.retrieve_similar_states("**", {"health": 1}, 10)) == 1
+        assert sorted(api.agents()) == ["**", "ann"]
