@@ -10,6 +10,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ SECURITY: Final = (
     *("audit", "audit_recalls", "audit_content", "audit_sync", "audit_key_file"),
 )
 CONFIG, KEY_FILE = "EIDET_CONFIG", "EIDET_KEY_FILE"
+ALIKE: Final = 0.9  # names that differ by a letter or two
 # Variables that are no settings: of the command line, of a door, and for finding faults.
 OTHERS: Final = frozenset(
     f"EIDET_{name}" for name in ("MEMORY", "EMBEDDER", "AUDIT_KEY", "PATH", "TRACEBACK", "CONFIG", "KEY_FILE")
@@ -43,7 +45,7 @@ def settings_of(given: Settings | None, environment: Mapping[str, str] | None = 
 
 def read_environment(environment: Mapping[str, str]) -> Settings:
     """EIDET_* variables, and the settings file that EIDET_CONFIG names."""
-    _warn_unknown(environment)
+    _warn_misspelt(environment)
     file = environment.get(CONFIG)
     found = read_settings(environment, Path(file) if file else None)
     if environment.get(KEY_FILE) and found.key is None:
@@ -70,10 +72,12 @@ def warn_unused(
         )
 
 
-def _warn_unknown(environment: Mapping[str, str]) -> None:
-    """A misspelt name would protect nothing."""
+def _warn_misspelt(environment: Mapping[str, str]) -> None:
+    """A misspelt name would protect nothing; names that are like none of ours are the caller's own."""
     known = {f"EIDET_{field.name.upper()}" for field in fields(Settings)} | OTHERS
     known |= {f"EIDET_UPKEEP_{field.name.upper()}" for field in fields(Upkeep)}
-    unknown = sorted(name for name in environment if name.startswith("EIDET_") and name not in known)
-    if unknown:
-        warnings.warn(f"{', '.join(unknown)}: Eidet knows no such variable", UnusedVariable, stacklevel=4)
+    for name in sorted(environment):
+        if not name.startswith("EIDET_") or name in known:
+            continue
+        for meant in get_close_matches(name, known, 1, ALIKE):
+            warnings.warn(f"{name}: not used; did you mean {meant}?", UnusedVariable, stacklevel=4)

@@ -103,11 +103,14 @@ def test_what_the_caller_says_is_no_cause_for_a_warning(
 
 
 def test_a_misspelt_variable_is_told() -> None:
-    with pytest.warns(UnusedVariable, match="EIDET_GAURD: Eidet knows no such variable"):
+    with pytest.warns(UnusedVariable, match=r"EIDET_GAURD: not used; did you mean EIDET_GUARD\?"):
         read_environment({"EIDET_GAURD": "redact"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        read_environment(dict.fromkeys(OTHERS - {"EIDET_CONFIG", "EIDET_KEY_FILE"}, "x") | {"HOME": "/"})
+        read_environment(
+            dict.fromkeys(OTHERS - {"EIDET_CONFIG", "EIDET_KEY_FILE"}, "x")
+            | {"HOME": "/", "EIDET_TEST_KEY": "x"}
+        )
 
 
 @pytest.mark.parametrize("given", [{}, {"text_chars": 5}, "settings", 5])
