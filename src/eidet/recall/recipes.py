@@ -96,7 +96,8 @@ def recipe_of(recipe: Recipe | str) -> Recipe:
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, str):
-        raise BadInput(f"a recipe must be a name or a Recipe(…), not {type(recipe).__name__}")
+        kind = type(recipe).__name__
+        raise BadInput(f"a recipe must be a name or a Recipe(…), not {kind}; there are {', '.join(RECIPES)}")
     if recipe in RECIPES:
         return RECIPES[recipe]
     return _load_recipe(recipe)
