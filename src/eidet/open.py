@@ -35,9 +35,12 @@ TIERED: Final = (
 )
 
 
+RAM: Final = (None, "ram://", ":memory:", "sqlite://:memory:", "sqlite:///:memory:")
+
+
 def open_store(place: str | Path | Store | None, settings: Settings) -> Store:
-    """None or "ram://": RAM; a path or "sqlite:///path": a file; "name://…": a plugin's store."""
-    if place is None or place == "ram://":
+    """None, "ram://" or ":memory:": RAM; a path or "sqlite:///path": a file; "name://…": a plugin's store."""
+    if place in RAM:
         from .store.ram import RamStore
 
         return RamStore()

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from .core.errors import EidetError, Misconfigured, NotFound, Unavailable
 from .core.record import Record
@@ -217,6 +217,9 @@ class Foreground:
 
 class Parts:
     """The parts of an open memory. The index is opened when it is first needed."""
+
+    def __reduce__(self) -> NoReturn:
+        raise Misconfigured("an open memory cannot be pickled: open it anew where it is needed")
 
     def __init__(
         self,

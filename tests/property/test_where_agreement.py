@@ -43,7 +43,7 @@ POOLS: dict[str, Sequence[Any]] = {
     **dict.fromkeys(("since", "until", "created_since", "created_until", "alive_at"), TIMES),
     **dict.fromkeys(("step_from", "step_to"), (*STEPS, 0.5, 10**30, -(10**30))),
     **dict.fromkeys(("importance_min", "importance_max"), (0.0, 0.3, 0.4)),
-    "box": [Box(low=(0, 0), high=(3, 4)), Box(low=(0, 0, 0), high=(3, 4, 0)), Box(low=(9, 9), high=(0, 0))],
+    "box": [Box(low=(0, 0), high=(3, 4)), Box(low=(0, 0, 0), high=(3, 4, 0)), Box(low=(9, 9), high=(9, 9))],
     "near": [Near(place=(0, 0), radius=5), Near(place=(3, 4, 5), radius=5), Near(place=(0, 1), radius=0)],
     "conditions": [
         (Condition("data.a", op, value),)

@@ -80,9 +80,9 @@ SAME_THING: Final = words(
 
 # Attributes of Python, of foreign libraries and of users' objects, which no protocol of ours can declare.
 FOREIGN_ATTRIBUTES: Final = words(
-    """O_BINARY O_CLOEXEC activation_fn as_dict chat_completion connection create default_activation_function
-    ends get_state memory memory_api messages now pwrite register_at_fork response rich_help_panel
-    sqlite_errorcode step_number to_api_schema tolist"""
+    """O_BINARY O_CLOEXEC O_NOFOLLOW activation_fn as_dict chat_completion connection create
+    default_activation_function ends get_state memory memory_api messages now pwrite register_at_fork response
+    rich_help_panel sqlite_errorcode step_number to_api_schema tolist"""
 )
 
 # Names that users of other libraries know, and that the documents of the doors promise.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from types import TracebackType
 from typing import Any, Self
 
 from ..core.arguments import check_query
 from ..core.scope import Scope
-from ..core.validate import Moment
+from ..core.validate import Json, Moment
 from ..memory import Memory
 from ..memory.admin import AdminNamespace
 from ..memory.keys import KeysNamespace
@@ -52,7 +52,7 @@ def texts_to_keep(memory: Memory, _of: object, what: Any = None, **details: Any)
 def texts_to_ask(
     memory: Memory,
     _of: object,
-    query: str = "",
+    query: str | Mapping[str, Json] = "",
     *,
     scope: str | Scope = "default",
     now: Moment | None = None,
@@ -61,6 +61,8 @@ def texts_to_ask(
     **_how: object,
 ) -> Sequence[str]:
     """What `recall` embeds of a query: what it names may be left out."""
+    if isinstance(query, Mapping):
+        query, understand = check_query(query), False
     if vector is not None or not isinstance(query, str) or not query.strip():
         return ()
     if understand:

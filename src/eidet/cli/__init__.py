@@ -41,6 +41,7 @@ from . import (
     write_commands,
 )
 from .panels import place_of
+from .show import plain
 
 __all__ = ["app", "main"]
 
@@ -68,17 +69,25 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             raise  # typer ends quietly: whoever was reading has seen enough
         except OSError as error:
-            fail(error, EXIT_CODES[Unavailable])
+            fail(Unavailable(describe_fault(error)), EXIT_CODES[Unavailable])
 
 
 def exit_code(error: EidetError) -> int:
     return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 2)
 
 
+def describe_fault(error: OSError) -> str:
+    """What the system says, without its number."""
+    said = error.strerror or str(error)
+    if error.filename is None:
+        return said
+    return f"{error.filename}: {said}"
+
+
 def fail(error: Exception, code: int) -> NoReturn:
     if os.environ.get("EIDET_TRACEBACK") == "1":
         raise error
-    typer.echo(f"error: {error}", err=True)
+    typer.echo(f"error: {plain(str(error))}", err=True)
     raise typer.Exit(code) from error
 
 

@@ -28,22 +28,23 @@ def export(
     on: Which,
     file: File,
     below: Below = False,
-    every: Annotated[bool, typer.Option("--all", help="Every scope.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Every scope; this is the default.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Decrypt the records of a sealed memory.")] = False,
 ) -> None:
-    """Write a scope to a file of JSON lines, losslessly.
+    """Write all memories, or those of a scope, to a file of JSON lines, losslessly.
 
     The file is sealed if the memory is.
     """
     if every and (below or on.scope is not None):
         raise BadInput("--all means every scope: drop --scope and --below")
-    if every:
-        scope = None
-    else:
-        scope = on.reach(below)
+    scope = on.reach_or_all(below)
     with on.open_memory() as memory, progress_bar("exporting") as tell:
         count = memory.export(file, scope=scope, plain=plain, progress=tell)
-    _tell(on, {"exported": count, "file": str(file)}, f"exported {count:,} records to {file}")
+    _tell(
+        on,
+        {"exported": count, "file": str(file)},
+        f"exported {count:,} records of {scope or 'every scope'} to {file}",
+    )
 
 
 def load(

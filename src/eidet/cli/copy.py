@@ -66,7 +66,7 @@ def copy(
     how = {"history": history, "overwrite": overwrite, "verify": verify}
     place = None
     if scope is not None:
-        place = Scope(scope, below=below)
+        place = Scope.under(scope) if below else Scope.of(scope)
     try:
         copied = _copy_memories(
             source, target, (from_key, to_key), embedder, language, config, how | {"scope": place}

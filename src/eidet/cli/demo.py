@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_lines
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -54,10 +55,8 @@ def demo(
     else:
         with tempfile.TemporaryDirectory(prefix="eidet-demo-") as folder:
             run(Path(folder, "demo.db"), json=json)
-    if at is not None and not json and not ask:
-        console().print(
-            f'\nAsk it yourself: eidet recall "…" --at {at} --scope {story.SCOPE}', soft_wrap=True
-        )
+    if not json and not ask:
+        tell_next(at)
 
 
 def check_new(file: Path) -> None:
@@ -133,6 +132,18 @@ def tell_answer(question: str, hits: Hits) -> None:
         why = (f"\n{hit.why()}", "green")
         rows.add_row(f"{hit.score:.2f}", f"{hit.record.when:%Y-%m-%d}", style_text(who, hit.text, why))
     console().print(rows)
+
+
+def tell_next(file: Path | None) -> None:
+    """Commands that work as they stand; without a file of its own, the demo has left nothing to ask."""
+    heading("What to try next")
+    tries = ["eidet demo --at demo.db", f"eidet find --at demo.db --scope {story.SCOPE}"]
+    if file is not None:
+        where = f"--at {shlex.quote(str(file))} --scope {story.SCOPE}"
+        tries = [f'eidet recall "{story.QUESTIONS[0]}" {where} --explain', f"eidet find --kind fact {where}"]
+    console().print()
+    for one in (*tries, 'eidet remember "My own first memory"', 'eidet recall "first"', "eidet --help"):
+        console().print(style_text(("  $ ", "dim"), one), soft_wrap=True)
 
 
 def heading(text: str) -> None:

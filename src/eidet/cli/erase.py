@@ -10,6 +10,7 @@ import typer
 
 from ..core.errors import BadInput, Refused
 from ..core.record import Trust
+from ..core.scope import Scope
 from ..core.validate import Json
 from ..core.where import Where
 from .json_output import emit
@@ -42,6 +43,7 @@ def forget(
     everything: Annotated[
         bool, typer.Option("--everything", help="All of the scope that --scope names.")
     ] = False,
+    below: Below = False,
     for_good: Annotated[
         bool | None,
         typer.Option("--for-good/--not-for-good", help="Whether to reject it if it comes back; usually yes."),
@@ -61,18 +63,21 @@ def forget(
     given = {name: value for name, value in parts.items() if value}
     where = Where(**given) if given else None  # type: ignore[arg-type]
     _check(on, ids, where, everything, receipt, for_good)
+    if below and on.scope is None:
+        raise BadInput("--below goes with --scope: name the scope")
+    place = None if on.scope is None else on.reach(below)
     if not yes and not dry_run and not sys.stdin.isatty():
         raise Refused("forgetting is for good: without a terminal, confirm it with --yes")
     what: dict[str, Any] = {
-        "ids": ids or None, "where": where, "everything": everything, "scope": on.scope, "for_good": for_good
+        "ids": ids or None, "where": where, "everything": everything, "scope": place, "for_good": for_good
     }  # fmt: skip
     with on.open_memory() as memory:
         if dry_run:
             _tell_preview(memory.trust.preview_forget(**what), on.json)
             return
         if not yes:
-            count = _how_many(memory, ids, where, on.one_scope)
-            typer.confirm(f"Forget {count} of scope {on.one_scope} for good?", abort=True, err=True)
+            count = _how_many(memory, ids, where, on.reach(below))
+            typer.confirm(f"Forget {count} of scope {on.reach(below)} for good?", abort=True, err=True)
         forgotten = memory.forget(**what, by=by, why=why)
     if receipt is not None and forgotten.receipt is not None:
         forgotten.receipt.save(receipt)
@@ -95,7 +100,7 @@ def _check(
         raise BadInput("--receipt does not work with --not-for-good: drop one of them")
 
 
-def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope: str) -> str:
+def _how_many(memory: Memory, ids: list[str] | None, where: Where | None, scope: Scope) -> str:
     """A number for people; what is in quarantine is forgotten too."""
     if ids:
         named = Where(ids=tuple(ids))
@@ -147,7 +152,8 @@ def _tell_preview(found: Preview, json: bool) -> None:
             told[name] = [record.id for record in groups[name]]
         emit(told)
         return
-    made = table("what", "which")
+    made = table("what")
+    made.add_column("which", ratio=1, overflow="fold")
     for name, group in groups.items():
         for record in group[:SHOWN]:
             made.add_row(_TOLD[name], show_record(record))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from json import dumps
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -12,14 +13,18 @@ from ..core.event import Event
 from ..core.hit import Hit, Hits
 from ..core.record import Record, iso_time
 from ..core.validate import dump_json
+from .show import STEERING
 
 if TYPE_CHECKING:
     from ..recall.pack import Context
 
 
+_ESCAPES: Final = {sign: dumps(chr(sign))[1:-1] for sign in STEERING if sign > 126} | {127: "\\u007f"}
+
+
 def emit(answer: object) -> None:
-    """One JSON document, on one line."""
-    typer.echo(dump_json(answer))
+    """One JSON document, on one line; what would steer a terminal is written as JSON escapes it."""
+    typer.echo(dump_json(answer).translate(_ESCAPES))
 
 
 def emit_each(answers: Iterable[object]) -> None:

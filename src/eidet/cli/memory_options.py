@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 import typer
 
 from ..core.errors import NotFound
-from ..core.scope import Scope
+from ..core.scope import ALL, Scope
 
 if TYPE_CHECKING:
     from ..core.settings import Settings
@@ -43,7 +43,12 @@ class Which:
     ] = "eidet.db"
     scope: Annotated[
         str | None,
-        typer.Option("--scope", "-s", help="Whose memory, such as acme/ann.", rich_help_panel=PANEL),
+        typer.Option(
+            "--scope",
+            "-s",
+            help="Whose memory, such as acme/ann; acme/** is acme and all below.",
+            rich_help_panel=PANEL,
+        ),
     ] = None
     embedder: Annotated[
         str | None,
@@ -75,11 +80,15 @@ class Which:
         return self.scope or Scope().path
 
     def reach(self, below: bool) -> Scope:
-        return Scope(self.one_scope, below=below)
+        """What --scope and --below name: a scope, or one with all below it."""
+        scope = Scope.of(self.one_scope)
+        if below:
+            return Scope.under(scope.path)
+        return scope
 
     def reach_or_all(self, below: bool) -> Scope | None:
         """For verbs that mean every scope when none is named."""
-        if self.scope is None and not below:
+        if self.scope in (None, ALL) and not below:
             return None
         return self.reach(below)
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ..core.draft import Message
 from ..core.errors import BadInput
+from ..core.scope import Scope
 from ..core.validate import Json
 
 _SPAN: Final = re.compile(r"(\d+(?:\.\d+)?)([smhdw])")
@@ -45,8 +46,14 @@ def json_of(text: str | None, what: str) -> Json:
         if text is None:
             return None
         return json.loads(text)
-    except ValueError as error:
-        raise BadInput(f"{what} is not JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{what} is not JSON{_locate(error)}") from None
+
+
+def _locate(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f": it goes wrong at line {error.lineno}, character {error.colno}"
+    return ": it holds a number or a nesting that is too large"
 
 
 def meta_of(pairs: Sequence[str]) -> dict[str, Json] | None:
@@ -69,9 +76,28 @@ def lines_of(file: str) -> list[str]:
     return [line for _, line in _number_lines(file)]
 
 
-def messages_of(file: str) -> list[Message]:
-    """One message a line; what a message does not have a field for is kept as its metadata."""
-    return [_message(line, f"{file}, line {number}") for number, line in _number_lines(file)]
+def messages_of(file: str, text_chars: int) -> list[dict[str, Json]]:
+    """One message a line; what a message does not have a field for is kept as its metadata.
+
+    A message that could not be remembered is an error that names its line, before anything is stored.
+    """
+    messages: list[dict[str, Json]] = []
+    for number, line in _number_lines(file):
+        where = f"{file}, line {number}"
+        message = _message(line, where)
+        _check_message(message, where, text_chars)
+        messages.append(message)
+    return messages
+
+
+def _check_message(message: dict[str, Json], where: str, text_chars: int) -> None:
+    from ..write.shape import drafts_of, shape_record
+
+    try:
+        (draft,), _ = drafts_of(message, {})
+        shape_record(draft, scope=Scope().path, now=0.0, text_chars=text_chars)
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
 
 
 def _number_lines(file: str) -> Iterator[tuple[int, str]]:
@@ -91,7 +117,7 @@ def _content(file: str) -> str:
         raise BadInput(f"{file} cannot be read: {error.strerror}") from None
 
 
-def _message(line: str, where: str) -> Message:
+def _message(line: str, where: str) -> dict[str, Json]:
     said = json_of(line, where)
     if not isinstance(said, dict) or not isinstance(said.get("role"), str):
         raise BadInput(f'{where} is not a message: it needs {{"role": …, "content": …}}')
@@ -100,4 +126,7 @@ def _message(line: str, where: str) -> Message:
     for name, value in said.items():
         if name not in _MESSAGE:
             other[name] = value
-    return Message(**known | {"metadata": other | (known.get("metadata") or {})})
+    named = known.get("metadata") or {}
+    if not isinstance(named, dict):
+        raise BadInput(f"{where}: the metadata of a message must be a JSON object")
+    return {"content": None} | known | {"metadata": other | named}

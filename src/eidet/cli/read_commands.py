@@ -235,5 +235,5 @@ def stats(
 
 
 def _nothing(message: str) -> None:
-    typer.echo(message, err=True)
+    typer.echo(shown.plain(message), err=True)
     raise typer.Exit(1)

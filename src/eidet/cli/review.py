@@ -11,7 +11,7 @@ from ..core.record import Record
 from .json_output import emit, emit_each, record_json
 from .memory_options import Below, Which, command
 from .panels import TRUST
-from .show import console, local_time, show_record, style_text, table, tell_record
+from .show import add_reasons, console, local_time, show_record, style_text, table, tell_record, with_reasons
 from .upkeep_commands import By, Id
 
 
@@ -43,17 +43,13 @@ def _tell_found(found: Sequence[Record]) -> None:
     from ..trust.privacy.service import score_of
 
     made = table("score")
-    made.add_column("trust", min_width=11)
-    made.add_column("when", width=10)
-    made.add_column("what", ratio=5)
-    made.add_column("why", ratio=3, style="cyan")
+    made.add_column("trust, when", width=11)
+    add_reasons(made)
     for record in found:
         made.add_row(
             f"{score_of(record):.2f}",
-            record.trust,
-            local_time(record.occurred),
-            show_record(record),
-            style_text("\n".join(_reasons(record))),
+            f"{record.trust}\n{local_time(record.occurred)}",
+            *with_reasons(record, "\n".join(_reasons(record))),
         )
     console().print(made)
 
@@ -74,7 +70,8 @@ def quarantine(
 ) -> None:
     """Leave a memory out of every answer until someone approves it."""
     with on.open_memory() as memory:
-        _tell(on, memory.trust.quarantine(id, scope=on.one_scope, because=because, by=by))
+        record = memory.trust.quarantine(id, scope=on.one_scope, because=because, by=by)
+    _tell(on, record, "quarantined: no answer has it until it is approved")
 
 
 def approve(
@@ -87,14 +84,15 @@ def approve(
 ) -> None:
     """End a quarantine and remove the label."""
     with on.open_memory() as memory:
-        _tell(on, memory.trust.approve(id, scope=on.one_scope, trust=trust, by=by))
+        record = memory.trust.approve(id, scope=on.one_scope, trust=trust, by=by)
+    _tell(on, record, f"approved: its trust is {record.trust}")
 
 
-def _tell(on: Which, record: Record) -> None:
+def _tell(on: Which, record: Record, done: str) -> None:
     if on.json:
         emit(record_json(record))
     else:
-        console().print(style_text((f"{record.trust}: ", "bold")) + show_record(record))
+        console().print(style_text((f"{done}\n", "bold")) + show_record(record))
 
 
 def reveal(on: Which, id: Id) -> None:

@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from ..recall.pack import Context
 
 BAR: Final = 24
-_CONTROLS: Final = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\N{REPLACEMENT CHARACTER}")
+WIDE: Final = 90  # columns; on fewer, an id beside a column of reasons would not fit on its line
+LISTED: Final = 1000  # characters of a text that are shown in a list …
+SHOWN: Final = 4000  # … and of a single record
+# Characters that steer a terminal, or turn the direction of what is read.
+STEERING: Final = (
+    *(*range(9), *range(11, 32), *range(127, 160), 0x061C, 0x200E, 0x200F, 0x2028, 0x2029),
+    *(*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080)),
+)
+_CONTROLS: Final = dict.fromkeys(STEERING, "\N{REPLACEMENT CHARACTER}")
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -31,8 +39,14 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def plain(text: str) -> str:
-    """Without control characters: what was remembered must not steer a terminal."""
+    """Without control characters: what was remembered must not steer a terminal, or read backwards."""
     return text.translate(_CONTROLS)
+
+
+def shorten(text: str, most: int = SHOWN) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}… ({len(text):,} characters; --json prints all of them)"
 
 
 def style_text(*parts: str | tuple[str, str]) -> Text:
@@ -56,13 +70,13 @@ def table(*columns: str) -> Table:
     return Table(*columns, box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
 
 
-def show_record(record: Record) -> Text:
+def show_record(record: Record, most: int = LISTED) -> Text:
     """What a record says, by whom, and under it how to name it."""
     if record.who:
         who = f"{record.who}: "
     else:
         who = ""
-    return style_text((who, "bold"), record.text, (f"\n{record.id}", "dim"))
+    return style_text((who, "bold"), shorten(record.text, most), (f"\n{record.id}", "dim"))
 
 
 def tell_hits(hits: Hits) -> None:
@@ -78,17 +92,29 @@ def tell_hits(hits: Hits) -> None:
 
 def hits_table(hits: Iterable[Hit]) -> Table:
     made = table("score")
-    made.add_column("what", ratio=5)
     made.add_column("when", width=10)
-    made.add_column("why", ratio=3, style="cyan")
+    add_reasons(made)
     for hit in hits:
         made.add_row(
             style_text((f"{hit.score:.2f}", "bold")),
-            show_record(hit.record),
             local_time(hit.record.occurred),
-            hit.why().replace(" + ", "\n"),
+            *with_reasons(hit.record, hit.why().replace(" + ", "\n")),
         )
     return made
+
+
+def add_reasons(made: Table) -> None:
+    """Columns for a record and why it is there; on a narrow terminal they are one."""
+    made.add_column("what", ratio=5, overflow="fold")
+    if console().width >= WIDE:
+        made.add_column("why", ratio=3, style="cyan", overflow="fold")
+
+
+def with_reasons(record: Record, why: str) -> tuple[Text, ...]:
+    """The cells of `add_reasons`."""
+    if console().width >= WIDE:
+        return show_record(record), style_text(why)
+    return (show_record(record) + style_text((f"\n{why}", "cyan")),)
 
 
 def trace_table(trace: Trace) -> Table:
@@ -123,7 +149,7 @@ def tell_records(records: Sequence[Record]) -> None:
     made = table()
     made.add_column("when", width=10)
     made.add_column("kind")
-    made.add_column("what", ratio=1)
+    made.add_column("what", ratio=1, overflow="fold")
     for record in records:
         made.add_row(local_time(record.occurred), record.kind, show_record(record))
     console().print(made)
@@ -132,7 +158,7 @@ def tell_records(records: Sequence[Record]) -> None:
 def tell_record(record: Record) -> None:
     made = _pairs()
     for name, value in _fields(record):
-        made.add_row(name, plain(value))
+        made.add_row(name, plain(shorten(value)))
     console().print(made)
 
 
@@ -180,7 +206,7 @@ def tell_events(events: Sequence[Event]) -> None:
         if event.before is None:
             before = ""
         else:
-            before = dump_json(event.before)
+            before = shorten(dump_json(event.before), LISTED)
         made.add_row(
             local_time(event.at), event.what, str(event.version), plain(event.by or ""), plain(before)
         )

@@ -16,7 +16,7 @@ from ..upkeep.archive import archive_of
 from .json_output import emit, record_json
 from .memory_options import Below, Which, command
 from .panels import LIFE
-from .show import console, local_time, show_record, style_text, table
+from .show import LISTED, console, local_time, show_record, style_text, table
 
 if TYPE_CHECKING:
     from ..upkeep import Maintained
@@ -90,37 +90,43 @@ def _tell_maintained(done: Maintained) -> None:
 def detail(on: Which, id: Id) -> None:
     """Show a memory in full, as it was before its tier reduced it."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.upkeep.detail(id, scope=on.one_scope))
+        record = memory.upkeep.detail(id, scope=on.one_scope)
+    _tell_record(on, record, most=len(record.text))
 
 
 def restore(on: Which, id: Id) -> None:
     """Bring a memory back to the middle tier with all its detail."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.upkeep.restore(id, scope=on.one_scope))
+        record = memory.upkeep.restore(id, scope=on.one_scope)
+    _tell_record(on, record, f"restored: it is in tier {record.tier}, with all its detail")
 
 
 def pin(on: Which, id: Id, by: By = None) -> None:
     """Protect a memory from upkeep and from expiry."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.upkeep.pin(id, scope=on.one_scope, by=by))
+        record = memory.upkeep.pin(id, scope=on.one_scope, by=by)
+    _tell_record(on, record, "pinned: upkeep leaves it alone, and it does not expire")
 
 
 def unpin(on: Which, id: Id, by: By = None) -> None:
     """Let a pinned memory age again."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.upkeep.unpin(id, scope=on.one_scope, by=by))
+        record = memory.upkeep.unpin(id, scope=on.one_scope, by=by)
+    _tell_record(on, record, "unpinned: it ages again")
 
 
 def hold(on: Which, id: Id, by: By = None) -> None:
     """Put a memory under a legal hold: nobody can change or delete it."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.upkeep.hold(id, scope=on.one_scope, by=by))
+        record = memory.upkeep.hold(id, scope=on.one_scope, by=by)
+    _tell_record(on, record, "held: nobody can change or delete it until it is released")
 
 
 def release(on: Which, id: Id, by: By = None) -> None:
     """End a legal hold."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.upkeep.release(id, scope=on.one_scope, by=by))
+        record = memory.upkeep.release(id, scope=on.one_scope, by=by)
+    _tell_record(on, record, "released: it can be changed and deleted again")
 
 
 def end_session(
@@ -128,7 +134,8 @@ def end_session(
 ) -> None:
     """Summarise the messages of a session in an episode."""
     with on.open_memory() as memory:
-        _tell_record(on, memory.upkeep.end_session(session, scope=on.one_scope, llm=llm))
+        record = memory.upkeep.end_session(session, scope=on.one_scope, llm=llm)
+    _tell_record(on, record, f"summarised {len(record.derived_from):,} messages")
 
 
 def unarchive(
@@ -171,11 +178,14 @@ def _tell_pieces(on: Which, folder: str) -> None:
     console().print(made)
 
 
-def _tell_record(on: Which, record: Record) -> None:
+def _tell_record(on: Which, record: Record, done: str = "", most: int = LISTED) -> None:
+    """What was done, and the record it was done to."""
     if on.json:
         emit(record_json(record))
-    else:
-        console().print(show_record(record))
+        return
+    if done:
+        console().print(style_text((done, "bold")))
+    console().print(show_record(record, most))
 
 
 def fit(

@@ -16,8 +16,8 @@ from .parse import end_of, json_of, lines_of, messages_of, meta_of, place_of
 from .show import progress_bar
 
 if TYPE_CHECKING:
-    from ..core.draft import Message
     from ..core.record import Record
+    from ..core.validate import Json
     from ..memory import Memory
 
 BATCH: Final = 1000
@@ -90,21 +90,21 @@ def remember(
     for name, value in details.items():
         if value is not None:
             said[name] = value
-    things = _things(texts or [], file, messages, data)
+    things = _things(texts or [], file, messages, data, on.settings().text_chars)
     with on.open_memory(creates=True) as memory:
         for stored in _remember_all(memory, things, said):
             _tell_stored(stored, on.json)
 
 
 def _things(
-    texts: list[str], file: str | None, messages: str | None, data: str | None
-) -> list[str] | list[Message] | list[None]:
+    texts: list[str], file: str | None, messages: str | None, data: str | None, text_chars: int
+) -> list[str] | list[dict[str, Json]] | list[None]:
     if (bool(texts) + (file is not None) + (messages is not None)) > 1:
         raise BadInput("give texts, --file or --messages, one of them")
     if file is not None:
         return lines_of(file)
     if messages is not None:
-        return messages_of(messages)
+        return messages_of(messages, text_chars)
     if not texts and data is None:
         raise BadInput("there is nothing to remember: give a text, --file, --messages or --data")
     return texts or [None]

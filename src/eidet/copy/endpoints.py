@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..core.environment import settings_of
 from ..core.errors import Misconfigured, NotFound
 from ..core.settings import Settings
 from ..memory import Memory
@@ -43,7 +44,7 @@ def source_at(place: str | Path, *, key: Key | None = None, settings: Settings |
     file = file_of(str(place))
     if file is not None and not file.exists():
         raise NotFound(f"there is no memory {file} to copy from")
-    chosen = settings or Settings()
+    chosen = settings_of(settings)
     store = open_store(place, chosen)
     return _open_end(store, chosen, key or _own_key(store, chosen), "from")
 
@@ -58,7 +59,7 @@ def target_at(
     settings: Settings | None = None,
 ) -> Memory:
     """A memory that may be made: as the source is, but for what is named here."""
-    chosen = settings or Settings()
+    chosen = settings_of(settings)
     store = open_store(place, chosen)
     origin = source.parts  # what made its vectors
     new = verbs.get_setting(store, "embedder") is None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .actor import acts
+from .describe import describe_data
+from .dict_filters import Filter, where_of
 from .errors import BadInput
-from .scope import Scope
-from .validate import clean_text
+from .limits import CONDITIONS, QUERY_CHARS, check_count, check_length
+from .scope import ALL, Scope
+from .validate import Json, clean_json, clean_text, plain_value
 from .where import Where
 
 UNITS = ("record", "session", "scope")  # what a hit of a recall may stand for
@@ -17,8 +21,15 @@ def one(scope: str | Scope) -> str:
     """The path of a single scope; a prefix is not a place to write to or to get from."""
     chosen = Scope.of(scope)
     if chosen.below:
-        raise BadInput(f"this needs one scope, not {chosen}; name it as a string")
+        raise BadInput(f"this needs one scope, not {chosen}, which names several")
     return chosen.path
+
+
+def one_or_all(scope: str | Scope | None) -> Scope | None:
+    """For verbs that can mean every scope: None and `**` do."""
+    if scope is None or scope == ALL:
+        return None
+    return Scope.of(scope)
 
 
 def actor(by: str | None) -> str | None:
@@ -27,49 +38,68 @@ def actor(by: str | None) -> str | None:
     return clean_text(by, "by")
 
 
-def check_filter(where: object) -> None:
-    if where is not None and not isinstance(where, Where):
-        raise BadInput(f"a filter must be a Where(…), not {type(where).__name__}")
+def check_filter(where: Filter | None) -> Where | None:
+    """The filter that is meant, given as a `Where` or as a dict; `BadInput` where it is neither."""
+    found = where_of(where)
+    if found is not None:
+        check_count(_count_conditions(found), CONDITIONS, "conditions of a filter")
+    return found
 
 
-def narrow_filter(where: Where | None, **parts: Any) -> Where | None:
+def _count_conditions(where: Where) -> int:
+    """Conditions and filters, with all that is nested."""
+    count = len(where.conditions)
+    for part in (*where.every, *where.some, *where.never):
+        count += max(1, _count_conditions(part))
+    return count
+
+
+def narrow_filter(where: Filter | None, **parts: Any) -> Where | None:
     """One filter from a filter and the parts given beside it; None when nothing is asked."""
-    check_filter(where)
+    chosen = check_filter(where)
     given = {name: value for name, value in parts.items() if value is not None}
     if not given:
-        return where
-    if where is None:
+        return chosen
+    if chosen is None:
         return Where(**given)
-    return Where(**given, every=(where,))
+    return Where(**given, every=(chosen,))
 
 
-def check_query(query: str) -> str:
+def check_query(query: str | Mapping[str, Json]) -> str:
+    """The text of a query; a state is told in words, as states are when they are stored."""
+    if isinstance(query, Mapping):
+        query = describe_data(clean_json(query, "a query"))
     if not isinstance(query, str):
-        raise BadInput(f"a query must be a string, not {type(query).__name__}")
+        raise BadInput(f"a query must be a string or a dict, not {type(query).__name__}")
+    check_length(query, QUERY_CHARS, "a query")
     if not query.isascii():
         return query.encode(errors="replace").decode()
     return query
 
 
 def check_limit(limit: int) -> int:
+    limit = plain_value(limit)
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= 1_000_000:
         raise BadInput(f"limit must be a whole number from 1 to 1,000,000, not {limit!r}")
     return limit
 
 
 def check_budget(budget: int) -> int:
+    budget = plain_value(budget)
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
         raise BadInput(f"a budget must be a whole number of tokens, at least one token, not {budget!r}")
     return budget
 
 
 def check_neighbours(count: int) -> int:
+    count = plain_value(count)
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= 100:
         raise BadInput(f"neighbours must be a whole number of turns from 0 to 100, not {count!r}")
     return count
 
 
 def check_share(value: float, what: str) -> float:
+    value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise BadInput(f"{what} must be a number from 0 to 1, not {value!r}")
     return float(value)
@@ -98,9 +128,36 @@ _UNDERSTOOD = {
 
 
 def check_offset(offset: int) -> int:
+    offset = plain_value(offset)
     if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
         raise BadInput(f"offset must be a whole number from 0 up, not {offset!r}")
     return offset
+
+
+_INSTEAD = {
+    **dict.fromkeys(("user_id", "user", "namespace", "collection", "tenant"), "scope"),
+    **dict.fromkeys(("run_id", "session_id", "thread_id"), "session"),
+    **dict.fromkeys(("metadata", "tags"), "meta"),
+    **dict.fromkeys(("role", "speaker"), "who"),
+    **dict.fromkeys(("filters", "filter"), "where"),
+    **dict.fromkeys(("top_k", "k", "n", "n_results"), "limit"),
+    **dict.fromkeys(("timestamp", "created_at"), "occurred"),
+    "agent_id": "agent",
+    "embedding": "vector",
+    "kind": "kinds",
+    "tier": "tiers",
+}
+
+
+def make_unknown(verb: str, unknown: Iterable[str], known: Iterable[str]) -> BadInput:
+    """The error for arguments that a verb does not take; says what to use instead, where that is known."""
+    names, there = sorted(unknown), sorted(known)
+    hints: list[str] = []
+    for name in names:
+        instead = _INSTEAD.get(name)
+        if instead in (*there, "scope", "where", "limit"):
+            hints.append(f"instead of {name} say {instead}=…; ")
+    return BadInput(f"{verb} does not know {names}; {''.join(hints)}there are {', '.join(there)}")
 
 
 def check_flag(value: object, what: str) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final, NoReturn
 
 from .errors import BadInput
+from .limits import FILTER_VALUES, check_count
 from .record import Record
-from .validate import Json, clean_json, clean_text
+from .regex import compile_pattern
+from .validate import Json, clean_json, clean_text, plain_value
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
 DOCUMENTS: Final = ("data", "meta", "state")
@@ -24,8 +24,9 @@ class Condition:
 
     Path steps are separated by dots, list positions are numbers; a tuple of steps allows any key.
     A missing value passes only `exists` with False. Numbers compare with numbers and strings with
-    strings; true is not 1. `regex` searches strings; `contains` is for strings and lists. Numbers of
-    the record itself are `record.uses`, `record.level` and `record.last_used` (missing if never used).
+    strings; true is not 1. `regex` searches strings, in linear time and hence without look-around and back
+    references; `contains` is for strings and lists. Numbers of the record itself are `record.uses`,
+    `record.level` and `record.last_used` (missing if never used).
     """
 
     path: tuple[str | int, ...]
@@ -88,10 +89,12 @@ def _steps(path: str | Sequence[str | int]) -> tuple[str | int, ...]:
 
 
 def _operand(op: str, value: Json) -> Json:
+    value = plain_value(value)
     if op == "in":
         if isinstance(value, str) or not isinstance(value, Iterable):
             raise BadInput("operator 'in' needs a list of values")
         value = list(value)
+        check_count(len(value), FILTER_VALUES, "values of the operator 'in'")
     if op == "exists" and not isinstance(value, bool):
         raise BadInput("operator 'exists' needs True or False")
     if op == "regex":
@@ -106,14 +109,6 @@ def _freeze(value: Json) -> Json:
     if isinstance(value, list):
         return tuple(_freeze(item) for item in value)
     return value
-
-
-@lru_cache(maxsize=256)
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as bad:
-        raise BadInput(f"{pattern!r} is not a regular expression: {bad}") from None
 
 
 def resolve(root: Json, steps: Sequence[str | int]) -> Json:
@@ -152,7 +147,7 @@ def compare(value: Json, op: str, operand: Json) -> bool:
         case "in":
             return any(same(value, item) for item in operand)
         case "regex":
-            return isinstance(value, str) and compile_pattern(operand).search(value) is not None
+            return isinstance(value, str) and compile_pattern(operand)(value)
         case "contains":
             return _contains(value, operand)
     return _compare(value, op, operand)

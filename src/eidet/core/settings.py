@@ -198,7 +198,9 @@ def _choose(
 def _table(file: Path) -> dict[str, Any]:
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8")).get("eidet", {})
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise Misconfigured(f"settings file {file} cannot be used: {error.strerror}") from error
+    except ValueError as error:
         raise Misconfigured(f"settings file {file} cannot be used: {error}") from error
     if not isinstance(table, dict):
         raise Misconfigured(f"settings file {file} needs a table [eidet]")

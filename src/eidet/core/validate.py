@@ -4,29 +4,39 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from .errors import BadInput
+from .limits import DOCUMENT_CHARS, DOCUMENT_DEPTH, NUMBER_BITS
 
 Json = Any  # None, bool, int, float, str, list or dict with str keys; checked by `clean_json`
-Moment = float | int | datetime | str
+Moment = float | int | datetime | date | str
+
+_PLAIN = frozenset((str, int, float, bool, dict, list, tuple, type(None)))
 
 EARLIEST, LATEST = -62135596800.0, 253402300799.0  # years 1 to 9999, UTC
 
 
 def moment(value: Moment, what: str = "time") -> float:
-    """Seconds since 1970 UTC, from a number, a datetime (naive: local time) or an ISO 8601 string."""
+    """Seconds since 1970 UTC, from a number, a datetime, a date (its midnight) or an ISO 8601 string.
+
+    A datetime without a zone and a date are meant in local time.
+    """
+    value = plain_value(value)
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
         except ValueError:
             raise BadInput(f"{what} {value!r} is not an ISO 8601 date or time") from None
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time())
     if isinstance(value, datetime):
         value = _seconds(value, what)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadInput(f"{what} needs a number, a datetime or an ISO string, not {type(value).__name__}")
+        raise BadInput(f"{what} needs a number, a date, a datetime or ISO text, not {type(value).__name__}")
     if not EARLIEST <= value <= LATEST:
         raise BadInput(f"{what} {value!r} is outside the years 1 to 9999")
     return float(value)
@@ -59,37 +69,81 @@ def dump_json(value: Json, *, sort_keys: bool = False) -> str:
     return _ENCODER.encode(value)
 
 
-def clean_json(value: Json, what: str) -> Json:
-    """A copy that JSON gives back exactly (tuples become lists); what JSON would change is refused."""
-    return _clean(value, what, ())
-
-
-def _clean(value: Json, what: str, inside: tuple[int, ...]) -> Json:
-    if value is None or isinstance(value, bool):
+def plain_value(value: Any) -> Any:
+    """A number or text of NumPy as Python's own; anything else as it is."""
+    if type(value) in _PLAIN:
         return value
-    if isinstance(value, int):
-        return _clean_int(value, what)
-    if isinstance(value, str):
-        return clean_text(value, what)
-    if isinstance(value, float):
-        return _clean_float(value, what)
-    if not isinstance(value, Mapping | list | tuple):
-        raise BadInput(
-            f"{what} holds a {type(value).__name__}, which JSON cannot represent; "
-            "convert it to numbers, strings, lists and dicts first"
-        )
-    if id(value) in inside:
-        raise BadInput(f"{what} contains itself; a cycle cannot be stored")
-    if len(inside) >= 200:
-        raise BadInput(f"{what} is nested more than 200 levels deep")
-    inside = (*inside, id(value))
-    if isinstance(value, Mapping):
-        return {_clean_key(key, what): _clean(item, what, inside) for key, item in value.items()}
-    return [_clean(item, what, inside) for item in value]
+    numpy = sys.modules.get("numpy")  # the core does not import it; what it does not know, it was not given
+    if numpy is not None and isinstance(value, numpy.generic):
+        return value.item()
+    return value
+
+
+def clean_json(value: Json, what: str) -> Json:
+    """A copy that JSON gives back exactly (tuples become lists); what JSON would change is refused.
+
+    Scalars of NumPy become Python's own.
+    """
+    return _Cleaner(what).clean(value, ())
+
+
+class _Cleaner:
+    """Copies one document, and counts what it takes: shared parts are written out each time."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._left = DOCUMENT_CHARS
+
+    def clean(self, value: Json, inside: tuple[int, ...]) -> Json:
+        value, what = plain_value(value), self._what
+        if value is None or isinstance(value, bool):
+            self._take(1)
+            return value
+        if isinstance(value, int):
+            self._take(1)
+            return _clean_int(value, what)
+        if isinstance(value, str):
+            self._take(len(value) + 2)
+            return clean_text(value, what)
+        if isinstance(value, float):
+            self._take(1)
+            return _clean_float(value, what)
+        self._check_nesting(value, inside)
+        self._take(2)
+        inside = (*inside, id(value))
+        if isinstance(value, Mapping):
+            return {self._clean_key(key): self.clean(item, inside) for key, item in value.items()}
+        return [self.clean(item, inside) for item in value]
+
+    def _check_nesting(self, value: Json, inside: tuple[int, ...]) -> None:
+        what = self._what
+        if not isinstance(value, Mapping | list | tuple):
+            raise BadInput(
+                f"{what} holds a {type(value).__name__}, which JSON cannot represent; "
+                "convert it to numbers, strings, lists and dicts first"
+            )
+        if id(value) in inside:
+            raise BadInput(f"{what} contains itself; a cycle cannot be stored")
+        if len(inside) >= DOCUMENT_DEPTH:
+            raise BadInput(f"{what} is nested more than {DOCUMENT_DEPTH} levels deep")
+
+    def _clean_key(self, key: Json) -> str:
+        if not isinstance(key, str):
+            raise BadInput(f"{self._what} has the key {key!r}; JSON keys are strings")
+        self._take(len(key) + 3)
+        return clean_text(key, self._what)
+
+    def _take(self, characters: int) -> None:
+        self._left -= characters
+        if self._left < 0:
+            raise BadInput(
+                f"{self._what} is larger than {DOCUMENT_CHARS:,} characters of JSON; "
+                "split it, or store the large part elsewhere and name it here"
+            )
 
 
 def _clean_int(value: int, what: str) -> int:
-    if value.bit_length() > 4096:
+    if value.bit_length() > NUMBER_BITS:
         raise BadInput(f"{what} holds a whole number of {value.bit_length():,} bits; the limit is 4,096")
     return value
 
@@ -98,12 +152,6 @@ def _clean_float(value: float, what: str) -> float:
     if not math.isfinite(value):
         raise BadInput(f"{what} holds {value!r}, which JSON cannot represent; use None or a string")
     return float(value)
-
-
-def _clean_key(key: Json, what: str) -> str:
-    if not isinstance(key, str):
-        raise BadInput(f"{what} has the key {key!r}; JSON keys are strings")
-    return clean_text(key, what)
 
 
 def clean_text(value: str, what: str) -> str:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from .condition import Condition, is_number
 from .errors import BadInput
+from .items import each_item
+from .limits import FILTER_DEPTH, FILTER_VALUES, check_count
 from .record import Kind, Place, Record, Tier, Trust, kind_of, tier_of, trust_of
 from .scope import Scope
-from .validate import clean_text, moment
+from .validate import Json, Moment, clean_text, moment, plain_value
 
 __all__ = ["Box", "Condition", "Near", "Where", "check_place"]
-
-DEEPEST: Final = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +35,8 @@ class Box:
         object.__setattr__(self, "high", check_place(self.high))
         if len(self.low) != len(self.high):
             raise BadInput("a box needs two corners with the same number of coordinates")
+        if any(low > high for low, high in zip(self.low, self.high, strict=True)):
+            raise BadInput(f"a box needs low <= high on each axis, not {self.low} and {self.high}")
 
     def holds(self, place: Place | None) -> bool:
         return place is not None and all(
@@ -52,6 +54,7 @@ class Near:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "place", check_place(self.place))
+        object.__setattr__(self, "radius", plain_value(self.radius))
         if not (is_number(self.radius) and 0 <= self.radius <= sys.float_info.max):
             raise BadInput(f"a radius must be a number from 0 up, not {self.radius!r}")
         object.__setattr__(self, "radius", float(self.radius))
@@ -110,9 +113,40 @@ class Where:
     some: tuple[Where, ...] = ()  # at least one of these filters holds; `a | b` makes it
     never: tuple[Where, ...] = ()  # none of these filters holds; `~a` makes it
 
+    if TYPE_CHECKING:  # what it may be made of; each becomes what its field says
+
+        def __init__(
+            self,
+            *,
+            scope: str | Scope | None = None,
+            ids: str | Iterable[str] | None = None,
+            kinds: str | Iterable[str] | None = None,
+            tiers: str | Iterable[str] | None = None,
+            trust: str | Iterable[str] | None = None,
+            agent: str | None = None,
+            session: str | None = None,
+            who: str | None = None,
+            source: str | None = None,
+            since: Moment | None = None,
+            until: Moment | None = None,
+            created_since: Moment | None = None,
+            created_until: Moment | None = None,
+            step_from: float | None = None,
+            step_to: float | None = None,
+            importance_min: float | None = None,
+            importance_max: float | None = None,
+            box: Box | None = None,
+            near: Near | None = None,
+            alive_at: Moment | None = None,
+            conditions: Condition | Iterable[Condition | tuple[str, str] | tuple[str, str, Json]] = (),
+            every: Where | Iterable[Where] = (),
+            some: Where | Iterable[Where] = (),
+            never: Where | Iterable[Where] = (),
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         for name, tidy in _TIDY.items():
-            value = getattr(self, name)
+            value = plain_value(getattr(self, name))
             if value is not None and value != ():
                 object.__setattr__(self, name, tidy(value))
         if self.every or self.some or self.never:
@@ -193,7 +227,9 @@ def _tidy_label(value: Any) -> str:
 
 
 def _tidy_labels(value: Any) -> tuple[str, ...]:
-    return tuple(map(_tidy_label, (value,) if isinstance(value, str) else value))
+    labels = tuple(each_item(_tidy_label, (value,) if isinstance(value, str) else tuple(value)))
+    check_count(len(labels), FILTER_VALUES, "values of a filter")
+    return labels
 
 
 def _tidy_kinds(value: Any) -> tuple[Kind, ...]:
@@ -210,6 +246,7 @@ def _tidy_trust(value: Any) -> tuple[Trust, ...]:
 
 def _tidy_number(value: Any) -> float | int:
     """Ends beyond int64 are endless: no record reaches them, and no driver could bind them."""
+    value = plain_value(value)
     if not is_number(value) or value != value:
         raise BadInput(f"a range needs numbers, not {value!r}")
     if abs(value) < 2**63:
@@ -220,7 +257,7 @@ def _tidy_number(value: Any) -> float | int:
 
 
 def _tidy_conditions(value: Any) -> tuple[Condition, ...]:
-    return tuple(map(_condition, (value,) if isinstance(value, Condition) else value))
+    return tuple(each_item(_condition, (value,) if isinstance(value, Condition) else tuple(value)))
 
 
 def _condition(value: Any) -> Condition:
@@ -288,9 +325,9 @@ def _flat(where: Where, join: str) -> tuple[Where, ...]:
     return (where,)
 
 
-def _check_depth(where: Where, left: int = DEEPEST) -> None:
+def _check_depth(where: Where, left: int = FILTER_DEPTH) -> None:
     if not left:
-        raise BadInput(f"filters nest at most {DEEPEST} levels deep")
+        raise BadInput(f"filters nest at most {FILTER_DEPTH} levels deep")
     for part in (*where.every, *where.some, *where.never):
         _check_depth(part, left - 1)
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ..core.describe import describe_data
 from ..core.draft import Draft
 from ..core.record import Kind, new_id
 from ..core.validate import Json
 from ..upkeep.importance import action_importance, state_importance
-from ..write.shape import describe_data
 from .plain import changes_between, number, part
 
 TEXT_CHARS: Final = 4_000  # of a state or an action in words; its data has all of it

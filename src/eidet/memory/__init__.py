@@ -7,43 +7,42 @@ records.py  forgetting.py  transfer.py   what several verbs share
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
-from ..core.arguments import actor, one
+from ..core.arguments import actor, one_or_all
+from ..core.dict_filters import Filter
 from ..core.draft import Details
-from ..core.errors import Conflict, Refused, Unavailable
+from ..core.environment import settings_of, warn_unused
+from ..core.errors import BadInput, Conflict, Unavailable
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
 from ..core.remembered import RememberedList
 from ..core.scope import Scope
 from ..core.settings import Settings
-from ..core.validate import Moment, clean_text
-from ..core.where import Where
+from ..core.validate import Json, Moment
 from ..open import open_parts
 from ..parts import Parts
 from ..recall import Recipe
-from ..recall.feedback import counts_of, find_judged, judge
-from ..recall.options import FindOptions, RecallOptions
+from ..recall.options import FilterOptions, FindOptions, RecallOptions, check_options, read_filter
 from ..recall.pack import Context
 from ..recall.path import Packing, ReadPath
 from ..store import Store, verbs
-from ..store.export_file import write_export
 from ..text.tokens import TokenCounter
 from ..trust.audit.reads import Auditing
 from ..trust.privacy.service import Guard, Guarding, with_guard
 from ..upkeep.lifecycle import Life
 from ..write import EchoGuard, Given, WritePath
 from .admin import AdminNamespace
-from .export_import import ExportFile, Progress, records_leaving, with_progress
+from .export_import import ExportFile, Leaving, Progress, export_records
 from .forgetting import Forgetting
 from .keys import KeysNamespace
-from .records import TRIES, Records, alive, check_unchanged, make_conflict
+from .records import TRIES, Records, check_unchanged, make_conflict
 from .trust import TrustNamespace
 from .upkeep import UpkeepNamespace
 
@@ -61,7 +60,9 @@ class Memory:
 
     Safe from many threads, and in several processes on one file. Once a verb returns, its data is
     durable and found by the next recall. Every verb works in one scope, `"default"` if none is
-    named; `Scope.under(…)` asks explicitly for a scope and all below it.
+    named; `"acme/**"` (or `Scope.under("acme")`) asks explicitly for a scope and all below it.
+
+    Without `settings`, EIDET_* variables are obeyed, as on the command line; `settings` take their place.
 
     Rarer verbs are in namespaces: `memory.upkeep`, `memory.trust`, `memory.keys` and `memory.admin`.
     """
@@ -80,7 +81,9 @@ class Memory:
         key: Key | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        chosen = with_guard(settings or Settings(), guard, vault)
+        chosen = with_guard(settings_of(settings), guard, vault)
+        if settings is not None and (place is None or isinstance(place, str | Path)):
+            warn_unused(chosen, {"key": key, "audit": audit})
         if language is not None:
             chosen = replace(chosen, language=language)
         if durability is not None:
@@ -155,14 +158,17 @@ class Memory:
 
     def recall(
         self,
-        query: str = "",
+        query: str | Mapping[str, Json] = "",
         *,
         scope: str | Scope = "default",
         limit: int = 10,
-        where: Where | None = None,
+        where: Filter | None = None,
         **options: Unpack[RecallOptions],
     ) -> Hits:
         """What matters for a query, best first, each hit with its reasons; `explain` adds the trace.
+
+        A dict asks for states that resemble it: `recall({"health": 0.8})`. `where` is a `Where` or a dict
+        such as `{"data.health": {"$gt": 0.5}}`, here and in the verbs below.
 
         `options` are those of `RecallOptions`: kinds, tiers, session, agent, who, trust, since, until,
         near, box, vector, recipe, least, unit, rerank, understand, order, now, explain.
@@ -179,7 +185,7 @@ class Memory:
 
     def context(
         self,
-        query: str,
+        query: str | Mapping[str, Json],
         *,
         budget: int = 1000,
         counter: TokenCounter | Callable[[str], int] | str | None = None,
@@ -187,11 +193,12 @@ class Memory:
         neighbours: int = 1,
         headings: bool = True,
         scope: str | Scope = "default",
-        where: Where | None = None,
+        where: Filter | None = None,
         recipe: Recipe | str | None = None,
         fence: bool = True,
         reveal: bool = False,
         now: Moment | None = None,
+        **options: Unpack[FilterOptions],
     ) -> Context:
         """A prompt-ready block of what matters for a query, never over `budget` tokens.
 
@@ -199,8 +206,9 @@ class Memory:
         `neighbours` before and after, as far as `where` lets them pass. The order does not depend on
         the query, so that the beginning of a prompt stays the same as long as it can. What is not
         trusted (tool, web, unknown, labelled as poison) is quoted, unless `fence` is False. `reveal`
-        turns pseudonyms back.
+        turns pseudonyms back. `options` are the parts of a filter that `recall` takes by name.
         """
+        check_options("context", options)
         packing = Packing(
             budget=budget,
             counter=counter,
@@ -209,7 +217,9 @@ class Memory:
             fence=fence,
             reveal=reveal,
         )
-        return self._reads.context(query, scope, limit, where, {"recipe": recipe, "now": now}, packing)
+        asked = RecallOptions(recipe=recipe, now=now)
+        asked.update(options)  # type: ignore[typeddict-item]  # filters are among the options of a recall
+        return self._reads.context(query, scope, limit, where, asked, packing)
 
     def feedback(
         self,
@@ -225,16 +235,7 @@ class Memory:
         as used. `by` names who judges, and is counted apart too. An id is looked up in `scope`,
         which all else knows by itself. Counts are written down as those of recalls are.
         """
-        what, who = find_judged(about, None if scope is None else Scope.of(scope)), judge(by)
-        counts, now = counts_of(what, useful), self._parts.clock()
-        if not self._parts.store.writable:
-            raise Refused("this memory is open for reading only: feedback cannot be kept")
-        record = what.record
-        if record is None and what.id is not None:
-            record = self._records.require(what.id, what.scope)
-        self._parts.usage.tally(what.scope, who, counts, now)
-        if useful and record is not None:
-            self._parts.usage.count_uses([record], now)
+        self._records.judge(about, useful, scope, by)
 
     @overload
     def get(self, ids: str, *, scope: str | Scope = ...) -> Record | None: ...
@@ -246,11 +247,13 @@ class Memory:
         """The record with an id, or None; a list gives a list, in the order asked."""
         if isinstance(ids, str):
             return self._records.get([ids], scope)[0]
+        if not isinstance(ids, list | tuple):
+            raise BadInput(f"get takes an id or a list of ids, not {type(ids).__name__}")
         return self._records.get(ids, scope)
 
     def find(
         self,
-        where: Where | None = None,
+        where: Filter | None = None,
         *,
         scope: str | Scope = "default",
         limit: int = 100,
@@ -259,15 +262,19 @@ class Memory:
         """Records that match exactly, ordered by a field; a leading '-' means descending.
 
         `options` are those of `FindOptions`: kinds, tiers, session, agent, who, trust, since, until,
-        order, offset.
+        near, box, order, offset.
         """
         return self._reads.find(where, scope, limit, options)
 
-    def count(self, where: Where | None = None, *, scope: str | Scope = "default") -> int:
+    def count(
+        self,
+        where: Filter | None = None,
+        *,
+        scope: str | Scope = "default",
+        **options: Unpack[FilterOptions],
+    ) -> int:
         """How many records match; those in quarantine only if the filter asks for them, as in `find`."""
-        visible = self._guarding.filter_visible(where)
-        living = Where(scope=Scope.of(scope), alive_at=self._parts.clock(), every=(visible,))
-        return verbs.count(self._parts.store, living)
+        return self._reads.count(where, scope, options)
 
     def revise(
         self,
@@ -304,15 +311,18 @@ class Memory:
         self,
         ids: str | Sequence[str] | None = None,
         *,
-        where: Where | None = None,
+        where: Filter | None = None,
         everything: bool = False,
         scope: str | Scope | None = None,
         by: str | None = None,
         for_good: bool | None = None,
         why: str | None = None,
         key: object = None,
+        **options: Unpack[FilterOptions],
     ) -> Forgotten:
         """Deletes records by id or filter, content and history of content; how many there were.
+
+        `options` are the parts of a filter that `recall` takes by name: `forget(session="s1")`.
 
         A whole scope is deleted only when it is named and `everything=True` says so. If anything that
         is meant is under a legal hold, all of it is refused.
@@ -323,19 +333,15 @@ class Memory:
         again, unless `for_good=True` is given. With `for_good=False` records are deleted, no more.
         `receipt` of the answer says what was done; an Ed25519 `key` signs it. See `docs/forgetting.md`.
         """
+        chosen = read_filter("forget", where, options)
         if for_good is False:
-            return self._forgetting.delete(ids, where, everything, scope, by=actor(by), why=why)
-        wish = self._forgetting.wish(ids, where, everything, scope, for_good)
+            return self._forgetting.delete(ids, chosen, everything, scope, by=actor(by), why=why)
+        wish = self._forgetting.wish(ids, chosen, everything, scope, for_good)
         return self._forgetting.forget(wish, by=actor(by), why=why, key=key)
 
     def history(self, id: str, *, scope: str | Scope = "default") -> list[Event]:
         """What happened to a record, oldest first: created, revised, moved, forgotten, when and by whom."""
-        events = self._parts.store.history(one(scope), clean_text(id, "an id"))
-        self._auditing.read("history", scope, [id])
-        there = self._parts.store.read(one(scope), [id])[0]
-        if there is not None and alive(there, self._parts.clock()) is None:
-            return [replace(event, before=None) for event in events]
-        return events
+        return self._records.history(id, scope)
 
     def scopes(self, under: str | None = None) -> dict[str, int]:
         """The scopes that hold records, with how many, those in quarantine included."""
@@ -346,22 +352,17 @@ class Memory:
         self,
         path: str | Path,
         *,
-        scope: str | Scope | None = "default",
+        scope: str | Scope | None = None,
         plain: bool = False,
         progress: Progress | None = None,
     ) -> int:
-        """Writes a scope (None: every scope) to a JSONL file, losslessly; how many records.
+        """Writes every scope, or the one named, to a JSONL file, losslessly; how many records.
 
         What a sealed memory exports is sealed, and loaded with the same master key; `plain` opens it.
         """
-        parts, now = self._parts, self._parts.clock()
-        where = Where(scope=None if scope is None else Scope.of(scope), alive_at=now)
-        parts.flush()
-        total = verbs.count(parts.store, where) if progress else 0
-        records, seal, sign = records_leaving(parts.store, where, plain=plain)
-        manifest = parts.manifest(now) | seal
-        with self._auditing.doing("export", scope, file=str(path)) as done:
-            return done(write_export(Path(path), with_progress(records, total, progress), manifest, sign))
+        leaving = Leaving(scope=one_or_all(scope), plain=plain, progress=progress)
+        with self._auditing.doing("export", leaving.scope, file=str(path)) as done:
+            return done(export_records(self._parts, Path(path), leaving))
 
     def load(
         self,

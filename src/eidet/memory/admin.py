@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from ..core.arguments import one_or_all
 from ..core.errors import EidetError
 from ..core.record import Trust
 from ..core.scope import Scope
@@ -39,7 +40,7 @@ class AdminNamespace:
 
         They are of all that is kept; `quarantined` says how many of those wait to be looked at.
         """
-        place, now = _place(scope), self._parts.clock()
+        place, now = one_or_all(scope), self._parts.clock()
         quality, drifted = self._retrieval(place, now)
         retrieval = quality_as_json(quality, drifted, self._windows)
         return self._counts(place, now) | self._life.stats() | {"retrieval": retrieval}
@@ -66,7 +67,7 @@ class AdminNamespace:
         A name is absent while there is nothing to tell it from. Looks at every record, and writes
         down what recalls have gathered.
         """
-        place, now = _place(scope), self._parts.clock()
+        place, now = one_or_all(scope), self._parts.clock()
         return metrics_of(
             *self._retrieval(place, now),
             self._survey(place, now),
@@ -110,7 +111,7 @@ class AdminNamespace:
 
         With `language`, the words of every text are analysed anew first.
         """
-        place, store = _place(scope), self._parts.store
+        place, store = one_or_all(scope), self._parts.store
         chosen = language or self._parts.binding.language
         if language is not None or verbs.get_setting(store, "analyzer") != self._parts.analyzer.name:
             self._reanalyse(chosen, progress)
@@ -205,9 +206,3 @@ class AdminNamespace:
             reference_days=settings.reference_days,
             stale_days=settings.stale_days,
         )
-
-
-def _place(scope: str | Scope | None) -> Scope | None:
-    if scope is None:
-        return None
-    return Scope.of(scope)

@@ -13,12 +13,32 @@ from ..core.scope import Scope
 from ..core.where import Where
 from ..parts import Parts
 from ..store import Store, verbs
-from ..store.export_file import Sign, read_export, verify_export
+from ..store.export_file import Sign, read_export, verify_export, write_export
 from ..trust.privacy.service import Guarding
 from ..write.arrivals import check_arrival, fits_embedder
 from ..write.put import load_records
 
 Progress = Callable[[int, int], None]  # done, of how many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """What an export takes along, and how."""
+
+    scope: Scope | None
+    plain: bool
+    progress: Progress | None
+
+
+def export_records(parts: Parts, path: Path, leaving: Leaving) -> int:
+    """Writes what is alive to a file; how many records."""
+    now = parts.clock()
+    where = Where(scope=leaving.scope, alive_at=now)
+    parts.flush()
+    total = verbs.count(parts.store, where) if leaving.progress else 0
+    records, seal, sign = records_leaving(parts.store, where, plain=leaving.plain)
+    manifest = parts.manifest(now) | seal
+    return write_export(path, with_progress(records, total, leaving.progress), manifest, sign)
 
 
 def records_leaving(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..core.actor import acting
-from ..core.arguments import check_filter
 from ..core.errors import BadInput, Refused
+from ..core.items import each_item
 from ..core.scope import Scope
 from ..core.where import Where
 from ..parts import Parts
@@ -15,6 +15,7 @@ from ..store import verbs
 from ..trust.privacy.service import Guarding
 from ..upkeep.lifecycle import Life
 from ..write.echoes import EchoGuard
+from .records import check_id_text
 
 if TYPE_CHECKING:
     from ..trust.erase import Eraser, Forgotten, Wish
@@ -99,7 +100,6 @@ class Forgetting:
 
 def select_doomed(ids: Ids, where: Where | None, everything: bool, scope: str | Scope | None) -> Where:
     """The filter for what is to be forgotten; `Refused` where that is not said clearly."""
-    check_filter(where)
     if everything:
         if scope is None or ids is not None or where is not None:
             raise Refused("everything=True deletes a whole scope: name the scope, and nothing else")
@@ -107,7 +107,7 @@ def select_doomed(ids: Ids, where: Where | None, everything: bool, scope: str | 
     if ids is not None and where is None:
         if not isinstance(ids, str | list | tuple | set | frozenset):
             raise BadInput(f"forget takes an id or a list of ids, not {type(ids).__name__}")
-        return Where(ids=(ids,) if isinstance(ids, str) else tuple(ids))
+        return Where(ids=(ids,) if isinstance(ids, str) else tuple(each_item(check_id_text, list(ids))))
     if where is None or ids is not None:
         raise Refused("say what to forget: ids, or where=…, or a scope with everything=True")
     if not where.narrows:

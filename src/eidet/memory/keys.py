@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..core.arguments import one
+from ..core.arguments import one, one_or_all
 from ..core.errors import Misconfigured
 from ..core.scope import Scope
 from ..core.where import Where
@@ -42,7 +42,7 @@ class KeysNamespace:
         from ..trust.seal.key_rotation import rewrap, rotate
         from ..trust.seal.service import service_of
 
-        place = None if scope is None else Scope.of(scope)
+        place = one_or_all(scope)
         clock = self._parts.clock
         if key is not None:
             return rewrap(self._find_sealed(), service_of(key), clock)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from ..core.arguments import one
-from ..core.errors import Conflict
+from ..core.errors import Conflict, Refused
+from ..core.event import Event
+from ..core.hit import Hit, Hits, Trace
+from ..core.items import each_item
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import clean_text
 from ..parts import Parts
+from ..recall.feedback import counts_of, find_judged, judge
+from ..recall.pack import Context
 from ..trust.audit.reads import Auditing
 
 TRIES = 100  # at a change that others are always faster with
@@ -25,7 +31,7 @@ class Records:
 
     def get(self, ids: Sequence[str], scope: str | Scope) -> list[Record | None]:
         """One answer per id, in the order asked; None where there is none, or it has expired."""
-        wanted = [clean_text(id, "an id") for id in ids]
+        wanted = each_item(check_id_text, ids)
         now = self._parts.clock()
         found = [alive(record, now) for record in self._parts.store.read(one(scope), wanted)]
         self._parts.usage.count_reads(filter(None, found), now)
@@ -39,12 +45,44 @@ class Records:
             raise self._parts.absence_error(f"record {id!r} in scope {one(scope)}")
         return record
 
+    def history(self, id: str, scope: str | Scope) -> list[Event]:
+        """What happened to a record; of one that has expired, without what it said."""
+        events = self._parts.store.history(one(scope), clean_text(id, "an id"))
+        self._audit.read("history", scope, [id])
+        there = self._parts.store.read(one(scope), [id])[0]
+        if there is not None and alive(there, self._parts.clock()) is None:
+            return [replace(event, before=None) for event in events]
+        return events
+
+    def judge(
+        self,
+        about: Hit | Hits | Trace | Context | str,
+        useful: bool,
+        scope: str | Scope | None,
+        by: str | None,
+    ) -> None:
+        """Counts what somebody says of an answer or a record; what was useful counts as used."""
+        what, who = find_judged(about, None if scope is None else Scope.of(scope)), judge(by)
+        counts, now = counts_of(what, useful), self._parts.clock()
+        if not self._parts.store.writable:
+            raise Refused("this memory is open for reading only: feedback cannot be kept")
+        record = what.record
+        if record is None and what.id is not None:
+            record = self.require(what.id, what.scope)
+        self._parts.usage.tally(what.scope, who, counts, now)
+        if useful and record is not None:
+            self._parts.usage.count_uses([record], now)
+
     def change(self, id: str, scope: str | Scope, change: Callable[[Record, float], Record]) -> Record:
         """Makes a change that fits whatever the record says; repeats it if somebody else was faster."""
         for _ in range(TRIES):
             with suppress(Conflict):
                 return change(self.require(id, scope), self._parts.clock())
         raise make_conflict(id)
+
+
+def check_id_text(id: str) -> str:
+    return clean_text(id, "an id")
 
 
 def alive(record: Record | None, now: float) -> Record | None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 from ..core.actor import acting
 from ..core.arguments import actor
+from ..core.dict_filters import Filter
 from ..core.hit import Hit, Hits
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import clean_text
-from ..core.where import Where
+from ..recall.options import FilterOptions, read_filter
 from ..recall.path import ReadPath
 from ..trust.privacy.service import LABELLED, Guarding
 from .forgetting import Forgetting
@@ -92,13 +93,15 @@ class TrustNamespace:
         self,
         ids: str | Sequence[str] | None = None,
         *,
-        where: Where | None = None,
+        where: Filter | None = None,
         everything: bool = False,
         scope: str | Scope | None = None,
         for_good: bool | None = None,
+        **options: Unpack[FilterOptions],
     ) -> Preview:
         """What `forget` would delete and make anew, copies and derived records included; changes nothing."""
-        wish = self._forgetting.wish(ids, where, everything, scope, for_good)
+        chosen = read_filter("forget", where, options)
+        wish = self._forgetting.wish(ids, chosen, everything, scope, for_good)
         return self._forgetting.erasing.preview(wish)
 
     def verify_forgotten(self, what: object, *, scope: str | Scope = "default") -> Absence:

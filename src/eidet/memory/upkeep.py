@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.arguments import actor, one
+from ..core.arguments import actor, one, one_or_all
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Upkeep
@@ -62,7 +62,7 @@ class UpkeepNamespace:
         """
         from ..upkeep.service import Chore
 
-        chore = Chore(scope=_place(scope), only=only, settings=settings, archive=archive, llm=llm)
+        chore = Chore(scope=one_or_all(scope), only=only, settings=settings, archive=archive, llm=llm)
         at = self._parts.clock() if now is None else moment(now, "now")
         done = self.keeping.maintain(chore, now=at, dry_run=dry_run)
         if not dry_run:
@@ -87,12 +87,12 @@ class UpkeepNamespace:
         """
         from ..upkeep.service import Chore
 
-        chore = Chore(scope=_place(scope), only=only, settings=settings, archive=archive, llm=llm)
+        chore = Chore(scope=one_or_all(scope), only=only, settings=settings, archive=archive, llm=llm)
         return self._life.start(every, chore)
 
     def retention(self, scope: str | Scope | None = None) -> list[Standing]:
         """For each policy of the settings: how many records it covers, and how many are due by now."""
-        return self.keeping.retention(_place(scope), self._parts.clock())
+        return self.keeping.retention(one_or_all(scope), self._parts.clock())
 
     def end_session(self, session: str, *, scope: str | Scope = "default", llm: object = None) -> Record:
         """Sums a session's messages up in an episode that names them; again, it tells the whole session."""
@@ -116,7 +116,7 @@ class UpkeepNamespace:
         wanted = {ids} if isinstance(ids, str) else ids
         sought = {
             "ids": None if wanted is None else set(wanted),
-            "scope": _place(scope),
+            "scope": one_or_all(scope),
             "since": None if since is None else moment(since, "since"),
             "until": None if until is None else moment(until, "until"),
         }
@@ -135,7 +135,7 @@ class UpkeepNamespace:
         """
         chosen = log or self._parts.settings.access_log
         path = None if chosen is None else Path(chosen)
-        return self.keeping.fit(path, _place(scope), window_days, self._parts.clock())
+        return self.keeping.fit(path, one_or_all(scope), window_days, self._parts.clock())
 
     def detail(self, id: str, *, scope: str | Scope = "default") -> Record:
         """A record as it was before its tier showed less of it; changes nothing."""
@@ -164,9 +164,3 @@ class UpkeepNamespace:
     def _mark(self, id: str, scope: str | Scope, mark: str, on: bool, by: str | None) -> Record:
         who = actor(by)
         return self._records.change(id, scope, lambda old, now: self._life.mark(old, mark, on, now, who))
-
-
-def _place(scope: str | Scope | None) -> Scope | None:
-    if scope is None:
-        return None
-    return Scope.of(scope)

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import update_wrapper
-from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, Generic, NoReturn, ParamSpec, TypeVar
 
 from ..core.errors import Misconfigured
 
@@ -30,6 +30,9 @@ class Threads(Generic[C]):
         self._lock = threading.Lock()
         self._closed = False
         self._pool = ThreadPoolExecutor(max_workers=8, thread_name_prefix="eidet")
+
+    def __reduce__(self) -> NoReturn:
+        raise Misconfigured("an open memory cannot be pickled: open it anew where it is needed")
 
     def core(self) -> C:
         """What is open; opens it in this thread if nobody has yet."""

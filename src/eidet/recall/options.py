@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypedDict
 
-from ..core.arguments import check_limit, check_share, check_unit, list_given
-from ..core.errors import BadInput
+from ..core.arguments import check_limit, check_share, check_unit, list_given, make_unknown, narrow_filter
+from ..core.dict_filters import Filter
 from ..core.scope import Scope
 from ..core.validate import Moment, moment
 from ..core.where import Box, Near, Where
@@ -15,7 +15,7 @@ from . import AUTO, LEAST, Query, Recipe, recipe_of
 
 
 class FilterOptions(TypedDict, total=False):
-    """Parts of a filter that `find` and `recall` may be told by name."""
+    """Parts of a filter that `recall`, `context`, `find`, `count` and `forget` may be told by name."""
 
     kinds: str | Sequence[str] | None
     """One kind or several: fact, message, episode, document, state …"""
@@ -33,6 +33,10 @@ class FilterOptions(TypedDict, total=False):
     """Occurred at this time or later."""
     until: Moment | None
     """Occurred at this time or earlier."""
+    near: Near | None
+    """Within a distance of a place."""
+    box: Box | None
+    """Within a rectangle on the map."""
 
 
 class FindOptions(FilterOptions, total=False):
@@ -47,10 +51,6 @@ class FindOptions(FilterOptions, total=False):
 class RecallOptions(FilterOptions, total=False):
     """What `recall` may be told beside the query, the scope, the limit and the filter."""
 
-    near: Near | None
-    """Within a distance of a place."""
-    box: Box | None
-    """Within a rectangle on the map."""
     vector: Any
     """The vector of the query, if you have it already; the text is not embedded then."""
     recipe: Recipe | str | None
@@ -72,6 +72,7 @@ class RecallOptions(FilterOptions, total=False):
 
 
 _NAMES: Final = {
+    **dict.fromkeys(("context", "count", "forget"), frozenset(FilterOptions.__annotations__)),
     "find": frozenset(FindOptions.__annotations__),
     "recall": frozenset(RecallOptions.__annotations__),
 }
@@ -83,13 +84,18 @@ def check_options(verb: str, options: Mapping[str, Any]) -> None:
     """Raises `BadInput` for an option that the verb does not know, and names those that it knows."""
     unknown = options.keys() - _NAMES[verb]
     if unknown:
-        known = ", ".join(sorted(_NAMES[verb]))
-        raise BadInput(f"{verb} does not know {sorted(unknown)}; there are {known}")
+        raise make_unknown(verb, unknown, _NAMES[verb])
 
 
 def filters_in(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options that are parts of a filter."""
     return {name: options[name] for name in _FILTERS if name in options}
+
+
+def read_filter(verb: str, where: Filter | None, options: Mapping[str, Any]) -> Where | None:
+    """One filter from a filter and the options of a verb; `BadInput` for options that it does not know."""
+    check_options(verb, options)
+    return narrow_filter(where, **filters_in(options))
 
 
 def _least(text: str, options: RecallOptions) -> float:

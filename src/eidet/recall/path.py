@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,22 +15,28 @@ from ..core.arguments import (
     check_query,
     narrow_filter,
 )
+from ..core.dict_filters import Filter
 from ..core.hit import Hits
-from ..core.record import Record
+from ..core.record import Kind, Record
 from ..core.scope import Scope
+from ..core.validate import Json
 from ..core.where import Where
 from ..parts import Parts
+from ..store import verbs
 from ..text import term_id
 from ..text.tokens import TokenCounter, counter_of
 from . import Query, Recall
 from .nearby import turns_around, working_state
-from .options import FindOptions, RecallOptions, build_query, check_options, filters_in
+from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
 from .pack import Context, pack
 
 if TYPE_CHECKING:
     from ..trust.audit.reads import Auditing
     from ..trust.privacy.service import Guarding
     from ..write.echoes import EchoGuard
+
+
+Asked = str | Mapping[str, Json]  # a question, or a state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +61,12 @@ class ReadPath:
         self._auditing = auditing
 
     def recall(
-        self, query: str, scope: str | Scope, limit: int, where: Where | None, options: RecallOptions
+        self, query: Asked, scope: str | Scope, limit: int, where: Filter | None, options: RecallOptions
     ) -> Hits:
-        check_options("recall", options)
+        options = _for_state(options) if isinstance(query, Mapping) else options
         now = self._parts.clock()
+        seen = self._guarding.filter_visible(read_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
-        seen = self._guarding.filter_visible(narrow_filter(where, **filters_in(options)))
         asked = build_query(text, scope, limit, seen, options, now)
         hits = self._answer(asked)
         self._echoes.note(hits, now)
@@ -81,19 +87,20 @@ class ReadPath:
 
     def context(
         self,
-        query: str,
+        query: Asked,
         scope: str | Scope,
         limit: int,
-        where: Where | None,
+        where: Filter | None,
         options: RecallOptions,
         packing: Packing,
     ) -> Context:
+        chosen = narrow_filter(where, **filters_in(options))
         tokens, count = check_budget(packing.budget), counter_of(packing.counter)
         reach = check_neighbours(packing.neighbours)
         hits = self.recall(query, scope, limit, where, options)
         now, recall = self._parts.clock(), Recall.of(self._parts)
         found = [hit.record for hit in hits]
-        seen, tell = self._guarding.filter_visible(where), self._guarding.pseudonyms.telling(packing.reveal)
+        seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
         text = self._guarding.query(check_query(query))
         made = pack(
             tuple(tell.hits(hits)),
@@ -109,9 +116,10 @@ class ReadPath:
         self._parts.usage.tally(hits.scope, "context", spent, now)
         return replace(made, scope=hits.scope)
 
-    def find(self, where: Where | None, scope: str | Scope, limit: int, options: FindOptions) -> list[Record]:
-        check_options("find", options)
-        chosen = self._guarding.filter_visible(narrow_filter(where, **filters_in(options)))
+    def find(
+        self, where: Filter | None, scope: str | Scope, limit: int, options: FindOptions
+    ) -> list[Record]:
+        chosen = self._guarding.filter_visible(read_filter("find", where, options))
         found = Recall.of(self._parts).list_records(
             chosen,
             Scope.of(scope),
@@ -123,7 +131,12 @@ class ReadPath:
         self._auditing.read("find", scope, [record.id for record in found])
         return found
 
-    def phrase(self, query: str, scope: str | Scope, asked: float | None) -> str:
+    def count(self, where: Filter | None, scope: str | Scope, options: FilterOptions) -> int:
+        chosen = self._guarding.filter_visible(read_filter("count", where, options))
+        living = narrow_filter(chosen, alive_at=self._parts.clock()) or Where()
+        return verbs.count(self._parts.store, living.within(Scope.of(scope)))
+
+    def phrase(self, query: Asked, scope: str | Scope, asked: float | None) -> str:
         """The query as it is embedded: without the names of who speaks in the scope."""
         now = self._parts.clock()
         meant = Query(
@@ -133,3 +146,8 @@ class ReadPath:
             asked=now if asked is None else asked,
         )
         return Recall.of(self._parts).understand(meant).dense
+
+
+def _for_state(options: RecallOptions) -> RecallOptions:
+    """A state asks for states that resemble it, unless the caller says otherwise; it holds no question."""
+    return RecallOptions(**{"kinds": Kind.STATE, "understand": False, **options})

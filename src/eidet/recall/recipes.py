@@ -97,10 +97,13 @@ AUTO: Final = DIALOGUE  # fades into what suits long records by itself
 RECIPES: Final = {"auto": AUTO, "dialogue": DIALOGUE, "facts": FACTS, "documents": DOCUMENTS, "exact": EXACT}
 
 
-def recipe_of(recipe: Recipe | str) -> Recipe:
+def recipe_of(recipe: object) -> Recipe:
     """A recipe by its name, one that an installed package offers included, or itself."""
     if isinstance(recipe, Recipe):
         return recipe
+    if not isinstance(recipe, str):
+        kind = type(recipe).__name__
+        raise BadInput(f"a recipe must be a name or a Recipe(…), not {kind}; there are {', '.join(RECIPES)}")
     if recipe in RECIPES:
         return RECIPES[recipe]
     return _load_recipe(recipe)
@@ -112,7 +115,7 @@ def _load_recipe(name: str) -> Recipe:
     made = load_plugin(GROUP, name)
     if made is None:
         known = ", ".join([*RECIPES, *list_plugins(GROUP)])
-        raise BadInput(f"there is no recipe named {name!r}; there are {known}, or pass a Recipe(…)")
+        raise BadInput(f"there is no recipe named {name!r}; there are {known}, or a Recipe of your own")
     if isinstance(made, Recipe):
         recipe = made
     else:

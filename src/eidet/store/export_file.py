@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from ..core.errors import BadInput, Corrupt, Misconfigured, Unavailable
 from ..core.former_meta import Origin, split_meta
+from ..core.private_files import write_anew
 from ..core.record import Record
 from ..core.state import NO_STATE
 from ..core.validate import dump_json
@@ -43,7 +44,7 @@ def write_export(
     partial = path.with_name(path.name + ".partial")
     digest, count = sha256(), 0
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
+        with write_anew(partial) as file:
             for line in _lines(records, manifest):
                 digest.update(line.encode())
                 file.write(line)

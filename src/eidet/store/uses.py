@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from ..core.errors import Unavailable
+from ..core.private_files import append_private
 from ..core.record import Record
 from ..core.validate import dump_json
 from . import Uses
@@ -87,7 +88,7 @@ def log_uses(path: Path, uses: Uses) -> None:
         for (scope, id), (count, at) in uses.items()
     ]
     try:
-        with path.open("a", encoding="utf-8") as file:
-            file.write("".join(lines))
+        with append_private(path) as file:
+            file.write("".join(lines).encode())
     except OSError as error:
         raise Unavailable(f"the access log {path} cannot be written: {error.strerror}") from error

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol, runtime_checkable
 
 from ..core.errors import Corrupt, Misconfigured, NotFound, Unavailable
+from ..core.private_files import OWNER_FOLDER
 from ..core.record import Record, new_id
 from ..core.scope import Scope
 from ..core.validate import dump_json
@@ -132,7 +133,7 @@ class FolderArchive:
         name = f"archive-{new_id(now)}.jsonl"
         fresh = self.folder / f".{name}"
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
             self._write(fresh, records, {**manifest, "archived": now, **about(records)})
             fresh.replace(self.folder / name)
             _to_disk(self.folder)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ..core.arguments import check_offset, narrow_filter, one
+from ..core.dict_filters import Filter
 from ..core.draft import Details, Draft, Message
 from ..core.errors import BadInput
 from ..core.record import Kind, Record
 from ..core.remembered import RememberedList
 from ..core.validate import Json, Moment, clean_text
-from ..core.where import Where
 from ..memory import Memory
 from ..text.tokens import TokenCounter, counter_of
 from .housekeeping import put_away
@@ -102,7 +102,7 @@ class Conversation:
         roles: str | Sequence[str] | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
-        where: Where | None = None,
+        where: Filter | None = None,
     ) -> list[Message]:
         """The newest `limit` messages but for the newest `offset`, oldest first.
 
@@ -119,7 +119,7 @@ class Conversation:
         roles: str | Sequence[str] | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
-        where: Where | None = None,
+        where: Filter | None = None,
     ) -> list[Record]:
         """The same as records of the memory."""
         asked = narrow_filter(where, since=since, until=until)

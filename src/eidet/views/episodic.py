@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from ..core.arguments import check_limit, narrow_filter, one
+from ..core.describe import describe_data
+from ..core.dict_filters import Filter
 from ..core.errors import BadInput, NotFound
 from ..core.hit import Hits
 from ..core.record import Kind, Record
@@ -15,7 +17,6 @@ from ..core.validate import Json, Moment, clean_text
 from ..core.where import Condition, Where
 from ..memory import Memory
 from ..recall import AUTO
-from ..write.shape import describe_data
 from .housekeeping import put_away
 from .messages import order_of
 
@@ -79,7 +80,7 @@ class Episodic:
         return None
 
     def similar(
-        self, situation: str, limit: int = 5, *, success: bool | None = None, where: Where | None = None
+        self, situation: str, limit: int = 5, *, success: bool | None = None, where: Filter | None = None
     ) -> Hits:
         """Experiences like a situation, nearest first; only those that went well, or did not, if asked.
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, Final
 
+from ..core.describe import describe_data
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput
 from ..core.record import Record, key_id, new_id
 from ..core.validate import Json, clean_text, dump_json
 from ..text.tokens import TokenCounter
 from ..write import drafts_of
-from ..write.shape import describe_data
 
 Said = Message | Mapping[str, Json] | str
 _OWN: Final = frozenset(field.name for field in fields(Message))

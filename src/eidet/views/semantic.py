@@ -10,6 +10,7 @@ from operator import mul
 from typing import Final
 
 from ..core.arguments import check_limit, check_query, check_share, narrow_filter, one
+from ..core.dict_filters import Filter
 from ..core.errors import NotFound
 from ..core.hit import Hits
 from ..core.record import Kind, Record
@@ -90,7 +91,7 @@ class Semantic:
         *,
         least: float = 0.0,
         min_importance: float = 0.0,
-        where: Where | None = None,
+        where: Filter | None = None,
     ) -> Hits:
         """The facts that matter for a query, best first, each with its reasons."""
         return self._memory.recall(
@@ -196,7 +197,7 @@ class Semantic:
         return True
 
 
-def _at_least(where: Where | None, importance: float) -> Where | None:
+def _at_least(where: Filter | None, importance: float) -> Where | None:
     least = check_share(importance, "min_importance")
     return narrow_filter(where, importance_min=least or None)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 
 from ..core.draft import Draft
+from ..core.items import each_item
 from ..core.record import Record
 from ..core.validate import local
 from ..models.embed import Embedder, embed_checked
@@ -36,7 +38,8 @@ class Ingest:
 
     def records(self, drafts: Sequence[Draft], *, scope: str, now: float) -> list[Record]:
         """One record per draft, in order; the first bad draft is an error and nothing is embedded."""
-        plain = [shape_record(draft, scope=scope, now=now, text_chars=self.text_chars) for draft in drafts]
+        shape = partial(shape_record, scope=scope, now=now, text_chars=self.text_chars)
+        plain = each_item(shape, drafts)
         return self.derive(plain, [draft.vector for draft in drafts])
 
     def derive(self, records: Sequence[Record], vectors: Sequence[object] | None = None) -> list[Record]:

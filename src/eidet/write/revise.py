@@ -66,6 +66,6 @@ def _with_state(new: Record, old: Record, said: Mapping[str, Any], now: float) -
 
 
 def _was_told(record: Record) -> bool:
-    from .shape import describe_data
+    from ..core.describe import describe_data
 
     return record.data is not None and record.text == describe_data(record.data)

@@ -6,15 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import timedelta
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 
 from ..core.actor import acts
+from ..core.arguments import make_unknown
+from ..core.describe import describe_data
 from ..core.draft import Draft, Message
 from ..core.errors import BadInput
+from ..core.items import each_item
+from ..core.limits import DERIVED_FROM, check_count
 from ..core.record import Kind, Record, Tier, Trust, key_id, kind_of, new_id, tier_of, trust_of
 from ..core.state import NO_STATE, Protection, State
-from ..core.validate import Json, Moment, clean_json, clean_text, moment
+from ..core.validate import Json, Moment, clean_json, clean_text, moment, plain_value
 from ..core.where import check_place
 from ..text.chunks import units_of
 
@@ -29,14 +34,17 @@ _MESSAGE: Final = {"role", "content", "timestamp", "metadata", "tool_calls", "to
 def drafts_of(what: Given | Sequence[Given] | None, said: Mapping[str, Any]) -> tuple[list[Draft], bool]:
     """One draft per thing given, filled up with what was `said` of all; whether it was only one."""
     if unknown := said.keys() - _SAYABLE:
-        raise BadInput(f"remember takes no {sorted(unknown)}; there are {', '.join(sorted(_SAYABLE))}")
+        raise make_unknown("remember", unknown, _SAYABLE)
     if what is None:
         return [Draft(**said)], True
     single = not isinstance(what, list | tuple)
     things: Sequence[object] = [what] if single else what  # type: ignore[assignment]
     if not single and not said.keys().isdisjoint(("id", "key", "vector")):
         raise BadInput("id, key and vector belong to one record; give a list of Draft(id=…) for many")
-    return [_fill_gaps(_draft(thing), said) if said else _draft(thing) for thing in things], single
+    drafts = each_item(_draft, things)
+    if said:
+        drafts = [_fill_gaps(draft, said) for draft in drafts]
+    return drafts, single
 
 
 def texts_of(what: Given | Sequence[Given] | None) -> list[str]:
@@ -193,25 +201,11 @@ def _text(text: str | None, data: Json, text_chars: int) -> str:
     return text
 
 
-def describe_data(data: Json) -> str:
-    """Data as a line of text, for search and for people: `health: 0.85; inventory wood: 5`."""
-    match data:
-        case dict():
-            return "; ".join(
-                f"{key} {describe_data(value)}"
-                if isinstance(value, dict)
-                else f"{key}: {describe_data(value)}"
-                for key, value in data.items()
-            )
-        case list():
-            return ", ".join(describe_data(item) for item in data)
-    return str(data)
-
-
 def _ids(ids: Sequence[str], what: str) -> tuple[str, ...]:
     if not isinstance(ids, list | tuple):
         raise BadInput(f"{what} must be a list of ids, not {type(ids).__name__}")
-    return tuple(clean_text(id, what) for id in ids)
+    check_count(len(ids), DERIVED_FROM, f"ids in {what}")
+    return tuple(each_item(partial(clean_text, what=what), ids))
 
 
 def _label(value: str, what: str) -> str:
@@ -221,12 +215,14 @@ def _label(value: str, what: str) -> str:
 
 
 def _step(step: int) -> int:
+    step = plain_value(step)
     if isinstance(step, bool) or not isinstance(step, int) or abs(step) > STEP_LIMIT:
         raise BadInput(f"step must be a whole number up to 2**53, not {step!r}")
     return step
 
 
 def check_importance(importance: float) -> float:
+    importance = plain_value(importance)
     number = isinstance(importance, int | float) and not isinstance(importance, bool)
     if not number or not math.isfinite(importance) or not 0 <= importance <= 1:
         raise BadInput(f"importance must be a number from 0 to 1, not {importance!r}")
@@ -235,7 +231,7 @@ def check_importance(importance: float) -> float:
 
 def check_ttl(ttl: float | timedelta) -> float:
     """A time to live in seconds."""
-    seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else ttl
+    seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else plain_value(ttl)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
         raise BadInput(f"ttl is a number of seconds above 0, or a timedelta, not {ttl!r:.80}")
     return seconds

@@ -76,6 +76,7 @@ def test_a_head_that_was_kept_shows_what_is_missing(eidet: Shell, log: Path) -> 
 def test_a_log_with_a_key_needs_it(eidet: Shell) -> None:
     path, key = eidet.folder / "audit.jsonl", eidet.folder / "key"
     key.write_text(KEY)
+    key.chmod(0o600)
     with AuditLog(Audit(path=path, key=KEY)) as log:
         log.note("put", scope="a")
     assert eidet("audit", "verify", str(path)).code == 1

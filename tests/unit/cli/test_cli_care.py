@@ -16,7 +16,13 @@ def filled(eidet: Shell) -> Shell:
 
 @pytest.mark.parametrize(
     ("words", "count"),
-    [((), 2), (("--scope", "club"), 1), (("--scope", "club", "--below"), 2), (("--all",), 4)],
+    [
+        ((), 4),
+        (("--scope", "default"), 2),
+        (("--scope", "club"), 1),
+        (("--scope", "club", "--below"), 2),
+        (("--all",), 4),
+    ],
 )
 def test_an_export_loads_into_another_memory(filled: Shell, words: tuple[str, ...], count: int) -> None:
     file, other = str(filled.folder / "out.jsonl"), str(filled.folder / "other.db")

@@ -21,7 +21,7 @@ def test_the_demo_can_be_kept_and_asked_again(eidet: Shell) -> None:
     assert said.code == 0
     assert "\x1b" not in said.out
     assert "22:10" in said.out
-    assert "Ask it yourself" in said.out
+    assert "What to try next" in said.out
     assert eidet.process("stats", "--at", "kept.db", "--json", EIDET_EMBEDDER="").json["records"] == 27
     assert eidet.process("demo", "--at", "kept.db").code == 2
 

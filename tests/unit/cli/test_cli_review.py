@@ -26,7 +26,7 @@ def test_a_memory_is_put_aside_reviewed_and_approved(eidet: Shell) -> None:
     assert eidet("recall", "garden").out == ""
     assert eidet("find", "--trust", "quarantined", "--json").lines[0]["id"] == id
     assert "odd link" in eidet("review", COLUMNS="160").out
-    assert "user: " in eidet("approve", id, "--trust", "user").out
+    assert "approved: its trust is user" in eidet("approve", id, "--trust", "user").out
     assert eidet("recall", "garden", "--trust", "user", "--json").json["hits"][0]["record"]["trust"] == "user"
     assert eidet("review").out == ""
     assert "nothing to review" in eidet("review").err

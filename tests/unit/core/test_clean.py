@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import OrderedDict
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from types import MappingProxyType
 from typing import Any
 
@@ -28,6 +28,7 @@ from eidet.core.validate import EARLIEST, LATEST, clean_json, clean_text, dump_j
         (datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC), 1.7e9),
         (datetime(2023, 11, 14, 23, 13, 20, tzinfo=timezone(timedelta(hours=1))), 1.7e9),
         (np.float64(1.5), 1.5),
+        (np.int64(3), 3.0),
         (EARLIEST, EARLIEST),
         (LATEST, LATEST),
     ],
@@ -41,6 +42,7 @@ def test_a_time_without_a_zone_is_local_time() -> None:
     naive = datetime(2024, 5, 1, 12)  # noqa: DTZ001
     assert moment(naive) == naive.timestamp() == moment("2024-05-01T12:00:00")
     assert moment("2024-05-01") == datetime(2024, 5, 1).timestamp()  # noqa: DTZ001
+    assert moment(date(2024, 5, 1)) == moment("2024-05-01")
 
 
 @pytest.mark.parametrize(
@@ -108,6 +110,8 @@ def test_what_json_can_carry_becomes_plain() -> None:
     given = OrderedDict(a=(1, 2), b=MappingProxyType({"c": np.float64(0.5)}), d=Kind.FACT)
     cleaned = clean_json(given, "data")
     assert cleaned == {"a": [1, 2], "b": {"c": 0.5}, "d": "fact"}
+    scalars = [np.int64(1), np.float32(0.5), np.bool_(True), np.str_("é"), np.uint8(7)]
+    assert repr(clean_json(scalars, "data")) == "[1, 0.5, True, 'é', 7]"
     assert type(cleaned["b"]) is dict
     assert type(cleaned["b"]["c"]) is float
 
@@ -122,7 +126,6 @@ def test_what_json_can_carry_becomes_plain() -> None:
         ({"a": {1, 2}}, "holds a set, which JSON cannot represent"),
         (b"bytes", "holds a bytes"),
         (object(), "holds a object"),
-        (np.int64(1), "holds a int64"),
         (np.zeros(2), "holds a ndarray"),
         (datetime(2024, 1, 1, tzinfo=UTC), "holds a datetime"),
         ("\ud800", "lone surrogate at character 0"),

@@ -50,7 +50,10 @@ def test_they_introduce_themselves_in_one_line(memory: Memory, tmp_path: Path) -
 
 
 def test_unknown_options_are_refused_with_those_there_are(memory: Memory) -> None:
-    with pytest.raises(BadInput, match=r"recall does not know \['kind'\]; there are .*kinds.*understand"):
+    with pytest.raises(
+        BadInput,
+        match=r"recall does not know \['kind'\]; instead of kind say kinds=…; there are .*kinds.*understand",
+    ):
         memory.recall("Ann", kind="fact")  # type: ignore[call-arg]
-    with pytest.raises(BadInput, match=r"find does not know \['near'\]; there are .*kinds.*offset"):
-        memory.find(near=None)  # type: ignore[call-arg]
+    with pytest.raises(BadInput, match=r"find does not know \['nears'\]; there are .*kinds.*offset"):
+        memory.find(nears=None)  # type: ignore[call-arg]

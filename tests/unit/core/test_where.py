@@ -237,7 +237,7 @@ def test_a_radius_is_a_number_from_zero_up(radius: Any) -> None:
 
 def test_lists_and_single_values_are_taken_as_tuples() -> None:
     loose: dict[str, Any] = {"ids": "r1", "kinds": ["fact"], "some": (w for w in [Where(step_to=7)])}
-    where = Where(**loose, conditions=[["meta.n", "=", 1]])  # type: ignore[arg-type]
+    where = Where(**loose, conditions=[["meta.n", "=", 1]])  # type: ignore[list-item]
     assert where.matches(ANN)
     assert where.matches(ANN)
     assert hash(where) == hash(Where(**{**loose, "some": where.some}, conditions=where.conditions))

@@ -177,7 +177,7 @@ DETAILS: list[tuple[str, Any, str]] = [
     ("vector", [math.nan] * WIDTH, "holds NaN or infinity"),
     ("vector", [1e39] * WIDTH, "holds NaN or infinity"),
     ("vector", [None] * WIDTH, "holds NaN or infinity|sequence of 16 numbers"),
-    ("importence", 0.5, r"remember takes no \['importence'\]"),
+    ("importence", 0.5, r"remember does not know \['importence'\]"),
 ]
 
 
@@ -337,10 +337,15 @@ QUESTIONS: list[Callable[[Memory], object]] = [
     lambda memory: memory.recall("x", where=Where(conditions=(Condition("data.a", "regex", "("),))),
     lambda memory: memory.recall("x", near=Near(place=(1, 2), radius=-1)),
     lambda memory: memory.recall("x", box=Box(low=(1,), high=(2,))),
-    lambda memory: memory.recall("x", where={"who": "x"}),  # type: ignore[arg-type]
-    lambda memory: memory.find({"who": "x"}),  # type: ignore[arg-type]
-    lambda memory: memory.count({"who": "x"}),  # type: ignore[arg-type]
-    lambda memory: memory.forget(where={"who": "x"}),  # type: ignore[arg-type]
+    lambda memory: memory.recall("x", where={"wo": "x"}),
+    lambda memory: memory.find({"wo": "x"}),
+    lambda memory: memory.count({"wo": "x"}),
+    lambda memory: memory.forget(where={"wo": "x"}),
+    lambda memory: memory.find([("who", "=", "x")]),  # type: ignore[arg-type]
+    lambda memory: memory.context("x", where={"data.a": {"$near": 1}}),
+    lambda memory: memory.recall("x", box=Box(low=(2, 2), high=(1, 3))),
+    lambda memory: memory.count(kind="fact"),  # type: ignore[call-arg]
+    lambda memory: memory.forget(kind="fact"),  # type: ignore[call-arg]
     lambda memory: memory.context("x", budget=0),
     lambda memory: memory.context("x", budget="many"),  # type: ignore[arg-type]
     lambda memory: memory.context("x", counter=5),  # type: ignore[arg-type]

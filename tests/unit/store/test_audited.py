@@ -402,6 +402,7 @@ def test_a_memory_whose_log_cannot_be_opened_is_not_opened(tmp_path: Path) -> No
 def test_the_settings_can_ask_for_it(path: Path) -> None:
     key = path.with_name("key")
     key.write_text("a key of many letters\n")
+    key.chmod(0o600)
     settings = read_settings(
         {"EIDET_AUDIT": str(path), "EIDET_AUDIT_RECALLS": "yes", "EIDET_AUDIT_KEY_FILE": str(key)}
     )

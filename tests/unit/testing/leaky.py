@@ -174,7 +174,7 @@ class Caching(Memory):
         super().__init__(**how)
         self._answers: dict[str, Hits] = {}
 
-    def recall(self, query: str = "", **how: Any) -> Hits:
+    def recall(self, query: Any = "", **how: Any) -> Hits:
         return self._answers.setdefault(query, super().recall(query, **how))
 
 
@@ -196,7 +196,7 @@ class Telling(Memory):
 class Logging(Memory):
     """Logs what it remembers, for all to read."""
 
-    def recall(self, query: str = "", **how: Any) -> Hits:
+    def recall(self, query: Any = "", **how: Any) -> Hits:
         for path in self.scopes():
             log.debug("there is %s", [record.text for record in self.find(scope=path, limit=1)])
         return super().recall(query, **how)
@@ -205,9 +205,9 @@ class Logging(Memory):
 class Careless(Memory):
     """Takes any scope."""
 
-    def count(self, where: Where | None = None, *, scope: Any = "default") -> int:
+    def count(self, where: Any = None, *, scope: Any = "default", **options: Any) -> int:
         try:
-            return super().count(where, scope=scope)
+            return super().count(where, scope=scope, **options)
         except ValueError:
             return 0
 

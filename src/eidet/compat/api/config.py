@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
+from ...core.environment import settings_of
 from ...core.errors import Misconfigured
-from ...core.settings import Settings, Upkeep
+from ...core.settings import Upkeep
 from ...memory import Memory
 from ...open import open_store
 from ...store.redis.address import address_of
@@ -177,7 +178,7 @@ class MemoryConfig:
             return open_memory(self.place, **how)
         from ...store.tiered import TieredStore
 
-        settings = how.get("settings") or Settings()
+        settings = settings_of(how.get("settings"))
         store = TieredStore(
             short=lambda: open_store(server, settings), long=lambda: open_store(Path(path), settings)
         )

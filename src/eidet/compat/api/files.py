@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...core.draft import Draft
 from ...core.errors import BadInput, Corrupt, Unavailable
+from ...core.private_files import write_private
 from ...core.record import Kind, Record, Tier
 from ...core.validate import dump_json
 from ...memory import Memory
@@ -66,18 +67,13 @@ def _write_json(path: Path, manifest: dict[str, Any], scopes: dict[str, str], re
         "manifest": manifest,
         "memories": [_memory(record, names[record.scope]) for record in records],
     }
-    partial = path.with_name(path.name + ".partial")
     try:
-        partial.write_text(
-            json.dumps({**body, "checksum": _checksum(body)}, ensure_ascii=False, indent=1) + "\n"
-        )
-        partial.replace(path)
+        whole = {**body, "checksum": _checksum(body)}
+        write_private(path, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
     except OSError as error:
         raise Unavailable(
             f"{path} could not be written: {error.strerror}; no partial file was left behind"
         ) from error
-    finally:
-        partial.unlink(missing_ok=True)
     return len(records)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from ...core.describe import describe_data
 from ...core.hit import Hit
 from ...core.record import Record
 from ...core.validate import Json, clean_json
@@ -13,7 +14,6 @@ from ...core.where import Where
 from ...memory import Memory
 from ...models.embed.quantise import first_rows, how_many
 from ...recall import Recipe
-from ...write.shape import describe_data
 from ..opening import embedder_in
 from .errors import MemoryRetrievalException
 from .models import contents_of

@@ -66,4 +66,4 @@ def agents_in(memory: Memory, scope: str | None, own: set[str]) -> list[str]:
 
 
 def _is_agent(memory: Memory, path: str) -> bool:
-    return bool(memory.find(Where(kinds=("state", "action", "interaction")), scope=path, limit=1))  # type: ignore[arg-type]
+    return bool(memory.find(Where(kinds=("state", "action", "interaction")), scope=path, limit=1))

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...core.environment import settings_of
 from ...core.errors import Misconfigured, MissingExtra
 from ...core.hit import Hit, Hits
 from ...core.plugins import list_plugins
@@ -200,7 +201,7 @@ def settings_with_index(settings: Settings | None, index: str | None) -> Setting
             f"there is no vector database named {name!r}; installed: {', '.join(known)}. A package "
             "adds one with an entry point of the group eidet.indexes"
         )
-    return replace(settings or Settings(), index=index)
+    return replace(settings_of(settings), index=index)
 
 
 def _cosine(hit: Hit) -> float:

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.private_files import OWNER_FOLDER, write_bytes_anew
 from ...core.scope import Scope
 from ...core.where import Where
 from ...store import Head, Store, verbs
@@ -77,8 +78,8 @@ class Sidecars:
         shard.settle()
         partial = path.with_suffix(f".{os.getpid()}.tmp")
         try:
-            path.parent.mkdir(exist_ok=True)
-            with partial.open("wb") as file:
+            path.parent.mkdir(mode=OWNER_FOLDER, exist_ok=True)
+            with write_bytes_anew(partial) as file:
                 _write(file, self._header(shard), _arrays(shard))
             partial.replace(path)
             if self._is_behind(shard):  # somebody deleted records, and their caches, while this was written

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...core.errors import BadInput
 from ...core.health import HasHealth
+from ...core.private_files import create_private
 from . import AsyncEmbedder, Embedder, Vectors, check_vectors, embed_checked, gives_same_bytes
 
 SCHEMA = """
@@ -215,6 +216,7 @@ class _Disk:
         if self._owner != os.getpid():  # after a fork: the parent's connection is not ours to use or close
             self._connection, self._owner = None, os.getpid()
         if self._connection is None:
+            create_private(self._path)
             self._connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = NORMAL")

@@ -94,7 +94,7 @@ class ReadingLaws(StoreLaws):
     def test_filters_reach_every_part_of_a_record(self) -> None:
         self.put(FULL, fact("other"))
         for where in (
-            Where(kinds="episode"),  # type: ignore[arg-type]
+            Where(kinds="episode"),
             Where(tiers=(Tier.LONG,)),
             Where(agent="planner", session="s 1", who="Ann", source="mail"),
             Where(until=0.0, step_from=1, importance_max=0.3),

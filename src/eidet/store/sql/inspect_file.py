@@ -26,6 +26,8 @@ class FileFacts:
 
 def file_of(place: str) -> Path | None:
     """The file a place names; None where it lives elsewhere, in RAM or on a server."""
+    if place.endswith(":memory:"):
+        return None
     name, colon, rest = place.partition("://")
     if not colon:
         return Path(place).expanduser()

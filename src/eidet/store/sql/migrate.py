@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...core.errors import Misconfigured
+from ...core.private_files import create_private
 from .schema import REVISION
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def _check_known(current: str | None, path: Path | str, scripts: Path) -> None:
 def _copy(path: Path, revision: str) -> None:
     """The committed state as a file of its own; read by a second connection, before any change."""
     source = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)
+    create_private(Path(f"{path}.schema-{revision}"))
     target = sqlite3.connect(f"{path}.schema-{revision}")
     try:
         source.backup(target)

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy.dialects import sqlite
 
 from ...core.errors import Corrupt, EidetError, Misconfigured, Refused, Unavailable
+from ...core.private_files import create_private
 from .. import Scrubbed
 from ..group_commit import GroupCommit, QueuedJob
 from . import sqlite_json
@@ -64,6 +65,8 @@ class SqliteDriver:
         self._closing = threading.Lock()
         self._closed = False
         self.writable = _check_file(path)
+        if self.writable:
+            create_private(path)
         with translated(path):
             self._writer = _Writer(self._prepare_file())
         self._file = _file_at(path)

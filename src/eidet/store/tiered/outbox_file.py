@@ -6,7 +6,6 @@ process left that is no more.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import uuid
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from ...core.errors import EidetError, Unavailable
+from ...core.private_files import OWNER_FOLDER, append_private
 from ...core.record import Record
 from ...core.where import Where
 from .. import verbs
@@ -42,7 +42,7 @@ class Outbox:
     def new(cls, folder: Path) -> Outbox:
         path = folder / f"outbox-{uuid.uuid4().hex}.db"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
             lock = _locked(path)
         except OSError as error:
             raise Unavailable(f"{folder} cannot be written ({error.strerror}): nothing was queued") from error
@@ -110,7 +110,7 @@ def _locked(path: Path) -> BinaryIO | None:
     """The lock of an outbox; None if its process lives."""
     import fcntl
 
-    file = Path(f"{path}.lock").open("ab")  # noqa: SIM115  held as long as the outbox
+    file = append_private(Path(f"{path}.lock"))  # held as long as the outbox
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -124,5 +124,4 @@ def _locked(path: Path) -> BinaryIO | None:
 
 def _unlink(path: Path) -> None:
     for end in ENDS:
-        with contextlib.suppress(FileNotFoundError):
-            Path(f"{path}{end}").unlink()
+        Path(f"{path}{end}").unlink(missing_ok=True)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...core.errors import Misconfigured
+from ...core.private_files import check_key_file
 from ...core.record import Record
 from ...core.settings import Settings
 from .chain import AuditEntry, AuditHead
@@ -72,6 +73,7 @@ def check_key(key: object) -> bytes | None:
 def key_in(file: str | Path) -> bytes:
     """The key that a file holds; line ends around it do not count."""
     try:
+        check_key_file(Path(file).expanduser())
         return Path(file).expanduser().read_bytes().strip(b"\r\n")
     except OSError as error:
         raise Misconfigured(f"the key of the audit log cannot be read: {file}: {error.strerror}") from error

@@ -17,6 +17,7 @@ from typing import Final, Self
 
 from ...core.actor import Acting, acts
 from ...core.errors import EidetError, Misconfigured, Unavailable
+from ...core.private_files import append_private
 from ...core.validate import Json
 from . import Audit
 from .chain import FORMAT, AuditHead, Tail, chain_events, head_line, head_of, print_of, read_entry
@@ -203,7 +204,7 @@ class AuditLog:
         self._known = True
 
     def _set_aside(self, handle: int, rest: bytes, end: int) -> None:
-        with torn_path(self.path).open("ab") as file:
+        with append_private(torn_path(self.path)) as file:
             file.write(rest + b"\n")
         os.ftruncate(handle, end)
         told.warning(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.errors import BadInput, Corrupt, Misconfigured, MissingExtra, Unavailable
+from ...core.private_files import write_private
 from ...core.validate import dump_json
 
 FORMAT: Final = 1
@@ -48,7 +49,7 @@ class Receipt:
     def save(self, path: str | Path) -> None:
         said = {"eidet": "receipt", "format": FORMAT, **asdict(self)}
         try:
-            Path(path).write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            write_private(Path(path), json.dumps(said, indent=1, ensure_ascii=False) + "\n")
         except OSError as error:
             raise Unavailable(f"the receipt {path} cannot be written: {error.strerror}") from error
 

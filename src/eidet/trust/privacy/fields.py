@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from ...core.describe import describe_data
 from ...core.draft import Draft
 from ...core.errors import Misconfigured
 from ...core.record import Record
@@ -13,7 +14,6 @@ from ...core.settings import Settings
 from ...core.state import NO_STATE, MergedPart, State
 from ...core.validate import Json, clean_json
 from ...core.where import Condition, Where
-from ...write.shape import describe_data
 from . import Action, Finding, Policy, PrivacyKeys, guard_data, guard_text, policy_of
 from .findings import Pii
 from .policy import KEYED

@@ -54,7 +54,9 @@ class Pseudonyms:
     def _may_reveal(self, key: object) -> Guard:
         guard = self._guard
         if guard is None or guard.vault is None or guard.key is None:
-            raise Misconfigured("this memory has no vault to reveal from: Memory(…, guard=…, vault=…)")
+            raise Misconfigured(
+                "this memory has no vault to reveal from: name it with the setting vault (EIDET_VAULT)"
+            )
         if key is None and not self._parts.settings.reveal:
             raise Refused("this memory reveals only with the key (the setting reveal): pass key=…")
         if key is not None and not compare_digest(subkey(key_of(key), b"tokens"), guard.key):
@@ -64,7 +66,9 @@ class Pseudonyms:
     def forget_value(self, value: str) -> int:
         guard = self._guard
         if guard is None or guard.vault is None:
-            raise Misconfigured("this memory has no vault to forget from: Memory(…, guard=…, vault=…)")
+            raise Misconfigured(
+                "this memory has no vault to forget from: name it with the setting vault (EIDET_VAULT)"
+            )
         tokens = tokens_of_value(value, guard)
         self._check_free(guard, tokens)
         self._note("forget_value", {"pseudonyms": tokens})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 
 from .findings import Found, Pii, finding_at
@@ -31,11 +32,37 @@ _SIGNS = (
     "hooks.slack",
     "AIza",
     "ya29.",
+    "GOCSPX-",
+    "ABIA",
+    "ACCA",
+    "LTAI",
+    "AKID",
+    "8Q~",
+    "AccountKey=",
+    "SharedAccessKey=",
+    "sig=",
+    "whsec_",
+    "SG.",
+    "shpat_",
+    "shpss_",
+    "dop_v1_",
+    "dapi",
+    "gsk_",
+    "xai-",
+    "pplx-",
+    "r8_",
+    "pypi-",
+    "dckr_pat_",
+    "hvs.",
+    "ATATT3",
+    "lin_api_",
+    "AGE-SECRET-KEY-1",
+    ":AA",
     "eyJ",
     "-----BEGIN",
     "://",
 )
-_SMALL_SIGNS = ("bearer", "aws", "secret")
+_SMALL_SIGNS = ("bearer", "aws", "secret", "authorization", "basic ")
 _NAME_SIGNS = (
     "pass",
     "pwd",
@@ -58,7 +85,26 @@ _NAME_SIGNS = (
 )
 _KEYS = re.compile(
     r"""(?<![\w-])(?:
-      (?:AKIA|ASIA|AIDA|AROA|AGPA)[A-Z0-9]{16}(?!\w)
+      (?:AKIA|ASIA|AIDA|AROA|AGPA|ABIA|ACCA)[A-Z0-9]{16}(?!\w)
+    | GOCSPX-[\w-]{28}
+    | LTAI[A-Za-z0-9]{16,20}(?!\w)
+    | AKID[A-Za-z0-9]{32}(?!\w)
+    | whsec_[A-Za-z0-9+/]{24,}={0,2}
+    | SG\.[\w-]{16,32}\.[\w-]{32,64}
+    | shp(?:at|ss|ca|pa)_[A-Fa-f0-9]{32}
+    | dop_v1_[a-f0-9]{64}
+    | dapi[a-f0-9]{32}
+    | gsk_[A-Za-z0-9]{40,}
+    | xai-[A-Za-z0-9]{40,}
+    | pplx-[A-Za-z0-9]{40,}
+    | r8_[A-Za-z0-9]{37}
+    | pypi-[\w-]{50,}
+    | dckr_pat_[\w-]{20,}
+    | hvs\.[\w-]{24,}
+    | ATATT3[\w=-]{50,}
+    | lin_api_[A-Za-z0-9]{32,}
+    | AGE-SECRET-KEY-1[A-Z0-9]{58}
+    | [0-9]{8,10}:AA[\w-]{33}(?!\w)
     | gh[pousr]_[A-Za-z0-9]{30,}
     | github_pat_\w{22,}
     | glpat-[\w-]{20,}
@@ -79,6 +125,16 @@ _PEM = re.compile(
     r"[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
 _IN_URL = re.compile(r"(?<=://)[^\s/:@]{0,64}:([^\s/@]{1,200})@")
+_AZURE_CLIENT = re.compile(r"(?<![\w~.-])[\w~.-]{3}8Q~[\w~.-]{31,34}(?![\w~-])", re.ASCII)
+_AZURE = re.compile(
+    r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,100}={0,2})|[?&;]sig=([A-Za-z0-9%+/]{30,120}={0,2})"
+)
+_HEADER = re.compile(
+    r"authorization[\"'`]{0,2}\s{0,3}[:=]\s{0,3}[\"'`]{0,2}(?:bearer|basic|token|apikey|digest|negotiate)\s{1,3}"
+    r"([^\s\"'`,;<>{}\[\]$]{6,4000})",
+    re.IGNORECASE,
+)
+_BASIC = re.compile(r"\bbasic\s{1,3}([A-Za-z0-9+/]{8,2000}={0,2})(?![\w+/=])", re.IGNORECASE | re.ASCII)
 _BEARER = re.compile(r"\bbearer\s{1,3}([\w.~+/-]{20,}={0,2})", re.IGNORECASE | re.ASCII)
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 _AWS_WORDS = re.compile(r"aws|secret", re.IGNORECASE)
@@ -170,11 +226,41 @@ def _find_by_shape(text: str) -> Iterator[Found]:
     for match in _SK.finditer(text):
         if re.search("[0-9]", match[0]):
             yield finding_at(text, Pii.SECRET, match.span(), 0.95)
-    for shape in (_IN_URL, _BEARER):
-        yield from (finding_at(text, Pii.SECRET, match.span(1), 0.9) for match in shape.finditer(text))
+    yield from _find_in_headers(text)
     for match in _AWS_SECRET.finditer(text):
         if _is_mixed(match[0]) and _AWS_WORDS.search(text, max(0, match.start() - 60), match.start()):
             yield finding_at(text, Pii.SECRET, match.span(), 0.95)
+
+
+def _find_in_headers(text: str) -> Iterator[Found]:
+    """What follows a scheme, the name of a header or the name of a parameter."""
+    for shape in (_IN_URL, _BEARER):
+        yield from (finding_at(text, Pii.SECRET, match.span(1), 0.9) for match in shape.finditer(text))
+    for match in _HEADER.finditer(text):
+        if _is_credential(match[1]):
+            yield finding_at(text, Pii.SECRET, match.span(1), 0.9)
+    for match in _AZURE_CLIENT.finditer(text):
+        yield finding_at(text, Pii.SECRET, match.span(), 0.95)
+    for match in _AZURE.finditer(text):
+        yield finding_at(text, Pii.SECRET, match.span(match.lastindex or 0), 0.95)
+    for match in _BASIC.finditer(text):
+        if _is_basic(match[1]):
+            yield finding_at(text, Pii.SECRET, match.span(1), 0.95)
+
+
+def _is_credential(value: str) -> bool:
+    """Whether it is more than a word for one, such as `valid_token` or `YOUR_API_KEY`."""
+    mixed = value.lower() != value != value.upper()
+    return bool(re.search("[0-9]", value)) or (mixed and len(value) >= 12)
+
+
+def _is_basic(code: str) -> bool:
+    """Whether it is the base64 of `name:password`, as the header of HTTP has it."""
+    try:
+        said = b64decode(code + "=" * (-len(code) % 4), validate=True).decode()
+    except ValueError:
+        return False
+    return ":" in said and said.isprintable()
 
 
 def _is_mixed(text: str) -> bool:

@@ -191,10 +191,10 @@ class Guarding:
 
     def guard_filter(self, where: Where | None) -> Where | None:
         """A filter in the words of the records."""
-        check_filter(where)
-        if where is None or self._asking is None:
-            return where
-        return guard_where(where, self._asking)
+        chosen = check_filter(where)
+        if chosen is None or self._asking is None:
+            return chosen
+        return guard_where(chosen, self._asking)
 
     def filter_visible(self, where: Where | None) -> Where:
         """The same, without what is in quarantine unless the filter asks for that."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.errors import BadInput, Corrupt, Misconfigured, MissingExtra, Unavailable
+from ...core.private_files import check_key_file, create_private
 
 NONCE: Final = 12
 WAIT_SECONDS: Final = 10.0
@@ -40,6 +41,7 @@ def key_of(said: object) -> bytes:
     if text.startswith("file:"):
         path = Path(text.removeprefix("file:"))
         try:
+            check_key_file(path)
             text = path.read_text(encoding="ascii").strip()
         except (OSError, ValueError) as error:
             raise Misconfigured(f"the key file {path} cannot be read: {type(error).__name__}") from None
@@ -168,8 +170,7 @@ class VaultFile:
     def _connection(self) -> sqlite3.Connection:
         """One for each process: a connection does not survive a fork."""
         if self._open is None or self._open[0] != os.getpid():
-            if not self._path.exists():
-                os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
+            create_private(self._path)
             file = sqlite3.connect(self._path, timeout=WAIT_SECONDS, check_same_thread=False)
             for line in ("journal_mode=WAL", f"synchronous={self._sync}", "secure_delete=ON"):
                 file.execute(f"PRAGMA {line}")

@@ -6,13 +6,13 @@ import base64
 import binascii
 import os
 import secrets
-import stat
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...core.errors import Misconfigured, MissingExtra
+from ...core.private_files import check_key_file
 from . import KeyService, WrongKey
 
 if TYPE_CHECKING:
@@ -96,11 +96,10 @@ def _from_text(key: str, environment: Mapping[str, str]) -> bytes:
 
 def _from_file(path: Path) -> bytes:
     try:
-        mode, content = path.stat().st_mode, path.read_bytes()
+        check_key_file(path)
+        content = path.read_bytes()
     except OSError as error:
         raise Misconfigured(f"the key file {path} cannot be read: {error.strerror}") from error
-    if os.name == "posix" and mode & (stat.S_IRGRP | stat.S_IROTH):
-        raise Misconfigured(f"others may read the key file {path}: chmod 600 {path}")
     if len(content) == KEY_BYTES:
         return content
     return _bytes_of(content.decode("ascii", "replace"), f"the key file {path}")

@@ -307,6 +307,7 @@ def test_a_key_is_not_shown(path: Path) -> None:
 
 def test_a_key_can_be_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "key").write_text(KEY + "\n")
+    (tmp_path / "key").chmod(0o600)
     assert key_in(tmp_path / "key") == KEY.encode()
     with pytest.raises(Misconfigured, match="cannot be read"):
         key_in(tmp_path / "none")

@@ -131,7 +131,7 @@ def test_echoes_of_it_go_too(memory: Memory) -> None:
         record = guarded.remember(SECRET)
         guarded.recall("the safe")
         guarded.remember(f"I remember that {SECRET}")
-        assert guarded.count(Where(conditions=(("state.echo_of", "=", record.id),))) == 1  # type: ignore[arg-type]
+        assert guarded.count(Where(conditions=(("state.echo_of", "=", record.id),))) == 1
         guarded.forget(record.id)
         assert guarded.count() == 0
 

@@ -317,6 +317,7 @@ def test_a_bad_key_is_refused_without_being_quoted(key: Any, tmp_path: Path) -> 
 
 def test_a_key_may_be_base64_or_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "key").write_text(KEY + "\n")
+    (tmp_path / "key").chmod(0o600)
     spelt = ["ABEiM0RVZneImaq7zN3u/wARIjNEVWZ3iJmqu8zd7v8=", f"file:{tmp_path / 'key'}", bytes.fromhex(KEY)]
     texts = {
         Memory(embedder="hashing", guard="hash", settings=Settings(guard_key=key)).remember(MAIL).text
@@ -426,7 +427,7 @@ def test_guarding_hides_no_bad_input() -> None:
         with pytest.raises(BadInput):
             memory.remember(**bad)
     with pytest.raises(BadInput, match="a filter must be a Where"):
-        memory.find({"who": MAIL})  # type: ignore[arg-type]
+        memory.find([("who", MAIL)])  # type: ignore[arg-type]
     with pytest.raises(NotFound):
         memory.revise("none", text=MAIL)
     with pytest.raises(BadInput, match="cannot revise"):

@@ -120,7 +120,7 @@ def test_an_export_is_sealed_and_loaded_with_the_same_key(path: Path, tmp_path: 
 
 def test_a_plain_export_is_asked_for(path: Path, tmp_path: Path) -> None:
     with opened(path) as memory:
-        memory.export(tmp_path / "plain.jsonl", plain=True)
+        memory.export(tmp_path / "plain.jsonl", scope="default", plain=True)
     assert b"giraffe" in (tmp_path / "plain.jsonl").read_bytes()
     with opened(None, None) as memory:
         assert memory.load(tmp_path / "plain.jsonl") == 3
@@ -184,7 +184,7 @@ def test_what_is_forgotten_is_forgotten_in_sealed_archives_too(path: Path, tmp_p
         upkeep = Upkeep(forget_below=1.0, archive_above=0.0)
         memory.upkeep.maintain(settings=upkeep, archive=folder, only=["forget"])
         memory.remember(TEXTS[1], again=True)
-        memory.forget(where=Where(kinds=("fact",)))  # type: ignore[arg-type]
+        memory.forget(where=Where(kinds=("fact",)))
         assert memory.upkeep.unarchive(folder) == 3, "all but what was forgotten by its words"
         assert not [r for r in memory.find() if r.text == TEXTS[1]]
 

@@ -1,0 +1,205 @@
+"""Filters written as dicts, as users of Chroma, Mongo and mem0 know them: `{"data.health": {"$gt": 0.5}}`.
+
+A key is a path into `data`, `meta` or `state`, a number such as `record.uses`, or a field of the record:
+kind, who, occurred … Operators of one key, and keys of one dict, must all hold. `$ne`, `$nin` and
+`$not` also pass where the value is missing, as they do there; `Condition` with `!=` does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from .condition import Condition
+from .errors import BadInput
+from .limits import FILTER_DEPTH
+from .validate import Json
+from .where import Where
+
+Filter = Where | Mapping[str, Json]
+
+EXAMPLE: Final = '{"data.health": {"$gt": 0.5}}'
+_DOCUMENTS: Final = ("data.", "meta.", "state.", "record.")
+_LISTS: Final = {
+    "id": "ids",
+    "ids": "ids",
+    "kind": "kinds",
+    "kinds": "kinds",
+    "tier": "tiers",
+    "tiers": "tiers",
+    "trust": "trust",
+}
+_LABELS: Final = {name: name for name in ("agent", "session", "who", "source")} | {
+    "agent_id": "agent",
+    "run_id": "session",
+}
+_SPANS: Final = {
+    "occurred": ("since", "until"),
+    "created": ("created_since", "created_until"),
+    "step": ("step_from", "step_to"),
+    "importance": ("importance_min", "importance_max"),
+}
+_CONDITIONS: Final = {
+    "$eq": "=",
+    "$gt": ">",
+    "$gte": ">=",
+    "$lt": "<",
+    "$lte": "<=",
+    "$in": "in",
+    "$exists": "exists",
+    "$contains": "contains",
+    "$regex": "regex",
+}
+_OPPOSITES: Final = {"$ne": "$eq", "$nin": "$in", "$not_contains": "$contains"}
+_JOINS: Final = {"$and": "every", "AND": "every", "$or": "some", "OR": "some", "$nor": "never"}
+_NOTS: Final = ("$not", "NOT")
+_OPERATORS: Final = (*_CONDITIONS, *_OPPOSITES, "$not")
+_BARE: Final = frozenset(name.removeprefix("$") for name in _OPERATORS)
+_NOTHING: Final = Where(ids=())
+
+
+def where_of(given: Filter | None) -> Where | None:
+    """The filter that is meant; None stays None."""
+    if given is None or isinstance(given, Where):
+        return given
+    if not isinstance(given, Mapping):
+        raise BadInput(f"a filter must be a Where(…) or a dict such as {EXAMPLE}, not {type(given).__name__}")
+    return _parse_dict(given, FILTER_DEPTH)
+
+
+def _parse_dict(given: object, left: int) -> Where:
+    if not isinstance(given, Mapping):
+        raise BadInput(f"a part of a filter must be a dict such as {EXAMPLE}, not {given!r:.80}")
+    if not left:
+        raise BadInput(f"filters nest at most {FILTER_DEPTH} levels deep")
+    parts: list[Where] = []
+    for key, value in given.items():
+        parts += _parse_entry(key, value, left)
+    if len(parts) == 1:
+        return parts[0]
+    return Where(every=tuple(parts))
+
+
+def _parse_entry(key: object, value: Json, left: int) -> list[Where]:
+    if not isinstance(key, str):
+        raise BadInput(f"a key of a filter must be a string such as 'data.health', not {key!r:.80}")
+    if key in _JOINS:
+        return [Where(**{_JOINS[key]: _parse_list(key, value, left)})]  # type: ignore[arg-type]
+    if key in _NOTS:
+        if isinstance(value, Mapping):
+            value = [value]
+        return [Where(never=_parse_list(key, value, left))]
+    return _parse_tests(key, value, left)
+
+
+def _parse_list(key: str, value: object, left: int) -> tuple[Where, ...]:
+    if not isinstance(value, list | tuple) or not value:
+        raise BadInput(f"{key} needs a list of filters, at least one, not {value!r:.80}")
+    parts: list[Where] = []
+    for number, item in enumerate(value, 1):
+        try:
+            parts.append(_parse_dict(item, left - 1))
+        except BadInput as error:
+            raise BadInput(f"{key}, item {number}: {error}") from None
+    return tuple(parts)
+
+
+def _parse_tests(key: str, value: Json, left: int) -> list[Where]:
+    """All tests of one key; a plain value must be equal."""
+    if not isinstance(value, Mapping):
+        return [_test(key, "$eq", value, left)]
+    tests: list[Where] = []
+    for name, operand in value.items():
+        operator = f"${name}" if name in _BARE else name
+        if operator not in _OPERATORS:
+            raise BadInput(
+                f"unknown operator {name!r} for {key}; there are {', '.join(_OPERATORS)}; "
+                'a dict as a value is written {"$eq": {…}}'
+            )
+        tests.append(_test(key, operator, operand, left))
+    if not tests:
+        raise BadInput(f'{key} is compared with nothing; an empty dict as a value is {{"$eq": {{}}}}')
+    return tests
+
+
+def _test(key: str, operator: str, operand: Json, left: int) -> Where:
+    if operator == "$not":
+        if not isinstance(operand, Mapping):
+            raise BadInput(f'$not for {key} needs operators such as {{"$gt": 0.5}}, not {operand!r:.80}')
+        return Where(never=(_parse_dict({key: operand}, left - 1),))
+    if operator in _OPPOSITES:
+        return Where(never=(_test(key, _OPPOSITES[operator], operand, left),))
+    if key.startswith(_DOCUMENTS):
+        return Where(conditions=(Condition(key, _CONDITIONS[operator], operand),))
+    for fields, test in _FIELDS:
+        if key in fields:
+            return test(key, operator, operand)
+    raise _make_unknown(key)
+
+
+def _test_list(key: str, operator: str, operand: Json) -> Where:
+    return _make(_LISTS[key], tuple(_list_operands(key, operator, operand)))
+
+
+def _test_label(key: str, operator: str, operand: Json) -> Where:
+    return _any_of([_make(_LABELS[key], one) for one in _list_operands(key, operator, operand)])
+
+
+def _test_span(key: str, operator: str, operand: Json) -> Where:
+    """Ends of a filter are included; without its end, a span is what the same span leaves."""
+    low, high = _SPANS[key]
+    match operator:
+        case "$gte":
+            return _make(low, operand)
+        case "$lte":
+            return _make(high, operand)
+        case "$gt":
+            return Where(every=(_make(low, operand),), never=(_test_span(key, "$eq", operand),))
+        case "$lt":
+            return Where(every=(_make(high, operand),), never=(_test_span(key, "$eq", operand),))
+    equal = [Where(every=(_make(low, o), _make(high, o))) for o in _list_operands(key, operator, operand)]
+    return _any_of(equal)
+
+
+_FIELDS: Final[tuple[tuple[Mapping[str, object], Callable[[str, str, Json], Where]], ...]] = (
+    (_LISTS, _test_list),
+    (_LABELS, _test_label),
+    (_SPANS, _test_span),
+)
+
+
+def _list_operands(key: str, operator: str, operand: Json) -> Sequence[Json]:
+    if operator == "$eq":
+        return [operand]
+    if operator != "$in":
+        raise BadInput(f"{key} is a field of the record, which cannot be asked with {operator}")
+    if isinstance(operand, str) or not isinstance(operand, Sequence):
+        raise BadInput(f"$in for {key} needs a list of values, not {operand!r:.80}")
+    return operand
+
+
+def _make(field: str, value: Any) -> Where:
+    if value is None:
+        raise BadInput(f"{field} cannot be compared with None")
+    return Where(**{field: value})
+
+
+def _any_of(parts: Sequence[Where]) -> Where:
+    if not parts:
+        return _NOTHING
+    if len(parts) == 1:
+        return parts[0]
+    return Where(some=tuple(parts))
+
+
+def _make_unknown(key: str) -> BadInput:
+    if key in ("user_id", "user", "namespace", "collection"):
+        return BadInput(f"{key!r} is the scope of a memory: give it as scope=…, beside the filter")
+    if key.startswith("$"):
+        known = ", ".join((*_JOINS, *_NOTS))
+        return BadInput(f"unknown operator {key!r}; filters are joined with {known}")
+    fields = ", ".join((*_LISTS, *_LABELS, *_SPANS))
+    return BadInput(
+        f"a filter knows no {key!r}: your own labels are 'meta.{key}', structured content is 'data.{key}', "
+        f"and fields of a record are {fields}"
+    )

@@ -1,0 +1,55 @@
+"""Files for the owner's eyes only: how they are made, and how a key file is checked."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Final, TextIO
+
+from .errors import Misconfigured
+
+OWNER: Final = 0o600
+OWNER_FOLDER: Final = 0o700
+OTHERS: Final = stat.S_IRGRP | stat.S_IWGRP | stat.S_IROTH | stat.S_IWOTH
+_NO_LINKS: Final[int] = getattr(os, "O_NOFOLLOW", 0)
+
+
+def create_private(path: Path) -> None:
+    """Makes an empty file, if there is none, before something else opens it."""
+    with suppress(OSError):  # whoever opens it says what is wrong
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER))
+
+
+def write_anew(path: Path) -> TextIO:
+    """Opens a new text file, in place of one of that name; a link there is not followed."""
+    return io.TextIOWrapper(write_bytes_anew(path), encoding="utf-8", newline="\n")
+
+
+def write_bytes_anew(path: Path) -> BinaryIO:
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINKS, OWNER), "wb")
+
+
+def append_private(path: Path) -> BinaryIO:
+    """Opens a file for appending, and makes it where there is none; a link there is not followed."""
+    return os.fdopen(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY | _NO_LINKS, OWNER), "ab")
+
+
+def write_private(path: Path, text: str) -> None:
+    """Writes beside and renames: the file is whole or not there, and a link of that name is replaced."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with write_anew(partial) as file:
+            file.write(text)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def check_key_file(path: Path) -> None:
+    """Raises `Misconfigured` if anybody but the owner may read or change a key."""
+    if os.name == "posix" and path.stat().st_mode & OTHERS:
+        raise Misconfigured(f"others may read or change the key file {path}: chmod 600 {path}")

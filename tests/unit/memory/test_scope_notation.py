@@ -1,0 +1,153 @@
+"""`acme/**` is acme and all below it, in Python and on the command line, and is printed so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.cli.shell import Shell
+
+from eidet import BadInput, Memory, Scope, Where
+from eidet.compat.api import AgentMemoryAPI
+from eidet.copy import copy
+
+SCOPES = ("acme", "acme/ann", "acme/bob/notes", "acmes", "other", "default")
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with Memory(embedder="hashing:16") as opened:
+        fill(opened)
+        yield opened
+
+
+def fill(memory: Memory) -> None:
+    for scope in SCOPES:
+        memory.remember(f"the gate of {scope} is green", scope=scope)
+
+
+VERBS: dict[str, Callable[[Memory, Any], int]] = {
+    "recall": lambda memory, scope: len(memory.recall("gate", scope=scope)),
+    "context": lambda memory, scope: memory.context("gate", scope=scope).text.count("the gate of"),
+    "find": lambda memory, scope: len(memory.find(scope=scope)),
+    "count": lambda memory, scope: memory.count(scope=scope),
+    "count where": lambda memory, scope: memory.count(Where(scope=scope), scope="acme/**"),
+    "stats": lambda memory, scope: memory.admin.stats(scope)["records"],
+    "rebuild": lambda memory, scope: memory.admin.rebuild(scope),
+    "preview_forget": lambda memory, scope: memory.trust.preview_forget(everything=True, scope=scope).count,
+    "forget": lambda memory, scope: int(memory.forget(everything=True, scope=scope)),
+    "forget where": lambda memory, scope: int(memory.forget(kinds="fact", scope=scope)),
+    "delete": lambda memory, scope: int(memory.forget(everything=True, scope=scope, for_good=False)),
+}
+
+
+@pytest.mark.parametrize("scope", ["acme/**", Scope.under("acme"), Scope("acme/**"), Scope.under("acme/**")])
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_prefix_is_understood_by_every_verb(memory: Memory, verb: str, scope: str | Scope) -> None:
+    assert VERBS[verb](memory, scope) == 3
+    assert set(memory.scopes()) >= {"acmes", "other", "default"}
+
+
+def test_a_prefix_is_printed_as_it_is_written() -> None:
+    assert str(Scope.under("acme")) == str(Scope.of("acme/**")) == "acme/**"
+    assert Scope.of(str(Scope.under("acme"))) == Scope.under("acme")
+
+
+def test_files_and_copies_know_prefixes(memory: Memory, tmp_path: Path) -> None:
+    assert memory.export(tmp_path / "some.jsonl", scope="acme/**") == 3
+    with Memory(embedder="hashing:16") as other:
+        copied = copy(memory, other, scope="acme/**")
+        assert copied.created == 3
+    assert memory.scopes("acme/**") == memory.scopes("acme") == dict.fromkeys(SCOPES[:3], 1)
+
+
+@pytest.mark.parametrize("scope", [{}, {"scope": None}, {"scope": "**"}])
+def test_an_export_means_everything_unless_a_scope_is_named(
+    memory: Memory, tmp_path: Path, scope: dict[str, Any]
+) -> None:
+    assert memory.export(tmp_path / "all.jsonl", **scope) == len(SCOPES)
+    with Memory(embedder="hashing:16") as other:
+        other.load(tmp_path / "all.jsonl")
+        assert other.scopes() == memory.scopes()
+
+
+WRITES: list[Callable[[Memory], object]] = [
+    lambda memory: memory.remember("x", scope="acme/**"),
+    lambda memory: memory.get("x", scope="acme/**"),
+    lambda memory: memory.revise("x", scope="acme/**", text="y"),
+    lambda memory: memory.history("x", scope="acme/**"),
+    lambda memory: memory.upkeep.pin("x", scope="acme/**"),
+    lambda memory: memory.find(scope="**"),
+    lambda memory: memory.find(scope="a/**/**"),
+    lambda memory: memory.forget(everything=True, scope="**"),
+]
+
+
+@pytest.mark.parametrize("write", WRITES, ids=range(len(WRITES)))
+def test_what_needs_one_scope_says_so(memory: Memory, write: Callable[[Memory], object]) -> None:
+    with pytest.raises(BadInput, match=r"names several|once at the end of a scope"):
+        write(memory)
+    assert len(memory.scopes()) == len(SCOPES)
+
+
+COMMANDS = {
+    "recall": ("recall", "gate", "--json"),
+    "find": ("find", "--json"),
+    "stats": ("stats", "--json"),
+    "export": ("export", "out.jsonl", "--json"),
+    "forget": ("forget", "--everything", "--yes", "--json"),
+    "forget some": ("forget", "--where-kind", "fact", "--yes", "--json"),
+    "dry run": ("forget", "--everything", "--dry-run", "--json"),
+}
+
+
+def count_answers(command: str, out: str) -> int:
+    if command == "find":
+        return len(out.splitlines())
+    answer = json.loads(out)
+    if command == "recall":
+        return len(answer["hits"])
+    for name in ("records", "exported", "forgotten", "forget"):
+        if name in answer:
+            return int(answer[name])
+    raise AssertionError(answer)
+
+
+@pytest.mark.parametrize("named", [("--scope", "acme/**"), ("--scope", "acme", "--below")])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_command_line_knows_prefixes(tmp_path: Path, command: str, named: tuple[str, ...]) -> None:
+    eidet = Shell(tmp_path)
+    with Memory(eidet.file, embedder="hashing") as memory:
+        fill(memory)
+    words = [str(tmp_path / word) if word == "out.jsonl" else word for word in COMMANDS[command]]
+    said = eidet(*words, *named)
+    assert said.code == 0, said.err
+    assert count_answers(command, said.out) == 3
+
+
+def test_the_command_line_exports_everything_and_says_so(tmp_path: Path) -> None:
+    eidet = Shell(tmp_path)
+    with Memory(eidet.file, embedder="hashing") as memory:
+        fill(memory)
+    assert "6 records of every scope" in eidet("export", str(tmp_path / "all.jsonl")).out
+    assert "3 records of acme/**" in eidet("export", str(tmp_path / "a.jsonl"), "-s", "acme/**").out
+    assert eidet("forget", "--everything", "--below", "--yes").code == 2
+
+
+def test_a_name_of_a_stranger_cannot_reach_others(memory: Memory) -> None:
+    assert memory.count(scope=Scope.exactly("acme/ann")) == 1
+    for name in ("**", "ann/**"):
+        with pytest.raises(BadInput, match="once at the end"):
+            memory.recall("gate", scope=Scope.exactly(f"acme/{name}"))
+
+
+def test_an_agent_of_the_api_may_be_called_two_stars() -> None:
+    with Memory(embedder="hashing:16") as memory:
+        api = AgentMemoryAPI(memory=memory)
+        api.store_agent_state("**", {"health": 1}, 1)
+        api.store_agent_state("ann", {"health": 2}, 1)
+        assert len(api.retrieve_similar_states("**", {"health": 1}, 10)) == 1
+        assert sorted(api.agents()) == ["**", "ann"]
