@@ -138,7 +138,7 @@ def test_similar_states_are_the_nearest_in_meaning_and_numbers(api: AgentMemoryA
     assert len(found) == 3
     only = api.retrieve_similar_states("a", {"position": [8, 8]}, k=3, memory_type="action")
     assert steps(only) == [5]
-    with pytest.raises(MemoryRetrievalException, match="k is a whole number from 1 up"):
+    with pytest.raises(MemoryRetrievalException, match="k must be a whole number from 1 up"):
         api.retrieve_similar_states("a", {}, k=0)
     with pytest.raises(MemoryRetrievalException, match="a state to compare with is a dict or a text"):
         api.retrieve_similar_states("a", 7)

@@ -148,8 +148,12 @@ def test_a_summary_is_written_by_the_agent_that_is_named() -> None:
             for _ in range(6):
                 await rt.call_agent("Bot", "Hello")
 
+    alone = SummaryMemory("Summarizer", threshold=12)
+    for _ in range(11):
+        run(alone.add_message(Message(role="user", content="x")))
     with pytest.raises(Misconfigured, match="run_context"):
-        run(store.add_message(Message(role="user", content="x")))
+        run(alone.add_message(Message(role="user", content="one too many")))
+    assert alone.current_count == 11, "what cannot be summed up is not added either"
     run(talk())
     assert asked[0].startswith("Summarize this conversation:\nuser: Hello\nassistant: Nice")
     assert str(store.summaries[0]) == "Previous conversation summary: they greeted each other"

@@ -1,4 +1,8 @@
-"""Numbers that are given once: across threads, processes and restarts, whatever is forgotten meanwhile."""
+"""Numbers that are given once: across threads, processes and restarts, whatever is forgotten meanwhile.
+
+A series may be named after a session, and settings are readable even in a sealed file. So the store
+keeps a keyed hash of the name, and nobody who reads the file learns it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,13 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final
 
 from ..core.errors import Unavailable
 from ..memory import Memory
-from ..store import Store, verbs
+from ..store import SETTINGS, Store, Transaction, verbs
+from .hidden_names import hide_name
 
 HELD_SECONDS: Final = 10.0  # a process that dies between reading and writing keeps others waiting so long
 PAUSE_SECONDS: Final = 0.002
@@ -21,11 +27,31 @@ _here = threading.Lock()  # threads of one process need not wait for each other 
 def next_number(memory: Memory, series: str, *, least: int = 0) -> int:
     """The next number of a series, `least` or more, and never the same again on this store."""
     store = memory.parts.store  # no verb gives numbers, and a record would be found
-    setting = f"number of {series}"
+    setting = f"number {hide_name(store, series)}"
     with _here, _hold_lease(store, setting):
-        number = max(int(verbs.get_setting(store, setting) or 0), least)
+        known = verbs.get_setting(store, setting)
+        if known is None:
+            known = _take_over(store, series)
+        number = max(int(known or 0), least)
         verbs.set_settings(store, {setting: str(number + 1)})
     return number
+
+
+def _take_over(store: Store, series: str) -> str | None:
+    """The number of a series that an earlier version kept under its plain name, which goes."""
+    former = f"number of {series}"
+    known = verbs.get_setting(store, former)
+    if known is not None:
+        store.write(_RemoveSettings((former, f"lease:{former}")))
+    return known
+
+
+@dataclass(frozen=True, slots=True)
+class _RemoveSettings:
+    names: tuple[str, ...]
+
+    def __call__(self, transaction: Transaction) -> None:
+        transaction.set_values(SETTINGS, dict.fromkeys(self.names))
 
 
 @contextmanager

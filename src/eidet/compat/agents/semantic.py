@@ -14,7 +14,7 @@ from ...memory import Memory
 from ...models.embed import Embedder, Vectors, WarmableEmbedder
 from ...views import Semantic
 from ...write import texts_of
-from ..messages.search import embedder_for, find_width, vectors_of
+from ..messages.search import embedder_for, is_blank, learn_width, vectors_of
 from ..opening import Place, embedder_in, is_shared, open_memory, run
 from .embedding import EmbeddingService
 from .items import MemoryItem, item_of, short_id
@@ -26,7 +26,8 @@ MOST = 1_000_000
 class SemanticMemory:
     """Facts of a scope. Search gives those with a cosine of at least `similarity_threshold`.
 
-    `embedding_fn` gives the vector of a text, as a function or a coroutine function; it may also be an
+    `embedding_fn` gives the vector of a text, as a function or a coroutine function; it is called with
+    texts that were added or asked for, and with no others. It may also be an
     embedder of `eidet.models.embed`. Without one search finds nothing, unless `fallback=True` lets the memory
     itself recall, by words and by meaning.
     """
@@ -88,20 +89,22 @@ class SemanticMemory:
 
     async def consolidate(self) -> int:
         """Removes what is of little importance (below 0.3) and was accessed less than twice; how many."""
-        return await run(await self._ready(), lambda: self._facts.consolidate(below=0.3, uses=2))
+        return await run(await self._ready(), self._remove_minor)
 
     @property
     def memories(self) -> dict[str, MemoryItem]:
         """All facts by their ids, as they are now."""
         self.memory.admin.flush()
-        return {record.id: self._item(record) for record in self._facts.all(MOST, order="created")}
+        return {record.id: self._item(record) for record in self._list_facts()}
 
     @property
     def embeddings(self) -> dict[str, Vectors]:
         """The vectors of the facts by their ids; of a long one that of its beginning."""
         if self.embedding_fn is None:
             return {}
-        records = self._facts.all(MOST, order="created")
+        records = self._list_facts()
+        if not records:
+            return {}
         rows = vectors_of(records, embedder_in(self.memory).width)
         return {record.id: row[0] for record, row in zip(records, rows, strict=True)}
 
@@ -121,6 +124,16 @@ class SemanticMemory:
     @property
     def _facts(self) -> Semantic:
         return Semantic(self.memory, scope=self.scope)
+
+    def _list_facts(self) -> list[Record]:
+        if is_blank(self.memory, self._embedder):
+            return []
+        return self._facts.all(MOST, order="created")
+
+    def _remove_minor(self) -> int:
+        if is_blank(self.memory, self._embedder):
+            return 0
+        return self._facts.consolidate(below=0.3, uses=2)
 
     def _item(self, record: Record) -> MemoryItem:
         near = self._last.get(record.id)
@@ -157,15 +170,16 @@ class SemanticMemory:
 
     async def _ready(self, *texts: str) -> Memory:
         """The memory, open; a coroutine function that embeds is awaited in the loop of the caller."""
-        if self._memory is None and self.embedding_fn is not None:
-            await find_width(self._embedder)
+        given = [text for text in texts if isinstance(text, str)]
+        if self.embedding_fn is not None:
+            await learn_width(self._embedder, given)
         if self._place is None:
             memory = self.memory
         else:
             memory = await asyncio.to_thread(lambda: self.memory)
         embedder = embedder_in(memory)
-        if texts and isinstance(embedder, WarmableEmbedder):
-            await embedder.warm(texts_of([text for text in texts if isinstance(text, str)]))
+        if given and isinstance(embedder, WarmableEmbedder):
+            await embedder.warm(texts_of(given))
         return memory
 
     @cached_property

@@ -9,6 +9,7 @@ from typing import Any
 from ...core.validate import Json
 from .compound import Compound, MemoryQuery, Weighted
 from .entries import Entry, kinds_of, tiers_of
+from .errors import MemoryRetrievalException
 from .ranking import Content, Importance, Narrative, Similarity
 from .strategies import Attribute, ContentPath, Example, Location, StepRange, Strategy, Temporal, TimeWindow
 
@@ -141,6 +142,17 @@ class QueryBuilder:
 
 def _strategy(given: Any) -> Strategy:
     return given.strategy() if isinstance(given, QueryBuilder) else given
+
+
+def strategy_of(given: object) -> Any:
+    """A query or a strategy; a plain text asks for what is about it."""
+    if isinstance(given, QueryBuilder):
+        return given.build()
+    if isinstance(given, str):
+        return Content(text=given)
+    if not isinstance(given, MemoryQuery | Strategy):
+        raise MemoryRetrievalException(f"a search takes a strategy, a query or a text, not {given!r:.80}")
+    return given
 
 
 def query() -> QueryBuilder:

@@ -8,6 +8,7 @@ from typing import Final
 
 from ...core.record import Kind, Record, Tier
 from ...core.where import Where
+from ..checks import check_limit, check_number
 from .errors import MemoryRetrievalException
 from .ranking import Importance
 from .reader import Look, Scored
@@ -106,8 +107,13 @@ class Weighted:
 
     def __post_init__(self) -> None:
         given = self.parts.items() if isinstance(self.parts, Mapping) else self.parts
-        object.__setattr__(self, "parts", tuple((part, float(weight)) for part, weight in given))
-        if not self.parts or any(weight < 0 for _, weight in self.parts) or not self.total:
+        weighed = []
+        for part, weight in given:
+            weighed.append(
+                (part, check_number(weight, "each of the weights", error=MemoryRetrievalException))
+            )
+        object.__setattr__(self, "parts", tuple(weighed))
+        if not self.total:
             raise MemoryRetrievalException("a weighted search needs weights from 0 up, some above 0")
 
     @property
@@ -145,6 +151,9 @@ class MemoryQuery:
     kinds: tuple[Kind, ...] | None = None
     tiers: tuple[Tier, ...] | None = None
     k: int | None = 10
+
+    def __post_init__(self) -> None:
+        check_limit(self.k, "k", least=0, error=MemoryRetrievalException)
 
     def answer(self, look: Look) -> list[Scored]:
         """Best first."""

@@ -25,6 +25,8 @@ def label_of(agent_id: str) -> str:
     if not isinstance(agent_id, str) or not agent_id:
         raise InvalidAgentId(f"agent_id is a text that is not empty, not {agent_id!r}")
     label = "".join(_encode_id(agent_id))
+    if label == "**":  # would mean every scope
+        label = "%2A%2A"
     if len(label) > 200:
         raise InvalidAgentId(f"agent_id is too long: {len(label):,} characters of at most 200")
     check_scope(label)
@@ -275,6 +277,12 @@ def _one(vector: bytes, width: int) -> list[float]:
     middle = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
     length = sum(part * part for part in middle) ** 0.5 or 1.0
     return [part / length for part in middle]
+
+
+def check_id(memory_id: object) -> str:
+    if not isinstance(memory_id, str):
+        raise MemoryRetrievalException(f"memory_id must be a text, not {memory_id!r}")
+    return memory_id
 
 
 def unknown_agent(given: object, own: str) -> NoReturn:

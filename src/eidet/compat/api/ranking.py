@@ -9,6 +9,8 @@ from typing import Final
 from ...core.record import Record
 from ...core.validate import Json
 from ...core.where import Where
+from ..checks import check_limit, check_number, check_whole
+from .entries import check_id
 from .errors import MemoryRetrievalException
 from .reader import Look, Scored, both, state_as_text
 
@@ -26,6 +28,7 @@ class Similarity:
     def __post_init__(self) -> None:
         if (self.state is None) == (self.vector is None):
             raise MemoryRetrievalException("a similarity search needs a state (or a text), or else a vector")
+        check_number(self.least, "least", most=1.0, error=MemoryRetrievalException)
         if self.vector is not None:
             object.__setattr__(self, "vector", _numbers(self.vector))
 
@@ -58,6 +61,11 @@ class Content:
 
     graded = True
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise MemoryRetrievalException(f"a content search needs a text, not {type(self.text).__name__}")
+        check_number(self.least, "least", most=1.0, error=MemoryRetrievalException)
+
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         return None
 
@@ -87,12 +95,20 @@ class Importance:
 
     graded = True
 
+    def __post_init__(self) -> None:
+        for name, bound in (("minimum", self.minimum), ("maximum", self.maximum)):
+            if bound is not None:
+                check_number(bound, name, most=1.0, error=MemoryRetrievalException)
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+            raise MemoryRetrievalException(f"minimum {self.minimum} is above maximum {self.maximum}")
+        check_limit(self.top, "top", error=MemoryRetrievalException)
+        if self.level is not None and self.level not in LEVELS:
+            raise MemoryRetrievalException(f"level must be low, medium or high, not {self.level!r}")
+
     def _range(self) -> tuple[float | None, float | None, bool]:
         """Lowest, highest, and whether the highest itself is meant."""
         if self.level is None:
             return self.minimum, self.maximum, True
-        if self.level not in LEVELS:
-            raise MemoryRetrievalException(f"level is low, medium or high, not {self.level!r}")
         low, high = LEVELS[self.level]
         return low, high, False
 
@@ -136,6 +152,11 @@ class Narrative:
     after: int = 3
     include: bool = True
     graded = True
+
+    def __post_init__(self) -> None:
+        check_id(self.memory_id)
+        for name, count in (("before", self.before), ("after", self.after)):
+            check_whole(count, name, error=MemoryRetrievalException)
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         return None

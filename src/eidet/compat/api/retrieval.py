@@ -10,20 +10,20 @@ from ...core.record import Record
 from ...core.validate import Json, clean_json
 from ...core.where import Where
 from ...memory import Memory
+from ..checks import check_number, check_positive, check_whole
 from ..opening import clock_of
 from .answering import Ask, TierReader
-from .builder import QueryBuilder
-from .checks import check_count, check_id, strategy_of
+from .builder import QueryBuilder, strategy_of
 from .compound import MemoryQuery
 from .config import MemoryConfig
-from .entries import Entry, entry_of, kinds_of, label_of, tiers_of, unknown_agent
+from .entries import Entry, check_id, contents_as_json, entry_of, kinds_of, label_of, tiers_of, unknown_agent
 from .errors import MemoryRetrievalException, translate_errors
 from .history import changes_of, state_at
 from .models import contents_of
 from .ranking import Content, Similarity
 from .reader import Look, Scored, closeness, state_as_text
 from .result_cache import ResultCache, key_of
-from .strategies import Attribute, Strategy
+from .strategies import Attribute, Strategy, check_steps
 
 Types = str | Iterable[str] | None
 Tiers = str | Iterable[str] | None
@@ -51,11 +51,19 @@ class Retrieval:
     # Retrieving.
 
     def retrieve_state_by_id(self, memory_id: str) -> Entry | None:
+        """A memory in full, whatever its tier shows of it; None if there is none. Counts as a retrieval."""
         with translate_errors(MemoryRetrievalException, "the memory was not read", memory_id=memory_id):
             found = self._memory.get(check_id(memory_id), scope=self.scope)
-        if found is None:
-            return None
-        return self._entry(found)
+            if found is None:
+                return None
+            self._count_use(found)
+            return {**self._entry(found), "contents": contents_as_json(self._whole(found))}
+
+    def _count_use(self, record: Record) -> None:
+        usage, now = self._memory.parts.usage, self._clock()
+        usage.count_uses([record], now)
+        usage.count_reads([record], now)
+        usage.flush_if_due()
 
     def retrieve_recent_states(
         self, count: int = 10, memory_type: Types = None, *, memory_tiers: Tiers = None
@@ -63,7 +71,7 @@ class Retrieval:
         """The newest by step, newest first."""
         where = Where(kinds=kinds_of(memory_type))
         return self._list_entries(
-            "recent", where, memory_tiers, order="-step", limit=check_count(count, "count")
+            "recent", where, memory_tiers, order="-step", limit=_check_count(count, "count")
         )
 
     def retrieve_by_time_range(
@@ -77,11 +85,7 @@ class Retrieval:
     ) -> list[Entry]:
         """Between two steps, both included, in their order."""
         self._check(agent_id)
-        for step in (start_step, end_step):
-            if isinstance(step, bool) or not isinstance(step, int | None):
-                raise MemoryRetrievalException(f"a step is a whole number, not {step!r}")
-        if start_step is not None and end_step is not None and start_step > end_step:
-            raise MemoryRetrievalException(f"start_step {start_step} is after end_step {end_step}")
+        check_steps(start_step, end_step)
         where = Where(step_from=start_step, step_to=end_step, kinds=kinds_of(memory_type))
         return self._list_entries("range", where, memory_tiers, order="step", limit=None)
 
@@ -122,11 +126,12 @@ class Retrieval:
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
         """Nearest by their vectors and by their attributes, weighed: numbers by how near they are."""
-        most, text = check_count(k, "k"), self._state_as_text(query_state)
+        most, text = _check_count(k, "k"), self._state_as_text(query_state)
         wanted = clean_json(contents_of(query_state) or {}, "query_state")
         weights = (vector_weight, attribute_weight)
-        if any(not isinstance(weight, int | float) or weight < 0 for weight in weights) or not sum(weights):
-            raise MemoryRetrievalException("weights are numbers from 0 up, one of them above 0")
+        for name, weight in zip(("vector_weight", "attribute_weight"), weights, strict=True):
+            check_number(weight, name, error=MemoryRetrievalException)
+        check_positive(sum(weights), "the sum of the weights", error=MemoryRetrievalException)
         base = MemoryQuery(strategy=Similarity(state=text), kinds=kinds_of(memory_type), k=RERANKED * most)
 
         def fit(one: Scored) -> Scored:
@@ -147,7 +152,9 @@ class Retrieval:
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
         """Nearest to a vector of the memory's own embedder."""
-        return self.search(Similarity(vector=query_embedding), check_count(k, "k"), memory_type, memory_tiers)
+        return self.search(
+            Similarity(vector=query_embedding), _check_count(k, "k"), memory_type, memory_tiers
+        )
 
     def search_by_content(
         self,
@@ -160,7 +167,7 @@ class Retrieval:
         text = self._state_as_text(content_query)
         if not text.strip():
             raise MemoryRetrievalException("content_query is empty: say what to look for")
-        return self.search(Content(text=text), check_count(k, "k"), memory_type, memory_tiers)
+        return self.search(Content(text=text), _check_count(k, "k"), memory_type, memory_tiers)
 
     def search(
         self,
@@ -186,7 +193,7 @@ class Retrieval:
                 strategy=asked,
                 kinds=kinds_of(memory_type),
                 tiers=tiers_of(memory_tiers),
-                k=k and check_count(k, "k"),
+                k=k,
             )
         key = (
             "search",
@@ -299,3 +306,7 @@ class Retrieval:
 
     def _whole(self, record: Record) -> Record:
         return self._memory.upkeep.detail(record.id, scope=record.scope)
+
+
+def _check_count(count: int, name: str) -> int:
+    return check_whole(count, name, least=1, error=MemoryRetrievalException)

@@ -11,9 +11,8 @@ from ...core.where import Where
 from ...memory import Memory
 from ...upkeep import Maintained
 from . import tiers as keeping
-from .checks import check_id
 from .config import MemoryConfig
-from .entries import Entry, place_of, tiers_of
+from .entries import Entry, check_id, place_of, tiers_of
 from .errors import (
     MemoryMaintenanceException,
     MemoryRetrievalException,
@@ -127,19 +126,17 @@ class MemorySpace(Retrieval):
             if found is None:
                 raise MemoryRetrievalException(f"there is no memory {memory_id!r} of agent {self.agent_id!r}")
             if found.level:
-                self._memory.upkeep.restore(memory_id, scope=self.scope)
+                self._memory.upkeep.restore(memory_id, scope=self.scope)  # counts as a use, too
             else:
-                self._memory.recall(scope=self.scope, where=Where(ids=(memory_id,)), limit=1)
+                self._count_use(found)
             self._memory.admin.flush()
-            record = self._memory.get(memory_id, scope=self.scope)
-        assert record is not None
-        return self._entry(record)
+            return self._entry(self._look().get(memory_id))
 
     def set_importance_score(self, memory_id: str, importance_score: float) -> bool:
         """Sets the priority of a memory; whether there is such a memory."""
-        if self.retrieve_state_by_id(memory_id) is None:
-            return False
         with translate_errors(MemoryStoreException, "the importance was not set", memory_id=memory_id):
+            if self._memory.get(check_id(memory_id), scope=self.scope) is None:
+                return False
             self._memory.revise(memory_id, scope=self.scope, importance=importance_score)
         return True
 

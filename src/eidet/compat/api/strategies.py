@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 from ...core.record import Record
 from ...core.validate import Json
 from ...core.where import Box, Condition, Near, Where
+from ..checks import check_number, check_positive, check_whole
 from .errors import MemoryRetrievalException
 from .reader import Look, Scored, both
 
@@ -29,6 +30,7 @@ OPERATORS: Final = {
     "in": "in",
     "contains": "contains",
 }
+NOTHING: Final = Where(ids=())
 
 
 @runtime_checkable
@@ -84,11 +86,14 @@ class Temporal(_Filter):
     half_life: float = 86_400.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.recency_weight <= 1 or not self.half_life > 0:
-            raise MemoryRetrievalException("recency_weight is from 0 to 1, half_life is above 0")
-        for low, high in ((self.start_step, self.end_step), (self.since, self.until)):
-            if low is not None and high is not None and low > high:
-                raise MemoryRetrievalException(f"the range begins at {low}, after its end at {high}")
+        check_number(self.recency_weight, "recency_weight", most=1.0, error=MemoryRetrievalException)
+        check_positive(self.half_life, "half_life", error=MemoryRetrievalException)
+        check_steps(self.start_step, self.end_step)
+        for name, moment in (("since", self.since), ("until", self.until)):
+            if moment is not None:
+                check_number(moment, name, least=-math.inf, error=MemoryRetrievalException)
+        if self.since is not None and self.until is not None and self.since > self.until:
+            raise MemoryRetrievalException(f"the range begins at {self.since}, after its end at {self.until}")
 
     @property
     def graded(self) -> bool:  # type: ignore[override]
@@ -129,6 +134,11 @@ class StepRange(_Filter):
     after: int = 5
     graded = True
 
+    def __post_init__(self) -> None:
+        check_whole(self.reference, "reference", least=None, error=MemoryRetrievalException)
+        for name, count in (("before", self.before), ("after", self.after)):
+            check_whole(count, name, error=MemoryRetrievalException)
+
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         return Where(step_from=self.reference - self.before, step_to=self.reference + self.after)
 
@@ -153,6 +163,8 @@ class TimeWindow(_Filter):
     graded = True
 
     def __post_init__(self) -> None:
+        for name, length in (("minutes", self.minutes), ("hours", self.hours), ("days", self.days)):
+            check_number(length, name, error=MemoryRetrievalException)
         if not self.seconds > 0:
             raise MemoryRetrievalException("a time window has minutes, hours or days above 0")
 
@@ -175,6 +187,9 @@ class Location(_Filter):
     radius: float = 0.0
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        check_number(self.radius, "radius", error=MemoryRetrievalException)
 
     @property
     def graded(self) -> bool:  # type: ignore[override]
@@ -205,6 +220,7 @@ class Location(_Filter):
 class Attribute(_Filter):
     """Attributes of the contents with these values: all of them, or any; scored by how many.
 
+    All of no attributes are every memory, any of no attributes is none.
     Names are dotted paths. Texts may be compared whatever their case, or as regular expressions.
     """
 
@@ -237,19 +253,17 @@ class Attribute(_Filter):
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         tests = tuple(self._tests())
-        if not tests:
-            return Where()
         if self.mode == "all":
             return Where(every=tests)
+        if not tests:
+            return NOTHING
         return Where(some=tests)
 
     def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
         if self.mode == "all":
             return 1.0
         tests = self._tests()
-        if tests:
-            return sum(test.matches(record) for test in tests) / len(tests)
-        return 1.0
+        return sum(test.matches(record) for test in tests) / max(1, len(tests))
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.mode == "all":
@@ -263,6 +277,10 @@ class Example(_Filter):
 
     pattern: Mapping[str, Json]
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.pattern, Mapping):
+            raise MemoryRetrievalException(f"a pattern must be a dict, not {type(self.pattern).__name__}")
+
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         return Where(conditions=tuple(_pattern(self.pattern, ("data",))))
 
@@ -275,12 +293,22 @@ class ContentPath(_Filter):
     operator: str = "exists"
     value: Json = True
 
-    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+    def __post_init__(self) -> None:
         if self.operator not in OPERATORS and self.operator not in OPERATORS.values():
             raise MemoryRetrievalException(
                 f"there is no operator {self.operator!r}; there are {', '.join(OPERATORS)}"
             )
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
         return attribute(self.path, OPERATORS.get(self.operator, self.operator), self.value)
+
+
+def check_steps(start: int | None, end: int | None) -> None:
+    for name, step in (("start_step", start), ("end_step", end)):
+        if step is not None:
+            check_whole(step, name, least=None, error=MemoryRetrievalException)
+    if start is not None and end is not None and start > end:
+        raise MemoryRetrievalException(f"start_step {start} is after end_step {end}")
 
 
 def attribute(name: str, op: str, value: Json) -> Where:

@@ -14,6 +14,7 @@ from ...models.embed import WarmableEmbedder
 from ...text.tokens import TokenCounter, counter_of
 from ...views import Conversation
 from ...views.housekeeping import put_away
+from ...views.messages import draft_of
 from ...write import texts_of
 from ..opening import Place, embedder_in, is_shared, open_memory, run
 from .message import Message, fitting, message_as_json, read
@@ -200,7 +201,7 @@ class BaseMemoryStore:
         """Awaits an asynchronous embedder of the memory in the caller's loop."""
         embedder = embedder_in(await self._ready())
         if isinstance(embedder, WarmableEmbedder):
-            await embedder.warm(texts_of([message_as_json(message) for message in messages]))
+            await embedder.warm(texts_of([draft_of(message_as_json(message)) for message in messages]))
 
 
 class Beside(BaseMemoryStore):

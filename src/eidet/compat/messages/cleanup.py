@@ -14,7 +14,7 @@ from ..opening import clock_of
 from .async_tools import FairLock
 from .base import BaseMemoryStore, Beside, Kept
 from .message import Message, read
-from .servers import ArchiveMemoryStore
+from .servers import ArchiveMemoryStore, archive_in
 
 
 class AutoCleanupMemory(BaseMemoryStore):
@@ -22,6 +22,7 @@ class AutoCleanupMemory(BaseMemoryStore):
 
     Important is a message with `metadata["important"]`. `archive_to` is a store, a folder or an
     `Archive`; without one they are kept in the same memory, as the session `<session_id>:archive`.
+    In a folder or an `Archive` they are sealed, if the memory is; a store of yours seals its own.
     Override `archive` for another place: when it raises, nothing is deleted.
     """
 
@@ -46,7 +47,8 @@ class AutoCleanupMemory(BaseMemoryStore):
         if chosen is None:
             return Beside(self, scope=self.scope, session_id=f"{self.session_id}:archive")
         if not isinstance(chosen, BaseMemoryStore):
-            chosen = ArchiveMemoryStore(chosen, scope=self.scope, session_id=self.session_id)
+            sealed = archive_in(self.memory, chosen)
+            chosen = ArchiveMemoryStore(sealed, scope=self.scope, session_id=self.session_id)
             self._archive_to = chosen
         return chosen
 

@@ -15,10 +15,11 @@ from ...core.record import Kind, Record
 from ...core.validate import Moment, clean_text
 from ...core.where import Condition, Where
 from ...memory import Memory
-from ...models.embed import AsyncEmbedder, Embedder, Vectors, embed_checked, embedder_of
-from ...models.embed.adapt import adapt
+from ...models.embed import Embedder, Vectors, embed_checked, embedder_of
+from ...models.embed.adapt import AsyncCalledEmbedder, CalledEmbedder, adapt
 from ...models.embed.quantise import all_raised
 from ...recall.recipes import Recipe
+from ...store import verbs
 from ..opening import embedder_in, is_shared, open_memory
 from .base import BaseMemoryStore, Kept
 from .message import Message, read
@@ -49,6 +50,8 @@ class SemanticMemoryStore(BaseMemoryStore):
     @property
     def embeddings(self) -> list[Vectors]:
         """The vector of each message, in their order; of a long one that of its beginning."""
+        if self._is_blank():
+            return []
         rows = vectors_of(self.conversation.records(), embedder_in(self.memory).width)
         return [row[0] for row in rows]
 
@@ -77,11 +80,19 @@ class SemanticMemoryStore(BaseMemoryStore):
         """The model as an embedder of the memory."""
         return embedder_for(self.embedding_model)
 
-    async def _ready(self) -> Memory:
-        if self._memory is None and self.embedding_model is not None:
-            await find_width(self.embedder)
-            return await asyncio.to_thread(lambda: self.memory)
-        return await super()._ready()
+    def _history(self, limit: int | None, offset: int, roles: list[str] | None) -> list[Message]:
+        if self._is_blank():
+            return []
+        return super()._history(limit, offset, roles)
+
+    def _is_blank(self) -> bool:
+        return self.embedding_model is not None and is_blank(self.memory, self.embedder)
+
+    async def _warm_embedder(self, messages: Sequence[Message]) -> None:
+        if self.embedding_model is not None:
+            texts = [message.content for message in messages if message.content]
+            await learn_width(self.embedder, texts)
+        await super()._warm_embedder(messages)
 
     def _open(self) -> Memory:
         if self.embedding_model is None:
@@ -123,10 +134,19 @@ def embedder_for(model: object) -> Embedder:
     return model if ours else adapt(model, batch=False)  # type: ignore[return-value]
 
 
-async def find_width(embedder: Embedder | AsyncEmbedder | None) -> None:
-    """Lets an asynchronous embedder find out its width in the loop of the caller."""
-    if isinstance(embedder, AsyncEmbedder):
-        await embedder.aembed([])
+def is_blank(memory: Memory, embedder: Embedder | None) -> bool:
+    """Whether nothing was ever embedded here, so that reading would only ask a function for its width."""
+    unasked = isinstance(embedder, CalledEmbedder | AsyncCalledEmbedder) and not embedder.knows_width
+    return unasked and verbs.get_setting(memory.parts.store, "width") is None
+
+
+async def learn_width(embedder: Embedder | None, texts: Sequence[str]) -> None:
+    """Lets a function of the user tell its width by a text that was given; it is never asked for another.
+
+    A coroutine function is awaited for all texts ahead of the verb, and tells it then.
+    """
+    if isinstance(embedder, CalledEmbedder) and not embedder.knows_width and texts:
+        await asyncio.to_thread(embedder.embed, texts[:1])
 
 
 def _having(name: str, value: Any) -> Where:

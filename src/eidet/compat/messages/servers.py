@@ -11,8 +11,9 @@ from typing import Any, Final, Unpack
 from ...core.errors import BadInput, Misconfigured, MissingExtra, Refused
 from ...memory import Memory
 from ...store import verbs
+from ...trust.seal.exports import archive_for
 from ...upkeep import is_protected
-from ...upkeep.archive import Archive, archive_of
+from ...upkeep.archive import Archive, archive_of, note_archive
 from ..opening import clock_of, open_memory
 from .base import BaseMemoryStore, Kept
 from .limits import InMemoryMemoryStore
@@ -124,10 +125,8 @@ class ArchiveMemoryStore(BaseMemoryStore):
         self._given = archive
 
     def archive(self) -> Archive:
-        found = archive_of(self._given)
-        if found is None:
-            raise Misconfigured("an archive must be a folder, or an Archive of eidet.upkeep.archive")
-        return found
+        """Where the messages are kept: sealed, if the memory of this store is."""
+        return archive_in(self.memory, self._given)
 
     def append(self, messages: Sequence[Message]) -> None:
         drafts = [message_as_json(message) for message in messages]
@@ -135,7 +134,8 @@ class ArchiveMemoryStore(BaseMemoryStore):
             memory = self.memory
             records = self.conversation.extend(drafts)
             try:
-                self.archive().keep(records, _manifest(memory), now=clock_of(memory)())
+                now = clock_of(memory)()
+                self.archive().keep(records, memory.parts.manifest(now), now=now)
             except BaseException:
                 super().drop([record.id for record in records])
                 raise
@@ -152,8 +152,8 @@ class ArchiveMemoryStore(BaseMemoryStore):
         self.drop([record.id for record in self.conversation.records(limit=1)])
 
     def _open(self) -> Memory:
-        memory, archive = open_memory(self._place), self.archive()
-        memory.upkeep.unarchive(archive, scope=self.scope)
+        memory = open_memory(self._place)
+        memory.upkeep.unarchive(self._given, scope=self.scope)  # opens what is sealed by itself
         return memory
 
 
@@ -180,8 +180,14 @@ class S3MemoryStore(ArchiveMemoryStore):
         self.bucket_name = bucket_name
 
 
-def _manifest(memory: Memory) -> dict[str, Any]:
-    return memory.parts.manifest(clock_of(memory)())
+def archive_in(memory: Memory, place: Archive | str | Path) -> Archive:
+    """An archive for what a memory holds: sealed if the memory is, and found by what it forgets later."""
+    store, archive = memory.parts.store, archive_of(place)
+    sealed = archive_for(store, archive)
+    if archive is None or sealed is None:
+        raise Misconfigured("an archive must be a folder, or an Archive of eidet.upkeep.archive")
+    note_archive(store, archive)
+    return sealed
 
 
 _ENVIRONMENTS = {

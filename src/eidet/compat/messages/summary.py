@@ -30,9 +30,10 @@ class Context(Protocol):
 class SummaryMemory(BaseMemoryStore):
     """When `threshold` messages are there, all are summed up and the last ten stay.
 
-    `summarizer_agent` is the name of an agent, called through `context`; a function or coroutine
-    function that is given the request; or an LLM of `eidet.models.llm`. Without one, and where it fails, the
-    summary is made of the sentences that say most. What was summed up leaves the history, not the memory.
+    `summarizer_agent` is the name of an agent, called through `context` (which is not needed before);
+    a function or coroutine function that is given the request; or an LLM of `eidet.models.llm`. Without
+    one, and where it fails, the summary is made of the sentences that say most. What was summed up
+    leaves the history, not the memory.
     """
 
     context: Context | None = None
@@ -54,15 +55,17 @@ class SummaryMemory(BaseMemoryStore):
         self._turns = FairLock()
 
     async def add_message(self, message: Message) -> None:
-        if isinstance(self.summarizer_agent, str):
-            self._check_context()
         async with self._turns as summing_up:  # the summarizer may have this store itself
+            due = not summing_up and await self._run(lambda: self.current_count) + 1 >= self.threshold
+            if due:
+                self._check_context()
             await super().add_message(message)
-            if not summing_up and await self._run(lambda: self.current_count) >= self.threshold:
+            if due:
                 await self.summarize_and_compress()
 
     async def summarize_and_compress(self) -> None:
         """Sums up what the history holds now, but for the last ten messages."""
+        self._check_context()
         seen = await super().get_history()
         if len(seen) > KEPT:
             text = await self._summarise(seen)
@@ -108,7 +111,8 @@ class SummaryMemory(BaseMemoryStore):
         return [*told, *fitting(await super().get_history(limit=left), left, counter)]
 
     def _check_context(self) -> None:
-        if self.context is None:
+        """Before the message that fills the store is added: without a summarizer, nothing is changed."""
+        if isinstance(self.summarizer_agent, str) and self.context is None:
             raise Misconfigured(
                 f"the agent {self.summarizer_agent!r} needs a context: set store.context, enter "
                 "app.run_context(), or give a function as summarizer_agent"

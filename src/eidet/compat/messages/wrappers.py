@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -14,7 +14,6 @@ from ...views import Conversation
 from .async_tools import await_if_needed
 from .base import BaseMemoryStore, Kept
 from .message import Message, message_as_json
-from .message_log import Log
 
 if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet
@@ -24,7 +23,10 @@ SEALED = "sealed"
 
 
 class Around(BaseMemoryStore):
-    """Passes everything on to `store`; subclasses change what goes in and what comes out."""
+    """Passes everything on to `store`; subclasses change what goes in and what comes out.
+
+    `messages` shows what the store underneath has. What is added there goes in as by `add_message`.
+    """
 
     def __init__(self, store: BaseMemoryStore | None = None, **where: Unpack[Kept]) -> None:
         super().__init__(**where)
@@ -59,15 +61,6 @@ class Around(BaseMemoryStore):
         return message
 
     @property
-    def messages(self) -> Log:
-        """As the store underneath has them."""
-        return self.store.messages
-
-    @messages.setter
-    def messages(self, messages: Iterable[Message]) -> None:
-        self.store.messages = messages
-
-    @property
     def memory(self) -> Memory:
         return self.store.memory
 
@@ -82,7 +75,15 @@ class Around(BaseMemoryStore):
         self.store.drop(ids)
 
     def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
-        self.store.replace(ids, [self.going_in(message) for message in messages])
+        """`messages` shows them as the store underneath has them: those that only move stay as they are."""
+        there = {message.record_id: message for message in self.store.messages}
+        ready = []
+        for message in messages:
+            if there.get(getattr(message, "record_id", None)) == message:
+                ready.append(message)
+            else:
+                ready.append(self.going_in(message))
+        self.store.replace(ids, ready)
 
     def drop_all(self) -> None:
         self.store.drop_all()
