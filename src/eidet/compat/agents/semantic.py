@@ -8,14 +8,23 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from ...core.errors import BadInput, Misconfigured
 from ...core.record import Kind, Record
+from ...core.validate import clean_text
 from ...memory import Memory
-from ...models.embed import Embedder, Vectors, WarmableEmbedder
+from ...models.embed import Embedder, Vectors
 from ...views import Semantic
-from ...write import texts_of
-from ..messages.search import embedder_for, is_blank, learn_width, vectors_of
-from ..opening import Place, embedder_in, is_shared, open_memory, run
+from ..checks import check_whole
+from ..messages.search import embedder_for, vectors_of
+from ..opening import (
+    Place,
+    embed_ahead,
+    embedder_in,
+    is_blank,
+    is_shared,
+    open_with_embedder,
+    run,
+    texts_kept,
+)
 from .embedding import EmbeddingService
 from .items import MemoryItem, item_of, short_id
 
@@ -60,16 +69,17 @@ class SemanticMemory:
     ) -> str:
         """Learns a fact; its id, of eight characters. Without `keep_duplicates`, that of the same fact
         if it is known already."""
-        memory = await self._ready(content)
+        memory = await self._ready()
+        if isinstance(content, str):
+            await embed_ahead(memory, texts_kept(memory, [content]))
         return await run(memory, self._add_fact, content, importance, metadata, keep_duplicates)
 
     async def search(self, query: str, limit: int = 5, min_importance: float = 0.0) -> list[MemoryItem]:
         """The nearest facts, nearest first; each counts as accessed and tells its `last_similarity`."""
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
-            raise BadInput(f"limit must be a whole number from 0 up, not {limit!r}")
-        if not limit or (self.embedding_fn is None and not self.fallback):
+        if not check_whole(limit, "limit") or (self.embedding_fn is None and not self.fallback):
             return []
-        memory = await self._ready(query)
+        memory = await self._ready()
+        await embed_ahead(memory, [memory.trust.guarding.query(clean_text(query, "query"))])
         return await run(memory, self._find_facts, query, limit, min_importance)
 
     async def get(self, memory_id: str) -> MemoryItem | None:
@@ -168,19 +178,11 @@ class SemanticMemory:
             item.access()
         return items
 
-    async def _ready(self, *texts: str) -> Memory:
-        """The memory, open; a coroutine function that embeds is awaited in the loop of the caller."""
-        given = [text for text in texts if isinstance(text, str)]
-        if self.embedding_fn is not None:
-            await learn_width(self._embedder, given)
+    async def _ready(self) -> Memory:
+        """The memory, open."""
         if self._place is None:
-            memory = self.memory
-        else:
-            memory = await asyncio.to_thread(lambda: self.memory)
-        embedder = embedder_in(memory)
-        if given and isinstance(embedder, WarmableEmbedder):
-            await embedder.warm(texts_of(given))
-        return memory
+            return self.memory
+        return await asyncio.to_thread(lambda: self.memory)
 
     @cached_property
     def _embedder(self) -> Embedder | None:
@@ -192,12 +194,5 @@ class SemanticMemory:
         return embedder_for(self.embedding_fn)
 
     def _open(self, embedder: Embedder | None) -> Memory:
-        if embedder is None or not is_shared(self._place):
-            return open_memory(self._place, embedder=embedder)
-        memory = open_memory(self._place)
-        if embedder_in(memory).name != embedder.name:
-            raise Misconfigured(
-                f"the given memory uses the embedder {embedder_in(memory).name!r}, not {embedder.name!r}: "
-                "open it with that embedder, or leave out embedding_fn and pass fallback=True"
-            )
-        return memory
+        instead = "leave out embedding_fn and pass fallback=True"
+        return open_with_embedder(self._place, embedder, instead)

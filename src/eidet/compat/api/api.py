@@ -12,7 +12,7 @@ from ...core.scope import check_scope
 from ...core.validate import Json
 from ...memory import Memory
 from ...upkeep import Maintained
-from ..opening import ClosesOwnMemory, Place, is_shared, open_memory
+from ..opening import OwnsMemory, Place, is_shared, open_memory
 from .config import MemoryConfig, config_of
 from .entries import Entry, label_of
 from .errors import (
@@ -28,7 +28,7 @@ from .space import MemorySpace
 from .statistics import agents_in
 
 
-class AgentMemoryAPI(ClosesOwnMemory):
+class AgentMemoryAPI(OwnsMemory):
     """Stores and finds what agents were, did and said. Safe from many threads.
 
     Each agent has a scope of its own: its id, below the base `scope` if one is given. `memory` is a

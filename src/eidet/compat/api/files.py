@@ -67,7 +67,7 @@ def _note(memory: Memory, verb: str, path: Path, count: int) -> None:
 
 
 def _write_plain(path: Path, scopes: Mapping[str, str], parts: Sequence[Path]) -> int:
-    manifest = {}
+    manifest: dict[str, Any] = {}
     if parts:
         read = verify_export(parts[0])
         manifest = {name: read[name] for name in _MANIFEST if name in read}

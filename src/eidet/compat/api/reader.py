@@ -14,7 +14,7 @@ from ...memory import Memory
 from ...models.embed.quantise import first_rows, how_many
 from ...recall import Recipe
 from ...write.shape import describe_data
-from ..opening import embedder_in
+from ..opening import embed_query
 from .errors import MemoryRetrievalException
 from .models import contents_of
 
@@ -83,7 +83,7 @@ class Look:
         )
 
     def vector_of(self, text: str) -> Any:
-        return embedder_in(self.memory).embed([text])[0]
+        return embed_query(self.memory, text)
 
 
 def _drop_empty(where: Where | None) -> Where | None:

@@ -15,7 +15,7 @@ from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
 from ..numbers import next_number
-from ..opening import ClosesOwnMemory, Place, embedder_in, is_shared, open_memory
+from ..opening import OwnsMemory, Place, embedder_in, is_shared, open_memory
 from .legacy import OldCalls
 from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of, store_of
 from .vector import MODEL, VectorMemoryStore, settings_with_index, vectors_in
@@ -25,7 +25,7 @@ EXPERIENCES: Final = "experiences"
 SUMMARY_TOKENS: Final = 200
 
 
-class EnhancedAgentMemory(ClosesOwnMemory, OldCalls):
+class EnhancedAgentMemory(OwnsMemory, OldCalls):
     """Messages of now, experiences for good, and recall by meaning, all in one `Memory`.
 
     `persistent` keeps everything in the file `path`; `memory` (a Memory, a path or a URL) says where

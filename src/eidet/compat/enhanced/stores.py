@@ -16,7 +16,7 @@ from ...core.validate import clean_text
 from ...core.where import Where
 from ...memory import Memory
 from ...trust.seal.service import Key
-from ..opening import ClosesOwnMemory, Place, clock_of, is_shared, open_memory
+from ..opening import OwnsMemory, Place, clock_of, is_shared, open_memory
 from .mappings import Metas, Texts
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class MemoryStore(ABC, Generic[T]):
         """Whether there was something to forget."""
 
 
-class InMemoryStore(ClosesOwnMemory, MemoryStore[str]):
+class InMemoryStore(OwnsMemory, MemoryStore[str]):
     """Texts in RAM (or in any `memory=`), searched by case-insensitive substring, each hit scoring 1.0.
 
     `data` and `meta` are live mappings of what is stored, in the order it was added. A key that is

@@ -14,11 +14,11 @@ from ...core.hit import Hit, Hits
 from ...core.plugins import list_plugins
 from ...core.settings import Settings
 from ...memory import Memory
-from ...models.embed import BUILT_IN, Embedder, Vectors, embed_checked, embedder_of
+from ...models.embed import BUILT_IN, Embedder, Vectors, embedder_of
 from ...models.embed.quantise import first_rows
 from ...recall.recipes import Recipe
 from ...trust.seal.service import Key
-from ..opening import Place, embedder_in, is_shared, open_memory
+from ..opening import Place, check_embedder, embed_query, embedder_in, is_shared, open_memory
 from .stores import InMemoryStore, check_count
 
 MODEL: Final = "all-MiniLM-L6-v2"
@@ -99,7 +99,7 @@ class VectorMemoryStore(InMemoryStore):
         return [_unit(row) for row in rows]
 
     def _embed(self, txt: str) -> Vectors:
-        return _unit(embed_checked(self.model, [txt])[0])
+        return _unit(embed_query(self.memory, txt))
 
     def search(self, query: str, top_k: int = 5) -> list[tuple[str, str, float]]:
         count = check_count(top_k)
@@ -134,12 +134,9 @@ def vectors_in(
 
 
 def _same(memory: Memory, model: object) -> Memory:
-    has = embedder_in(memory).name
-    if model is not None and (wanted := embedder_of(model).name) != has:
-        raise Misconfigured(
-            f"the given memory uses the embedder {has!r}, not {wanted!r}: "
-            "open it with embedder=…, or change it for good with `eidet reembed`"
-        )
+    if model is not None:
+        advice = "open it with embedder=…, or change it for good with `eidet reembed`"
+        check_embedder(memory, embedder_of(model), advice)
     return memory
 
 

@@ -10,6 +10,7 @@ from ...core.record import Kind, Record, key_id
 from ...core.validate import clean_text
 from ...core.where import Where
 from ...memory import Memory
+from ...upkeep import is_protected
 from ...views.housekeeping import put_away
 from ..numbers import next_number
 from ..opening import embedder_in
@@ -35,12 +36,13 @@ def window(records: Sequence[Record], size: int, threshold: float) -> list[Recor
 
 
 def surplus(records: Sequence[Record], capacity: int, newest: str) -> list[str]:
-    """The ids beyond a capacity: the least important first, of equals the oldest; never the newest."""
-    others = sorted(
-        (record for record in records if record.id != newest),
-        key=lambda record: (record.importance, record.created, record.id),
-    )
-    return [record.id for record in others[: max(len(records) - capacity, 0)]]
+    """The ids beyond a capacity: the least important first, of equals the oldest.
+
+    Never the newest, nor what is pinned or under a legal hold.
+    """
+    free = [record for record in records if record.id != newest and not is_protected(record)]
+    free.sort(key=lambda record: (record.importance, record.created, record.id))
+    return [record.id for record in free[: max(len(records) - capacity, 0)]]
 
 
 class WorkingMemory(MutableMapping[str, MemoryEntry | str]):

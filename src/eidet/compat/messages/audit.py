@@ -50,14 +50,14 @@ class AuditMemoryStore(Around):
     def operational_store(self) -> BaseMemoryStore:
         return self.store
 
+    @operational_store.setter
+    def operational_store(self, store: BaseMemoryStore) -> None:
+        self.store = store
+
     @property
     def former_audit_store(self) -> BaseMemoryStore:
         """The trail of earlier versions. A tenant of that name would have its messages there, too."""
         return Beside(self.store, scope=f"{self.store.scope}-audit", session_id=self.session_id)
-
-    @operational_store.setter
-    def operational_store(self, store: BaseMemoryStore) -> None:
-        self.store = store
 
     def check_compliance(self, message: Message) -> Any:
         """The kinds of personal data and secrets that a message holds, such as `["email"]`."""
@@ -97,7 +97,7 @@ class _Trail(Beside):
     """The trail of a scope. Its own scope is found out when the memory is open."""
 
     @property
-    def scope(self) -> str:  # type: ignore[override]
+    def scope(self) -> str:
         store = self.memory.parts.store
         return f"{self._audited}/audit trail/{hide_name(store, f'audit trail of {self._audited}')}"
 

@@ -14,6 +14,7 @@ from ...store import verbs
 from ...trust.seal.exports import archive_for
 from ...upkeep import is_protected
 from ...upkeep.archive import Archive, archive_of, note_archive
+from ..checks import check_positive
 from ..opening import clock_of, open_memory
 from .base import BaseMemoryStore, Kept
 from .limits import InMemoryMemoryStore
@@ -80,10 +81,8 @@ class RedisMemoryStore(_OnServer):
         self, redis_url: str, ttl_hours: float = 24, max_messages: int | None = 1000, **where: Unpack[Kept]
     ) -> None:
         super().__init__(redis_url, max_messages=max_messages, **where)
-        if isinstance(ttl_hours, bool) or not isinstance(ttl_hours, int | float) or not ttl_hours > 0:
-            raise BadInput(f"ttl_hours must be a number above 0, not {ttl_hours!r}")
         self.redis_url = redis_url
-        self.ttl = timedelta(hours=ttl_hours)
+        self.ttl = timedelta(hours=check_positive(ttl_hours, "ttl_hours"))
         self._put_off = 0.0  # when the end of all messages was put off last
 
     @property
@@ -95,7 +94,7 @@ class RedisMemoryStore(_OnServer):
         with self.turn:
             newest = self.conversation.records(limit=1)
             if newest and newest[0].created + self.ttl.total_seconds() <= clock_of(self.memory)():
-                self.drop_all()
+                self.drop([record.id for record in self.conversation.records() if not is_protected(record)])
 
     def _after(self) -> None:
         """Messages also end by themselves, a little later, where nobody asks for them any more."""

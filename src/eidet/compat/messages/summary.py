@@ -11,9 +11,9 @@ from ...core.record import Trust
 from ...models.llm import LLM
 from ...text.tokens import counter_of
 from ...views.summaries import summary_id
+from ..checks import check_limit, check_whole
 from .async_tools import FairLock, await_if_needed
-from .base import BaseMemoryStore, Kept, check_page, check_tokens
-from .limits import limit_of
+from .base import BaseMemoryStore, Kept, check_page
 from .message import Message, fitting, read_time
 
 KEPT = 10
@@ -47,7 +47,7 @@ class SummaryMemory(BaseMemoryStore):
         **where: Unpack[Kept],
     ) -> None:
         super().__init__(**where)
-        self.threshold = limit_of(threshold, "threshold") or KEPT
+        self.threshold = check_limit(threshold, "threshold") or KEPT
         if self.threshold <= KEPT:
             raise BadInput(f"threshold must be above {KEPT}: the last {KEPT} messages always stay")
         self.summarizer_agent = summarizer_agent
@@ -101,7 +101,7 @@ class SummaryMemory(BaseMemoryStore):
 
     async def get_context_window(self, max_tokens: int = 4000) -> list[Message]:
         """The summaries that fit in half of the tokens, then the newest messages that fit in the rest."""
-        half, counter = check_tokens(max_tokens) // 2, counter_of(self.token_counter)
+        half, counter = check_whole(max_tokens, "max_tokens", least=1) // 2, counter_of(self.token_counter)
         summaries = fitting(await self._run(lambda: self.summaries), half, counter)
         told = []
         for message in summaries:
