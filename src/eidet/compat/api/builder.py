@@ -117,17 +117,16 @@ class QueryBuilder:
     def limit(self, k: int | None) -> QueryBuilder:
         return replace(self, _query=replace(self._query, k=k))
 
-    def strategy(self) -> Strategy:
-        weights = (Weighted(parts=self._weights),) if self._weights else ()
-        parts: tuple[Strategy, ...] = (*self._parts, *weights)
-        if not parts:
-            return Attribute(fields={})
-        if len(parts) == 1:
-            return parts[0]
-        return Compound(parts=parts, how="and")
-
     def build(self) -> MemoryQuery:
-        return replace(self._query, strategy=self.strategy())
+        """The query as a value. Without a part it asks for every memory."""
+        parts = list(self._parts)
+        if self._weights:
+            parts.append(Weighted(parts=self._weights))
+        if not parts:
+            return self._query
+        if len(parts) == 1:
+            return replace(self._query, strategy=parts[0])
+        return replace(self._query, strategy=Compound(parts=tuple(parts), how="and"))
 
     def run(self) -> list[Entry]:
         """The memories, best first."""
@@ -141,7 +140,10 @@ class QueryBuilder:
 
 
 def _strategy(given: Any) -> Strategy:
-    return given.strategy() if isinstance(given, QueryBuilder) else given
+    if isinstance(given, QueryBuilder):
+        return given.build().strategy
+    checked: Strategy = strategy_of(given)
+    return checked
 
 
 def strategy_of(given: object) -> Any:

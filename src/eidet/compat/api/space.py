@@ -121,16 +121,17 @@ class MemorySpace(Retrieval):
 
     def focus(self, memory_id: str) -> Entry:
         """Looks at one memory closely: counts as a retrieval, and brings back what its tier left out."""
-        with translate_errors(MemoryRetrievalException, "the memory was not read", memory_id=memory_id):
+        reader = self._reader
+        with reader.translate_errors("the memory was not read", memory_id=memory_id):
             found = self._memory.get(check_id(memory_id), scope=self.scope)
             if found is None:
                 raise MemoryRetrievalException(f"there is no memory {memory_id!r} of agent {self.agent_id!r}")
             if found.level:
                 self._memory.upkeep.restore(memory_id, scope=self.scope)  # counts as a use, too
             else:
-                self._count_use(found)
+                reader.count_use(found)
             self._memory.admin.flush()
-            return self._entry(self._look().get(memory_id))
+            return reader.entry(reader.look().get(memory_id))
 
     def set_importance_score(self, memory_id: str, importance_score: float) -> bool:
         """Sets the priority of a memory; whether there is such a memory."""
@@ -147,7 +148,7 @@ class MemorySpace(Retrieval):
         with translate_errors(
             MemoryMaintenanceException, "the tiers were not kept in order", agent_id=self.agent_id
         ):
-            done = keeping.maintain(self._memory, self.scope, self.config, self._clock())
+            done = keeping.maintain(self._memory, self.scope, self.config, self._reader.clock())
         self._events.fire("maintenance", {"agent_id": self.agent_id, "counts": dict(done.counts)}, self)
         if done.failed:
             raise MemoryMaintenanceException(
@@ -159,7 +160,7 @@ class MemorySpace(Retrieval):
 
     def _maintain_if_due(self) -> None:
         """What was stored is stored: upkeep that fails is told in the log."""
-        now = self._clock()
+        now = self._reader.clock()
         patient = now - self._aged_out < (self.config.stm.ttl or 0.0) / 20
         try:
             with translate_errors(
@@ -189,10 +190,8 @@ class MemorySpace(Retrieval):
 
     def get_statistics(self) -> dict[str, Any]:
         """Counts in all and by tier, types, importance, and what the cache holds."""
-        with translate_errors(
-            MemoryRetrievalException, "the statistics were not read", agent_id=self.agent_id
-        ):
-            told = statistics(self._memory, self.scope, self.importance_of)
+        with self._reader.translate_errors("the statistics were not read"):
+            told = statistics(self._memory, self.scope, self._reader.importance_of)
         return {"agent_id": self.agent_id, **told, "cache": self.cache_info()}
 
     # Hooks.

@@ -229,11 +229,10 @@ class MemoryManager:
         """After a message: sums the conversation up when enough was said."""
         every = self.config.summarize_threshold
         spoken = Where(kinds=(Kind.MESSAGE,), session=self.conversation_id)
-        if every is not None and await self._run(self._count, spoken) % every == 0:
+        if every is None:
+            return
+        if await self._run(self.memory.count, spoken, scope=self.config.scope) % every == 0:
             await self.summarize()
-
-    def _count(self, where: Where) -> int:
-        return self.memory.count(where, scope=self.config.scope)
 
     async def summarize(self) -> MemoryEntry:
         """Sums the conversation up in an episode that names its messages; again, it tells all of it."""

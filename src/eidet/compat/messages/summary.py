@@ -120,7 +120,7 @@ class SummaryMemory(BaseMemoryStore):
 
     async def _summarise(self, messages: Sequence[Message]) -> str | None:
         """The summary by the agent or function; None where there is none, it fails or says nothing."""
-        if self.summarizer_agent is None or hasattr(self.summarizer_agent, "ask"):
+        if self.summarizer_agent is None or isinstance(self.summarizer_agent, LLM):
             return None
         said = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
         request = f"Summarize this conversation:\n{said}"
@@ -143,9 +143,7 @@ class SummaryMemory(BaseMemoryStore):
             log = self.conversation
             keep = max(KEPT, len(log) - seen + KEPT)  # what came meanwhile is not in the summary
             if text is None:
-                model = None
-                if hasattr(self.summarizer_agent, "ask"):
-                    model = self.summarizer_agent
+                model = self.summarizer_agent if isinstance(self.summarizer_agent, LLM) else None
                 log.summarise(keep=keep, llm=model)
             else:
                 flat = text.replace(f"\n\n{BEGINNING}", f"\n{BEGINNING}")

@@ -79,7 +79,7 @@ class Around(BaseMemoryStore):
         there = {message.record_id: message for message in self.store.messages}
         ready = []
         for message in messages:
-            if there.get(getattr(message, "record_id", None)) == message:
+            if isinstance(message, Message) and there.get(message.record_id) == message:
                 ready.append(message)
             else:
                 ready.append(self.going_in(message))
