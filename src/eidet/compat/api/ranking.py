@@ -12,13 +12,14 @@ from ...core.where import Where
 from ..checks import check_limit, check_number, check_whole
 from .entries import check_id
 from .errors import MemoryRetrievalException
-from .reader import Look, Scored, both, state_as_text
+from .reader import Look, Scored, both, by_score, state_as_text
+from .strategies import Ranked
 
 LEVELS: Final = {"low": (None, 0.4), "medium": (0.4, 0.7), "high": (0.7, None)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Similarity:
+class Similarity(Ranked):
     """Like a state, a text or a vector: by the cosine of the vectors."""
 
     state: Mapping[str, Json] | str | None = None
@@ -32,56 +33,28 @@ class Similarity:
         if self.vector is not None:
             object.__setattr__(self, "vector", _numbers(self.vector))
 
-    graded = True
-
-    def where(self, look: Look) -> Where | None:  # noqa: ARG002
-        return None
-
-    def score(self, look: Look, record: Record) -> float:
-        return self.find(look, Where(ids=(record.id,)), 1)[0].score
-
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.vector is None:
             vector = look.vector_of(state_as_text(self.state))
         else:
             vector = self.vector
-        result = []
-        for one in look.nearest(vector, where, k):
-            if one.score >= self.least:
-                result.append(one)
-        return result
+        return [one for one in look.nearest(vector, where, k) if one.score >= self.least]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Content:
+class Content(Ranked):
     """About a text: by meaning and by words."""
 
     text: str
     least: float = 0.0
-
-    graded = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
             raise MemoryRetrievalException(f"a content search needs a text, not {type(self.text).__name__}")
         check_number(self.least, "least", most=1.0, error=MemoryRetrievalException)
 
-    def where(self, look: Look) -> Where | None:  # noqa: ARG002
-        return None
-
-    def score(self, look: Look, record: Record) -> float:
-        hits = look.about(self.text, Where(ids=(record.id,)), 1)
-        if hits:
-            return hits[0].score
-        return 0.0
-
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        hits = look.about(self.text, where, k)
-        result = []
-        for hit in hits:
-            if hit.score >= self.least:
-                result.append(Scored(hit.record, hit.score))
-        return result
+        return [one for one in look.about(self.text, where, k) if one.score >= self.least]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +108,7 @@ class Importance:
         there = look.find(both(where, bounds), order="-importance", limit=enough)
         scored = (Scored(record, look.importance(record)) for record in there)
         kept = [s for s in scored if _within(s.score, low, high, closed)]
-        return sorted(kept, key=lambda one: -one.score)[:most]
+        return sorted(kept, key=by_score)[:most]
 
 
 def _within(value: float, low: float | None, high: float | None, closed: bool) -> bool:
@@ -144,22 +117,18 @@ def _within(value: float, low: float | None, high: float | None, closed: bool) -
 
 
 @dataclass(frozen=True, kw_only=True)
-class Narrative:
+class Narrative(Ranked):
     """What came before and after a memory, in the order it happened, with the memory itself."""
 
     memory_id: str
     before: int = 3
     after: int = 3
     include: bool = True
-    graded = True
 
     def __post_init__(self) -> None:
         check_id(self.memory_id)
         for name, count in (("before", self.before), ("after", self.after)):
             check_whole(count, name, error=MemoryRetrievalException)
-
-    def where(self, look: Look) -> Where | None:  # noqa: ARG002
-        return None
 
     def score(self, look: Look, record: Record) -> float:
         told = {one.record.id: one.score for one in self.find(look, Where(), None)}

@@ -31,6 +31,11 @@ class Scored(NamedTuple):
     score: float
 
 
+def by_score(one: Scored) -> float:
+    """Sorts the best first."""
+    return -one.score
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """One agent's memories as of a moment. `importance` tells what is left of a memory's priority."""
@@ -69,18 +74,17 @@ class Look:
             for hit, c in zip(hits, _cosines(hits, vector), strict=True)
         ]
 
-    def about(self, text: str, where: Where | None, limit: int | None) -> list[Hit]:
+    def about(self, text: str, where: Where | None, limit: int | None) -> list[Scored]:
         """By meaning and by words, best first."""
-        return list(
-            self.memory.recall(
-                text,
-                scope=self.scope,
-                where=_drop_empty(where),
-                limit=limit or ALL,
-                recipe=WORDS,
-                understand=False,
-            )
+        hits = self.memory.recall(
+            text,
+            scope=self.scope,
+            where=_drop_empty(where),
+            limit=limit or ALL,
+            recipe=WORDS,
+            understand=False,
         )
+        return [Scored(hit.record, hit.score) for hit in hits]
 
     def vector_of(self, text: str) -> Any:
         return embed_query(self.memory, text)

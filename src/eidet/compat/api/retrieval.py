@@ -20,7 +20,7 @@ from .errors import MemoryRetrievalException
 from .history import changes_of, state_at
 from .models import contents_of
 from .ranking import Content, Similarity
-from .reader import Look, Scored, closeness, state_as_text
+from .reader import Look, Scored, by_score, closeness, state_as_text
 from .result_cache import key_of
 from .strategies import Attribute, Strategy, check_steps
 
@@ -127,7 +127,7 @@ class Retrieval:
 
         def ask(look: Look, tiers: AskedTiers) -> list[Scored]:
             nearest = replace(base, tiers=tiers).answer(look)
-            return sorted(map(fit, nearest), key=lambda one: -one.score)[:most]
+            return sorted(map(fit, nearest), key=by_score)[:most]
 
         key = ("hybrid", text, key_of(wanted), weights, most, base.kinds)
         return self._entries(self._reader.answer(key, ask, tiers=tiers_of(memory_tiers), limit=most))

@@ -16,7 +16,7 @@ from ...core.validate import Json
 from ...core.where import Box, Condition, Near, Where
 from ..checks import check_number, check_positive, check_whole
 from .errors import MemoryRetrievalException
-from .reader import Look, Scored, both
+from .reader import Look, Scored, both, by_score
 
 OPERATORS: Final = {
     "exists": "exists",
@@ -50,10 +50,14 @@ class Strategy(Protocol):
 
 
 class _Filter:
-    """A strategy that the index can answer; `order` says which come first among equals."""
+    """A strategy that the index can answer; `order` says which come first among equals.
+
+    One that `sorts` has to look at all that pass, as its scores do not follow the order.
+    """
 
     order = "-occurred"
     graded = False
+    sorts = False
 
     def where(self, look: Look) -> Where | None:
         raise NotImplementedError
@@ -64,10 +68,28 @@ class _Filter:
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         own = self.where(look)
         assert own is not None
-        return [
-            Scored(record, self.score(look, record))
-            for record in look.find(both(where, own), order=self.order, limit=k)
-        ]
+        records = look.find(both(where, own), order=self.order, limit=None if self.sorts else k)
+        found = [Scored(record, self.score(look, record)) for record in records]
+        if self.sorts:
+            found.sort(key=by_score)
+        return found[:k]
+
+
+class Ranked:
+    """A strategy that ranks, so that it is no filter."""
+
+    graded = True
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        return None
+
+    def score(self, look: Look, record: Record) -> float:
+        """0 for a memory that it does not find."""
+        found = self.find(look, Where(ids=(record.id,)), 1)
+        return found[0].score if found else 0.0
+
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +154,9 @@ class StepRange(_Filter):
     reference: int
     before: int = 5
     after: int = 5
+    order = "step"
     graded = True
+    sorts = True
 
     def __post_init__(self) -> None:
         check_whole(self.reference, "reference", least=None, error=MemoryRetrievalException)
@@ -145,12 +169,6 @@ class StepRange(_Filter):
     def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
         away = abs((record.step or 0) - self.reference)
         return 1.0 - away / (max(self.before, self.after) + 1)
-
-    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        own = self.where(look)
-        assert own is not None
-        near = [Scored(r, self.score(look, r)) for r in look.find(both(where, own), order="step")]
-        return sorted(near, key=lambda one: -one.score)[:k]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,6 +213,8 @@ class Location(_Filter):
     def graded(self) -> bool:  # type: ignore[override]
         return self.position is not None
 
+    sorts = graded  # type: ignore[assignment]
+
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         if self.position is not None and self.low is None and self.high is None:
             return Where(near=Near(place=tuple(self.position), radius=self.radius))
@@ -209,11 +229,6 @@ class Location(_Filter):
         if self.radius:
             return 1.0 - away / self.radius / 2
         return 1.0
-
-    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        if self.position is None:
-            return super().find(look, where, k)
-        return sorted(super().find(look, where, None), key=lambda one: -one.score)[:k]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,6 +253,8 @@ class Attribute(_Filter):
     @property
     def graded(self) -> bool:  # type: ignore[override]
         return self.mode == "any"
+
+    sorts = graded  # type: ignore[assignment]
 
     def _tests(self) -> list[Where]:
         return [attribute(name, *self._test_for(value)) for name, value in self.fields.items()]
@@ -264,11 +281,6 @@ class Attribute(_Filter):
             return 1.0
         tests = self._tests()
         return sum(test.matches(record) for test in tests) / max(1, len(tests))
-
-    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        if self.mode == "all":
-            return super().find(look, where, k)
-        return sorted(super().find(look, where, None), key=lambda one: -one.score)[:k]
 
 
 @dataclass(frozen=True, kw_only=True)
