@@ -25,32 +25,22 @@ Target = AgentMemoryAPI | MemorySpace | None
 class _Default:
     """The API of agents that were given none: one for the process, in RAM."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._api: AgentMemoryAPI | None = None
-
-    def get(self) -> AgentMemoryAPI:
-        with self._lock:
-            if self._api is None:
-                self._api = AgentMemoryAPI()
-            return self._api
-
-    def set(self, api: AgentMemoryAPI | None) -> None:
-        with self._lock:
-            self._api = api
-
-
-_default = _Default()
+    api: AgentMemoryAPI | None = None
+    lock = threading.Lock()
 
 
 def default_memory_api() -> AgentMemoryAPI:
     """Where agents are remembered that were given no API of their own."""
-    return _default.get()
+    with _Default.lock:
+        if _Default.api is None:
+            _Default.api = AgentMemoryAPI()
+        return _Default.api
 
 
 def set_default_memory_api(api: AgentMemoryAPI | None) -> None:
     """Another one from now on; None makes a new one in RAM when it is needed."""
-    _default.set(api)
+    with _Default.lock:
+        _Default.api = api
 
 
 class BaseAgent:

@@ -10,7 +10,6 @@ from ...core.record import Kind, Record
 from ...core.where import Where
 from ...memory import Memory
 from ...upkeep import Maintained
-from . import tiers as keeping
 from .config import MemoryConfig
 from .entries import Entry, check_id, place_of, tiers_of
 from .errors import (
@@ -25,6 +24,7 @@ from .events import Events, Hook
 from .models import contents_of
 from .retrieval import Retrieval, Tiers
 from .statistics import statistics
+from .tiers import AgentTiers
 
 
 class MemorySpace(Retrieval):
@@ -148,7 +148,7 @@ class MemorySpace(Retrieval):
         with translate_errors(
             MemoryMaintenanceException, "the tiers were not kept in order", agent_id=self.agent_id
         ):
-            done = keeping.maintain(self._memory, self.scope, self.config, self._reader.clock())
+            done = self._tiers().maintain()
         self._events.fire("maintenance", {"agent_id": self.agent_id, "counts": dict(done.counts)}, self)
         if done.failed:
             raise MemoryMaintenanceException(
@@ -166,19 +166,22 @@ class MemorySpace(Retrieval):
             with translate_errors(
                 MemoryMaintenanceException, "the tiers were not looked at", agent_id=self.agent_id
             ):
-                due = keeping.is_due(self._memory, self.scope, self.config, now, early=not patient)
+                due = self._tiers().is_due(early=not patient)
             if due:
                 self._aged_out = now
                 self.maintain()
         except MemoryMaintenanceException as error:
             log.warning("upkeep of agent %s failed; its memories are unchanged: %s", self.agent_id, error)
 
+    def _tiers(self) -> AgentTiers:
+        return AgentTiers(self._memory, self.scope, self.config, self._reader.clock())
+
     def flush_to_ltm(self, include_stm: bool = True) -> dict[str, int]:
         """Moves everything into long-term memory; how many came out of stm and of im."""
         with translate_errors(
             MemoryMaintenanceException, "the memories were not moved", agent_id=self.agent_id
         ):
-            return keeping.to_long(self._memory, self.scope, short=include_stm)
+            return self._tiers().move_to_long(short=include_stm)
 
     def clear(self, memory_tiers: Tiers = None) -> int:
         """Deletes the agent's memories, or those of some tiers; how many there were."""

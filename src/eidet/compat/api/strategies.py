@@ -213,7 +213,7 @@ class Location(_Filter):
     def graded(self) -> bool:  # type: ignore[override]
         return self.position is not None
 
-    sorts = graded  # type: ignore[assignment]
+    sorts = graded
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         if self.position is not None and self.low is None and self.high is None:
@@ -254,7 +254,7 @@ class Attribute(_Filter):
     def graded(self) -> bool:  # type: ignore[override]
         return self.mode == "any"
 
-    sorts = graded  # type: ignore[assignment]
+    sorts = graded
 
     def _tests(self) -> list[Where]:
         return [attribute(name, *self._test_for(value)) for name, value in self.fields.items()]

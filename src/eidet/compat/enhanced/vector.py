@@ -54,7 +54,8 @@ class VectorMemoryStore(InMemoryStore):
         place = vectors_in(
             memory, model_name, model, settings=settings_with_index(settings, index), guard=privacy, key=key
         )
-        self._open(place, owned=not is_shared(memory), **{"name": "vectors", **how})
+        self.memory, self._owned = place, not is_shared(memory)
+        self._set_options(**{"name": "vectors", **how})
 
     @classmethod
     def over(cls, store: InMemoryStore, ranking: str = "cosine") -> VectorMemoryStore:
