@@ -48,10 +48,10 @@ class Texts(MutableMapping[str, str]):
         return len(self._shelf)
 
     def _read(self) -> dict[str, str]:
-        """All at one moment, in one reading."""
         return {self._shelf.key(one): self._shelf.show(one) for one in self._shelf.records()}
 
     def items(self) -> Any:
+        """All at one moment, in one reading."""
         return self._read().items()
 
     def values(self) -> Any:
