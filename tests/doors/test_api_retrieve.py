@@ -317,7 +317,7 @@ def test_an_answer_that_goes_by_the_clock_does_not_outlive_it(api: AgentMemoryAP
     assert len(window.run()) == 12
     clock.now += 61
     assert window.run() == []
-    weighed = space.query().weighted(TimeWindow(minutes=2), 1.0).any_of(TimeWindow(minutes=2)).limit(None)
+    weighed = space.query().weigh(TimeWindow(minutes=2), 1.0).any_of(TimeWindow(minutes=2)).limit(None)
     assert len(weighed.run()) == 12
     clock.now += 61
     assert weighed.run() == []

@@ -532,8 +532,8 @@ def test_numbers_go_on_from_those_of_an_earlier_version_whose_names_go(tmp_path:
         lambda: query().within(minutes="x"),  # type: ignore[arg-type]
         lambda: query().near([1, 2], -1),
         lambda: query().near([1, 2], "x"),  # type: ignore[arg-type]
-        lambda: query().weighted(query().about("x"), -1).build(),
-        lambda: query().weighted(query().about("x"), "x").build(),  # type: ignore[arg-type]
+        lambda: query().weigh(query().about("x"), -1).build(),
+        lambda: query().weigh(query().about("x"), "x").build(),  # type: ignore[arg-type]
         lambda: query().like("x"),  # type: ignore[arg-type]
         lambda: query().path("x", "smells"),
     ],
@@ -567,3 +567,13 @@ def test_a_memory_by_its_id_is_whole_in_every_tier_and_counts_as_a_use() -> None
     assert api.retrieve_recent_states("a")[0]["metadata"]["compression_level"] > 0
     assert api.set_importance_score("a", stored, 0.5)
     assert api.get_memory_statistics("a")["retrievals"] == 2, "to set is not to retrieve"
+
+
+def test_a_copy_of_a_memory_finds_its_trails(tmp_path: Path) -> None:
+    from eidet.copy import copy
+
+    source, target = Memory(embedder="hashing"), Memory(tmp_path / "copy.db", embedder="hashing")
+    run(AuditMemoryStore(memory=source, scope="X", session_id="s").add_message(said()))
+    copy(source, target)
+    assert texts(AuditMemoryStore(memory=target, scope="X", session_id="s").audit_store) == [SAID]
+    target.close()

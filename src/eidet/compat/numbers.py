@@ -1,7 +1,7 @@
 """Numbers that are given once: across threads, processes and restarts, whatever is forgotten meanwhile.
 
 A series may be named after a session, and settings are readable even in a sealed file. So the store
-keeps a keyed hash of the name, and nobody who reads the file learns it.
+keeps a hash of the name, as it does of keys.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..core.errors import Unavailable
+from ..core.record import key_id
 from ..memory import Memory
 from ..store import SETTINGS, Store, Transaction, verbs
-from .hidden_names import hide_name
 
 HELD_SECONDS: Final = 10.0  # a process that dies between reading and writing keeps others waiting so long
 PAUSE_SECONDS: Final = 0.002
@@ -27,23 +27,14 @@ _here = threading.Lock()  # threads of one process need not wait for each other 
 def next_number(memory: Memory, series: str, *, least: int = 0) -> int:
     """The next number of a series, `least` or more, and never the same again on this store."""
     store = memory.parts.store  # no verb gives numbers, and a record would be found
-    setting = f"number {hide_name(store, series)}"
+    setting, former = f"number of {key_id(series)}", f"number of {series}"
     with _here, _hold_lease(store, setting):
-        known = verbs.get_setting(store, setting)
-        if known is None:
-            known = _take_over(store, series)
-        number = max(int(known or 0), least)
+        known = store.values(SETTINGS, (setting, former))
+        number = max(least, *(int(value) for value in known.values()), 0)
         verbs.set_settings(store, {setting: str(number + 1)})
+        if former in known:  # an earlier version kept the name in plain
+            store.write(_RemoveSettings((former, f"lease:{former}")))
     return number
-
-
-def _take_over(store: Store, series: str) -> str | None:
-    """The number of a series that an earlier version kept under its plain name, which goes."""
-    former = f"number of {series}"
-    known = verbs.get_setting(store, former)
-    if known is not None:
-        store.write(_RemoveSettings((former, f"lease:{former}")))
-    return known
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ def embed_query(memory: Memory, query: str) -> Vectors:
     return first
 
 
-def texts_kept(memory: Memory, what: Sequence[Given]) -> list[str]:
+def list_texts(memory: Memory, what: Sequence[Given]) -> list[str]:
     """The texts that the memory will embed for what it is given: as it will keep them."""
     guarding = memory.trust.guarding
     if guarding.guards:

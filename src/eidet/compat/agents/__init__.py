@@ -8,16 +8,16 @@ client     the Messages API over HTTP          agent      AgentWithMemory; tools
 from __future__ import annotations
 
 from ..messages.message import Message
-from .agent import AgentWithMemory, OutOfTurns
+from .agent_with_memory import AgentWithMemory, OutOfTurns
 from .client import AnthropicClient
-from .conversation import ConversationMemory
+from .conversation_memory import ConversationMemory
 from .embedding import EmbeddingService
 from .episodic import Episode, EpisodicMemory
 from .items import FactStore, MemoryItem, MemoryStore
 from .semantic import SemanticMemory
 from .system import AgentMemorySystem, create_memory_aware_prompt
 from .tools import Tool
-from .working import WorkingMemory
+from .working_memory import WorkingMemory
 
 __all__ = [
     "AgentMemorySystem",

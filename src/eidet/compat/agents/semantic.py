@@ -21,9 +21,9 @@ from ..opening import (
     embedder_in,
     is_blank,
     is_shared,
+    list_texts,
     open_with_embedder,
     run,
-    texts_kept,
 )
 from .embedding import EmbeddingService
 from .items import MemoryItem, item_of, short_id
@@ -71,7 +71,7 @@ class SemanticMemory:
         if it is known already."""
         memory = await self._ready()
         if isinstance(content, str):
-            await embed_ahead(memory, texts_kept(memory, [content]))
+            await embed_ahead(memory, list_texts(memory, [content]))
         return await run(memory, self._add_fact, content, importance, metadata, keep_duplicates)
 
     async def search(self, query: str, limit: int = 5, min_importance: float = 0.0) -> list[MemoryItem]:

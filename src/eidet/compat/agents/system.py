@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from ...core.errors import BadInput
 from ..opening import OwnsMemory, Place
-from .conversation import ConversationMemory
+from .conversation_memory import ConversationMemory
 from .episodic import EpisodicMemory
 from .semantic import SemanticMemory
-from .working import WorkingMemory
+from .working_memory import WorkingMemory
 
 
 class AgentMemorySystem(OwnsMemory):

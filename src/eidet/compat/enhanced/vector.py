@@ -51,7 +51,7 @@ class VectorMemoryStore(InMemoryStore):
         **how: Any,
     ) -> None:
         self._rank(ranking)
-        place = vectors_in(
+        place = open_for_vectors(
             memory, model_name, model, settings=settings_with_index(settings, index), guard=privacy, key=key
         )
         self.memory, self._owned = place, not is_shared(memory)
@@ -121,7 +121,7 @@ class VectorMemoryStore(InMemoryStore):
         return self.key(hit.record), self.show(hit.record), score
 
 
-def vectors_in(
+def open_for_vectors(
     memory: Place, model_name: str, model: object = None, *, settings: Settings | None = None, **how: Any
 ) -> Memory:
     """The memory that vectors are kept in, opened with the embedder that is meant."""
@@ -130,7 +130,7 @@ def vectors_in(
     if model is not None:
         embedder = embedder_of(model)
     else:
-        embedder = embedder_called(model_name)
+        embedder = find_embedder(model_name)
     return open_memory(memory, embedder=embedder, settings=settings, **how)
 
 
@@ -151,7 +151,7 @@ def _is_new(memory: Place) -> bool:
     return not Path(rest.removeprefix("/") if colon else name).expanduser().exists()
 
 
-def embedder_called(model_name: str) -> Embedder:
+def find_embedder(model_name: str) -> Embedder:
     """One of ours by its name, else the sentence-transformers model that is called so.
 
     For the model of the default, weights from either extra will do; where neither is installed, it

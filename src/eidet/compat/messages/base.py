@@ -12,8 +12,8 @@ from ...memory import Memory
 from ...text.tokens import TokenCounter, counter_of
 from ...views.messages import draft_of
 from ..checks import check_limit, check_whole
-from ..opening import Place, embed_ahead, is_shared, open_memory, run, texts_kept
-from .message import Message, fitting, message_as_json, read
+from ..opening import Place, embed_ahead, is_shared, list_texts, open_memory, run
+from .message import Message, fit_messages, message_as_json, read
 from .session import MessageSession
 
 P = ParamSpec("P")
@@ -91,7 +91,7 @@ class BaseMemoryStore(MessageSession):
         """The newest messages that fit, oldest first; the very newest always."""
         # no message costs less than a token, so that many are enough
         newest = await self.get_history(limit=check_whole(max_tokens, "max_tokens", least=1))
-        return fitting(newest, max_tokens, counter_of(self.token_counter))
+        return fit_messages(newest, max_tokens, counter_of(self.token_counter))
 
     async def close(self) -> None:
         """Closes what this store opened; used again, it is opened anew. What is in RAM stays."""
@@ -143,7 +143,7 @@ class BaseMemoryStore(MessageSession):
         """Awaits an asynchronous embedder of the memory in the caller's loop."""
         memory = await self._ready()
         drafts = [draft_of(message_as_json(message)) for message in messages]
-        await embed_ahead(memory, texts_kept(memory, drafts))
+        await embed_ahead(memory, list_texts(memory, drafts))
 
 
 class Beside(BaseMemoryStore):

@@ -14,14 +14,14 @@ from ...views.summaries import summary_id
 from ..checks import check_limit, check_whole
 from .async_tools import FairLock, await_if_needed
 from .base import BaseMemoryStore, Kept, check_page
-from .message import Message, fitting, read_time
+from .message import Message, fit_messages, read_time
 
 KEPT = 10
 BEGINNING = "Previous conversation summary: "
 _log = logging.getLogger(__name__)
 
 
-class Context(Protocol):
+class AgentCaller(Protocol):
     """Where agents are called by name, such as the one of `App.run_context()`."""
 
     async def call_agent(self, agent_name: str, input_message: Any) -> Any: ...
@@ -36,14 +36,14 @@ class SummaryMemory(BaseMemoryStore):
     leaves the history, not the memory.
     """
 
-    context: Context | None = None
+    context: AgentCaller | None = None
 
     def __init__(
         self,
         summarizer_agent: str | LLM | Callable[[str], Any] | None = None,
         threshold: int = 50,
         *,
-        context: Context | None = None,
+        context: AgentCaller | None = None,
         **where: Unpack[Kept],
     ) -> None:
         super().__init__(**where)
@@ -102,13 +102,13 @@ class SummaryMemory(BaseMemoryStore):
     async def get_context_window(self, max_tokens: int = 4000) -> list[Message]:
         """The summaries that fit in half of the tokens, then the newest messages that fit in the rest."""
         half, counter = check_whole(max_tokens, "max_tokens", least=1) // 2, counter_of(self.token_counter)
-        summaries = fitting(await self._run(lambda: self.summaries), half, counter)
+        summaries = fit_messages(await self._run(lambda: self.summaries), half, counter)
         told = []
         for message in summaries:
             if message.tokens(counter) <= half:
                 told.append(message)
         left = max(1, max_tokens - sum(message.tokens(counter) for message in told))
-        return [*told, *fitting(await super().get_history(limit=left), left, counter)]
+        return [*told, *fit_messages(await super().get_history(limit=left), left, counter)]
 
     def _check_context(self) -> None:
         """Before the message that fills the store is added: without a summarizer, nothing is changed."""

@@ -39,13 +39,13 @@ class Around(BaseMemoryStore):
             await await_if_needed(begin())
 
     async def add_message(self, message: Message) -> None:
-        await self.store.add_message(self.going_in(message))
+        await self.store.add_message(self.pack(message))
 
     async def get_history(
         self, limit: int | None = None, offset: int = 0, roles: list[str] | None = None
     ) -> list[Message]:
         found = await self.store.get_history(limit=limit, offset=offset, roles=roles)
-        return [self.coming_out(message) for message in found]
+        return [self.unpack(message) for message in found]
 
     async def clear(self) -> None:
         await self.store.clear()
@@ -54,10 +54,10 @@ class Around(BaseMemoryStore):
         if (end := getattr(self.store, "close", None)) is not None:
             await await_if_needed(end())
 
-    def going_in(self, message: Message) -> Message:
+    def pack(self, message: Message) -> Message:
         return message
 
-    def coming_out(self, message: Message) -> Message:
+    def unpack(self, message: Message) -> Message:
         return message
 
     @property
@@ -69,7 +69,7 @@ class Around(BaseMemoryStore):
         return self.store.conversation
 
     def append(self, messages: Sequence[Message]) -> None:
-        self.store.append([self.going_in(message) for message in messages])
+        self.store.append([self.pack(message) for message in messages])
 
     def drop(self, ids: Sequence[str]) -> None:
         self.store.drop(ids)
@@ -82,7 +82,7 @@ class Around(BaseMemoryStore):
             if isinstance(message, Message) and there.get(message.record_id) == message:
                 ready.append(message)
             else:
-                ready.append(self.going_in(message))
+                ready.append(self.pack(message))
         self.store.replace(ids, ready)
 
     def drop_all(self) -> None:
@@ -105,7 +105,7 @@ class EncryptedMemoryStore(Around):
         super().__init__(store, **where)
         self.cipher = _cipher(encryption_key)
 
-    def going_in(self, message: Message) -> Message:
+    def pack(self, message: Message) -> Message:
         message_as_json(message)
         if message.tool_calls:
             calls = [{SEALED: self._encrypt(dump_json(message.tool_calls))}]
@@ -117,7 +117,7 @@ class EncryptedMemoryStore(Around):
             content = self._encrypt(message.content)
         return replace(message, content=content, tool_calls=calls)
 
-    def coming_out(self, message: Message) -> Message:
+    def unpack(self, message: Message) -> Message:
         calls = message.tool_calls
         if message.content is None:
             content = None

@@ -18,8 +18,8 @@ from ..numbers import next_number
 from ..opening import OwnsMemory, Place, embedder_in, is_shared, open_memory
 from .legacy import OldCalls
 from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of, store_of
-from .vector import MODEL, VectorMemoryStore, settings_with_index, vectors_in
-from .working import WorkingStore
+from .vector import MODEL, VectorMemoryStore, open_for_vectors, settings_with_index
+from .working_store import WorkingStore
 
 EXPERIENCES: Final = "experiences"
 SUMMARY_TOKENS: Final = 200
@@ -289,7 +289,7 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
 
 def _open_memory(place: Place, vector: bool, model_name: str, model: object, **how: Any) -> Memory:
     if vector:
-        return vectors_in(place, model_name, model, **how)
+        return open_for_vectors(place, model_name, model, **how)
     return open_memory(place, **how)
 
 

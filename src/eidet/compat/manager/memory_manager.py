@@ -22,9 +22,10 @@ from ...views import Conversation, Semantic
 from ...views.messages import draft_of
 from ...write.shape import check_importance
 from ..opening import embedder_in, run
-from .buffers import REACH, WorkingMemory, window
-from .config import MemoryConfig
-from .entries import (
+from .buffers import REACH, TaskEntries, choose_window
+from .figures import figures
+from .manager_config import MemoryConfig
+from .memory_entry import (
     UNKNOWN,
     MemoryEntry,
     MemoryTypes,
@@ -34,7 +35,6 @@ from .entries import (
     entry_found,
     entry_of,
 )
-from .figures import figures
 
 T = TypeVar("T")
 KNOWLEDGE: Final = (Kind.FACT, Kind.DOCUMENT)
@@ -60,7 +60,7 @@ class MemoryManager:
             self.memory, conversation_id, scope=self.config.scope, agent=self.config.agent
         )
         self.vector_store = self._init_vector_store(self.config)
-        self.working_memory = WorkingMemory(
+        self.working_memory = TaskEntries(
             self.memory, self.log.session, self.config, self._calculate_importance
         )
         self._learned = 0
@@ -210,7 +210,7 @@ class MemoryManager:
 
     def _near(self) -> list[Record]:
         size = self.config.short_term_window
-        return window(self.log.records(size * REACH), size, self.config.importance_threshold)
+        return choose_window(self.log.records(size * REACH), size, self.config.importance_threshold)
 
     def _entry(self, record: Record, kind: str) -> MemoryEntry:
         return entry_of(record, kind, embedder_in(self.memory).width)

@@ -16,7 +16,7 @@ from ..checks import check_limit, check_whole
 from ..messages.message import Message, message_as_json, message_from, read
 from ..messages.session import MessageSession
 from ..opening import OwnsMemory, Place, refuse_held
-from .client import asking
+from .client import as_function
 
 KEPT: Final = 10
 HEADING: Final = "Previous conversation summary:"
@@ -200,7 +200,7 @@ def _ask_for_summary(client: object, messages: Sequence[Message], before: str | 
         "Sum up this conversation in a few sentences: who said, decided or did what, with names, dates "
         f"and numbers. Only the summary.\n\n{earlier}{said}"
     )
-    text = llm_of(asking(client)).ask(Request(prompt=prompt, purpose="summarise")).text.strip()
+    text = llm_of(as_function(client)).ask(Request(prompt=prompt, purpose="summarise")).text.strip()
     if not text:
         raise BadAnswer("the answer is empty", cause="empty")
     return text
