@@ -1,8 +1,8 @@
 """Memory types for agents: working, conversation, semantic and episodic memory, and an agent with them.
 
-items      MemoryItem, MemoryStore             working, conversation, semantic, episodic
-embedding  EmbeddingService                    system     AgentMemorySystem, memory-aware prompts
-client     the Messages API over HTTP          agent      AgentWithMemory; tools: what it may call
+items      MemoryItem, MemoryStore        working_memory, conversation_memory, semantic, episodic
+embedding  EmbeddingService               system             AgentMemorySystem, memory-aware prompts
+client     the Messages API over HTTP     agent_with_memory  AgentWithMemory; tools: what it may call
 """
 
 from __future__ import annotations

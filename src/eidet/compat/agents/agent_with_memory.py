@@ -153,18 +153,18 @@ def _prompt(context: str, history: Sequence[Mapping[str, Any]]) -> tuple[str, li
     It has no messages of the system, which go to the prompt, and none without content. It begins with
     the user.
     """
-    ordered = []
-    for m in history:
-        if m["role"] == "system" and m["content"]:
-            ordered.append(str(m["content"]))
-    turns = []
-    for m in history:
-        if m["role"] != "system" and (m["content"] or "").strip():
-            turns.append(
-                {"role": "assistant" if m["role"] == "assistant" else "user", "content": m["content"]}
-            )
-    while turns and turns[0]["role"] != "user":
-        del turns[0]
+    ordered: list[str] = []
+    turns: list[dict[str, Any]] = []
+    for message in history:
+        role, content = message["role"], message["content"] or ""
+        if not content.strip():
+            continue
+        if role == "system":
+            ordered.append(content)
+        elif role == "assistant" and turns:
+            turns.append({"role": "assistant", "content": content})
+        elif role != "assistant":
+            turns.append({"role": "user", "content": content})
     return SYSTEM.format(context="\n\n".join([*ordered, context]).strip()), turns
 
 

@@ -83,8 +83,8 @@ class WorkingMemory(OwnsMemory):
             "task_id": task_id,
             "results": results,
             "goal": current_goal,
-            "subgoals": None if subgoals is None else list(subgoals),
-            "scratchpad": None if scratchpad is None else list(scratchpad),
+            "subgoals": list(subgoals or ()),
+            "scratchpad": list(scratchpad or ()),
             "variables": variables,
         }
         if said := {name: value for name, value in given.items() if value}:

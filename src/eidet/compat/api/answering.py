@@ -30,7 +30,7 @@ class AgentReader:
     def __init__(self, agent_id: str, *, memory: Memory, config: MemoryConfig, scope: str | None) -> None:
         label = label_of(agent_id)
         self.agent_id = agent_id
-        self.scope = f"{scope}/{label}" if scope else label
+        self.scope = "/".join(filter(None, (scope, label)))
         self.memory = memory
         self.config = config
         self.clock = clock_of(memory)

@@ -80,6 +80,12 @@ class AgentMemoryAPI(OwnsMemory, AgentCalls):
             paths = agents_in(self.memory, self._scope, set(known))
         return [known.get(path) or unquote(path.rpartition("/")[2]) for path in paths]
 
+    def _list_agents(self, agent_id: str | None) -> list[str]:
+        """The one that is named, else all."""
+        if agent_id is not None:
+            return [agent_id]
+        return self.agents()
+
     def force_memory_maintenance(self, agent_id: str | None = None) -> dict[str, Maintained]:
         """Brings the tiers of one agent, or of all, within their limits; what was done, by agent.
 
@@ -87,7 +93,7 @@ class AgentMemoryAPI(OwnsMemory, AgentCalls):
         """
         done: dict[str, Maintained] = {}
         failed: dict[str, MemoryMaintenanceException] = {}
-        for name in [agent_id] if agent_id is not None else self.agents():
+        for name in self._list_agents(agent_id):
             try:
                 done[name] = self.get_memory_space(name).maintain()
             except MemoryMaintenanceException as error:
@@ -151,14 +157,9 @@ class AgentMemoryAPI(OwnsMemory, AgentCalls):
 
     def save(self, path: str | Path, agent_id: str | None = None) -> int:
         """Writes one agent's memories, or all agents', to a .json or .jsonl file; how many memories."""
-        if agent_id is not None:
-            names = [agent_id]
-        else:
-            names = self.agents()
+        scopes = {name: self.get_memory_space(name).scope for name in self._list_agents(agent_id)}
         with translate_errors(MemoryRetrievalException, f"{path} was not written"):
-            return save_file(
-                self.memory, {name: self.get_memory_space(name).scope for name in names}, Path(path)
-            )
+            return save_file(self.memory, scopes, Path(path))
 
     def load(self, path: str | Path) -> int:
         """Reads such a file (or plain entries) into the agents it names; a damaged one changes nothing."""

@@ -168,7 +168,7 @@ def _sink(target: Target, agent_id: str | None) -> Callable[[Captured], None]:
 
 def _memories(captured: Captured) -> list[dict[str, Any]]:
     """The state before (unless it is known already), the action, the state after."""
-    before, after = (None if s is None else _flat(s) for s in (captured.before, captured.after))
+    before, after = _flat(captured.before), _flat(captured.after)
     told = []
     if before is not None and not captured.before_known:
         told.append(_memory("state", before, captured.step, captured.state_importance(before)))
@@ -203,11 +203,15 @@ def _action(
     ).as_dict()
 
 
-def _flat(state: Mapping[str, Json]) -> dict[str, Json]:
+def _flat(state: Mapping[str, Json] | None) -> dict[str, Json] | None:
     """A state as `AgentState.as_dict` tells it."""
+    if state is None:
+        return None
+    flat: dict[str, Json] = {}
     extra = state.get("extra_data")
-    rest = {}
+    if isinstance(extra, Mapping):
+        flat.update(extra)
     for name, value in state.items():
         if name != "extra_data" and value is not None:
-            rest[name] = value
-    return {**(extra if isinstance(extra, Mapping) else {}), **rest}
+            flat[name] = value
+    return flat

@@ -183,7 +183,9 @@ class Retrieval:
                 tiers=tiers_of(memory_tiers),
                 k=k,
             )
-        moment = int(self._reader.clock()) if asked.goes_by_now else None
+        moment = None
+        if asked.goes_by_now:
+            moment = int(self._reader.clock())
         key = ("search", key_of(replace(asked, tiers=None)), moment)
 
         def ask(look: Look, tiers: AskedTiers) -> list[Scored]:
@@ -200,12 +202,12 @@ class Retrieval:
 
     def get_memory_snapshots(self, steps: Sequence[int]) -> dict[int, Entry | None]:
         """The state at each step, the newest if there are several; None where none was stored."""
-        snapshots: dict[int, Entry | None] = {}
+        snapshots: dict[int, Entry | None] = dict.fromkeys(steps)
         look = self._reader.look()
         with self._reader.translate_errors("the snapshots were not read"):
             for step in steps:
-                record = state_at(look, step)
-                snapshots[step] = None if record is None else self._reader.entry(record)
+                if (record := state_at(look, step)) is not None:
+                    snapshots[step] = self._reader.entry(record)
         return snapshots
 
     def get_attribute_change_history(

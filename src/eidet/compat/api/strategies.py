@@ -1,6 +1,6 @@
 """Search strategies on one query model: each finds memories of an agent and says how well they fit.
 
-Those here filter, which the index answers; those of `ranking` rank; `joined` nests and weighs them.
+Those here filter, which the index answers; those of `ranking` rank; `compound` nests and weighs them.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ class _Filter:
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         own = self.where(look)
         assert own is not None
-        records = look.find(both(where, own), order=self.order, limit=None if self.sorts else k)
-        found = [Scored(record, self.score(look, record)) for record in records]
-        if self.sorts:
-            found.sort(key=by_score)
-        return found[:k]
+        if not self.sorts:
+            records = look.find(both(where, own), order=self.order, limit=k)
+            return [Scored(record, self.score(look, record)) for record in records]
+        everything = look.find(both(where, own), order=self.order)
+        return sorted((Scored(record, self.score(look, record)) for record in everything), key=by_score)[:k]
 
 
 class Ranked:
@@ -86,7 +86,9 @@ class Ranked:
     def score(self, look: Look, record: Record) -> float:
         """0 for a memory that it does not find."""
         found = self.find(look, Where(ids=(record.id,)), 1)
-        return found[0].score if found else 0.0
+        if found:
+            return found[0].score
+        return 0.0
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         raise NotImplementedError
@@ -127,7 +129,12 @@ class Temporal(_Filter):
 
     @property
     def order(self) -> str:  # type: ignore[override]
-        return ("-" if self.recency_weight else "") + ("step" if self._by_step else "occurred")
+        field = "occurred"
+        if self._by_step:
+            field = "step"
+        if self.recency_weight:
+            return f"-{field}"
+        return field
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         return Where(step_from=self.start_step, step_to=self.end_step, since=self.since, until=self.until)

@@ -240,7 +240,9 @@ class EnhancedAgentMemory(OwnsMemory, OldCalls):
         """The working memory in a few sentences; changes nothing."""
         before = self._read_summary()
         lines = [f"{message.role}: {message.content or ''}" for message in self.messages]
-        return self._short(([before] if before else []) + lines, tokens)
+        if before:
+            lines.insert(0, before)
+        return self._short(lines, tokens)
 
     def _read_summary(self) -> str:
         if isinstance(self.working, WorkingStore):

@@ -124,7 +124,9 @@ class MemoryManager:
         place = self._where(kind)
         if place.ids == ():
             return []  # nothing is near, so nothing was missed either
-        parts = [place, Where(importance_min=min_importance), *([where] if where else [])]
+        parts = [place, Where(importance_min=min_importance)]
+        if where is not None:
+            parts.append(where)
         parts += [Where(conditions=(Condition(("meta", k), "=", v),)) for k, v in metadata.items()]
         found = self.memory.recall(
             query, scope=self.config.scope, limit=limit, where=Where(every=tuple(parts))
@@ -277,7 +279,9 @@ class MemoryManager:
 
     async def _ask(self, work: Callable[[], T]) -> T:
         """Work that may wait for a model is done in a thread, whatever the memory is."""
-        return await (asyncio.to_thread(work) if self.config.llm is not None else self._run(work))
+        if self.config.llm is None:
+            return await self._run(work)
+        return await asyncio.to_thread(work)
 
     def close(self) -> None:
         """Closes the memory of the config, and so that of its other managers, unless it was given."""

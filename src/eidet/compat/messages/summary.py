@@ -143,7 +143,9 @@ class SummaryMemory(BaseMemoryStore):
             log = self.conversation
             keep = max(KEPT, len(log) - seen + KEPT)  # what came meanwhile is not in the summary
             if text is None:
-                model = self.summarizer_agent if isinstance(self.summarizer_agent, LLM) else None
+                model = None
+                if isinstance(self.summarizer_agent, LLM):
+                    model = self.summarizer_agent
                 log.summarise(keep=keep, llm=model)
             else:
                 flat = text.replace(f"\n\n{BEGINNING}", f"\n{BEGINNING}")

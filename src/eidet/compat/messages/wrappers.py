@@ -55,9 +55,11 @@ class Around(BaseMemoryStore):
             await await_if_needed(end())
 
     def pack(self, message: Message) -> Message:
+        """What goes into the store for a message."""
         return message
 
     def unpack(self, message: Message) -> Message:
+        """The message that what came out of the store stands for."""
         return message
 
     @property
