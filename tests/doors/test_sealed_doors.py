@@ -412,6 +412,22 @@ def test_a_file_is_checked_as_a_whole(text: str, tmp_path: Path) -> None:
     assert api.agents() == []
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_separators_inside_of_texts_separate_nothing(name: str, tmp_path: Path) -> None:
+    words = "one\u2028two\x85three\x1cfour"
+    plain = tmp_path / f"plain-{name}"
+    entries = [{**GOOD, "contents": {"x": words}, "step_number": step} for step in (1, 2)]
+    if name == "a.json":
+        plain.write_text(json.dumps(entries, ensure_ascii=False))
+    else:
+        plain.write_text("\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries))
+    api = AgentMemoryAPI()
+    assert api.load(plain) == api.save(tmp_path / name)
+    other = AgentMemoryAPI()
+    other.load(tmp_path / name)
+    assert other.retrieve_recent_states("a")[0]["contents"] == {"x": words}
+
+
 # Isolation.
 
 

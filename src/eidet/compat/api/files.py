@@ -87,7 +87,7 @@ def _write_sealed(path: Path, scopes: Mapping[str, str], parts: Sequence[Path]) 
     count = 0
     for part, scope in zip(parts, scopes.values(), strict=True):
         count += verify_export(part)["count"]
-        exports[scope] = part.read_text(encoding="utf-8").splitlines()
+        exports[scope] = part.read_text(encoding="utf-8").rstrip("\n").split("\n")
     body = {"format": SEALED_FORMAT, "version": SEALED_VERSION, "agents": dict(scopes), "exports": exports}
     _write_document(path, body)
     return count
@@ -166,7 +166,7 @@ def _first_line(path: Path) -> str:
 def _read(path: Path) -> Any:
     """A JSON document, or a list of those on its lines."""
     text = path.read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.split("\n") if line.strip()]  # other separators may be in texts
     try:
         if path.suffix == ".jsonl" and len(lines) > 1:
             return [json.loads(line) for line in lines]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, Unpack
+from typing import Any, Protocol, Unpack, runtime_checkable
 
 from ...core.errors import BadInput, Misconfigured
 from ...core.record import Trust
@@ -25,6 +25,13 @@ class AgentCaller(Protocol):
     """Where agents are called by name, such as the one of `App.run_context()`."""
 
     async def call_agent(self, agent_name: str, input_message: Any) -> Any: ...
+
+
+@runtime_checkable
+class NeedsContext(Protocol):
+    """A store that calls agents by name. `App.run_context()` tells it where."""
+
+    context: AgentCaller | None
 
 
 class SummaryMemory(BaseMemoryStore):
