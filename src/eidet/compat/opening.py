@@ -12,7 +12,7 @@ from ..aio import AsyncMemory
 from ..aio.hop import AsyncEmbedding
 from ..core.errors import Misconfigured, Refused
 from ..memory import Memory
-from ..models.embed import Embedder, Vectors, embed_checked
+from ..models.embed import Embedder, Vectors, WarmableEmbedder, embed_checked
 from ..models.embed.adapt import AsyncCalledEmbedder, CalledEmbedder
 from ..store import verbs
 from ..store.ram import RamStore
@@ -121,7 +121,7 @@ async def embed_ahead(memory: Memory, texts: Sequence[str]) -> None:
     So a function of the user is called with texts that were given, and never to find out its width.
     """
     embedder = embedder_in(memory)
-    if isinstance(embedder, AsyncEmbedding):
+    if isinstance(embedder, WarmableEmbedder):
         await embedder.warm(texts)
     elif isinstance(embedder, CalledEmbedder) and not embedder.knows_width and texts:
         await asyncio.to_thread(embedder.embed, texts[:1])
