@@ -61,6 +61,8 @@ class AgentReader:
 
     def whole(self, record: Record) -> Record:
         """As it was stored, whatever its tier shows of it."""
+        if not record.level:
+            return record
         return self.memory.upkeep.detail(record.id, scope=record.scope)
 
     def count_use(self, record: Record) -> None:
