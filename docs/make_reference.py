@@ -78,6 +78,7 @@ def _constructor(name: str, what: type, twin: type | None) -> Iterator[str]:
     if plain and inspect.isfunction(vars(what).get("__init__")):
         made = _signature(vars(what)["__init__"]).removesuffix(" -> None")
         yield f"- `{name}{made}`"
+        yield from _options(vars(what)["__init__"])
 
 
 def _fields(what: type) -> Iterator[str]:
@@ -134,7 +135,7 @@ def _shown(value: Any) -> str:
 
 def _members(what: type, known: set[str], prefix: str) -> Iterator[str]:
     """Verbs and properties; a property that leads to a namespace lists the verbs of the namespace."""
-    for name, member in sorted(vars(what).items()):
+    for name, member in sorted(_all_members(what).items()):
         if name.startswith("_") or name in known:
             continue
         function = _function(member)
@@ -143,6 +144,30 @@ def _members(what: type, known: set[str], prefix: str) -> Iterator[str]:
             yield from _options(function)
         elif isinstance(member, property | functools.cached_property):
             yield from _property(what, name, _getter(member), prefix)
+        elif type(member).__module__.startswith("eidet.") and inspect.isdatadescriptor(member):
+            kind = type(member).__get__.__annotations__["return"]
+            yield f"- `{prefix}{name} -> {kind}`{_after(first_sentence(type(member)))}"
+
+
+def _all_members(what: type) -> dict[str, Any]:
+    """Those of the class, and of the doors' bases that no entry of the page tells of."""
+    listed = [base for base in what.__mro__[1:] if _has_entry(base)]
+    found: dict[str, Any] = {}
+    for base in reversed(what.__mro__):
+        ours = base.__module__.startswith("eidet.compat")
+        if base is what or (ours and not any(issubclass(one, base) for one in listed)):
+            found.update(vars(base))
+    return found
+
+
+@functools.cache
+def _has_entry(what: type) -> bool:
+    """Whether the page has an entry for a class."""
+    for name in MODULES:
+        module = importlib.import_module(name)
+        if any(getattr(module, public) is what for public in _names(module)):
+            return True
+    return False
 
 
 def _options(function: FunctionType) -> Iterator[str]:
@@ -180,7 +205,7 @@ def _property(owner: type, name: str, getter: Any, prefix: str) -> Iterator[str]
 
 def namespace_of(owner: type, name: str) -> type | None:
     """The class behind a property, if it is one of ours that has no entry of its own."""
-    member = vars(owner).get(name)
+    member = _all_members(owner).get(name)
     if not isinstance(member, property | functools.cached_property):
         return None
     getter = _getter(member)
@@ -189,8 +214,9 @@ def namespace_of(owner: type, name: str) -> type | None:
     found = _resolve(name, module)
     if not inspect.isclass(found) or not found.__module__.startswith("eidet."):
         return None
-    has_entry = name in dir(importlib.import_module("eidet"))
-    return None if has_entry or dataclasses.is_dataclass(found) or issubclass(found, str | int) else found
+    if _has_entry(found) or dataclasses.is_dataclass(found) or issubclass(found, str | int):
+        return None
+    return found
 
 
 def _resolve(name: str, module: ModuleType) -> Any:

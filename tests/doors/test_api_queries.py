@@ -296,7 +296,7 @@ def test_a_query_is_built_word_by_word(space: MemorySpace) -> None:
     )
     assert steps(built.run())[0] == 4
     assert len(built.run()) == 2
-    assert [entry["step_number"] for entry, score in built.scored() if score > 0] == steps(built.run())
+    assert [entry["step_number"] for entry, score in built.run_scored() if score > 0] == steps(built.run())
     assert steps(space.query().in_tiers("ltm").run()) == []
     assert len(space.query().limit(None).run()) == 14
     assert len(space.query().run()) == 10
@@ -312,8 +312,8 @@ def test_a_query_is_built_word_by_word(space: MemorySpace) -> None:
     weighed = (
         space.query()
         .of_type("state")
-        .weighted(query().about("ships"), 0.2)
-        .weighted(query().recent_first(half_life=3600), 9)
+        .weigh(query().about("ships"), 0.2)
+        .weigh(query().recent_first(half_life=3600), 9)
     )
     assert steps(weighed.limit(1).run()) == [11]
     assert steps(space.query().around_step(5, 1, 1).of_type("action").run()) == [5]

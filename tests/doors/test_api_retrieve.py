@@ -138,7 +138,7 @@ def test_similar_states_are_the_nearest_in_meaning_and_numbers(api: AgentMemoryA
     assert len(found) == 3
     only = api.retrieve_similar_states("a", {"position": [8, 8]}, k=3, memory_type="action")
     assert steps(only) == [5]
-    with pytest.raises(MemoryRetrievalException, match="k is a whole number from 1 up"):
+    with pytest.raises(MemoryRetrievalException, match="k must be a whole number from 1 up"):
         api.retrieve_similar_states("a", {}, k=0)
     with pytest.raises(MemoryRetrievalException, match="a state to compare with is a dict or a text"):
         api.retrieve_similar_states("a", 7)
@@ -317,7 +317,7 @@ def test_an_answer_that_goes_by_the_clock_does_not_outlive_it(api: AgentMemoryAP
     assert len(window.run()) == 12
     clock.now += 61
     assert window.run() == []
-    weighed = space.query().weighted(TimeWindow(minutes=2), 1.0).any_of(TimeWindow(minutes=2)).limit(None)
+    weighed = space.query().weigh(TimeWindow(minutes=2), 1.0).any_of(TimeWindow(minutes=2)).limit(None)
     assert len(weighed.run()) == 12
     clock.now += 61
     assert weighed.run() == []

@@ -25,7 +25,7 @@ from eidet.compat.manager import (
     MemoryTypes,
     Message,
 )
-from eidet.compat.manager.buffers import window
+from eidet.compat.manager.buffers import choose_window
 from eidet.core.errors import BadInput, Misconfigured
 from eidet.core.record import Record
 from eidet.quality import RESPONSIVE
@@ -266,7 +266,7 @@ class TestShortTerm:
         self, weights: list[float], size: int, threshold: float
     ) -> None:
         records = [Record(id=str(at), scope="s", text="x", importance=w) for at, w in enumerate(weights)]
-        near = window(records, size, threshold)
+        near = choose_window(records, size, threshold)
         assert len(near) == min(size, len(records))
         assert [int(record.id) for record in near] == sorted(int(record.id) for record in near)
         newest = (size + 1) // 2

@@ -11,7 +11,15 @@ from typing import Any, TypeVar
 import pytest
 from tests.doors.anthropic_server import KEY, Asked, serving
 
-from eidet.compat.messages import App, FileMemoryStore, InMemoryMemoryStore, LLMAgent, Message, SummaryMemory
+from eidet.compat.messages import (
+    App,
+    Around,
+    FileMemoryStore,
+    InMemoryMemoryStore,
+    LLMAgent,
+    Message,
+    SummaryMemory,
+)
 from eidet.core.errors import BadInput, EidetError, Misconfigured, NotFound
 from eidet.models.llm import Answer, Request
 
@@ -148,11 +156,29 @@ def test_a_summary_is_written_by_the_agent_that_is_named() -> None:
             for _ in range(6):
                 await rt.call_agent("Bot", "Hello")
 
+    alone = SummaryMemory("Summarizer", threshold=12)
+    for _ in range(11):
+        run(alone.add_message(Message(role="user", content="x")))
     with pytest.raises(Misconfigured, match="run_context"):
-        run(store.add_message(Message(role="user", content="x")))
+        run(alone.add_message(Message(role="user", content="one too many")))
+    assert alone.current_count == 11, "what cannot be summed up is not added either"
     run(talk())
     assert asked[0].startswith("Summarize this conversation:\nuser: Hello\nassistant: Nice")
     assert str(store.summaries[0]) == "Previous conversation summary: they greeted each other"
+
+
+def test_a_context_reaches_a_store_through_its_wrappers() -> None:
+    inside = SummaryMemory("Summarizer", threshold=12)
+    store = Around(Around(inside))
+    app = App(LLMAgent("Bot", over_messages, store), LLMAgent("Summarizer", over_messages))
+
+    async def talk() -> None:
+        async with app.run_context() as rt:
+            for _ in range(6):
+                await rt.call_agent("Bot", "Hello")
+
+    run(talk())
+    assert len(inside.summaries) == 1
 
 
 def test_a_failed_model_leaves_what_was_asked() -> None:

@@ -36,7 +36,7 @@ CEILINGS: Final[dict[str, float]] = {
     "nested_ternaries": 3,  # goal 0
     "lambdas_with_defaults": 2,  # goal 0
     "private_reaches": 0,  # `noqa: SLF001`; goal 0
-    "asked_by_name": 9,  # `getattr` and `hasattr` with a literal name; goal: none on a port
+    "asked_by_name": 7,  # `getattr` and `hasattr` with a literal name; goal: none on a port
     "participles": 124,  # functions named `told`, `opened`, … instead of by a verb
     "classes_named_twice": 5,  # public class names with two meanings
     "modules_named_twice": 6,  # file names with two meanings
@@ -49,11 +49,6 @@ LONG_FILES: Final[dict[str, int]] = {  # files that are longer still; they may o
 
 MOST_METHODS: Final = 25
 LARGE_CLASSES: Final[dict[str, int]] = {  # classes that are larger still; they may only shrink
-    "compat/api/api.py:AgentMemoryAPI": 31,
-    "compat/api/retrieval.py:Retrieval": 30,
-    "compat/api/builder.py:QueryBuilder": 26,
-    "compat/manager/memory.py:MemoryManager": 26,
-    "compat/messages/base.py:BaseMemoryStore": 26,
 }
 
 PACKAGE_LINES: Final[dict[str, int]] = {  # files and packages with a size of their own; they may only shrink

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from ..aio import AsyncMemory
-from ..core.errors import Misconfigured
+from ..core.errors import Misconfigured, Refused
 from ..memory import Memory
-from ..models.embed import Embedder
+from ..models.embed import Embedder, Vectors, WarmableEmbedder, embed_checked
+from ..models.embed.adapt import AsyncCalledEmbedder, CalledEmbedder
+from ..store import verbs
+from ..write import Given, texts_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Place = Memory | AsyncMemory | str | Path | None
 
 
-class ClosesOwnMemory:
+class OwnsMemory:
     """A context manager around `memory`. It closes a memory it opened; one that was given stays open."""
 
     memory: Memory
     _owned: bool
+
+    def _take(self, place: Place, **how: Any) -> None:
+        """Opens the memory, or takes the one that was given."""
+        self.memory = open_memory(place, **how)
+        self._owned = not is_shared(place)
 
     def close(self) -> None:
         """Closes a memory that was opened here; one that was given is its owner's to close."""
@@ -59,6 +67,22 @@ def open_memory(memory: Place = None, **how: Any) -> Memory:
     return Memory(memory, **said)
 
 
+def open_with_embedder(memory: Place, embedder: Embedder | None, instead: str) -> Memory:
+    """A memory with an embedder. One that is open already must have the same, or `instead` is advised."""
+    if embedder is None or not is_shared(memory):
+        return open_memory(memory, embedder=embedder)
+    found = open_memory(memory)
+    check_embedder(found, embedder, f"open it with that embedder, or {instead}")
+    return found
+
+
+def check_embedder(memory: Memory, embedder: Embedder, advice: str) -> None:
+    """That a memory which is open already has an embedder of this name."""
+    has = embedder_in(memory).name
+    if has != embedder.name:
+        raise Misconfigured(f"the given memory uses the embedder {has!r}, not {embedder.name!r}: {advice}")
+
+
 def is_shared(memory: object) -> bool:
     """Whether what a door was given is somebody else's, who will close it."""
     return isinstance(memory, Memory | AsyncMemory)
@@ -72,6 +96,46 @@ def embedder_in(memory: Memory) -> Embedder:
 def clock_of(memory: Memory) -> Callable[[], float]:
     """The clock that a memory goes by, for doors that have to say when."""
     return memory.parts.clock
+
+
+def embed_query(memory: Memory, query: str) -> Vectors:
+    """The vector of a query as the memory asks it: with pseudonyms for values that its guard hides."""
+    rows = embed_checked(embedder_in(memory), [memory.trust.guarding.query(query)])
+    first: Vectors = rows[0]
+    return first
+
+
+def list_texts(memory: Memory, what: Sequence[Given]) -> list[str]:
+    """The texts that the memory will embed for what it is given: as it will keep them."""
+    guarding = memory.trust.guarding
+    if guarding.guards:
+        return guarding.texts(list(what), {})
+    return texts_of(list(what))
+
+
+async def embed_ahead(memory: Memory, texts: Sequence[str]) -> None:
+    """Awaits an asynchronous embedder in the caller's loop; lets a function tell its width by a text.
+
+    So a function of the user is called with texts that were given, and never to find out its width.
+    """
+    embedder = embedder_in(memory)
+    if isinstance(embedder, WarmableEmbedder):
+        await embedder.warm(texts)
+    elif isinstance(embedder, CalledEmbedder) and not embedder.knows_width and texts:
+        await asyncio.to_thread(embedder.embed, texts[:1])
+
+
+def is_blank(memory: Memory, embedder: Embedder | None) -> bool:
+    """Whether nothing was ever embedded here, so that reading would only ask a function for its width."""
+    unasked = isinstance(embedder, CalledEmbedder | AsyncCalledEmbedder) and not embedder.knows_width
+    return unasked and verbs.get_setting(memory.parts.store, "width") is None
+
+
+def refuse_held(memory: Memory, ids: Sequence[str], *, scope: str) -> None:
+    """Before records are replaced: what is under a legal hold stays, and nothing is added beside it."""
+    for record in memory.get(list(ids), scope=scope):
+        if record is not None and record.state.hold is not None:
+            raise Refused(f"record {record.id!r} is under a legal hold: `release` it before it is replaced")
 
 
 async def run(memory: Memory, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -18,6 +18,7 @@ from ..upkeep.archive import SETTING as ARCHIVES
 HELD_SECONDS = 10.0
 PAUSE_SECONDS: Final = 0.1
 NUMBERS: Final = "number of "  # series of numbers that are given once
+HIDDEN_NAMES: Final = "secret:names"  # by which doors find scopes of theirs that nobody can guess
 
 
 class Mark:
@@ -85,6 +86,9 @@ def carry_settings(source: Store, target: Store) -> None:
     ours, theirs = (json.loads(verbs.get_setting(store, ARCHIVES) or "[]") for store in (source, target))
     if unknown := [place for place in ours if place not in theirs]:
         wanted[ARCHIVES] = dump_json([*theirs, *unknown])
+    hidden = verbs.get_setting(source, HIDDEN_NAMES)
+    if hidden is not None and verbs.get_setting(target, HIDDEN_NAMES) is None:
+        wanted[HIDDEN_NAMES] = hidden
     if wanted:
         verbs.set_settings(target, wanted)
 

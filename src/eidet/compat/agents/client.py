@@ -106,7 +106,7 @@ class AnthropicClient:
         return Response([Block(block) for block in content], answer.get("stop_reason"), answer)
 
 
-def asking(client: Any, model: str = MODEL) -> Any:
+def as_function(client: Any, model: str = MODEL) -> Any:
     """A client of the Messages API as a function of a prompt; anything else is itself."""
     create: Callable[..., Any] | None = getattr(getattr(client, "messages", None), "create", None)
     if create is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...core.record import Record
 from ...views import Episodic
-from ..opening import Place, is_shared, open_memory, run
+from ..opening import OwnsMemory, Place, run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,15 +26,14 @@ class Episode:
     importance: float = 0.5
 
 
-class EpisodicMemory:
+class EpisodicMemory(OwnsMemory):
     """The experiences of a scope, found by what the situation was like."""
 
     def __init__(
         self, *, memory: Place = None, scope: str = "default", session_id: str | None = None
     ) -> None:
-        self.memory = open_memory(memory)
+        self._take(memory)
         self.session_id = session_id
-        self._owned = not is_shared(memory)
         self._view = Episodic(self.memory, scope=scope)
 
     async def record(
@@ -81,11 +80,6 @@ class EpisodicMemory:
 
     def __bool__(self) -> bool:
         return True
-
-    def close(self) -> None:
-        """Closes the memory if this object opened it."""
-        if self._owned:
-            self.memory.close()
 
 
 def _episode(record: Record) -> Episode:

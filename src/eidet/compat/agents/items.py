@@ -12,7 +12,7 @@ from typing import Any
 from ...core.record import Kind, Record
 from ...memory import Memory
 from ...views import Semantic
-from ..opening import Place, is_shared, open_memory, run
+from ..opening import OwnsMemory, Place, run
 
 
 @dataclass
@@ -53,14 +53,13 @@ class MemoryStore(ABC):
         """Whether there was such a memory."""
 
 
-class FactStore(MemoryStore):
+class FactStore(OwnsMemory, MemoryStore):
     """Memories as facts of a `Memory`, found by meaning and by words. An id that exists is replaced."""
 
     def __init__(self, *, memory: Place = None, scope: str = "default") -> None:
-        self.memory = open_memory(memory)
+        self._take(memory)
         self.scope = scope
         self._facts = Semantic(self.memory, scope=scope)
-        self._owned = not is_shared(memory)
 
     async def add(self, item: MemoryItem) -> None:
         await run(self.memory, self._add, item)
@@ -89,11 +88,6 @@ class FactStore(MemoryStore):
             meta=item.metadata,
             keep_duplicates=True,
         )
-
-    def close(self) -> None:
-        """Closes the memory if this store opened it."""
-        if self._owned:
-            self.memory.close()
 
 
 def item_of(record: Record, more: Mapping[str, Any] | None = None) -> MemoryItem:

@@ -22,7 +22,7 @@ class LiveList(list[str]):
         self._put = put
 
 
-def _handing_on(kind: type, name: str) -> Callable[..., Any]:
+def _hand_on(kind: type, name: str) -> Callable[..., Any]:
     plain = getattr(kind, name)
 
     def change(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -42,4 +42,4 @@ _CHANGES = {
 }
 for _live, (_kind, _names) in _CHANGES.items():
     for _name in _names.split():
-        setattr(_live, _name, _handing_on(_kind, _name))
+        setattr(_live, _name, _hand_on(_kind, _name))

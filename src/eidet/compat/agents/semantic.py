@@ -8,14 +8,23 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from ...core.errors import BadInput, Misconfigured
 from ...core.record import Kind, Record
+from ...core.validate import clean_text
 from ...memory import Memory
-from ...models.embed import Embedder, Vectors, WarmableEmbedder
+from ...models.embed import Embedder, Vectors
 from ...views import Semantic
-from ...write import texts_of
-from ..messages.search import embedder_for, find_width, vectors_of
-from ..opening import Place, embedder_in, is_shared, open_memory, run
+from ..checks import check_whole
+from ..messages.search import embedder_for, vectors_of
+from ..opening import (
+    Place,
+    embed_ahead,
+    embedder_in,
+    is_blank,
+    is_shared,
+    list_texts,
+    open_with_embedder,
+    run,
+)
 from .embedding import EmbeddingService
 from .items import MemoryItem, item_of, short_id
 
@@ -26,7 +35,8 @@ MOST = 1_000_000
 class SemanticMemory:
     """Facts of a scope. Search gives those with a cosine of at least `similarity_threshold`.
 
-    `embedding_fn` gives the vector of a text, as a function or a coroutine function; it may also be an
+    `embedding_fn` gives the vector of a text, as a function or a coroutine function; it is called with
+    texts that were added or asked for, and with no others. It may also be an
     embedder of `eidet.models.embed`. Without one search finds nothing, unless `fallback=True` lets the memory
     itself recall, by words and by meaning.
     """
@@ -59,16 +69,17 @@ class SemanticMemory:
     ) -> str:
         """Learns a fact; its id, of eight characters. Without `keep_duplicates`, that of the same fact
         if it is known already."""
-        memory = await self._ready(content)
+        memory = await self._ready()
+        if isinstance(content, str):
+            await embed_ahead(memory, list_texts(memory, [content]))
         return await run(memory, self._add_fact, content, importance, metadata, keep_duplicates)
 
     async def search(self, query: str, limit: int = 5, min_importance: float = 0.0) -> list[MemoryItem]:
         """The nearest facts, nearest first; each counts as accessed and tells its `last_similarity`."""
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
-            raise BadInput(f"limit must be a whole number from 0 up, not {limit!r}")
-        if not limit or (self.embedding_fn is None and not self.fallback):
+        if not check_whole(limit, "limit") or (self.embedding_fn is None and not self.fallback):
             return []
-        memory = await self._ready(query)
+        memory = await self._ready()
+        await embed_ahead(memory, [memory.trust.guarding.query(clean_text(query, "query"))])
         return await run(memory, self._find_facts, query, limit, min_importance)
 
     async def get(self, memory_id: str) -> MemoryItem | None:
@@ -88,20 +99,22 @@ class SemanticMemory:
 
     async def consolidate(self) -> int:
         """Removes what is of little importance (below 0.3) and was accessed less than twice; how many."""
-        return await run(await self._ready(), lambda: self._facts.consolidate(below=0.3, uses=2))
+        return await run(await self._ready(), self._remove_minor)
 
     @property
     def memories(self) -> dict[str, MemoryItem]:
         """All facts by their ids, as they are now."""
         self.memory.admin.flush()
-        return {record.id: self._item(record) for record in self._facts.all(MOST, order="created")}
+        return {record.id: self._item(record) for record in self._list_facts()}
 
     @property
     def embeddings(self) -> dict[str, Vectors]:
         """The vectors of the facts by their ids; of a long one that of its beginning."""
         if self.embedding_fn is None:
             return {}
-        records = self._facts.all(MOST, order="created")
+        records = self._list_facts()
+        if not records:
+            return {}
         rows = vectors_of(records, embedder_in(self.memory).width)
         return {record.id: row[0] for record, row in zip(records, rows, strict=True)}
 
@@ -121,6 +134,16 @@ class SemanticMemory:
     @property
     def _facts(self) -> Semantic:
         return Semantic(self.memory, scope=self.scope)
+
+    def _list_facts(self) -> list[Record]:
+        if is_blank(self.memory, self._embedder):
+            return []
+        return self._facts.all(MOST, order="created")
+
+    def _remove_minor(self) -> int:
+        if is_blank(self.memory, self._embedder):
+            return 0
+        return self._facts.consolidate(below=0.3, uses=2)
 
     def _item(self, record: Record) -> MemoryItem:
         near = self._last.get(record.id)
@@ -155,18 +178,11 @@ class SemanticMemory:
             item.access()
         return items
 
-    async def _ready(self, *texts: str) -> Memory:
-        """The memory, open; a coroutine function that embeds is awaited in the loop of the caller."""
-        if self._memory is None and self.embedding_fn is not None:
-            await find_width(self._embedder)
+    async def _ready(self) -> Memory:
+        """The memory, open."""
         if self._place is None:
-            memory = self.memory
-        else:
-            memory = await asyncio.to_thread(lambda: self.memory)
-        embedder = embedder_in(memory)
-        if texts and isinstance(embedder, WarmableEmbedder):
-            await embedder.warm(texts_of([text for text in texts if isinstance(text, str)]))
-        return memory
+            return self.memory
+        return await asyncio.to_thread(lambda: self.memory)
 
     @cached_property
     def _embedder(self) -> Embedder | None:
@@ -178,12 +194,5 @@ class SemanticMemory:
         return embedder_for(self.embedding_fn)
 
     def _open(self, embedder: Embedder | None) -> Memory:
-        if embedder is None or not is_shared(self._place):
-            return open_memory(self._place, embedder=embedder)
-        memory = open_memory(self._place)
-        if embedder_in(memory).name != embedder.name:
-            raise Misconfigured(
-                f"the given memory uses the embedder {embedder_in(memory).name!r}, not {embedder.name!r}: "
-                "open it with that embedder, or leave out embedding_fn and pass fallback=True"
-            )
-        return memory
+        instead = "leave out embedding_fn and pass fallback=True"
+        return open_with_embedder(self._place, embedder, instead)

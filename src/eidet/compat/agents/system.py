@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...core.errors import BadInput
-from ..opening import Place, is_shared, open_memory
-from .conversation import ConversationMemory
+from ..opening import OwnsMemory, Place
+from .conversation_memory import ConversationMemory
 from .episodic import EpisodicMemory
 from .semantic import SemanticMemory
-from .working import WorkingMemory
+from .working_memory import WorkingMemory
 
 
-class AgentMemorySystem:
+class AgentMemorySystem(OwnsMemory):
     """Working, conversation, semantic and episodic memory.
 
     With a `memory` (a Memory, a path or a URL) all of them are kept there, and what was learned is
@@ -30,8 +30,7 @@ class AgentMemorySystem:
         scope: str = "default",
         session_id: str | None = None,
     ) -> None:
-        self.memory = open_memory(memory)
-        self._owned = not is_shared(memory)
+        self._take(memory)
         kept, ours = None if memory is None else self.memory, self.memory
         self.working = working or WorkingMemory(memory=kept, scope=scope, session_id=session_id)
         self.conversation = conversation or ConversationMemory(
@@ -81,11 +80,6 @@ class AgentMemorySystem:
             actions = list(self.working.results)
             await self.episodic.record(task, actions or None, outcome, success, importance=0.6)
         self.working.clear()
-
-    def close(self) -> None:
-        """Closes the memory if this object opened it."""
-        if self._owned:
-            self.memory.close()
 
 
 def create_memory_aware_prompt(memory: AgentMemorySystem, task: str, include_history: bool = True) -> str:

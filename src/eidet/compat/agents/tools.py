@@ -65,9 +65,9 @@ async def result_of(tool: Any, name: str, arguments: Mapping[str, Any]) -> tuple
             answer = await function(**arguments)
         else:
             answer = await await_if_needed(await asyncio.to_thread(lambda: function(**arguments)))
-        return storable(as_text(answer)), False
+        return make_storable(as_text(answer)), False
     except Exception as error:  # noqa: BLE001  whatever a tool raises
-        return storable(f"{type(error).__name__}: {error}"), True
+        return make_storable(f"{type(error).__name__}: {error}"), True
 
 
 def _call_of(tool: Any) -> Callable[..., Any] | None:
@@ -77,7 +77,7 @@ def _call_of(tool: Any) -> Callable[..., Any] | None:
     return tool if callable(tool) else None
 
 
-def storable(text: str) -> str:
+def make_storable(text: str) -> str:
     """The text, with what UTF-8 cannot carry replaced: a tool or a model should not end a task by that."""
     return text.encode(errors="replace").decode()
 

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from ...upkeep.importance import action_importance, importance, move_score, state_importance
-from .agents import BaseAgent, default_memory_api, install_memory_hooks, set_default_memory_api, with_memory
 from .api import AgentMemoryAPI
 from .builder import QueryBuilder, query
 from .compound import Compound, MemoryQuery, Weighted
@@ -26,6 +25,13 @@ from .errors import (
     MemoryStoreException,
     Severity,
     severity_of,
+)
+from .memory_hooks import (
+    BaseAgent,
+    default_memory_api,
+    install_memory_hooks,
+    set_default_memory_api,
+    with_memory,
 )
 from .merge import merge_sorted
 from .models import ActionData, ActionResult, AgentState

@@ -1,66 +1,117 @@
-"""How a space answers: from its cache, from all tiers at once, or from those tiers that still answer."""
+"""How an agent's memories are read: from a cache, from all tiers at once, or from those that still answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Final
+from typing import Any, Final
 
 from ...core.errors import Corrupt, EidetError, Unavailable
-from ...core.record import Tier
+from ...core.record import Record, Tier
 from ...memory import Memory
 from ...store import Head, Store
 from ...store.traits import missing_of
-from .entries import NAMES
-from .errors import MemoryRetrievalException, log, severity_of
+from ..opening import clock_of
+from .config import MemoryConfig
+from .entries import NAMES, Entry, entry_of, label_of
+from .errors import MemoryRetrievalException, log, severity_of, translate_errors
 from .merge import KEYS, merge_sorted
-from .reader import Scored
+from .reader import Look, Scored
 from .result_cache import ResultCache
 
-Ask = Callable[[tuple[Tier, ...] | None], list[Scored]]
+Tiers = tuple[Tier, ...] | None
+Ask = Callable[[Look, Tiers], list[Scored]]
 EVERY: Final = tuple(Tier)
 STORES: Final = {Tier.SHORT: "short", Tier.MIDDLE: "short", Tier.LONG: "long"}  # of a tiered memory
 
 
-class TierReader:
-    """Questions to one scope. `degraded` says which tiers could not answer the last one, and why."""
+class AgentReader:
+    """Reads one agent's memories. `degraded` says which tiers could not answer the last question, and why."""
 
-    def __init__(self, memory: Memory, scope: str, cache: ResultCache[tuple[Scored, ...]]) -> None:
-        self._memory, self._scope = memory, scope
-        self.cache = cache
+    def __init__(self, agent_id: str, *, memory: Memory, config: MemoryConfig, scope: str | None) -> None:
+        label = label_of(agent_id)
+        self.agent_id = agent_id
+        self.scope = "/".join(filter(None, (scope, label)))
+        self.memory = memory
+        self.config = config
+        self.clock = clock_of(memory)
+        self.cache = self._make_cache()
         self.degraded: dict[str, str] = {}
 
+    def _make_cache(self) -> ResultCache[tuple[Scored, ...]]:
+        return ResultCache(self.config.cache_ttl, self.config.cache_size, self.clock)
+
+    def configure(self, config: MemoryConfig) -> None:
+        """Other settings from now on."""
+        size, self.config = self.config.cache_size, config
+        if size != config.cache_size:
+            self.cache = self._make_cache()
+        self.cache.set_ttl(config.cache_ttl)
+
+    def look(self) -> Look:
+        """The memories as of now."""
+        decays = self.config.memory_priority_decay < 1
+        return Look(self.memory, self.scope, self.clock(), self.importance_of, decays)
+
+    def importance_of(self, record: Record) -> float:
+        """What is left of a memory's priority."""
+        return record.importance * self.config.priority_after(self.clock() - record.created)
+
+    def entry(self, record: Record) -> Entry:
+        return entry_of(record, self.agent_id, importance=self.importance_of(record), whole=self.whole)
+
+    def whole(self, record: Record) -> Record:
+        """As it was stored, whatever its tier shows of it."""
+        if not record.level:
+            return record
+        return self.memory.upkeep.detail(record.id, scope=record.scope)
+
+    def count_use(self, record: Record) -> None:
+        usage, now = self.memory.parts.usage, self.clock()
+        usage.count_uses([record], now)
+        usage.count_reads([record], now)
+        usage.flush_if_due()
+
+    def translate_errors(self, what: str, **context: Any) -> Any:
+        """Errors of the memory as errors of reading."""
+        return translate_errors(MemoryRetrievalException, what, agent_id=self.agent_id, **context)
+
+    # Answers.
+
     def answer(
-        self, key: Hashable, ask: Ask, *, tiers: tuple[Tier, ...] | None, order: str, limit: int | None
+        self, key: Hashable, ask: Ask, *, tiers: Tiers, order: str = "score", limit: int | None = None
     ) -> list[Scored]:
         """The answer for a key, if it is kept and still true; else what `ask` finds."""
-        kept = self.cache.get(key, self._still)
-        if kept is not None:
-            return list(kept)
-        stamp = self._head()
-        found = self._ask_all(ask, tiers, order, limit)
-        if not self.degraded:
-            self.cache.put(key, tuple(found), stamp, 1 + len(found))
-        return found
+        key = (key, tiers)
+        with self.translate_errors("the memories were not read"):
+            kept = self.cache.get(key, self._still)
+            if kept is not None:
+                return list(kept)
+            stamp = self._store().head()
+            found = self._ask_all(ask, tiers, order, limit)
+            if not self.degraded:
+                self.cache.put(key, tuple(found), stamp, 1 + len(found))
+            return found
 
-    def _ask_all(
-        self, ask: Ask, tiers: tuple[Tier, ...] | None, order: str, limit: int | None
-    ) -> list[Scored]:
+    def _ask_all(self, ask: Ask, tiers: Tiers, order: str, limit: int | None) -> list[Scored]:
         self.degraded = {}
+        look = self.look()
         try:
-            found = ask(tiers)
+            found = ask(look, tiers)
         except (Corrupt, Unavailable) as error:
-            return self._from_those_that_answer(ask, tiers or EVERY, order, limit, error)
+            parts = self._ask_each(ask, look, tiers or EVERY, error)
+            return merge_sorted(parts, KEYS[order], limit)
         self._tell(self._missing_tiers(tiers or EVERY))
         return found
 
-    def _from_those_that_answer(
-        self, ask: Ask, tiers: tuple[Tier, ...], order: str, limit: int | None, first: EidetError
-    ) -> list[Scored]:
+    def _ask_each(
+        self, ask: Ask, look: Look, tiers: tuple[Tier, ...], first: EidetError
+    ) -> list[list[Scored]]:
+        """The answers of those tiers that can be read."""
         parts: list[list[Scored]] = []
         failed: dict[str, str] = {}
         for tier in tiers:
             try:
-                parts.append(ask((tier,)))
+                parts.append(ask(look, (tier,)))
             except (Corrupt, Unavailable) as error:
                 failed[NAMES[tier]] = str(error)
         if not parts:
@@ -68,13 +119,13 @@ class TierReader:
                 f"no tier could be read: {first}", severity=severity_of(first), context={"tiers": failed}
             ) from first
         self._tell(failed)
-        return merge_sorted(parts, KEYS[order], limit)
+        return parts
 
     def _missing_tiers(self, tiers: tuple[Tier, ...]) -> dict[str, str]:
         """The tiers whose store is down, where a memory is made of several and answers from the rest."""
         if not missing_of(self._store()):
             return {}
-        stores = self._memory.admin.health()["store"]
+        stores = self.memory.admin.health()["store"]
         result = {}
         for tier in tiers:
             if (why := stores[STORES[tier]]["error"]) is not None:
@@ -85,22 +136,19 @@ class TierReader:
         self.degraded = failed
         for name, why in failed.items():
             log.warning(
-                "could not read tier %s of scope %s; answering from the others: %s", name, self._scope, why
+                "could not read tier %s of scope %s; answering from the others: %s", name, self.scope, why
             )
 
     # What is kept is true as long as nothing was written to the scope, here or by another process.
 
     def _store(self) -> Store:
-        return self._memory.parts.store
-
-    def _head(self) -> Head:
-        return self._store().head()
+        return self.memory.parts.store
 
     def _still(self, stamp: Hashable) -> Hashable | None:
         assert isinstance(stamp, Head)
-        if self._head() == stamp:
+        if self._store().head() == stamp:
             return stamp
-        changes = self._store().changes(self._scope, stamp.seq, 1)
+        changes = self._store().changes(self.scope, stamp.seq, 1)
         same = changes.head.epoch == stamp.epoch and stamp.seq >= changes.pruned
         if same and not changes.entries and not changes.gone:
             return changes.head

@@ -9,6 +9,7 @@ from typing import Any
 from ...core.validate import Json
 from .compound import Compound, MemoryQuery, Weighted
 from .entries import Entry, kinds_of, tiers_of
+from .errors import MemoryRetrievalException
 from .ranking import Content, Importance, Narrative, Similarity
 from .strategies import Attribute, ContentPath, Example, Location, StepRange, Strategy, Temporal, TimeWindow
 
@@ -19,7 +20,7 @@ Run = Callable[[MemoryQuery], list[tuple[Entry, float]]]
 class QueryBuilder:
     """Every call gives a new builder. What is asked must all hold, unless it was joined by `any_of`.
 
-    With `weighted`, the strategies so named are summed up by their weights among what else holds.
+    With `weigh`, the strategies so named are summed up by their weights among what else holds.
     """
 
     _run: Run | None = None
@@ -27,7 +28,7 @@ class QueryBuilder:
     _weights: tuple[tuple[Strategy, float], ...] = ()
     _query: MemoryQuery = field(default_factory=MemoryQuery)
 
-    def matching(self, strategy: Strategy) -> QueryBuilder:
+    def match(self, strategy: Strategy) -> QueryBuilder:
         """Any strategy of your own."""
         return replace(self, _parts=(*self._parts, strategy))
 
@@ -38,34 +39,34 @@ class QueryBuilder:
         vector: Sequence[float] | None = None,
         least: float = 0.0,
     ) -> QueryBuilder:
-        return self.matching(Similarity(state=state, vector=vector, least=least))
+        return self.match(Similarity(state=state, vector=vector, least=least))
 
     def about(self, text: str, *, least: float = 0.0) -> QueryBuilder:
-        return self.matching(Content(text=text, least=least))
+        return self.match(Content(text=text, least=least))
 
     def steps(self, start: int | None = None, end: int | None = None) -> QueryBuilder:
-        return self.matching(Temporal(start_step=start, end_step=end))
+        return self.match(Temporal(start_step=start, end_step=end))
 
     def between(self, since: float | None = None, until: float | None = None) -> QueryBuilder:
-        return self.matching(Temporal(since=since, until=until))
+        return self.match(Temporal(since=since, until=until))
 
     def recent_first(self, weight: float = 1.0, *, half_life: float = 86_400.0) -> QueryBuilder:
-        return self.matching(Temporal(recency_weight=weight, half_life=half_life))
+        return self.match(Temporal(recency_weight=weight, half_life=half_life))
 
     def around_step(self, step: int, before: int = 5, after: int = 5) -> QueryBuilder:
-        return self.matching(StepRange(reference=step, before=before, after=after))
+        return self.match(StepRange(reference=step, before=before, after=after))
 
     def around_memory(self, memory_id: str, before: int = 3, after: int = 3) -> QueryBuilder:
-        return self.matching(Narrative(memory_id=memory_id, before=before, after=after))
+        return self.match(Narrative(memory_id=memory_id, before=before, after=after))
 
     def within(self, *, minutes: float = 0.0, hours: float = 0.0, days: float = 0.0) -> QueryBuilder:
-        return self.matching(TimeWindow(minutes=minutes, hours=hours, days=days))
+        return self.match(TimeWindow(minutes=minutes, hours=hours, days=days))
 
     def near(self, position: Sequence[float], radius: float) -> QueryBuilder:
-        return self.matching(Location(position=position, radius=radius))
+        return self.match(Location(position=position, radius=radius))
 
     def in_box(self, low: Sequence[float], high: Sequence[float]) -> QueryBuilder:
-        return self.matching(Location(low=low, high=high))
+        return self.match(Location(low=low, high=high))
 
     def attribute(
         self, name: str, value: Json, *, case_sensitive: bool = True, regex: bool = False
@@ -80,13 +81,13 @@ class QueryBuilder:
         case_sensitive: bool = True,
         regex: bool = False,
     ) -> QueryBuilder:
-        return self.matching(Attribute(fields=fields, mode=mode, case_sensitive=case_sensitive, regex=regex))
+        return self.match(Attribute(fields=fields, mode=mode, case_sensitive=case_sensitive, regex=regex))
 
     def like(self, pattern: Mapping[str, Json]) -> QueryBuilder:
-        return self.matching(Example(pattern=pattern))
+        return self.match(Example(pattern=pattern))
 
     def path(self, path: str, operator: str = "exists", value: Json = True) -> QueryBuilder:
-        return self.matching(ContentPath(path=path, operator=operator, value=value))
+        return self.match(ContentPath(path=path, operator=operator, value=value))
 
     def important(
         self,
@@ -96,15 +97,15 @@ class QueryBuilder:
         top: int | None = None,
         level: str | None = None,
     ) -> QueryBuilder:
-        return self.matching(Importance(minimum=minimum, maximum=maximum, top=top, level=level))
+        return self.match(Importance(minimum=minimum, maximum=maximum, top=top, level=level))
 
     def any_of(self, *choices: QueryBuilder | Strategy) -> QueryBuilder:
-        return self.matching(Compound(parts=tuple(map(_strategy, choices)), how="or"))
+        return self.match(Compound(parts=tuple(map(_strategy, choices)), how="or"))
 
     def all_of(self, *choices: QueryBuilder | Strategy) -> QueryBuilder:
-        return self.matching(Compound(parts=tuple(map(_strategy, choices)), how="and"))
+        return self.match(Compound(parts=tuple(map(_strategy, choices)), how="and"))
 
-    def weighted(self, strategy: QueryBuilder | Strategy, weight: float) -> QueryBuilder:
+    def weigh(self, strategy: QueryBuilder | Strategy, weight: float) -> QueryBuilder:
         return replace(self, _weights=(*self._weights, (_strategy(strategy), weight)))
 
     def of_type(self, *memory_types: str) -> QueryBuilder:
@@ -116,23 +117,22 @@ class QueryBuilder:
     def limit(self, k: int | None) -> QueryBuilder:
         return replace(self, _query=replace(self._query, k=k))
 
-    def strategy(self) -> Strategy:
-        weights = (Weighted(parts=self._weights),) if self._weights else ()
-        parts: tuple[Strategy, ...] = (*self._parts, *weights)
-        if not parts:
-            return Attribute(fields={})
-        if len(parts) == 1:
-            return parts[0]
-        return Compound(parts=parts, how="and")
-
     def build(self) -> MemoryQuery:
-        return replace(self._query, strategy=self.strategy())
+        """The query as a value. Without a part it asks for every memory."""
+        parts = list(self._parts)
+        if self._weights:
+            parts.append(Weighted(parts=self._weights))
+        if not parts:
+            return self._query
+        if len(parts) == 1:
+            return replace(self._query, strategy=parts[0])
+        return replace(self._query, strategy=Compound(parts=tuple(parts), how="and"))
 
     def run(self) -> list[Entry]:
         """The memories, best first."""
-        return [entry for entry, _ in self.scored()]
+        return [entry for entry, _ in self.run_scored()]
 
-    def scored(self) -> list[tuple[Entry, float]]:
+    def run_scored(self) -> list[tuple[Entry, float]]:
         """The same, each with its score."""
         if self._run is None:
             raise TypeError("this query belongs to no memory space: pass it to space.search(…)")
@@ -140,7 +140,21 @@ class QueryBuilder:
 
 
 def _strategy(given: Any) -> Strategy:
-    return given.strategy() if isinstance(given, QueryBuilder) else given
+    if isinstance(given, QueryBuilder):
+        return given.build().strategy
+    checked: Strategy = strategy_of(given)
+    return checked
+
+
+def strategy_of(given: object) -> Any:
+    """A query or a strategy; a plain text asks for what is about it."""
+    if isinstance(given, QueryBuilder):
+        return given.build()
+    if isinstance(given, str):
+        return Content(text=given)
+    if not isinstance(given, MemoryQuery | Strategy):
+        raise MemoryRetrievalException(f"a search takes a strategy, a query or a text, not {given!r:.80}")
+    return given
 
 
 def query() -> QueryBuilder:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from ...core.record import Kind, Record, Tier
 from ...core.where import Where
+from ..checks import check_limit, check_number
 from .errors import MemoryRetrievalException
 from .ranking import Importance
-from .reader import Look, Scored
-from .strategies import Attribute, Strategy, Temporal, TimeWindow
+from .reader import Look, Scored, by_score
+from .strategies import Attribute, Ranked, Strategy, Temporal, TimeWindow
 
 POOL: Final = 50  # of each part of a weighted search, at least
 
@@ -73,7 +74,7 @@ class Compound:
             scores = [part.score(look, record) for part in filters]
             scores += [answer[record.id].score for answer in answers]
             scored.append(Scored(record, _mean(scores)))
-        return sorted(scored, key=lambda one: -one.score)[:k]
+        return sorted(scored, key=by_score)[:k]
 
     def _candidates(
         self, look: Look, where: Where, filters: list[Strategy], ranking: list[Strategy], k: int | None
@@ -85,7 +86,9 @@ class Compound:
         enough = None
         if len(ranking) == 1:
             enough = _pool_size(filters, k)
-        answers = [_by_id(part.find(look, where, enough)) for part in ranking]
+        answers = []
+        for part in ranking:
+            answers.append({one.record.id: one for one in part.find(look, where, enough)})
         return answers, list(_in_all(answers))
 
     def _any(self, look: Look, where: Where, k: int | None) -> list[Scored]:
@@ -94,34 +97,29 @@ class Compound:
             for one in part.find(look, where, k):
                 if one.record.id not in best or one.score > best[one.record.id].score:
                     best[one.record.id] = one
-        return sorted(best.values(), key=lambda one: -one.score)[:k]
+        return sorted(best.values(), key=by_score)[:k]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weighted:
+class Weighted(Ranked):
     """The weighted mean of several strategies' scores; one that does not find a memory gives 0."""
 
     parts: tuple[tuple[Strategy, float], ...]
-    graded = True
 
     def __post_init__(self) -> None:
         given = self.parts.items() if isinstance(self.parts, Mapping) else self.parts
-        object.__setattr__(self, "parts", tuple((part, float(weight)) for part, weight in given))
-        if not self.parts or any(weight < 0 for _, weight in self.parts) or not self.total:
+        weighed = []
+        for part, weight in given:
+            weighed.append(
+                (part, check_number(weight, "each of the weights", error=MemoryRetrievalException))
+            )
+        object.__setattr__(self, "parts", tuple(weighed))
+        if not self.total:
             raise MemoryRetrievalException("a weighted search needs weights from 0 up, some above 0")
 
     @property
     def total(self) -> float:
         return sum(weight for _, weight in self.parts)
-
-    def where(self, look: Look) -> Where | None:  # noqa: ARG002
-        return None
-
-    def score(self, look: Look, record: Record) -> float:
-        told = self.find(look, Where(ids=(record.id,)), 1)
-        if told:
-            return told[0].score
-        return 0.0
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         pool = None
@@ -145,6 +143,9 @@ class MemoryQuery:
     kinds: tuple[Kind, ...] | None = None
     tiers: tuple[Tier, ...] | None = None
     k: int | None = 10
+
+    def __post_init__(self) -> None:
+        check_limit(self.k, "k", least=0, error=MemoryRetrievalException)
 
     def answer(self, look: Look) -> list[Scored]:
         """Best first."""
@@ -172,10 +173,6 @@ def _pool_size(filters: Sequence[Strategy], k: int | None) -> int | None:
     if k is None or not any(part.graded for part in filters):
         return k
     return max(POOL, 10 * k)
-
-
-def _by_id(answer: Iterable[Scored]) -> dict[str, Scored]:
-    return {one.record.id: one for one in answer}
 
 
 def _in_all(answers: Sequence[dict[str, Scored]]) -> Iterator[Record]:

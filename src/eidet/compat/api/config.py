@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
@@ -15,13 +15,17 @@ from ...core.settings import Upkeep
 from ...memory import Memory
 from ...open import open_store
 from ...store.redis.address import address_of
+from ..checks import check_limit, check_number, check_positive, check_whole
 from ..opening import open_memory
-from .errors import MemoryConfigException, Severity, log
+from .errors import MemoryConfigException, log
 
 SECONDS_A_DAY: Final = 86_400.0
 MOVES: Final = ("expire", "promote", "move")
 NAMESPACE: Final = "agent_memory"  # means the keys that every memory on the server shares
 _HERE: Final = (None, "localhost", "127.0.0.1", "::1")
+_check_whole = partial(check_whole, error=MemoryConfigException)
+_check_limit = partial(check_limit, error=MemoryConfigException)
+_check_number = partial(check_number, error=MemoryConfigException)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +37,11 @@ class _Tier:
     retention_steps: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("memory_limit", "ttl", "retention_steps"):
-            value = getattr(self, name)
-            whole = name != "ttl"
-            if value is not None and not _is_number(value, whole=whole, least=0 if whole else 1e-6):
-                wanted = "a number of seconds above 0"
-                if whole:
-                    wanted = "a whole number from 0 up"
-                raise _wrong(f"{type(self).__name__}.{name}", wanted, value)
+        own = type(self).__name__
+        _check_limit(self.memory_limit, f"{own}.memory_limit", least=0)
+        _check_limit(self.retention_steps, f"{own}.retention_steps", least=0)
+        if self.ttl is not None:
+            check_positive(self.ttl, f"{own}.ttl", error=MemoryConfigException)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +62,8 @@ class _Redis(_Tier):
 
     def __post_init__(self) -> None:
         _Tier.__post_init__(self)
-        if not _is_number(self.port, whole=True, least=1) or self.port > 65_535:
-            raise _wrong(f"{type(self).__name__}.port", "a port from 1 to 65535", self.port)
+        if _check_whole(self.port, f"{type(self).__name__}.port", least=1) > 65_535:
+            raise MemoryConfigException(f"a port must be a number from 1 to 65535, not {self.port}")
 
     @property
     def server(self) -> str | None:
@@ -127,9 +128,12 @@ class MemoryConfig:
     def __post_init__(self) -> None:
         for name, kind in _TIERS.items():
             object.__setattr__(self, name, _tier_of(kind, getattr(self, name), name))
-        for name, (wanted, fits) in _CHECKS.items():
-            if not fits(getattr(self, name)):
-                raise _wrong(name, wanted, getattr(self, name))
+        _check_whole(self.cleanup_interval, "cleanup_interval", least=1)
+        _check_whole(self.cache_size, "cache_size")
+        _check_limit(self.promote_uses, "promote_uses")
+        _check_number(self.cache_ttl, "cache_ttl")
+        _check_number(self.promote_days, "promote_days")
+        _check_number(self.memory_priority_decay, "memory_priority_decay", least=1e-9, most=1.0)
         self._check_one_server()
 
     def _check_one_server(self) -> None:
@@ -138,8 +142,7 @@ class MemoryConfig:
             raise MemoryConfigException(
                 f"stm_config is on {_hide_password(short)}, im_config on {_hide_password(middle)}: "
                 "the short and the middle tier live on one server, in one database and namespace; "
-                "name the same for both, or leave it out of im_config",
-                severity=Severity.POTENTIALLY_RECOVERABLE,
+                "name the same for both, or leave it out of im_config"
             )
 
     @property
@@ -257,7 +260,7 @@ def config_of(config: MemoryConfig | Mapping[str, Any] | None) -> MemoryConfig:
     if config is None:
         return MemoryConfig()
     if not isinstance(config, Mapping):
-        raise _wrong("config", "a MemoryConfig or a dict", config)
+        raise MemoryConfigException(f"config must be a MemoryConfig or a dict, not {config!r}")
     return MemoryConfig().but(config)
 
 
@@ -266,7 +269,7 @@ def _tier_of(kind: type[T], given: object, name: str) -> T:
         return given
     if isinstance(given, Mapping):
         return _change_fields(kind(), given, name)
-    raise _wrong(name, f"a {kind.__name__} or a dict", given)
+    raise MemoryConfigException(f"{name} must be a {kind.__name__} or a dict, not {given!r}")
 
 
 def _change_fields(base: T, changes: Mapping[str, Any], name: str) -> T:
@@ -281,28 +284,3 @@ def _days(seconds: float | None) -> float | None:
     if seconds is None:
         return None
     return seconds / SECONDS_A_DAY
-
-
-def _is_number(value: object, *, whole: bool = False, least: float = 0.0, most: float = math.inf) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-        return False
-    return least <= value <= most and math.isfinite(value)
-
-
-def _wrong(name: str, wanted: str, value: object) -> MemoryConfigException:
-    return MemoryConfigException(
-        f"setting {name} is {wanted}, not {value!r}", severity=Severity.POTENTIALLY_RECOVERABLE
-    )
-
-
-_CHECKS: Final[dict[str, tuple[str, Any]]] = {
-    "cleanup_interval": ("a whole number from 1 up", lambda v: _is_number(v, whole=True, least=1)),
-    "memory_priority_decay": ("above 0 and at most 1", lambda v: _is_number(v, least=1e-9, most=1.0)),
-    "cache_ttl": ("a number of seconds from 0 up", _is_number),
-    "cache_size": ("a whole number from 0 up", lambda v: _is_number(v, whole=True)),
-    "promote_uses": (
-        "a whole number from 1 up, or None",
-        lambda v: v is None or _is_number(v, whole=True, least=1),
-    ),
-    "promote_days": ("a number of days from 0 up", _is_number),
-}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from ...core.record import Kind, Record, Tier
 from ...core.scope import ALL, check_scope
@@ -25,6 +25,8 @@ def label_of(agent_id: str) -> str:
     if not isinstance(agent_id, str) or not agent_id:
         raise InvalidAgentId(f"agent_id is a text that is not empty, not {agent_id!r}")
     label = "".join(_encode_id(agent_id))
+    if label == "**":  # would mean every scope
+        label = "%2A%2A"
     if len(label) > 200:
         raise InvalidAgentId(f"agent_id is too long: {len(label):,} characters of at most 200")
     check_scope(label)
@@ -157,89 +159,48 @@ class Embeddings(dict[str, list[float]]):
         self._record: Record | None = record
         self._whole = whole
 
-    def _fill(self) -> dict[str, list[float]]:
+    def fill(self) -> None:
         record, self._record = self._record, None
         if record is not None:
-            super().update(vectors_of(record, self._whole))  # in place: the keys are there already
-        return self
-
-    def __getitem__(self, key: str) -> list[float]:
-        self._fill()
-        return super().__getitem__(key)
-
-    def __iter__(self) -> Iterator[str]:
-        self._fill()
-        return super().__iter__()
+            dict.update(self, vectors_of(record, self._whole))  # in place: the keys are there already
 
     def __eq__(self, other: object) -> bool:
-        self._fill()
-        return dict(self) == (dict(other) if isinstance(other, Embeddings) else other)
+        return self.copy() == other
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     __hash__ = None
 
-    def __repr__(self) -> str:
-        self._fill()
-        return super().__repr__()
-
     def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, list[float]]]]:
         """Copies and pickles are plain dicts."""
-        return dict, (dict(self.items()),)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        self._fill()
-        return super().get(key, default)
-
-    def keys(self) -> Any:
-        self._fill()
-        return super().keys()
-
-    def values(self) -> Any:
-        self._fill()
-        return super().values()
-
-    def items(self) -> Any:
-        self._fill()
-        return super().items()
+        return dict, (self.copy(),)
 
     def copy(self) -> dict[str, list[float]]:
         return dict(self.items())
-
-    def pop(self, *args: Any) -> Any:
-        self._fill()
-        return super().pop(*args)
-
-    def __setitem__(self, key: str, value: list[float]) -> None:
-        self._fill()
-        super().__setitem__(key, value)
-
-    def __delitem__(self, key: str) -> None:
-        self._fill()
-        super().__delitem__(key)
-
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        self._fill()
-        super().update(*args, **kwargs)
-
-    def setdefault(self, key: str, default: Any = None) -> Any:
-        self._fill()
-        return super().setdefault(key, default)
-
-    def clear(self) -> None:
-        self._record = None
-        super().clear()
-
-    def popitem(self) -> tuple[str, list[float]]:
-        self._fill()
-        return super().popitem()
 
     def __or__(self, other: Any) -> Any:
         return self.copy() | other
 
     def __ror__(self, other: Any) -> Any:
         return other | self.copy()
+
+
+def _fill_first(name: str) -> Callable[..., Any]:
+    """A method of dicts that reads the vectors before it does what it does."""
+    plain = getattr(dict, name)
+
+    def call(self: Embeddings, *args: Any, **kwargs: Any) -> Any:
+        self.fill()
+        return plain(self, *args, **kwargs)
+
+    return call
+
+
+_READING: Final = "__getitem__ __iter__ __repr__ get keys values items"
+_CHANGING: Final = "__setitem__ __delitem__ pop popitem update setdefault clear"
+for _name in f"{_READING} {_CHANGING}".split():
+    setattr(Embeddings, _name, _fill_first(_name))
 
 
 def vectors_of(record: Record, whole: Callable[[Record], Record]) -> dict[str, list[float]]:
@@ -277,7 +238,7 @@ def _one(vector: bytes, width: int) -> list[float]:
     return [part / length for part in middle]
 
 
-def unknown_agent(given: object, own: str) -> NoReturn:
-    raise MemoryRetrievalException(
-        f"this space is the memory of agent {own!r}, not of {given!r}: ask api.get_memory_space({given!r})"
-    )
+def check_id(memory_id: object) -> str:
+    if not isinstance(memory_id, str):
+        raise MemoryRetrievalException(f"memory_id must be a text, not {memory_id!r}")
+    return memory_id

@@ -44,15 +44,14 @@ class Severity(StrEnum):
 class MemoryAPIException(EidetError):
     """The root of what this door raises. `context` tells what was being done, for logs."""
 
+    severity = Severity.RECOVERABLE
+
     def __init__(
-        self,
-        message: str,
-        *,
-        severity: Severity = Severity.RECOVERABLE,
-        context: dict[str, Any] | None = None,
+        self, message: str, *, severity: Severity | None = None, context: dict[str, Any] | None = None
     ) -> None:
         super().__init__(message)
-        self.severity = severity
+        if severity is not None:
+            self.severity = severity
         self.context = dict(context or {})
 
     @property
@@ -78,6 +77,8 @@ class MemoryMaintenanceException(MemoryAPIException):
 
 class MemoryConfigException(MemoryAPIException):
     """A setting is wrong, or does not fit what is there."""
+
+    severity = Severity.POTENTIALLY_RECOVERABLE
 
 
 class InvalidAgentId(MemoryStoreException, MemoryRetrievalException, MemoryMaintenanceException):

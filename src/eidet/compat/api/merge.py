@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from .reader import Scored
+from .reader import Scored, by_score
 
 T = TypeVar("T")
 
@@ -31,12 +31,8 @@ def _latest_step(one: Scored) -> tuple[bool, float, int]:
     return step is None, -(step or 0), -one.record.seq
 
 
-def _best(one: Scored) -> float:
-    return -one.score
-
-
 KEYS: Final[dict[str, Callable[[Scored], Any]]] = {
-    "score": _best,
+    "score": by_score,
     "step": _by_step,
     "-step": _latest_step,
     "-occurred": _newest,

@@ -9,14 +9,17 @@ from typing import Final
 from ...core.record import Record
 from ...core.validate import Json
 from ...core.where import Where
+from ..checks import check_limit, check_number, check_whole
+from .entries import check_id
 from .errors import MemoryRetrievalException
-from .reader import Look, Scored, both, state_as_text
+from .reader import Look, Scored, both, by_score, state_as_text
+from .strategies import Ranked
 
 LEVELS: Final = {"low": (None, 0.4), "medium": (0.4, 0.7), "high": (0.7, None)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Similarity:
+class Similarity(Ranked):
     """Like a state, a text or a vector: by the cosine of the vectors."""
 
     state: Mapping[str, Json] | str | None = None
@@ -26,54 +29,32 @@ class Similarity:
     def __post_init__(self) -> None:
         if (self.state is None) == (self.vector is None):
             raise MemoryRetrievalException("a similarity search needs a state (or a text), or else a vector")
+        check_number(self.least, "least", most=1.0, error=MemoryRetrievalException)
         if self.vector is not None:
             object.__setattr__(self, "vector", _numbers(self.vector))
-
-    graded = True
-
-    def where(self, look: Look) -> Where | None:  # noqa: ARG002
-        return None
-
-    def score(self, look: Look, record: Record) -> float:
-        return self.find(look, Where(ids=(record.id,)), 1)[0].score
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         if self.vector is None:
             vector = look.vector_of(state_as_text(self.state))
         else:
             vector = self.vector
-        result = []
-        for one in look.nearest(vector, where, k):
-            if one.score >= self.least:
-                result.append(one)
-        return result
+        return [one for one in look.nearest(vector, where, k) if one.score >= self.least]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Content:
+class Content(Ranked):
     """About a text: by meaning and by words."""
 
     text: str
     least: float = 0.0
 
-    graded = True
-
-    def where(self, look: Look) -> Where | None:  # noqa: ARG002
-        return None
-
-    def score(self, look: Look, record: Record) -> float:
-        hits = look.about(self.text, Where(ids=(record.id,)), 1)
-        if hits:
-            return hits[0].score
-        return 0.0
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise MemoryRetrievalException(f"a content search needs a text, not {type(self.text).__name__}")
+        check_number(self.least, "least", most=1.0, error=MemoryRetrievalException)
 
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        hits = look.about(self.text, where, k)
-        result = []
-        for hit in hits:
-            if hit.score >= self.least:
-                result.append(Scored(hit.record, hit.score))
-        return result
+        return [one for one in look.about(self.text, where, k) if one.score >= self.least]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,12 +68,20 @@ class Importance:
 
     graded = True
 
+    def __post_init__(self) -> None:
+        for name, bound in (("minimum", self.minimum), ("maximum", self.maximum)):
+            if bound is not None:
+                check_number(bound, name, most=1.0, error=MemoryRetrievalException)
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+            raise MemoryRetrievalException(f"minimum {self.minimum} is above maximum {self.maximum}")
+        check_limit(self.top, "top", error=MemoryRetrievalException)
+        if self.level is not None and self.level not in LEVELS:
+            raise MemoryRetrievalException(f"level must be low, medium or high, not {self.level!r}")
+
     def _range(self) -> tuple[float | None, float | None, bool]:
         """Lowest, highest, and whether the highest itself is meant."""
         if self.level is None:
             return self.minimum, self.maximum, True
-        if self.level not in LEVELS:
-            raise MemoryRetrievalException(f"level is low, medium or high, not {self.level!r}")
         low, high = LEVELS[self.level]
         return low, high, False
 
@@ -119,7 +108,7 @@ class Importance:
         there = look.find(both(where, bounds), order="-importance", limit=enough)
         scored = (Scored(record, look.importance(record)) for record in there)
         kept = [s for s in scored if _within(s.score, low, high, closed)]
-        return sorted(kept, key=lambda one: -one.score)[:most]
+        return sorted(kept, key=by_score)[:most]
 
 
 def _within(value: float, low: float | None, high: float | None, closed: bool) -> bool:
@@ -128,17 +117,18 @@ def _within(value: float, low: float | None, high: float | None, closed: bool) -
 
 
 @dataclass(frozen=True, kw_only=True)
-class Narrative:
+class Narrative(Ranked):
     """What came before and after a memory, in the order it happened, with the memory itself."""
 
     memory_id: str
     before: int = 3
     after: int = 3
     include: bool = True
-    graded = True
 
-    def where(self, look: Look) -> Where | None:  # noqa: ARG002
-        return None
+    def __post_init__(self) -> None:
+        check_id(self.memory_id)
+        for name, count in (("before", self.before), ("after", self.after)):
+            check_whole(count, name, error=MemoryRetrievalException)
 
     def score(self, look: Look, record: Record) -> float:
         told = {one.record.id: one.score for one in self.find(look, Where(), None)}

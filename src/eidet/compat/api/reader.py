@@ -14,7 +14,7 @@ from ...core.where import Where
 from ...memory import Memory
 from ...models.embed.quantise import first_rows, how_many
 from ...recall import Recipe
-from ..opening import embedder_in
+from ..opening import embed_query
 from .errors import MemoryRetrievalException
 from .models import contents_of
 
@@ -29,6 +29,11 @@ class Scored(NamedTuple):
 
     record: Record
     score: float
+
+
+def by_score(one: Scored) -> float:
+    """Sorts the best first."""
+    return -one.score
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +74,20 @@ class Look:
             for hit, c in zip(hits, _cosines(hits, vector), strict=True)
         ]
 
-    def about(self, text: str, where: Where | None, limit: int | None) -> list[Hit]:
+    def about(self, text: str, where: Where | None, limit: int | None) -> list[Scored]:
         """By meaning and by words, best first."""
-        return list(
-            self.memory.recall(
-                text,
-                scope=self.scope,
-                where=_drop_empty(where),
-                limit=limit or ALL,
-                recipe=WORDS,
-                understand=False,
-            )
+        hits = self.memory.recall(
+            text,
+            scope=self.scope,
+            where=_drop_empty(where),
+            limit=limit or ALL,
+            recipe=WORDS,
+            understand=False,
         )
+        return [Scored(hit.record, hit.score) for hit in hits]
 
     def vector_of(self, text: str) -> Any:
-        return embedder_in(self.memory).embed([text])[0]
+        return embed_query(self.memory, text)
 
 
 def _drop_empty(where: Where | None) -> Where | None:

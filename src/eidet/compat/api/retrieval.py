@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from ...core.record import Record
 from ...core.validate import Json, clean_json
 from ...core.where import Where
 from ...memory import Memory
-from ..opening import clock_of
-from .answering import Ask, TierReader
-from .builder import QueryBuilder
-from .checks import check_count, check_id, strategy_of
+from ..checks import check_number, check_positive, check_whole
+from .answering import AgentReader
+from .answering import Tiers as AskedTiers
+from .builder import QueryBuilder, strategy_of
 from .compound import MemoryQuery
 from .config import MemoryConfig
-from .entries import Entry, entry_of, kinds_of, label_of, tiers_of, unknown_agent
-from .errors import MemoryRetrievalException, translate_errors
+from .entries import Entry, check_id, contents_as_json, kinds_of, tiers_of
+from .errors import MemoryRetrievalException
 from .history import changes_of, state_at
 from .models import contents_of
 from .ranking import Content, Similarity
-from .reader import Look, Scored, closeness, state_as_text
-from .result_cache import ResultCache, key_of
-from .strategies import Attribute, Strategy
+from .reader import Look, Scored, by_score, closeness, state_as_text
+from .result_cache import key_of
+from .strategies import Attribute, Strategy, check_steps
 
 Types = str | Iterable[str] | None
 Tiers = str | Iterable[str] | None
@@ -34,37 +33,33 @@ class Retrieval:
     """The questions that can be asked of an agent's memories; answers are kept for a while."""
 
     def __init__(self, agent_id: str, *, memory: Memory, config: MemoryConfig, scope: str | None) -> None:
-        label = label_of(agent_id)
-        self.agent_id = agent_id
-        if scope:
-            self.scope = f"{scope}/{label}"
-        else:
-            self.scope = label
-        self.config = config
+        self._reader = AgentReader(agent_id, memory=memory, config=config, scope=scope)
         self._memory = memory
-        self._clock = clock_of(memory)
-        self._reading = TierReader(memory, self.scope, self._cache())
+        self.agent_id = agent_id
+        self.scope = self._reader.scope
 
-    def _cache(self) -> ResultCache[tuple[Scored, ...]]:
-        return ResultCache(self.config.cache_ttl, self.config.cache_size, self._clock)
+    @property
+    def config(self) -> MemoryConfig:
+        return self._reader.config
 
     # Retrieving.
 
     def retrieve_state_by_id(self, memory_id: str) -> Entry | None:
-        with translate_errors(MemoryRetrievalException, "the memory was not read", memory_id=memory_id):
+        """A memory in full, whatever its tier shows of it; None if there is none. Counts as a retrieval."""
+        reader = self._reader
+        with reader.translate_errors("the memory was not read", memory_id=memory_id):
             found = self._memory.get(check_id(memory_id), scope=self.scope)
-        if found is None:
-            return None
-        return self._entry(found)
+            if found is None:
+                return None
+            reader.count_use(found)
+            return {**reader.entry(found), "contents": contents_as_json(reader.whole(found))}
 
     def retrieve_recent_states(
         self, count: int = 10, memory_type: Types = None, *, memory_tiers: Tiers = None
     ) -> list[Entry]:
         """The newest by step, newest first."""
         where = Where(kinds=kinds_of(memory_type))
-        return self._list_entries(
-            "recent", where, memory_tiers, order="-step", limit=check_count(count, "count")
-        )
+        return self._list_entries(where, memory_tiers, "-step", _check_count(count, "count"))
 
     def retrieve_by_time_range(
         self,
@@ -76,14 +71,10 @@ class Retrieval:
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
         """Between two steps, both included, in their order."""
-        self._check(agent_id)
-        for step in (start_step, end_step):
-            if isinstance(step, bool) or not isinstance(step, int | None):
-                raise MemoryRetrievalException(f"a step is a whole number, not {step!r}")
-        if start_step is not None and end_step is not None and start_step > end_step:
-            raise MemoryRetrievalException(f"start_step {start_step} is after end_step {end_step}")
+        self._check_agent(agent_id)
+        check_steps(start_step, end_step)
         where = Where(step_from=start_step, step_to=end_step, kinds=kinds_of(memory_type))
-        return self._list_entries("range", where, memory_tiers, order="step", limit=None)
+        return self._list_entries(where, memory_tiers, "step", None)
 
     def retrieve_by_attributes(
         self,
@@ -95,7 +86,7 @@ class Retrieval:
         k: int | None = None,
     ) -> list[Entry]:
         """Whose contents have these values, newest first; names may be dotted paths."""
-        self._check(agent_id)
+        self._check_agent(agent_id)
         return self.search(Attribute(fields=attributes), k, memory_type, memory_tiers)
 
     def retrieve_similar_states(
@@ -108,7 +99,7 @@ class Retrieval:
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
         """Nearest by their vectors; among those, whose attributes are closest."""
-        self._check(agent_id)
+        self._check_agent(agent_id)
         return self.hybrid_retrieve(query_state, k, memory_type, memory_tiers=memory_tiers)
 
     def hybrid_retrieve(
@@ -122,22 +113,24 @@ class Retrieval:
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
         """Nearest by their vectors and by their attributes, weighed: numbers by how near they are."""
-        most, text = check_count(k, "k"), self._state_as_text(query_state)
+        most, text = _check_count(k, "k"), self._state_as_text(query_state)
         wanted = clean_json(contents_of(query_state) or {}, "query_state")
         weights = (vector_weight, attribute_weight)
-        if any(not isinstance(weight, int | float) or weight < 0 for weight in weights) or not sum(weights):
-            raise MemoryRetrievalException("weights are numbers from 0 up, one of them above 0")
+        for name, weight in zip(("vector_weight", "attribute_weight"), weights, strict=True):
+            check_number(weight, name, error=MemoryRetrievalException)
+        check_positive(sum(weights), "the sum of the weights", error=MemoryRetrievalException)
         base = MemoryQuery(strategy=Similarity(state=text), kinds=kinds_of(memory_type), k=RERANKED * most)
 
         def fit(one: Scored) -> Scored:
             shared = attribute_weight * closeness(wanted, one.record.data)
             return Scored(one.record, (vector_weight * one.score + shared) / sum(weights))
 
-        def ask(look: Look, query: MemoryQuery) -> list[Scored]:
-            return sorted(map(fit, query.answer(look)), key=lambda one: -one.score)[:most]
+        def ask(look: Look, tiers: AskedTiers) -> list[Scored]:
+            nearest = replace(base, tiers=tiers).answer(look)
+            return sorted(map(fit, nearest), key=by_score)[:most]
 
         key = ("hybrid", text, key_of(wanted), weights, most, base.kinds)
-        return self._entries(self._answer(key, ask, replace(base, tiers=tiers_of(memory_tiers)), most))
+        return self._entries(self._reader.answer(key, ask, tiers=tiers_of(memory_tiers), limit=most))
 
     def search_by_embedding(
         self,
@@ -147,7 +140,9 @@ class Retrieval:
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
         """Nearest to a vector of the memory's own embedder."""
-        return self.search(Similarity(vector=query_embedding), check_count(k, "k"), memory_type, memory_tiers)
+        return self.search(
+            Similarity(vector=query_embedding), _check_count(k, "k"), memory_type, memory_tiers
+        )
 
     def search_by_content(
         self,
@@ -160,7 +155,7 @@ class Retrieval:
         text = self._state_as_text(content_query)
         if not text.strip():
             raise MemoryRetrievalException("content_query is empty: say what to look for")
-        return self.search(Content(text=text), check_count(k, "k"), memory_type, memory_tiers)
+        return self.search(Content(text=text), _check_count(k, "k"), memory_type, memory_tiers)
 
     def search(
         self,
@@ -186,15 +181,18 @@ class Retrieval:
                 strategy=asked,
                 kinds=kinds_of(memory_type),
                 tiers=tiers_of(memory_tiers),
-                k=k and check_count(k, "k"),
+                k=k,
             )
-        key = (
-            "search",
-            key_of(replace(asked, tiers=None)),
-            int(self._clock()) if asked.goes_by_now else None,
-        )
-        found = self._answer(key, lambda look, narrowed: narrowed.answer(look), asked, asked.k)
-        return [(self._entry(one.record), one.score) for one in found]
+        moment = None
+        if asked.goes_by_now:
+            moment = int(self._reader.clock())
+        key = ("search", key_of(replace(asked, tiers=None)), moment)
+
+        def ask(look: Look, tiers: AskedTiers) -> list[Scored]:
+            return replace(asked, tiers=tiers).answer(look)
+
+        found = self._reader.answer(key, ask, tiers=asked.tiers, limit=asked.k)
+        return [(self._reader.entry(one.record), one.score) for one in found]
 
     def query(self) -> QueryBuilder:
         """A query in words: `space.query().similar_to(state).steps(10, 20).limit(5).run()`."""
@@ -204,98 +202,68 @@ class Retrieval:
 
     def get_memory_snapshots(self, steps: Sequence[int]) -> dict[int, Entry | None]:
         """The state at each step, the newest if there are several; None where none was stored."""
-        with translate_errors(
-            MemoryRetrievalException, "the snapshots were not read", agent_id=self.agent_id
-        ):
-            found = {step: state_at(self._look(), step) for step in steps}
-        result = {}
-        for step, record in found.items():
-            result[step] = None if record is None else self._entry(record)
-        return result
+        snapshots: dict[int, Entry | None] = dict.fromkeys(steps)
+        look = self._reader.look()
+        with self._reader.translate_errors("the snapshots were not read"):
+            for step in steps:
+                if (record := state_at(look, step)) is not None:
+                    snapshots[step] = self._reader.entry(record)
+        return snapshots
 
     def get_attribute_change_history(
         self, attribute_name: str, start_step: int | None = None, end_step: int | None = None
     ) -> list[dict[str, Any]]:
         """One entry for each change of an attribute (a dotted path) between states, in order of steps."""
-        with translate_errors(MemoryRetrievalException, "the changes were not read", agent_id=self.agent_id):
-            return changes_of(self._look(), attribute_name, start_step, end_step)
+        check_steps(start_step, end_step)
+        with self._reader.translate_errors("the changes were not read"):
+            return changes_of(self._reader.look(), attribute_name, start_step, end_step)
 
     # Answers that are kept.
 
     def clear_cache(self) -> None:
-        self._reading.cache.clear()
+        self._reader.cache.clear()
 
     def set_cache_ttl(self, ttl: float) -> None:
         """For how many seconds answers are kept; 0 keeps none."""
-        self._reading.cache.set_ttl(ttl)
+        self._reader.cache.set_ttl(ttl)
 
     def configure(self, config: MemoryConfig) -> None:
         """Other settings from now on."""
-        size, self.config = self.config.cache_size, config
-        if size != config.cache_size:
-            self._reading.cache = self._cache()
-        self.set_cache_ttl(config.cache_ttl)
+        self._reader.configure(config)
 
     def cache_info(self) -> dict[str, Any]:
-        return self._reading.cache.info()
+        return self._reader.cache.info()
 
     @property
     def degraded(self) -> dict[str, str]:
         """The tiers that could not answer the last question, and why; empty when all did."""
-        return dict(self._reading.degraded)
+        return dict(self._reader.degraded)
 
     # Inside.
 
-    def importance_of(self, record: Record) -> float:
-        """What is left of a memory's priority."""
-        return record.importance * self.config.priority_after(self._clock() - record.created)
-
-    def _check(self, agent_id: str | None) -> None:
+    def _check_agent(self, agent_id: str | None) -> None:
         if agent_id is not None and agent_id != self.agent_id:
-            unknown_agent(agent_id, self.agent_id)
+            raise MemoryRetrievalException(
+                f"this space is the memory of agent {self.agent_id!r}, not of {agent_id!r}: ask "
+                f"api.get_memory_space({agent_id!r})"
+            )
 
     def _state_as_text(self, state: Any) -> str:
-        with translate_errors(
-            MemoryRetrievalException, "the query cannot be compared", agent_id=self.agent_id
-        ):
+        with self._reader.translate_errors("the query cannot be compared"):
             return state_as_text(state)
 
-    def _look(self) -> Look:
-        decays = self.config.memory_priority_decay < 1
-        return Look(self._memory, self.scope, self._clock(), self.importance_of, decays)
-
-    def _list_entries(
-        self, what: str, where: Where, memory_tiers: Tiers, *, order: str, limit: int | None
-    ) -> list[Entry]:
-        def ask(tiers: Any) -> list[Scored]:
-            chosen = replace(where, tiers=tiers)
-            found = self._look().find(chosen, order=order, limit=limit)
+    def _list_entries(self, where: Where, memory_tiers: Tiers, order: str, limit: int | None) -> list[Entry]:
+        def ask(look: Look, tiers: AskedTiers) -> list[Scored]:
+            found = look.find(replace(where, tiers=tiers), order=order, limit=limit)
             return [Scored(record, 1.0) for record in found]
 
-        return self._entries(self._read((what, where, limit), ask, memory_tiers, order, limit))
-
-    def _answer(
-        self,
-        key: Hashable,
-        ask: Callable[[Look, MemoryQuery], list[Scored]],
-        query: MemoryQuery,
-        limit: int | None,
-    ) -> list[Scored]:
-        look = self._look()
-        return self._read(
-            key, lambda tiers: ask(look, replace(query, tiers=tiers)), query.tiers, "score", limit
-        )
-
-    def _read(self, key: Hashable, ask: Ask, tiers: Any, order: str, limit: int | None) -> list[Scored]:
-        chosen = tiers_of(tiers)
-        with translate_errors(MemoryRetrievalException, "the memories were not read", agent_id=self.agent_id):
-            return self._reading.answer((key, chosen), ask, tiers=chosen, order=order, limit=limit)
+        tiers = tiers_of(memory_tiers)
+        found = self._reader.answer((where, order, limit), ask, tiers=tiers, order=order, limit=limit)
+        return self._entries(found)
 
     def _entries(self, found: Sequence[Scored]) -> list[Entry]:
-        return [self._entry(one.record) for one in found]
+        return [self._reader.entry(one.record) for one in found]
 
-    def _entry(self, record: Record) -> Entry:
-        return entry_of(record, self.agent_id, importance=self.importance_of(record), whole=self._whole)
 
-    def _whole(self, record: Record) -> Record:
-        return self._memory.upkeep.detail(record.id, scope=record.scope)
+def _check_count(count: int, name: str) -> int:
+    return check_whole(count, name, least=1, error=MemoryRetrievalException)

@@ -10,10 +10,8 @@ from ...core.record import Kind, Record
 from ...core.where import Where
 from ...memory import Memory
 from ...upkeep import Maintained
-from . import tiers as keeping
-from .checks import check_id
 from .config import MemoryConfig
-from .entries import Entry, place_of, tiers_of
+from .entries import Entry, check_id, place_of, tiers_of
 from .errors import (
     MemoryMaintenanceException,
     MemoryRetrievalException,
@@ -26,6 +24,7 @@ from .events import Events, Hook
 from .models import contents_of
 from .retrieval import Retrieval, Tiers
 from .statistics import statistics
+from .tiers import AgentTiers
 
 
 class MemorySpace(Retrieval):
@@ -122,24 +121,23 @@ class MemorySpace(Retrieval):
 
     def focus(self, memory_id: str) -> Entry:
         """Looks at one memory closely: counts as a retrieval, and brings back what its tier left out."""
-        with translate_errors(MemoryRetrievalException, "the memory was not read", memory_id=memory_id):
+        reader = self._reader
+        with reader.translate_errors("the memory was not read", memory_id=memory_id):
             found = self._memory.get(check_id(memory_id), scope=self.scope)
             if found is None:
                 raise MemoryRetrievalException(f"there is no memory {memory_id!r} of agent {self.agent_id!r}")
             if found.level:
-                self._memory.upkeep.restore(memory_id, scope=self.scope)
+                self._memory.upkeep.restore(memory_id, scope=self.scope)  # counts as a use, too
             else:
-                self._memory.recall(scope=self.scope, where=Where(ids=(memory_id,)), limit=1)
+                reader.count_use(found)
             self._memory.admin.flush()
-            record = self._memory.get(memory_id, scope=self.scope)
-        assert record is not None
-        return self._entry(record)
+            return reader.entry(reader.look().get(memory_id))
 
     def set_importance_score(self, memory_id: str, importance_score: float) -> bool:
         """Sets the priority of a memory; whether there is such a memory."""
-        if self.retrieve_state_by_id(memory_id) is None:
-            return False
         with translate_errors(MemoryStoreException, "the importance was not set", memory_id=memory_id):
+            if self._memory.get(check_id(memory_id), scope=self.scope) is None:
+                return False
             self._memory.revise(memory_id, scope=self.scope, importance=importance_score)
         return True
 
@@ -150,7 +148,7 @@ class MemorySpace(Retrieval):
         with translate_errors(
             MemoryMaintenanceException, "the tiers were not kept in order", agent_id=self.agent_id
         ):
-            done = keeping.maintain(self._memory, self.scope, self.config, self._clock())
+            done = self._tiers().maintain()
         self._events.fire("maintenance", {"agent_id": self.agent_id, "counts": dict(done.counts)}, self)
         if done.failed:
             raise MemoryMaintenanceException(
@@ -162,25 +160,28 @@ class MemorySpace(Retrieval):
 
     def _maintain_if_due(self) -> None:
         """What was stored is stored: upkeep that fails is told in the log."""
-        now = self._clock()
+        now = self._reader.clock()
         patient = now - self._aged_out < (self.config.stm.ttl or 0.0) / 20
         try:
             with translate_errors(
                 MemoryMaintenanceException, "the tiers were not looked at", agent_id=self.agent_id
             ):
-                due = keeping.is_due(self._memory, self.scope, self.config, now, early=not patient)
+                due = self._tiers().is_due(early=not patient)
             if due:
                 self._aged_out = now
                 self.maintain()
         except MemoryMaintenanceException as error:
             log.warning("upkeep of agent %s failed; its memories are unchanged: %s", self.agent_id, error)
 
+    def _tiers(self) -> AgentTiers:
+        return AgentTiers(self._memory, self.scope, self.config, self._reader.clock())
+
     def flush_to_ltm(self, include_stm: bool = True) -> dict[str, int]:
         """Moves everything into long-term memory; how many came out of stm and of im."""
         with translate_errors(
             MemoryMaintenanceException, "the memories were not moved", agent_id=self.agent_id
         ):
-            return keeping.to_long(self._memory, self.scope, short=include_stm)
+            return self._tiers().move_to_long(short=include_stm)
 
     def clear(self, memory_tiers: Tiers = None) -> int:
         """Deletes the agent's memories, or those of some tiers; how many there were."""
@@ -192,10 +193,8 @@ class MemorySpace(Retrieval):
 
     def get_statistics(self) -> dict[str, Any]:
         """Counts in all and by tier, types, importance, and what the cache holds."""
-        with translate_errors(
-            MemoryRetrievalException, "the statistics were not read", agent_id=self.agent_id
-        ):
-            told = statistics(self._memory, self.scope, self.importance_of)
+        with self._reader.translate_errors("the statistics were not read"):
+            told = statistics(self._memory, self.scope, self._reader.importance_of)
         return {"agent_id": self.agent_id, **told, "cache": self.cache_info()}
 
     # Hooks.

@@ -1,6 +1,6 @@
 """Search strategies on one query model: each finds memories of an agent and says how well they fit.
 
-Those here filter, which the index answers; those of `ranking` rank; `joined` nests and weighs them.
+Those here filter, which the index answers; those of `ranking` rank; `compound` nests and weighs them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any, Final, Protocol, runtime_checkable
 from ...core.record import Record
 from ...core.validate import Json
 from ...core.where import Box, Condition, Near, Where
+from ..checks import check_number, check_positive, check_whole
 from .errors import MemoryRetrievalException
-from .reader import Look, Scored, both
+from .reader import Look, Scored, both, by_score
 
 OPERATORS: Final = {
     "exists": "exists",
@@ -29,6 +30,7 @@ OPERATORS: Final = {
     "in": "in",
     "contains": "contains",
 }
+NOTHING: Final = Where(ids=())
 
 
 @runtime_checkable
@@ -48,10 +50,14 @@ class Strategy(Protocol):
 
 
 class _Filter:
-    """A strategy that the index can answer; `order` says which come first among equals."""
+    """A strategy that the index can answer; `order` says which come first among equals.
+
+    One that `sorts` has to look at all that pass, as its scores do not follow the order.
+    """
 
     order = "-occurred"
     graded = False
+    sorts = False
 
     def where(self, look: Look) -> Where | None:
         raise NotImplementedError
@@ -62,10 +68,30 @@ class _Filter:
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         own = self.where(look)
         assert own is not None
-        return [
-            Scored(record, self.score(look, record))
-            for record in look.find(both(where, own), order=self.order, limit=k)
-        ]
+        if not self.sorts:
+            records = look.find(both(where, own), order=self.order, limit=k)
+            return [Scored(record, self.score(look, record)) for record in records]
+        everything = look.find(both(where, own), order=self.order)
+        return sorted((Scored(record, self.score(look, record)) for record in everything), key=by_score)[:k]
+
+
+class Ranked:
+    """A strategy that ranks, so that it is no filter."""
+
+    graded = True
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        return None
+
+    def score(self, look: Look, record: Record) -> float:
+        """0 for a memory that it does not find."""
+        found = self.find(look, Where(ids=(record.id,)), 1)
+        if found:
+            return found[0].score
+        return 0.0
+
+    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,11 +110,14 @@ class Temporal(_Filter):
     half_life: float = 86_400.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.recency_weight <= 1 or not self.half_life > 0:
-            raise MemoryRetrievalException("recency_weight is from 0 to 1, half_life is above 0")
-        for low, high in ((self.start_step, self.end_step), (self.since, self.until)):
-            if low is not None and high is not None and low > high:
-                raise MemoryRetrievalException(f"the range begins at {low}, after its end at {high}")
+        check_number(self.recency_weight, "recency_weight", most=1.0, error=MemoryRetrievalException)
+        check_positive(self.half_life, "half_life", error=MemoryRetrievalException)
+        check_steps(self.start_step, self.end_step)
+        for name, moment in (("since", self.since), ("until", self.until)):
+            if moment is not None:
+                check_number(moment, name, least=-math.inf, error=MemoryRetrievalException)
+        if self.since is not None and self.until is not None and self.since > self.until:
+            raise MemoryRetrievalException(f"the range begins at {self.since}, after its end at {self.until}")
 
     @property
     def graded(self) -> bool:  # type: ignore[override]
@@ -100,7 +129,12 @@ class Temporal(_Filter):
 
     @property
     def order(self) -> str:  # type: ignore[override]
-        return ("-" if self.recency_weight else "") + ("step" if self._by_step else "occurred")
+        field = "occurred"
+        if self._by_step:
+            field = "step"
+        if self.recency_weight:
+            return f"-{field}"
+        return field
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         return Where(step_from=self.start_step, step_to=self.end_step, since=self.since, until=self.until)
@@ -127,7 +161,14 @@ class StepRange(_Filter):
     reference: int
     before: int = 5
     after: int = 5
+    order = "step"
     graded = True
+    sorts = True
+
+    def __post_init__(self) -> None:
+        check_whole(self.reference, "reference", least=None, error=MemoryRetrievalException)
+        for name, count in (("before", self.before), ("after", self.after)):
+            check_whole(count, name, error=MemoryRetrievalException)
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         return Where(step_from=self.reference - self.before, step_to=self.reference + self.after)
@@ -135,12 +176,6 @@ class StepRange(_Filter):
     def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
         away = abs((record.step or 0) - self.reference)
         return 1.0 - away / (max(self.before, self.after) + 1)
-
-    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        own = self.where(look)
-        assert own is not None
-        near = [Scored(r, self.score(look, r)) for r in look.find(both(where, own), order="step")]
-        return sorted(near, key=lambda one: -one.score)[:k]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +188,8 @@ class TimeWindow(_Filter):
     graded = True
 
     def __post_init__(self) -> None:
+        for name, length in (("minutes", self.minutes), ("hours", self.hours), ("days", self.days)):
+            check_number(length, name, error=MemoryRetrievalException)
         if not self.seconds > 0:
             raise MemoryRetrievalException("a time window has minutes, hours or days above 0")
 
@@ -176,9 +213,14 @@ class Location(_Filter):
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
 
+    def __post_init__(self) -> None:
+        check_number(self.radius, "radius", error=MemoryRetrievalException)
+
     @property
     def graded(self) -> bool:  # type: ignore[override]
         return self.position is not None
+
+    sorts = graded
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         if self.position is not None and self.low is None and self.high is None:
@@ -195,16 +237,12 @@ class Location(_Filter):
             return 1.0 - away / self.radius / 2
         return 1.0
 
-    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        if self.position is None:
-            return super().find(look, where, k)
-        return sorted(super().find(look, where, None), key=lambda one: -one.score)[:k]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Attribute(_Filter):
     """Attributes of the contents with these values: all of them, or any; scored by how many.
 
+    All of no attributes are every memory, any of no attributes is none.
     Names are dotted paths. Texts may be compared whatever their case, or as regular expressions.
     """
 
@@ -223,6 +261,8 @@ class Attribute(_Filter):
     def graded(self) -> bool:  # type: ignore[override]
         return self.mode == "any"
 
+    sorts = graded
+
     def _tests(self) -> list[Where]:
         return [attribute(name, *self._test_for(value)) for name, value in self.fields.items()]
 
@@ -237,24 +277,17 @@ class Attribute(_Filter):
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         tests = tuple(self._tests())
-        if not tests:
-            return Where()
         if self.mode == "all":
             return Where(every=tests)
+        if not tests:
+            return NOTHING
         return Where(some=tests)
 
     def score(self, look: Look, record: Record) -> float:  # noqa: ARG002
         if self.mode == "all":
             return 1.0
         tests = self._tests()
-        if tests:
-            return sum(test.matches(record) for test in tests) / len(tests)
-        return 1.0
-
-    def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
-        if self.mode == "all":
-            return super().find(look, where, k)
-        return sorted(super().find(look, where, None), key=lambda one: -one.score)[:k]
+        return sum(test.matches(record) for test in tests) / max(1, len(tests))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,6 +295,10 @@ class Example(_Filter):
     """Like a partial pattern: what it has, the memory has too, nested ones inside; None is any value."""
 
     pattern: Mapping[str, Json]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.pattern, Mapping):
+            raise MemoryRetrievalException(f"a pattern must be a dict, not {type(self.pattern).__name__}")
 
     def where(self, look: Look) -> Where | None:  # noqa: ARG002
         return Where(conditions=tuple(_pattern(self.pattern, ("data",))))
@@ -275,12 +312,22 @@ class ContentPath(_Filter):
     operator: str = "exists"
     value: Json = True
 
-    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+    def __post_init__(self) -> None:
         if self.operator not in OPERATORS and self.operator not in OPERATORS.values():
             raise MemoryRetrievalException(
                 f"there is no operator {self.operator!r}; there are {', '.join(OPERATORS)}"
             )
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
         return attribute(self.path, OPERATORS.get(self.operator, self.operator), self.value)
+
+
+def check_steps(start: int | None, end: int | None) -> None:
+    for name, step in (("start_step", start), ("end_step", end)):
+        if step is not None:
+            check_whole(step, name, least=None, error=MemoryRetrievalException)
+    if start is not None and end is not None and start > end:
+        raise MemoryRetrievalException(f"start_step {start} is after end_step {end}")
 
 
 def attribute(name: str, op: str, value: Json) -> Where:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .agent import EnhancedAgentMemory
+from .agent_memory import EnhancedAgentMemory
 from .legacy import Task, ToolCall
 from .stores import InMemoryStore, MemoryStore, RedisStore, SqliteStore
 from .vector import VectorMemoryStore
-from .working import WorkingStore
+from .working_store import WorkingStore
 
 __all__ = [
     "EnhancedAgentMemory",

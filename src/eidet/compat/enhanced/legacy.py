@@ -16,7 +16,7 @@ from ...memory import Memory
 from ...views import Working
 from ...views.housekeeping import put_away
 from .stores import ALL, MemoryStore
-from .working import WorkingStore, message_in
+from .working_store import WorkingStore, message_in
 
 TOOLS: Final = "tool_calls"
 TASK: Final = "task "  # begins the names under which tasks are kept beside the rest of the state

@@ -47,15 +47,18 @@ class Texts(MutableMapping[str, str]):
     def __len__(self) -> int:
         return len(self._shelf)
 
+    def _read(self) -> dict[str, str]:
+        return {self._shelf.key(one): self._shelf.show(one) for one in self._shelf.records()}
+
     def items(self) -> Any:
         """All at one moment, in one reading."""
-        return {self._shelf.key(one): self._shelf.show(one) for one in self._shelf.records()}.items()
+        return self._read().items()
 
     def values(self) -> Any:
-        return {self._shelf.key(one): self._shelf.show(one) for one in self._shelf.records()}.values()
+        return self._read().values()
 
     def __repr__(self) -> str:
-        return repr(dict(self.items()))
+        return repr(self._read())
 
 
 class Metas(MutableMapping[str, Mapping[str, Any]]):

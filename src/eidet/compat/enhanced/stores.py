@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack
 
 from ...core.errors import BadInput, Misconfigured
 from ...core.plugins import call_plugin, list_plugins, load_plugin
@@ -14,9 +14,9 @@ from ...core.record import Record, Trust, key_id, kind_of, new_id
 from ...core.settings import Settings
 from ...core.validate import clean_text
 from ...core.where import Where
-from ...memory import Memory
 from ...trust.seal.service import Key
-from ..opening import ClosesOwnMemory, Place, clock_of, is_shared, open_memory
+from ..checks import check_positive
+from ..opening import OwnsMemory, Place, clock_of
 from .mappings import Metas, Texts
 
 T = TypeVar("T")
@@ -45,7 +45,18 @@ class MemoryStore(ABC, Generic[T]):
         """Whether there was something to forget."""
 
 
-class InMemoryStore(ClosesOwnMemory, MemoryStore[str]):
+class StoreOptions(TypedDict, total=False):
+    """Where the texts of a store are, and what they are."""
+
+    scope: str  # "default" if not said
+    name: str  # of the store: stores of one name and scope share their texts
+    kind: str  # of the records: "fact" if not said
+    agent: str | None
+    importance_scale: float  # the whole number that is as important as can be: 10 if not said
+    ttl_seconds: float | None  # after which a text expires
+
+
+class InMemoryStore(OwnsMemory, MemoryStore[str]):
     """Texts in RAM (or in any `memory=`), searched by case-insensitive substring, each hit scoring 1.0.
 
     `data` and `meta` are live mappings of what is stored, in the order it was added. A key that is
@@ -60,49 +71,24 @@ class InMemoryStore(ClosesOwnMemory, MemoryStore[str]):
         self,
         *,
         memory: Place = None,
-        scope: str = "default",
-        name: str = "store",
-        kind: str = "fact",
-        agent: str | None = None,
-        importance_scale: float = SCALE,
-        ttl_seconds: float | None = None,
         privacy: object = None,
         key: Key | None = None,
         settings: Settings | None = None,
+        **options: Unpack[StoreOptions],
     ) -> None:
-        self._open(
-            open_memory(memory, settings=settings, guard=privacy, key=key),
-            owned=not is_shared(memory),
-            scope=scope,
-            name=name,
-            kind=kind,
-            agent=agent,
-            importance_scale=importance_scale,
-            ttl_seconds=ttl_seconds,
-        )
+        self._take(memory, settings=settings, guard=privacy, key=key)
+        self._set_options(**options)
 
-    def _open(
-        self,
-        memory: Memory,
-        *,
-        owned: bool,
-        scope: str = "default",
-        name: str = "store",
-        kind: str = "fact",
-        agent: str | None = None,
-        importance_scale: float = SCALE,
-        ttl_seconds: float | None = None,
-    ) -> None:
-        if not importance_scale > 0:
-            raise Misconfigured(f"importance_scale must be above 0, not {importance_scale!r}")
-        if ttl_seconds is not None and not ttl_seconds > 0:
-            raise Misconfigured(f"a time to live must be above 0 seconds, or None, not {ttl_seconds!r}")
-        self.memory = memory
-        self.scope = scope
-        self.name = name
-        self._kind, self._agent = kind_of(kind), agent
-        self._scale, self._ttl = importance_scale, ttl_seconds
-        self._owned = owned
+    def _set_options(self, **options: Unpack[StoreOptions]) -> None:
+        self.scope = options.get("scope", "default")
+        self.name = options.get("name", "store")
+        self._kind, self._agent = kind_of(options.get("kind", "fact")), options.get("agent")
+        self._scale = check_positive(
+            options.get("importance_scale", SCALE), "importance_scale", error=Misconfigured
+        )
+        self._ttl = options.get("ttl_seconds")
+        if self._ttl is not None:
+            check_positive(self._ttl, "a time to live in seconds", error=Misconfigured)
 
     @property
     def data(self) -> Texts:

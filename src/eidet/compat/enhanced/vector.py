@@ -15,11 +15,11 @@ from ...core.hit import Hit, Hits
 from ...core.plugins import list_plugins
 from ...core.settings import Settings
 from ...memory import Memory
-from ...models.embed import BUILT_IN, Embedder, Vectors, embed_checked, embedder_of
+from ...models.embed import BUILT_IN, Embedder, Vectors, embedder_of
 from ...models.embed.quantise import first_rows
 from ...recall.recipes import Recipe
 from ...trust.seal.service import Key
-from ..opening import Place, embedder_in, is_shared, open_memory
+from ..opening import Place, check_embedder, embed_query, embedder_in, is_shared, open_memory
 from .stores import InMemoryStore, check_count
 
 MODEL: Final = "all-MiniLM-L6-v2"
@@ -52,10 +52,11 @@ class VectorMemoryStore(InMemoryStore):
         **how: Any,
     ) -> None:
         self._rank(ranking)
-        place = vectors_in(
+        place = open_for_vectors(
             memory, model_name, model, settings=settings_with_index(settings, index), guard=privacy, key=key
         )
-        self._open(place, owned=not is_shared(memory), **{"name": "vectors", **how})
+        self.memory, self._owned = place, not is_shared(memory)
+        self._set_options(**{"name": "vectors", **how})
 
     @classmethod
     def over(cls, store: InMemoryStore, ranking: str = "cosine") -> VectorMemoryStore:
@@ -100,7 +101,7 @@ class VectorMemoryStore(InMemoryStore):
         return [_unit(row) for row in rows]
 
     def _embed(self, txt: str) -> Vectors:
-        return _unit(embed_checked(self.model, [txt])[0])
+        return _unit(embed_query(self.memory, txt))
 
     def search(self, query: str, top_k: int = 5) -> list[tuple[str, str, float]]:
         count = check_count(top_k)
@@ -121,7 +122,7 @@ class VectorMemoryStore(InMemoryStore):
         return self.key(hit.record), self.show(hit.record), score
 
 
-def vectors_in(
+def open_for_vectors(
     memory: Place, model_name: str, model: object = None, *, settings: Settings | None = None, **how: Any
 ) -> Memory:
     """The memory that vectors are kept in, opened with the embedder that is meant."""
@@ -130,17 +131,14 @@ def vectors_in(
     if model is not None:
         embedder = embedder_of(model)
     else:
-        embedder = embedder_called(model_name)
+        embedder = find_embedder(model_name)
     return open_memory(memory, embedder=embedder, settings=settings, **how)
 
 
 def _same(memory: Memory, model: object) -> Memory:
-    has = embedder_in(memory).name
-    if model is not None and (wanted := embedder_of(model).name) != has:
-        raise Misconfigured(
-            f"the given memory uses the embedder {has!r}, not {wanted!r}: "
-            "open it with embedder=…, or change it for good with `eidet reembed`"
-        )
+    if model is not None:
+        advice = "open it with embedder=…, or change it for good with `eidet reembed`"
+        check_embedder(memory, embedder_of(model), advice)
     return memory
 
 
@@ -154,7 +152,7 @@ def _is_new(memory: Place) -> bool:
     return not Path(rest.removeprefix("/") if colon else name).expanduser().exists()
 
 
-def embedder_called(model_name: str) -> Embedder:
+def find_embedder(model_name: str) -> Embedder:
     """One of ours by its name, else the sentence-transformers model that is called so.
 
     For the model of the default, weights from either extra will do; where neither is installed, it

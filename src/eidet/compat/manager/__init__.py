@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .agent import Agent
-from .config import MemoryConfig
-from .conversation import ConversationContext, History
-from .entries import MemoryEntry, MemoryTypes, Message
-from .memory import MemoryManager
+from .conversation_context import ConversationContext, History
+from .manager_config import MemoryConfig
+from .memory_entry import MemoryEntry, MemoryTypes, Message
+from .memory_manager import MemoryManager
+from .streaming_agent import Agent
 
 __all__ = [
     "Agent",

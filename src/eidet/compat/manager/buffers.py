@@ -10,17 +10,18 @@ from ...core.record import Kind, Record, key_id
 from ...core.validate import clean_text
 from ...core.where import Where
 from ...memory import Memory
+from ...upkeep import is_protected
 from ...views.housekeeping import put_away
 from ..numbers import next_number
 from ..opening import embedder_in
-from .config import MemoryConfig
-from .entries import UNKNOWN, MemoryEntry, MemoryTypes, entry_of
+from .manager_config import MemoryConfig
+from .memory_entry import UNKNOWN, MemoryEntry, MemoryTypes, entry_of
 
 REACH: Final = 5  # windows back that something important can still be near
 ALL: Final = 1_000_000
 
 
-def window(records: Sequence[Record], size: int, threshold: float) -> list[Record]:
+def choose_window(records: Sequence[Record], size: int, threshold: float) -> list[Record]:
     """Of records, oldest first, those that stay near, oldest first.
 
     The newest half always; the other places go to what is important, newest first, and what is left
@@ -34,16 +35,17 @@ def window(records: Sequence[Record], size: int, threshold: float) -> list[Recor
     return [older[at] for at in sorted(ranked[: size - newest])] + list(recent)
 
 
-def surplus(records: Sequence[Record], capacity: int, newest: str) -> list[str]:
-    """The ids beyond a capacity: the least important first, of equals the oldest; never the newest."""
-    others = sorted(
-        (record for record in records if record.id != newest),
-        key=lambda record: (record.importance, record.created, record.id),
-    )
-    return [record.id for record in others[: max(len(records) - capacity, 0)]]
+def list_surplus(records: Sequence[Record], capacity: int, newest: str) -> list[str]:
+    """The ids beyond a capacity: the least important first, of equals the oldest.
+
+    Never the newest, nor what is pinned or under a legal hold.
+    """
+    free = [record for record in records if record.id != newest and not is_protected(record)]
+    free.sort(key=lambda record: (record.importance, record.created, record.id))
+    return [record.id for record in free[: max(len(records) - capacity, 0)]]
 
 
-class WorkingMemory(MutableMapping[str, MemoryEntry | str]):
+class TaskEntries(MutableMapping[str, MemoryEntry | str]):
     """The entries of the task at hand by key, oldest first. Assigning a text stores it.
 
     Over the capacity the least important ones go.
@@ -82,7 +84,7 @@ class WorkingMemory(MutableMapping[str, MemoryEntry | str]):
             agent=self._config.agent,
             scope=self._config.scope,
         )
-        if over := surplus(self.records(), self._config.working_capacity, stored.id):
+        if over := list_surplus(self.records(), self._config.working_capacity, stored.id):
             put_away(self._memory, over, scope=self._config.scope)
 
     def clear(self) -> None:

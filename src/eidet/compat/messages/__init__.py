@@ -1,20 +1,21 @@
 """Message memory of an agent framework: stores with `add_message`, `get_history`, `clear` and the rest.
 
-base       BaseMemoryStore, to use and to inherit from     log, message   what it holds
+base       BaseMemoryStore, to use and to inherit from     message        what it holds
+session    how messages are added and deleted              message_log    the messages as a list
 limits     by messages, tokens, window, with overflow      summary        old messages summed up
 search     by meaning, metadata, date                      cleanup        old messages archived
 servers    file, PostgreSQL, Redis, S3; which to take      scoped         one store per context
-around     encrypted                                       audit          with a trail
-agent      LLMAgent, whose memory fills itself
+wrappers   encrypted, and those of your own                audit          with a trail
+llm_agent  LLMAgent, whose memory fills itself
 """
 
 from __future__ import annotations
 
-from .agent import App, LLMAgent, RunContext
 from .audit import AuditMemoryStore
 from .base import BaseMemoryStore
 from .cleanup import AutoCleanupMemory
 from .limits import InMemoryMemoryStore, SafeMemoryStore, SlidingWindowMemory, TokenLimitedMemoryStore
+from .llm_agent import App, LLMAgent, RunContext
 from .message import Message
 from .scoped import ScopedMemoryStore
 from .search import FilterableMemoryStore, SemanticMemoryStore

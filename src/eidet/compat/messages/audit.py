@@ -8,6 +8,7 @@ from typing import Any
 
 from ...core.errors import BadInput, Refused
 from ...trust.privacy import find
+from ..hidden_names import hide_name
 from ..opening import Place
 from .async_tools import await_if_needed
 from .base import BaseMemoryStore, Beside
@@ -19,6 +20,8 @@ class AuditMemoryStore(Around):
     """Writes each message, with its audit metadata, to the audit store and then to the operational one.
 
     Histories are read from the operational store; clearing it leaves the trail (`audit_store`) as it is.
+    Without an `audit_store` of yours, the trail lies in the same memory, in a scope below `scope` whose
+    name nobody can guess. `former_audit_store` reads trails that earlier versions kept in `<scope>-audit`.
     Override `check_compliance` for rules of your own, as a method or a coroutine. `current_user_id`,
     `session_id` and `request_ip` may be set anew for each request.
     """
@@ -39,7 +42,7 @@ class AuditMemoryStore(Around):
         store = operational_store or BaseMemoryStore(memory=memory, scope=scope, session_id=session_id)
         super().__init__(store)
         self.session_id = session_id or store.session_id
-        self.audit_store = audit_store or Beside(store, scope=f"{scope}-audit", session_id=self.session_id)
+        self.audit_store = audit_store or _Trail(store, scope=scope, session_id=self.session_id)
         self.current_user_id = current_user_id
         self.request_ip = request_ip
 
@@ -50,6 +53,11 @@ class AuditMemoryStore(Around):
     @operational_store.setter
     def operational_store(self, store: BaseMemoryStore) -> None:
         self.store = store
+
+    @property
+    def former_audit_store(self) -> BaseMemoryStore:
+        """The trail of earlier versions. A tenant of that name would have its messages there, too."""
+        return Beside(self.store, scope=f"{self.store.scope}-audit", session_id=self.session_id)
 
     def check_compliance(self, message: Message) -> Any:
         """The kinds of personal data and secrets that a message holds, such as `["email"]`."""
@@ -83,3 +91,16 @@ class AuditMemoryStore(Around):
     async def close(self) -> None:
         await self.audit_store.close()
         await super().close()
+
+
+class _Trail(Beside):
+    """The trail of a scope. Its own scope is found out when the memory is open."""
+
+    @property
+    def scope(self) -> str:
+        store = self.memory.parts.store
+        return f"{self._audited}/audit trail/{hide_name(store, f'audit trail of {self._audited}')}"
+
+    @scope.setter
+    def scope(self, audited: str) -> None:
+        self._audited = audited

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypedDict, TypeVar
 
-from ...core.errors import BadInput
 from ...memory import Memory
-from ...models.embed import WarmableEmbedder
 from ...text.tokens import TokenCounter, counter_of
-from ...views import Conversation
-from ...views.housekeeping import put_away
-from ...write import texts_of
-from ..opening import Place, embedder_in, is_shared, open_memory, run
-from .message import Message, fitting, message_as_json, read
-from .message_log import Log
+from ...views.messages import draft_of
+from ..checks import check_limit, check_whole
+from ..opening import Place, embed_ahead, is_shared, list_texts, open_memory, run
+from .message import Message, fit_messages, message_as_json, read
+from .session import MessageSession
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -33,7 +30,7 @@ class Kept(TypedDict, total=False):
     token_counter: TokenCounter | Callable[[str], int] | str | None
 
 
-class BaseMemoryStore:
+class BaseMemoryStore(MessageSession):
     """Messages of one session, oldest first; works as it is, and as a base for stores of your own.
 
     `memory` is a Memory (yours, which this store does not close), a path or URL, or None for one in
@@ -41,8 +38,6 @@ class BaseMemoryStore:
     called from many tasks and threads. A subclass need not call `super().__init__()`: then it is in RAM.
     """
 
-    scope: str = "default"
-    session_id: str = "default"
     token_counter: TokenCounter | Callable[[str], int] | str | None = None
     _place: Place = None
     _memory: Memory | None = None
@@ -95,8 +90,8 @@ class BaseMemoryStore:
     async def get_context_window(self, max_tokens: int = 4000) -> list[Message]:
         """The newest messages that fit, oldest first; the very newest always."""
         # no message costs less than a token, so that many are enough
-        newest = await self.get_history(limit=check_tokens(max_tokens))
-        return fitting(newest, max_tokens, counter_of(self.token_counter))
+        newest = await self.get_history(limit=check_whole(max_tokens, "max_tokens", least=1))
+        return fit_messages(newest, max_tokens, counter_of(self.token_counter))
 
     async def close(self) -> None:
         """Closes what this store opened; used again, it is opened anew. What is in RAM stays."""
@@ -115,16 +110,6 @@ class BaseMemoryStore:
         await self.close()
 
     @property
-    def messages(self) -> Log:
-        """All messages as a list that can be changed: `store.messages.pop(0)`."""
-        return Log(self)
-
-    @messages.setter
-    def messages(self, messages: Iterable[Message]) -> None:
-        with self.turn:
-            Log(self).become(messages)
-
-    @property
     def current_count(self) -> int:
         """How many messages there are."""
         return len(self.messages)
@@ -138,42 +123,6 @@ class BaseMemoryStore:
                     self._memory = self._open()
         return self._memory
 
-    @property
-    def conversation(self) -> Conversation:
-        """The session as a view of the memory."""
-        return Conversation(self.memory, self.session_id, scope=self.scope)
-
-    @property
-    def turn(self) -> threading.RLock:
-        """Held while several changes of this store belong together."""
-        lock: threading.RLock = self.__dict__.setdefault("_turn", threading.RLock())
-        return lock
-
-    def append(self, messages: Sequence[Message]) -> None:
-        """Adds messages, all or none, and keeps to the limits of the store."""
-        drafts = [message_as_json(message) for message in messages]
-        with self.turn:
-            self._before()
-            self.conversation.extend(drafts)
-            self._after()
-
-    def drop(self, ids: Sequence[str]) -> None:
-        """Deletes messages by the ids of their records; the same may be said again later."""
-        if ids:
-            put_away(self.memory, ids, scope=self.scope)
-
-    def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
-        """Adds messages and then deletes others, so that nothing is lost where the new cannot be kept."""
-        drafts = [message_as_json(message) for message in messages]
-        with self.turn:
-            self.conversation.extend(drafts)
-            self.drop(ids)
-            self._after()
-
-    def drop_all(self) -> None:
-        with self.turn:
-            self.conversation.clear()
-
     def _history(self, limit: int | None, offset: int, roles: list[str] | None) -> list[Message]:
         self._before()
         records = self.conversation.records(limit, offset=offset, roles=roles)
@@ -181,12 +130,6 @@ class BaseMemoryStore:
 
     def _open(self) -> Memory:
         return open_memory(self._place)
-
-    def _before(self) -> None:
-        """Runs before messages are read or added."""
-
-    def _after(self) -> None:
-        """Runs after messages were added: what is over a limit goes."""
 
     async def _ready(self) -> Memory:
         if self._memory is None and self._place is not None:
@@ -198,9 +141,9 @@ class BaseMemoryStore:
 
     async def _warm_embedder(self, messages: Sequence[Message]) -> None:
         """Awaits an asynchronous embedder of the memory in the caller's loop."""
-        embedder = embedder_in(await self._ready())
-        if isinstance(embedder, WarmableEmbedder):
-            await embedder.warm(texts_of([message_as_json(message) for message in messages]))
+        memory = await self._ready()
+        drafts = [draft_of(message_as_json(message)) for message in messages]
+        await embed_ahead(memory, list_texts(memory, drafts))
 
 
 class Beside(BaseMemoryStore):
@@ -219,17 +162,10 @@ class Beside(BaseMemoryStore):
         return self._other.memory
 
 
-def check_tokens(max_tokens: Any) -> int:
-    if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
-        raise BadInput(f"max_tokens must be a whole number from 1 up, not {max_tokens!r}")
-    return max_tokens
-
-
 def check_page(limit: Any, offset: Any, roles: Any) -> tuple[int | None, int, list[str] | None]:
     """The arguments of `get_history`, or a clear error; no roles are all roles."""
-    for name, value in (("limit", 0 if limit is None else limit), ("offset", offset)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise BadInput(f"{name} must be a whole number from 0 up, not {value!r}")
+    check_limit(limit, "limit", least=0)
+    check_whole(offset, "offset")
     if isinstance(roles, str):
         named = [roles]
     else:

@@ -7,14 +7,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Unpack
 
-from ...core.errors import BadInput
 from ...core.validate import Moment, moment
+from ...upkeep import is_protected
 from ...upkeep.archive import Archive
+from ..checks import check_positive
 from ..opening import clock_of
 from .async_tools import FairLock
 from .base import BaseMemoryStore, Beside, Kept
 from .message import Message, read
-from .servers import ArchiveMemoryStore
+from .servers import ArchiveMemoryStore, archive_in
 
 
 class AutoCleanupMemory(BaseMemoryStore):
@@ -22,6 +23,8 @@ class AutoCleanupMemory(BaseMemoryStore):
 
     Important is a message with `metadata["important"]`. `archive_to` is a store, a folder or an
     `Archive`; without one they are kept in the same memory, as the session `<session_id>:archive`.
+    In a folder or an `Archive` they are sealed, if the memory is; a store of yours seals its own. What
+    is pinned or under a legal hold stays.
     Override `archive` for another place: when it raises, nothing is deleted.
     """
 
@@ -33,9 +36,7 @@ class AutoCleanupMemory(BaseMemoryStore):
         **where: Unpack[Kept],
     ) -> None:
         super().__init__(**where)
-        if isinstance(max_age_days, bool) or not isinstance(max_age_days, int | float) or max_age_days <= 0:
-            raise BadInput(f"max_age_days must be a number above 0, not {max_age_days!r}")
-        self.max_age = timedelta(days=max_age_days)
+        self.max_age = timedelta(days=check_positive(max_age_days, "max_age_days"))
         self._archive_to = archive_to
         self._turns = FairLock()
 
@@ -46,7 +47,8 @@ class AutoCleanupMemory(BaseMemoryStore):
         if chosen is None:
             return Beside(self, scope=self.scope, session_id=f"{self.session_id}:archive")
         if not isinstance(chosen, BaseMemoryStore):
-            chosen = ArchiveMemoryStore(chosen, scope=self.scope, session_id=self.session_id)
+            sealed = archive_in(self.memory, chosen)
+            chosen = ArchiveMemoryStore(sealed, scope=self.scope, session_id=self.session_id)
             self._archive_to = chosen
         return chosen
 
@@ -69,4 +71,4 @@ class AutoCleanupMemory(BaseMemoryStore):
         else:
             today = moment(now, "now")
         records = self.conversation.records(until=today - self.max_age.total_seconds())
-        return [read(record) for record in records]
+        return [read(record) for record in records if not is_protected(record)]

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Unpack
 
 from ...core.errors import BadInput, Refused
+from ..checks import check_limit
 from .async_tools import FairLock, await_if_needed
 from .base import BaseMemoryStore, Kept
 from .message import Message
@@ -39,8 +40,8 @@ class InMemoryMemoryStore(BaseMemoryStore):
             raise BadInput(
                 f"unknown eviction strategy {eviction_strategy!r}; there is {', '.join(STRATEGIES)}"
             )
-        self.max_messages = limit_of(max_messages, "max_messages")
-        self.max_tokens = self._token_limit = limit_of(max_tokens, "max_tokens")
+        self.max_messages = check_limit(max_messages, "max_messages")
+        self.max_tokens = self._token_limit = check_limit(max_tokens, "max_tokens")
         self.eviction_strategy = eviction_strategy
 
     def _after(self) -> None:
@@ -80,7 +81,7 @@ class SlidingWindowMemory(InMemoryMemoryStore):
 
     @window_size.setter
     def window_size(self, size: int) -> None:
-        self.max_messages = limit_of(size, "window_size")
+        self.max_messages = check_limit(size, "window_size")
 
 
 Overflow = Callable[[list[Message]], Awaitable[Any] | Any]
@@ -99,7 +100,7 @@ class SafeMemoryStore(BaseMemoryStore):
             raise BadInput(
                 "overflow_handler must be a function or coroutine function that takes the messages"
             )
-        self.max_size = limit_of(max_size, "max_size") or 1
+        self.max_size = check_limit(max_size, "max_size") or 1
         self.overflow_handler = overflow_handler
         self._turns = FairLock()
 
@@ -114,15 +115,10 @@ class SafeMemoryStore(BaseMemoryStore):
     def _make_room(self, seen: Sequence[Message]) -> None:
         """Drops of what the handler has seen, never of what came meanwhile."""
         surplus = max(1, len(seen) - (self.max_size - int(self.max_size * 0.2)))
-        self.drop([message.record_id for message in seen[:surplus] if message.record_id])
-
-
-def limit_of(value: int | None, name: str) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise BadInput(f"{name} must be a whole number from 1 up, or None for no limit, not {value!r}")
-    return value
+        try:
+            self.drop([message.record_id for message in seen[:surplus] if message.record_id])
+        except Refused as held:  # what is under a legal hold stays, whatever the limit
+            _log.warning("the session %r is over its limit: %s", self.session_id, held)
 
 
 def _tenths(text: str) -> int:

@@ -111,7 +111,7 @@ def read_time(record: Record) -> datetime:
     return _at(record.occurred, None)
 
 
-def fitting(messages: Sequence[Message], max_tokens: int, counter: TokenCounter) -> list[Message]:
+def fit_messages(messages: Sequence[Message], max_tokens: int, counter: TokenCounter) -> list[Message]:
     """The newest that fit, oldest first; the very newest even if it alone does not.
 
     Does not begin with the result of a tool whose call no longer fits: models refuse that.

@@ -98,7 +98,10 @@ class Log(MutableSequence[Message]):
 def _find_kept(there: Sequence[str], wanted: Sequence[Message]) -> list[str]:
     """The ids that stay, where `wanted` is some of what is there, in order, then new ones; else none do."""
     places = {id: place for place, id in enumerate(there)}
-    known = [places.get(getattr(message, "record_id", None) or "") for message in wanted]
+    known = []
+    for message in wanted:
+        id = message.record_id if isinstance(message, Message) else None
+        known.append(places.get(id or ""))
     if None in known:
         first_new = known.index(None)
     else:

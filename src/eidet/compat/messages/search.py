@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Sequence
 from functools import cached_property
@@ -10,16 +9,16 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from ...core.errors import BadInput, Misconfigured
 from ...core.record import Kind, Record
 from ...core.validate import Moment, clean_text
 from ...core.where import Condition, Where
 from ...memory import Memory
-from ...models.embed import AsyncEmbedder, Embedder, Vectors, embed_checked, embedder_of
+from ...models.embed import Embedder, Vectors, embedder_of
 from ...models.embed.adapt import adapt
 from ...models.embed.quantise import dequantise_all
 from ...recall.recipes import Recipe
-from ..opening import embedder_in, is_shared, open_memory
+from ..checks import check_whole
+from ..opening import embed_ahead, embed_query, embedder_in, is_blank, open_memory, open_with_embedder
 from .base import BaseMemoryStore, Kept
 from .message import Message, read
 
@@ -40,23 +39,23 @@ class SemanticMemoryStore(BaseMemoryStore):
 
     async def search(self, query: str, top_k: int = 5) -> list[Message]:
         """The `top_k` messages nearest in meaning, nearest first."""
-        if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 0:
-            raise BadInput(f"top_k must be a whole number from 0 up, not {top_k!r}")
-        clean_text(query, "query")
-        await self._warm_embedder([Message(role="user", content=query)])
+        check_whole(top_k, "top_k")
+        memory = await self._ready()
+        await embed_ahead(memory, [memory.trust.guarding.query(clean_text(query, "query"))])
         return await self._run(self._nearest, query, top_k)
 
     @property
     def embeddings(self) -> list[Vectors]:
         """The vector of each message, in their order; of a long one that of its beginning."""
+        if self._is_blank():
+            return []
         rows = vectors_of(self.conversation.records(), embedder_in(self.memory).width)
         return [row[0] for row in rows]
 
     def _nearest(self, query: str, top_k: int) -> list[Message]:
         if not top_k:
             return []
-        embedder = embedder_in(self.memory)
-        asked = embed_checked(embedder, [query])[0]
+        asked = embed_query(self.memory, query)
         hits = self.memory.recall(
             query,
             scope=self.scope,
@@ -68,7 +67,7 @@ class SemanticMemoryStore(BaseMemoryStore):
             limit=top_k + CANDIDATES,
         )
         records = [hit.record for hit in hits]
-        nearness = [_cosine(asked, rows) for rows in vectors_of(records, embedder.width)]
+        nearness = [_cosine(asked, rows) for rows in vectors_of(records, len(asked))]
         best = sorted(range(len(records)), key=lambda place: -nearness[place])
         return [read(records[place]) for place in best[:top_k]]
 
@@ -77,25 +76,18 @@ class SemanticMemoryStore(BaseMemoryStore):
         """The model as an embedder of the memory."""
         return embedder_for(self.embedding_model)
 
-    async def _ready(self) -> Memory:
-        if self._memory is None and self.embedding_model is not None:
-            await find_width(self.embedder)
-            return await asyncio.to_thread(lambda: self.memory)
-        return await super()._ready()
+    def _history(self, limit: int | None, offset: int, roles: list[str] | None) -> list[Message]:
+        if self._is_blank():
+            return []
+        return super()._history(limit, offset, roles)
+
+    def _is_blank(self) -> bool:
+        return self.embedding_model is not None and is_blank(self.memory, self.embedder)
 
     def _open(self) -> Memory:
         if self.embedding_model is None:
             return open_memory(self._place)
-        embedder = self.embedder
-        if not is_shared(self._place):
-            return open_memory(self._place, embedder=embedder)
-        memory = open_memory(self._place)
-        if embedder.name != embedder_in(memory).name:
-            raise Misconfigured(
-                f"the given memory uses the embedder {embedder_in(memory).name!r}, not {embedder.name!r}: "
-                "open it with that embedder, or leave out embedding_model"
-            )
-        return memory
+        return open_with_embedder(self._place, self.embedder, "leave out embedding_model")
 
 
 class FilterableMemoryStore(BaseMemoryStore):
@@ -121,12 +113,6 @@ def embedder_for(model: object) -> Embedder:
     # looked up statically: asking for `width` may call a model
     ours = all(inspect.getattr_static(model, part, None) is not None for part in ("name", "width", "embed"))
     return model if ours else adapt(model, batch=False)  # type: ignore[return-value]
-
-
-async def find_width(embedder: Embedder | AsyncEmbedder | None) -> None:
-    """Lets an asynchronous embedder find out its width in the loop of the caller."""
-    if isinstance(embedder, AsyncEmbedder):
-        await embedder.aembed([])
 
 
 def _having(name: str, value: Any) -> Where:

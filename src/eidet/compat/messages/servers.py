@@ -11,8 +11,10 @@ from typing import Any, Final, Unpack
 from ...core.errors import BadInput, Misconfigured, MissingExtra, Refused
 from ...memory import Memory
 from ...store import verbs
+from ...trust.seal.exports import archive_for
 from ...upkeep import is_protected
-from ...upkeep.archive import Archive, archive_of
+from ...upkeep.archive import Archive, archive_of, note_archive
+from ..checks import check_positive
 from ..opening import clock_of, open_memory
 from .base import BaseMemoryStore, Kept
 from .limits import InMemoryMemoryStore
@@ -79,10 +81,8 @@ class RedisMemoryStore(_OnServer):
         self, redis_url: str, ttl_hours: float = 24, max_messages: int | None = 1000, **where: Unpack[Kept]
     ) -> None:
         super().__init__(redis_url, max_messages=max_messages, **where)
-        if isinstance(ttl_hours, bool) or not isinstance(ttl_hours, int | float) or not ttl_hours > 0:
-            raise BadInput(f"ttl_hours must be a number above 0, not {ttl_hours!r}")
         self.redis_url = redis_url
-        self.ttl = timedelta(hours=ttl_hours)
+        self.ttl = timedelta(hours=check_positive(ttl_hours, "ttl_hours"))
         self._put_off = 0.0  # when the end of all messages was put off last
 
     @property
@@ -94,7 +94,7 @@ class RedisMemoryStore(_OnServer):
         with self.turn:
             newest = self.conversation.records(limit=1)
             if newest and newest[0].created + self.ttl.total_seconds() <= clock_of(self.memory)():
-                self.drop_all()
+                self.drop([record.id for record in self.conversation.records() if not is_protected(record)])
 
     def _after(self) -> None:
         """Messages also end by themselves, a little later, where nobody asks for them any more."""
@@ -124,10 +124,8 @@ class ArchiveMemoryStore(BaseMemoryStore):
         self._given = archive
 
     def archive(self) -> Archive:
-        found = archive_of(self._given)
-        if found is None:
-            raise Misconfigured("an archive must be a folder, or an Archive of eidet.upkeep.archive")
-        return found
+        """Where the messages are kept: sealed, if the memory of this store is."""
+        return archive_in(self.memory, self._given)
 
     def append(self, messages: Sequence[Message]) -> None:
         drafts = [message_as_json(message) for message in messages]
@@ -137,7 +135,8 @@ class ArchiveMemoryStore(BaseMemoryStore):
             if not records:
                 return
             try:
-                self.archive().keep(records, _manifest(memory), now=clock_of(memory)())
+                now = clock_of(memory)()
+                self.archive().keep(records, memory.parts.manifest(now), now=now)
             except BaseException:
                 super().drop([record.id for record in records])
                 raise
@@ -154,8 +153,8 @@ class ArchiveMemoryStore(BaseMemoryStore):
         self.drop([record.id for record in self.conversation.records(limit=1)])
 
     def _open(self) -> Memory:
-        memory, archive = open_memory(self._place), self.archive()
-        memory.upkeep.unarchive(archive, scope=self.scope)
+        memory = open_memory(self._place)
+        memory.upkeep.unarchive(self._given, scope=self.scope)  # opens what is sealed by itself
         return memory
 
 
@@ -182,8 +181,14 @@ class S3MemoryStore(ArchiveMemoryStore):
         self.bucket_name = bucket_name
 
 
-def _manifest(memory: Memory) -> dict[str, Any]:
-    return memory.parts.manifest(clock_of(memory)())
+def archive_in(memory: Memory, place: Archive | str | Path) -> Archive:
+    """An archive for what a memory holds: sealed if the memory is, and found by what it forgets later."""
+    store, archive = memory.parts.store, archive_of(place)
+    sealed = archive_for(store, archive)
+    if archive is None or sealed is None:
+        raise Misconfigured("an archive must be a folder, or an Archive of eidet.upkeep.archive")
+    note_archive(store, archive)
+    return sealed
 
 
 _ENVIRONMENTS = {

@@ -4,49 +4,57 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, Unpack
+from typing import Any, Protocol, Unpack, runtime_checkable
 
 from ...core.errors import BadInput, Misconfigured
 from ...core.record import Trust
 from ...models.llm import LLM
 from ...text.tokens import counter_of
 from ...views.summaries import summary_id
+from ..checks import check_limit, check_whole
 from .async_tools import FairLock, await_if_needed
-from .base import BaseMemoryStore, Kept, check_page, check_tokens
-from .limits import limit_of
-from .message import Message, fitting, read_time
+from .base import BaseMemoryStore, Kept, check_page
+from .message import Message, fit_messages, read_time
 
 KEPT = 10
 BEGINNING = "Previous conversation summary: "
 _log = logging.getLogger(__name__)
 
 
-class Context(Protocol):
+class AgentCaller(Protocol):
     """Where agents are called by name, such as the one of `App.run_context()`."""
 
     async def call_agent(self, agent_name: str, input_message: Any) -> Any: ...
 
 
+@runtime_checkable
+class NeedsContext(Protocol):
+    """A store that calls agents by name. `App.run_context()` tells it where."""
+
+    context: AgentCaller | None
+
+
 class SummaryMemory(BaseMemoryStore):
     """When `threshold` messages are there, all are summed up and the last ten stay.
 
-    `summarizer_agent` is the name of an agent, called through `context`; a function or coroutine
-    function that is given the request; or an LLM of `eidet.models.llm`. Without one, and where it fails, the
-    summary is made of the sentences that say most. What was summed up leaves the history, not the memory.
+    `summarizer_agent` is the name of an agent, called through `context` (which is not needed before);
+    a function or coroutine function that is given the request; or an LLM of `eidet.models.llm`. Without
+    one, and where it fails, the summary is made of the sentences that say most. What was summed up
+    leaves the history, not the memory.
     """
 
-    context: Context | None = None
+    context: AgentCaller | None = None
 
     def __init__(
         self,
         summarizer_agent: str | LLM | Callable[[str], Any] | None = None,
         threshold: int = 50,
         *,
-        context: Context | None = None,
+        context: AgentCaller | None = None,
         **where: Unpack[Kept],
     ) -> None:
         super().__init__(**where)
-        self.threshold = limit_of(threshold, "threshold") or KEPT
+        self.threshold = check_limit(threshold, "threshold") or KEPT
         if self.threshold <= KEPT:
             raise BadInput(f"threshold must be above {KEPT}: the last {KEPT} messages always stay")
         self.summarizer_agent = summarizer_agent
@@ -54,15 +62,17 @@ class SummaryMemory(BaseMemoryStore):
         self._turns = FairLock()
 
     async def add_message(self, message: Message) -> None:
-        if isinstance(self.summarizer_agent, str):
-            self._check_context()
         async with self._turns as summing_up:  # the summarizer may have this store itself
+            due = not summing_up and await self._run(lambda: self.current_count) + 1 >= self.threshold
+            if due:
+                self._check_context()
             await super().add_message(message)
-            if not summing_up and await self._run(lambda: self.current_count) >= self.threshold:
+            if due:
                 await self.summarize_and_compress()
 
     async def summarize_and_compress(self) -> None:
         """Sums up what the history holds now, but for the last ten messages."""
+        self._check_context()
         seen = await super().get_history()
         if len(seen) > KEPT:
             text = await self._summarise(seen)
@@ -98,17 +108,18 @@ class SummaryMemory(BaseMemoryStore):
 
     async def get_context_window(self, max_tokens: int = 4000) -> list[Message]:
         """The summaries that fit in half of the tokens, then the newest messages that fit in the rest."""
-        half, counter = check_tokens(max_tokens) // 2, counter_of(self.token_counter)
-        summaries = fitting(await self._run(lambda: self.summaries), half, counter)
+        half, counter = check_whole(max_tokens, "max_tokens", least=1) // 2, counter_of(self.token_counter)
+        summaries = fit_messages(await self._run(lambda: self.summaries), half, counter)
         told = []
         for message in summaries:
             if message.tokens(counter) <= half:
                 told.append(message)
         left = max(1, max_tokens - sum(message.tokens(counter) for message in told))
-        return [*told, *fitting(await super().get_history(limit=left), left, counter)]
+        return [*told, *fit_messages(await super().get_history(limit=left), left, counter)]
 
     def _check_context(self) -> None:
-        if self.context is None:
+        """Before the message that fills the store is added: without a summarizer, nothing is changed."""
+        if isinstance(self.summarizer_agent, str) and self.context is None:
             raise Misconfigured(
                 f"the agent {self.summarizer_agent!r} needs a context: set store.context, enter "
                 "app.run_context(), or give a function as summarizer_agent"
@@ -116,7 +127,7 @@ class SummaryMemory(BaseMemoryStore):
 
     async def _summarise(self, messages: Sequence[Message]) -> str | None:
         """The summary by the agent or function; None where there is none, it fails or says nothing."""
-        if self.summarizer_agent is None or hasattr(self.summarizer_agent, "ask"):
+        if self.summarizer_agent is None or isinstance(self.summarizer_agent, LLM):
             return None
         said = "\n".join(f"{message.role}: {message.content or ''}" for message in messages)
         request = f"Summarize this conversation:\n{said}"
@@ -140,7 +151,7 @@ class SummaryMemory(BaseMemoryStore):
             keep = max(KEPT, len(log) - seen + KEPT)  # what came meanwhile is not in the summary
             if text is None:
                 model = None
-                if hasattr(self.summarizer_agent, "ask"):
+                if isinstance(self.summarizer_agent, LLM):
                     model = self.summarizer_agent
                 log.summarise(keep=keep, llm=model)
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -14,7 +14,6 @@ from ...views import Conversation
 from .async_tools import await_if_needed
 from .base import BaseMemoryStore, Kept
 from .message import Message, message_as_json
-from .message_log import Log
 
 if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet
@@ -24,7 +23,10 @@ SEALED = "sealed"
 
 
 class Around(BaseMemoryStore):
-    """Passes everything on to `store`; subclasses change what goes in and what comes out."""
+    """Passes everything on to `store`; subclasses change what goes in and what comes out.
+
+    `messages` shows what the store underneath has. What is added there goes in as by `add_message`.
+    """
 
     def __init__(self, store: BaseMemoryStore | None = None, **where: Unpack[Kept]) -> None:
         super().__init__(**where)
@@ -37,13 +39,13 @@ class Around(BaseMemoryStore):
             await await_if_needed(begin())
 
     async def add_message(self, message: Message) -> None:
-        await self.store.add_message(self.going_in(message))
+        await self.store.add_message(self.pack(message))
 
     async def get_history(
         self, limit: int | None = None, offset: int = 0, roles: list[str] | None = None
     ) -> list[Message]:
         found = await self.store.get_history(limit=limit, offset=offset, roles=roles)
-        return [self.coming_out(message) for message in found]
+        return [self.unpack(message) for message in found]
 
     async def clear(self) -> None:
         await self.store.clear()
@@ -52,20 +54,13 @@ class Around(BaseMemoryStore):
         if (end := getattr(self.store, "close", None)) is not None:
             await await_if_needed(end())
 
-    def going_in(self, message: Message) -> Message:
+    def pack(self, message: Message) -> Message:
+        """What goes into the store for a message."""
         return message
 
-    def coming_out(self, message: Message) -> Message:
+    def unpack(self, message: Message) -> Message:
+        """The message that what came out of the store stands for."""
         return message
-
-    @property
-    def messages(self) -> Log:
-        """As the store underneath has them."""
-        return self.store.messages
-
-    @messages.setter
-    def messages(self, messages: Iterable[Message]) -> None:
-        self.store.messages = messages
 
     @property
     def memory(self) -> Memory:
@@ -76,13 +71,21 @@ class Around(BaseMemoryStore):
         return self.store.conversation
 
     def append(self, messages: Sequence[Message]) -> None:
-        self.store.append([self.going_in(message) for message in messages])
+        self.store.append([self.pack(message) for message in messages])
 
     def drop(self, ids: Sequence[str]) -> None:
         self.store.drop(ids)
 
     def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
-        self.store.replace(ids, [self.going_in(message) for message in messages])
+        """`messages` shows them as the store underneath has them: those that only move stay as they are."""
+        there = {message.record_id: message for message in self.store.messages}
+        ready = []
+        for message in messages:
+            if isinstance(message, Message) and there.get(message.record_id) == message:
+                ready.append(message)
+            else:
+                ready.append(self.pack(message))
+        self.store.replace(ids, ready)
 
     def drop_all(self) -> None:
         self.store.drop_all()
@@ -104,7 +107,7 @@ class EncryptedMemoryStore(Around):
         super().__init__(store, **where)
         self.cipher = _cipher(encryption_key)
 
-    def going_in(self, message: Message) -> Message:
+    def pack(self, message: Message) -> Message:
         message_as_json(message)
         if message.tool_calls:
             calls = [{SEALED: self._encrypt(dump_json(message.tool_calls))}]
@@ -116,7 +119,7 @@ class EncryptedMemoryStore(Around):
             content = self._encrypt(message.content)
         return replace(message, content=content, tool_calls=calls)
 
-    def coming_out(self, message: Message) -> Message:
+    def unpack(self, message: Message) -> Message:
         calls = message.tool_calls
         if message.content is None:
             content = None

@@ -30,7 +30,8 @@ def adapt(
     """An embedder around a callable, or an object with `embed`, `embed_documents`, `encode` or `encode_*`.
 
     `batch` says whether it takes a list of texts (True) or one text (False), `width` how long its
-    rows are; what is not given is found out by one or two short calls before the first answer.
+    rows are; what is not given is found out by one or two short calls before the first answer. Where
+    `batch` is given, the first texts that are embedded tell the width.
     `name` defaults to the qualified name of the function or class, with the object's `model_name` or
     `model` if it has one: name it yourself if the code may move.
     """
@@ -54,7 +55,8 @@ class _Shape:
     batch: bool | None
 
     def rows(self, texts: Sequence[str]) -> Rounds[Vectors]:
-        yield from self.find_out()
+        if self.batch is None or not texts:
+            yield from self.find_out()
         if not texts:
             return np.zeros((0, self.width or 0), dtype=np.float32)
         parts: list[Vectors] = []
@@ -62,6 +64,7 @@ class _Shape:
         for round_ in _blocks(calls, AT_ONCE):
             answers = yield round_
             parts += [self.read(call, answer) for call, answer in zip(round_, answers, strict=True)]
+        self.width = self.width or parts[0].shape[1]
         return np.concatenate(parts)
 
     def find_out(self) -> Rounds[None]:
@@ -116,6 +119,11 @@ class CalledEmbedder:
         return self._shape.name
 
     @property
+    def knows_width(self) -> bool:
+        """Whether `width` answers without a call. Embedding a text tells it, too."""
+        return self._shape.width is not None
+
+    @property
     def width(self) -> int:
         if self._shape.width is None:
             self._run(self._shape.find_out())
@@ -148,6 +156,11 @@ class AsyncCalledEmbedder:
     @property
     def name(self) -> str:
         return self._shape.name
+
+    @property
+    def knows_width(self) -> bool:
+        """Whether `width` answers without a call. Embedding a text tells it, too."""
+        return self._shape.width is not None
 
     @property
     def width(self) -> int:

@@ -15,17 +15,17 @@ from ...upkeep import Maintained
 from ...upkeep.summary import Passage, summarise
 from ...views import Working
 from ..numbers import next_number
-from ..opening import ClosesOwnMemory, Place, embedder_in, is_shared, open_memory
+from ..opening import OwnsMemory, Place, embedder_in, is_shared, open_memory
 from .legacy import OldCalls
 from .stores import SCALE, InMemoryStore, MemoryStore, RedisStore, SqliteStore, importance_of, store_of
-from .vector import MODEL, VectorMemoryStore, settings_with_index, vectors_in
-from .working import WorkingStore
+from .vector import MODEL, VectorMemoryStore, open_for_vectors, settings_with_index
+from .working_store import WorkingStore
 
 EXPERIENCES: Final = "experiences"
 SUMMARY_TOKENS: Final = 200
 
 
-class EnhancedAgentMemory(ClosesOwnMemory, OldCalls):
+class EnhancedAgentMemory(OwnsMemory, OldCalls):
     """Messages of now, experiences for good, and recall by meaning, all in one `Memory`.
 
     `persistent` keeps everything in the file `path`; `memory` (a Memory, a path or a URL) says where
@@ -240,7 +240,9 @@ class EnhancedAgentMemory(ClosesOwnMemory, OldCalls):
         """The working memory in a few sentences; changes nothing."""
         before = self._read_summary()
         lines = [f"{message.role}: {message.content or ''}" for message in self.messages]
-        return self._short(([before] if before else []) + lines, tokens)
+        if before:
+            lines.insert(0, before)
+        return self._short(lines, tokens)
 
     def _read_summary(self) -> str:
         if isinstance(self.working, WorkingStore):
@@ -289,7 +291,7 @@ class EnhancedAgentMemory(ClosesOwnMemory, OldCalls):
 
 def _open_memory(place: Place, vector: bool, model_name: str, model: object, **how: Any) -> Memory:
     if vector:
-        return vectors_in(place, model_name, model, **how)
+        return open_for_vectors(place, model_name, model, **how)
     return open_memory(place, **how)
 
 

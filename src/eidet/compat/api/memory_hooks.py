@@ -25,32 +25,22 @@ Target = AgentMemoryAPI | MemorySpace | None
 class _Default:
     """The API of agents that were given none: one for the process, in RAM."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._api: AgentMemoryAPI | None = None
-
-    def get(self) -> AgentMemoryAPI:
-        with self._lock:
-            if self._api is None:
-                self._api = AgentMemoryAPI()
-            return self._api
-
-    def set(self, api: AgentMemoryAPI | None) -> None:
-        with self._lock:
-            self._api = api
-
-
-_default = _Default()
+    api: AgentMemoryAPI | None = None
+    lock = threading.Lock()
 
 
 def default_memory_api() -> AgentMemoryAPI:
     """Where agents are remembered that were given no API of their own."""
-    return _default.get()
+    with _Default.lock:
+        if _Default.api is None:
+            _Default.api = AgentMemoryAPI()
+        return _Default.api
 
 
 def set_default_memory_api(api: AgentMemoryAPI | None) -> None:
     """Another one from now on; None makes a new one in RAM when it is needed."""
-    _default.set(api)
+    with _Default.lock:
+        _Default.api = api
 
 
 class BaseAgent:
@@ -178,7 +168,7 @@ def _sink(target: Target, agent_id: str | None) -> Callable[[Captured], None]:
 
 def _memories(captured: Captured) -> list[dict[str, Any]]:
     """The state before (unless it is known already), the action, the state after."""
-    before, after = (None if s is None else _flat(s) for s in (captured.before, captured.after))
+    before, after = _flat(captured.before), _flat(captured.after)
     told = []
     if before is not None and not captured.before_known:
         told.append(_memory("state", before, captured.step, captured.state_importance(before)))
@@ -213,11 +203,15 @@ def _action(
     ).as_dict()
 
 
-def _flat(state: Mapping[str, Json]) -> dict[str, Json]:
+def _flat(state: Mapping[str, Json] | None) -> dict[str, Json] | None:
     """A state as `AgentState.as_dict` tells it."""
+    if state is None:
+        return None
+    flat: dict[str, Json] = {}
     extra = state.get("extra_data")
-    rest = {}
+    if isinstance(extra, Mapping):
+        flat.update(extra)
     for name, value in state.items():
         if name != "extra_data" and value is not None:
-            rest[name] = value
-    return {**(extra if isinstance(extra, Mapping) else {}), **rest}
+            flat[name] = value
+    return flat

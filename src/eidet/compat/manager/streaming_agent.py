@@ -13,8 +13,8 @@ from ...models.llm import LLM, Request, Turn, llm_of
 from ...models.llm.streaming import StreamingAnthropic, listen
 from ...trust.privacy.quoting import UNTRUSTED, fence_text
 from ..opening import run
-from .conversation import ConversationContext
-from .entries import MemoryEntry, MemoryTypes, Message
+from .conversation_context import ConversationContext
+from .memory_entry import MemoryEntry, MemoryTypes, Message
 
 SYSTEM: Final = (
     "You are a helpful assistant with a memory. Memories from this and earlier conversations are given "

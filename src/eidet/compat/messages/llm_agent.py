@@ -14,6 +14,8 @@ from .async_tools import await_if_needed
 from .base import BaseMemoryStore
 from .limits import InMemoryMemoryStore
 from .message import Message, message_from
+from .summary import NeedsContext
+from .wrappers import Around
 
 
 class LLMAgent:
@@ -82,9 +84,16 @@ class App:
     async def run_context(self) -> AsyncIterator[RunContext]:
         context = RunContext(self._agents)
         for agent in self._agents.values():
-            if hasattr(agent.memory_store, "context"):
-                agent.memory_store.context = context
+            _give_context(agent.memory_store, context)
         yield context
+
+
+def _give_context(store: object, context: RunContext) -> None:
+    """To a store that calls agents by name, whatever wrappers are around it."""
+    while isinstance(store, Around):
+        store = store.store
+    if isinstance(store, NeedsContext):
+        store.context = context
 
 
 async def _ask_llm(llm: Any, messages: Sequence[Message]) -> Message:

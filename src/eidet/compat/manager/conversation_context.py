@@ -8,9 +8,9 @@ from typing import Any
 from ...core.draft import Message as CoreMessage
 from ...core.errors import BadInput
 from ..opening import run
-from .config import MemoryConfig
-from .entries import MemoryEntry, Message
-from .memory import MemoryManager
+from .manager_config import MemoryConfig
+from .memory_entry import MemoryEntry, Message
+from .memory_manager import MemoryManager
 
 
 class History:
@@ -28,7 +28,7 @@ class History:
 
     def last(self, count: int | None = None) -> list[Message]:
         """The newest `count`, oldest first."""
-        return [message_told(message) for message in self._memory.log.messages(count)]
+        return [message_of_core(message) for message in self._memory.log.messages(count)]
 
     def __iter__(self) -> Iterator[Message]:
         return iter(self.messages)
@@ -66,7 +66,7 @@ class ConversationContext:
         self.memory.close()
 
 
-def message_told(message: CoreMessage) -> Message:
+def message_of_core(message: CoreMessage) -> Message:
     when: Any = message.timestamp
     return Message(
         role=message.role, content=message.content, metadata=dict(message.metadata), timestamp=when

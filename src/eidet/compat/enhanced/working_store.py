@@ -24,7 +24,8 @@ class WorkingStore(InMemoryStore):
     def __init__(
         self, memory: Memory, session: str | None = None, *, scope: str = "default", agent: str | None = None
     ) -> None:
-        self._open(memory, owned=False, scope=scope, name="working", kind="message", agent=agent)
+        self._take(memory)
+        self._set_options(scope=scope, name="working", kind="message", agent=agent)
         self.log = Conversation(memory, session, scope=scope, agent=agent)
 
     def say(self, role: str, content: str) -> str:

@@ -99,17 +99,19 @@ def entry_found(hit: Hit, memory_type: str, width: int) -> MemoryEntry:
 def core_message(message: Any, source: str) -> CoreMessage:
     """A message of this door, of the core, or a dict, with where it was said."""
     told = _parts(message)
-    role, content, calls = told.get("role"), told.get("content"), told.get("tool_calls") or ()
-    if not isinstance(role, str) or not (isinstance(content, str) or (content is None and calls)):
+    role, content = told.get("role"), told.get("content")
+    silent = content is None and ("content" in told or bool(told.get("tool_calls")))
+    if not isinstance(role, str) or not (isinstance(content, str) or silent):
         raise BadInput(
-            f"a message needs a role and a content, both texts; this is a {type(message).__name__}"
+            "a message needs a role and a content (a text, or None where nothing was said); "
+            f"this is a {type(message).__name__}"
         )
     return CoreMessage(
         role=role,
         content=content,
         timestamp=told.get("timestamp"),
         metadata={**(told.get("metadata") or {}), "role": role, "source": source},
-        tool_calls=calls,
+        tool_calls=told.get("tool_calls") or (),
         tool_call_id=told.get("tool_call_id"),
         name=told.get("name"),
     )

@@ -12,7 +12,7 @@ from ..messages.async_tools import FairLock, await_if_needed
 from ..opening import Place
 from .client import MODEL, AnthropicClient
 from .system import AgentMemorySystem
-from .tools import as_text, result_of, storable, tools_by_name
+from .tools import as_text, make_storable, result_of, tools_by_name
 
 SYSTEM: Final = """You are a helpful assistant with access to memory.
 
@@ -82,7 +82,7 @@ class AgentWithMemory:
             try:
                 answer = await self._work_on(task)
             except (Exception, asyncio.CancelledError) as error:
-                await self.memory.end_task(False, storable(f"{type(error).__name__}: {error}"))
+                await self.memory.end_task(False, make_storable(f"{type(error).__name__}: {error}"))
                 raise
             await asyncio.to_thread(self._add_answer, answer)
             await self.memory.end_task(True, answer)
@@ -131,7 +131,7 @@ class AgentWithMemory:
         results = []
         for call in (block for block in response.content if block.type == "tool_use"):
             text, failed = await result_of(tools.get(call.name), call.name, call.input)
-            action = storable(f"{call.name}({as_text(dict(call.input))})")
+            action = make_storable(f"{call.name}({as_text(dict(call.input))})")
             thought = thought or f"I use {call.name}."
             await asyncio.to_thread(self.memory.record_step, thought, action, text)
             told = {"type": "tool_result", "tool_use_id": call.id, "content": text}
@@ -153,23 +153,23 @@ def _prompt(context: str, history: Sequence[Mapping[str, Any]]) -> tuple[str, li
     It has no messages of the system, which go to the prompt, and none without content. It begins with
     the user.
     """
-    ordered = []
-    for m in history:
-        if m["role"] == "system" and m["content"]:
-            ordered.append(str(m["content"]))
-    turns = []
-    for m in history:
-        if m["role"] != "system" and (m["content"] or "").strip():
-            turns.append(
-                {"role": "assistant" if m["role"] == "assistant" else "user", "content": m["content"]}
-            )
-    while turns and turns[0]["role"] != "user":
-        del turns[0]
+    ordered: list[str] = []
+    turns: list[dict[str, Any]] = []
+    for message in history:
+        role, content = message["role"], message["content"] or ""
+        if not content.strip():
+            continue
+        if role == "system":
+            ordered.append(content)
+        elif role == "assistant" and turns:
+            turns.append({"role": "assistant", "content": content})
+        elif role != "assistant":
+            turns.append({"role": "user", "content": content})
     return SYSTEM.format(context="\n\n".join([*ordered, context]).strip()), turns
 
 
 def _text(response: Any) -> str:
-    return storable("".join(block.text for block in response.content if block.type == "text"))
+    return make_storable("".join(block.text for block in response.content if block.type == "text"))
 
 
 def _stop(response: Any) -> str:

@@ -22,9 +22,10 @@ from ...views import Conversation, Semantic
 from ...views.messages import draft_of
 from ...write.shape import check_importance
 from ..opening import embedder_in, run
-from .buffers import REACH, WorkingMemory, window
-from .config import MemoryConfig
-from .entries import (
+from .buffers import REACH, TaskEntries, choose_window
+from .figures import figures
+from .manager_config import MemoryConfig
+from .memory_entry import (
     UNKNOWN,
     MemoryEntry,
     MemoryTypes,
@@ -34,7 +35,6 @@ from .entries import (
     entry_found,
     entry_of,
 )
-from .figures import figures
 
 T = TypeVar("T")
 KNOWLEDGE: Final = (Kind.FACT, Kind.DOCUMENT)
@@ -60,7 +60,7 @@ class MemoryManager:
             self.memory, conversation_id, scope=self.config.scope, agent=self.config.agent
         )
         self.vector_store = self._init_vector_store(self.config)
-        self.working_memory = WorkingMemory(
+        self.working_memory = TaskEntries(
             self.memory, self.log.session, self.config, self._calculate_importance
         )
         self._learned = 0
@@ -124,7 +124,9 @@ class MemoryManager:
         place = self._where(kind)
         if place.ids == ():
             return []  # nothing is near, so nothing was missed either
-        parts = [place, Where(importance_min=min_importance), *([] if where is None else [where])]
+        parts = [place, Where(importance_min=min_importance)]
+        if where is not None:
+            parts.append(where)
         parts += [Where(conditions=(Condition(("meta", k), "=", v),)) for k, v in metadata.items()]
         found = self.memory.recall(
             query, scope=self.config.scope, limit=limit, where=Where(every=tuple(parts))
@@ -210,7 +212,7 @@ class MemoryManager:
 
     def _near(self) -> list[Record]:
         size = self.config.short_term_window
-        return window(self.log.records(size * REACH), size, self.config.importance_threshold)
+        return choose_window(self.log.records(size * REACH), size, self.config.importance_threshold)
 
     def _entry(self, record: Record, kind: str) -> MemoryEntry:
         return entry_of(record, kind, embedder_in(self.memory).width)
@@ -229,11 +231,10 @@ class MemoryManager:
         """After a message: sums the conversation up when enough was said."""
         every = self.config.summarize_threshold
         spoken = Where(kinds=(Kind.MESSAGE,), session=self.conversation_id)
-        if every is not None and await self._run(self._count, spoken) % every == 0:
+        if every is None:
+            return
+        if await self._run(self.memory.count, spoken, scope=self.config.scope) % every == 0:
             await self.summarize()
-
-    def _count(self, where: Where) -> int:
-        return self.memory.count(where, scope=self.config.scope)
 
     async def summarize(self) -> MemoryEntry:
         """Sums the conversation up in an episode that names its messages; again, it tells all of it."""
@@ -278,7 +279,9 @@ class MemoryManager:
 
     async def _ask(self, work: Callable[[], T]) -> T:
         """Work that may wait for a model is done in a thread, whatever the memory is."""
-        return await (asyncio.to_thread(work) if self.config.llm is not None else self._run(work))
+        if self.config.llm is None:
+            return await self._run(work)
+        return await asyncio.to_thread(work)
 
     def close(self) -> None:
         """Closes the memory of the config, and so that of its other managers, unless it was given."""

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from ...core.errors import BadInput, EidetError
 from ...core.record import Kind
 from ...models.llm import BadAnswer, Request, llm_of
 from ...text.tokens import TokenCounter, counter_of, cut
-from ...views import Conversation
-from ...views.housekeeping import put_away
 from ...views.log_order import Edge
 from ...views.summaries import Summed, summary_id
-from ..messages.limits import limit_of
+from ..checks import check_limit, check_whole
 from ..messages.message import Message, message_as_json, message_from, read
-from ..messages.message_log import Log
-from ..opening import Place, is_shared, open_memory
-from .client import asking
+from ..messages.session import MessageSession
+from ..opening import OwnsMemory, Place, refuse_held
+from .client import as_function
 
 KEPT: Final = 10
 HEADING: Final = "Previous conversation summary:"
@@ -29,7 +26,7 @@ LONGEST: Final = 1_000_000
 _log = logging.getLogger(__name__)
 
 
-class ConversationMemory:
+class ConversationMemory(OwnsMemory, MessageSession):
     """The last messages, and a summary of those before.
 
     Over `summarize_threshold` messages the last ten stay and the others are summed up; never more than
@@ -51,33 +48,16 @@ class ConversationMemory:
         session_id: str | None = None,
         token_counter: TokenCounter | Callable[[str], int] | str | None = None,
     ) -> None:
-        self.max_messages = limit_of(max_messages, "max_messages") or LONGEST
-        self.max_tokens = limit_of(max_tokens, "max_tokens") or LONGEST
-        self.summarize_threshold = limit_of(summarize_threshold, "summarize_threshold") or LONGEST
+        self.max_messages = check_limit(max_messages, "max_messages") or LONGEST
+        self.max_tokens = check_limit(max_tokens, "max_tokens") or LONGEST
+        self.summarize_threshold = check_limit(summarize_threshold, "summarize_threshold") or LONGEST
         self.client = client
         self.scope = scope
         self.session_id = "default"
         if session_id is not None:
             self.session_id = session_id
-        self.memory = open_memory(memory)
-        self._owned = not is_shared(memory)
+        self._take(memory)
         self._counter = counter_of(token_counter)
-        self._turn = threading.RLock()
-
-    @property
-    def conversation(self) -> Conversation:
-        """The session as a view of the memory."""
-        return Conversation(self.memory, self.session_id, scope=self.scope)
-
-    @property
-    def messages(self) -> Log:
-        """As a list that can be changed."""
-        return Log(self)
-
-    @messages.setter
-    def messages(self, messages: Iterable[Message]) -> None:
-        with self._turn:
-            Log(self).become(messages)
 
     @property
     def summary(self) -> str | None:
@@ -86,7 +66,7 @@ class ConversationMemory:
     @summary.setter
     def summary(self, text: str | None) -> None:
         id = summary_id(self.session_id)
-        with self._turn:
+        with self.turn:
             if self.memory.get(id, scope=self.scope) is not None:
                 self.memory.revise(id, scope=self.scope, text=text or "")
             elif text:  # of messages that are not here
@@ -103,25 +83,6 @@ class ConversationMemory:
     def add_message(self, role: str, content: str | None, **metadata: Any) -> None:
         self.append([Message(role=role, content=content, metadata=metadata)])
 
-    def append(self, messages: Sequence[Message]) -> None:
-        """Adds messages, all or none, and keeps to the limits."""
-        drafts = [message_as_json(message) for message in messages]
-        with self._turn:
-            self.conversation.extend(drafts)
-            self._shorten()
-
-    def drop(self, ids: Sequence[str]) -> None:
-        if ids:
-            put_away(self.memory, ids, scope=self.scope)
-
-    def replace(self, ids: Sequence[str], messages: Sequence[Message]) -> None:
-        """Adds messages and then deletes others, so that nothing is lost where the new cannot be kept."""
-        drafts = [message_as_json(message) for message in messages]
-        with self._turn:
-            self.conversation.extend(drafts)
-            self.drop(ids)
-            self._shorten()
-
     def get_messages_for_llm(self) -> list[dict[str, Any]]:
         """As chat APIs take them: what was before in a pair of messages, then the messages."""
         before = []
@@ -132,10 +93,10 @@ class ConversationMemory:
     def search(self, query: str, limit: int = 5) -> list[Message]:
         """The first messages with these words in them, in any case; also of those that were summed up."""
         found = [message_from_core(message) for message in self.conversation.containing(query)]
-        return found[: _count(limit)]
+        return found[: check_whole(limit, "limit")]
 
     def get_last_n(self, n: int) -> list[Message]:
-        return [read(record) for record in self.conversation.records(_count(n))]
+        return [read(record) for record in self.conversation.records(check_whole(n, "n"))]
 
     def clear(self) -> None:
         """Deletes the messages and the summary."""
@@ -152,22 +113,19 @@ class ConversationMemory:
         if not isinstance(summary := data.get("summary"), str | None):
             raise BadInput(f"a summary must be a text or None, not {type(summary).__name__}")
         drafts = [message_as_json(message_from(given)) for given in data.get("messages", [])]
-        with self._turn:
+        with self.turn:
             before = self.memory.find(
                 kinds=Kind.MESSAGE, session=self.session_id, scope=self.scope, limit=LONGEST
             )
+            gone = [summary_id(self.session_id), *(record.id for record in before)]
+            refuse_held(self.memory, gone, scope=self.scope)
             self.conversation.extend(drafts)
-            self.drop([summary_id(self.session_id), *(record.id for record in before)])
+            self.drop(gone)
             self.summary = summary
-
-    def close(self) -> None:
-        """Closes the memory if this object opened it."""
-        if self._owned:
-            self.memory.close()
 
     # Getting shorter.
 
-    def _shorten(self) -> None:
+    def _after(self) -> None:
         messages = list(self.messages)
         keep = self._keep(messages)
         if keep < len(messages):
@@ -180,11 +138,11 @@ class ConversationMemory:
         keep = min(len(messages), self.max_messages)
         if len(messages) > self.summarize_threshold:
             keep = min(keep, KEPT)
-        while keep > 1 and self._cost(self._before(messages, keep), messages[-keep:]) > self.max_tokens:
+        while keep > 1 and self._cost(self._read_before(messages, keep), messages[-keep:]) > self.max_tokens:
             keep -= 1
         return keep
 
-    def _before(self, messages: Sequence[Message], keep: int) -> str:
+    def _read_before(self, messages: Sequence[Message], keep: int) -> str:
         leaving = messages[: len(messages) - keep]
         if leaving:
             return _beginnings(leaving)
@@ -242,7 +200,7 @@ def _ask_for_summary(client: object, messages: Sequence[Message], before: str | 
         "Sum up this conversation in a few sentences: who said, decided or did what, with names, dates "
         f"and numbers. Only the summary.\n\n{earlier}{said}"
     )
-    text = llm_of(asking(client)).ask(Request(prompt=prompt, purpose="summarise")).text.strip()
+    text = llm_of(as_function(client)).ask(Request(prompt=prompt, purpose="summarise")).text.strip()
     if not text:
         raise BadAnswer("the answer is empty", cause="empty")
     return text
@@ -258,9 +216,3 @@ def _message_as_json(message: Message) -> dict[str, Any]:
         "name": message.name,
     }
     return always | {name: value for name, value in more.items() if value}
-
-
-def _count(limit: int) -> int:
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
-        raise BadInput(f"the count must be a whole number from 0 up, not {limit!r}")
-    return limit

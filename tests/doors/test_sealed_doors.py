@@ -1,0 +1,595 @@
+"""A sealed memory through every door: each verb that writes, and not a word of it in any file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+
+from eidet import Memory
+from eidet.compat.agents import AgentMemorySystem, MemoryItem
+from eidet.compat.agents import FactStore as ItemStore
+from eidet.compat.api import AgentMemoryAPI, MemoryStoreException, query
+from eidet.compat.enhanced import EnhancedAgentMemory, InMemoryStore, VectorMemoryStore
+from eidet.compat.manager import ConversationContext, MemoryConfig, MemoryManager, MemoryTypes
+from eidet.compat.manager import Message as Said
+from eidet.compat.messages import (
+    ArchiveMemoryStore,
+    AuditMemoryStore,
+    AutoCleanupMemory,
+    BaseMemoryStore,
+    EncryptedMemoryStore,
+    InMemoryMemoryStore,
+    Message,
+    SafeMemoryStore,
+    ScopedMemoryStore,
+    SemanticMemoryStore,
+    SummaryMemory,
+)
+from eidet.core.errors import Refused
+
+KEY = bytes(range(32))
+WORD = "Ishmael"  # what must not be in any file
+SAID = f"Call me {WORD}"
+SESSION = f"session of {WORD}"
+LONG_AGO = 1_000_000_000.0
+GOOD = {"agent_id": "a", "contents": {"x": 1}}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "sealed.db", key=KEY, embedder="hashing") as opened:
+        yield opened
+
+
+def files_with(word: str, folder: Path) -> list[str]:
+    """The files below a folder that have a word in them, in plain, as JSON or as UTF-16 has it."""
+    forms = (word.encode(), word.encode("utf-16-le"), word.encode().hex().encode())
+    found = []
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and any(form in file.read_bytes() for form in forms):
+            found.append(file.name)
+    return found
+
+
+def run(work: Awaitable[Any]) -> Any:
+    async def wait() -> Any:
+        return await work
+
+    return asyncio.run(wait())
+
+
+def said(**more: Any) -> Message:
+    return Message(role="user", content=SAID, **more)
+
+
+def texts(store: BaseMemoryStore) -> list[str | None]:
+    return [message.content for message in run(store.get_history())]
+
+
+# Each writes by one verb of a door, and gives what the door reads back.
+
+Door = Callable[[Memory, Path], object]
+DOORS: dict[str, Door] = {}
+
+
+def door(write: Door) -> Door:
+    DOORS[write.__name__] = write
+    return write
+
+
+@door
+def messages_added(memory: Memory, folder: Path) -> object:
+    store = InMemoryMemoryStore(memory=memory, session_id=SESSION)
+    run(store.add_message(said(metadata={WORD: WORD}, name=WORD, tool_calls=[{"name": WORD}])))
+    run(store.add_messages([said()]))
+    return [str(message) for message in run(store.get_history())], run(store.get_history())[0].metadata
+
+
+@door
+def messages_assigned(memory: Memory, folder: Path) -> object:
+    store = InMemoryMemoryStore(memory=memory, session_id=SESSION)
+    store.messages = [said(), said()]
+    store.messages.append(said())
+    store.messages.insert(0, said())
+    store.messages[0] = said()
+    return texts(store)
+
+
+@door
+def messages_summed_up(memory: Memory, folder: Path) -> object:
+    store = SummaryMemory(lambda request: SAID, threshold=11, memory=memory, session_id=SESSION)
+    for _ in range(11):
+        run(store.add_message(said()))
+    return [str(message) for message in run(store.get_history())]
+
+
+@door
+def messages_found_by_meaning(memory: Memory, folder: Path) -> object:
+    store = SemanticMemoryStore(memory=memory, session_id=SESSION)
+    run(store.add_message(said()))
+    return [str(message) for message in run(store.search(SAID))]
+
+
+@door
+def messages_that_overflow(memory: Memory, folder: Path) -> object:
+    kept = InMemoryMemoryStore(memory=memory, session_id=f"{SESSION} kept")
+    store = SafeMemoryStore(1, kept.add_messages, memory=memory, session_id=SESSION)
+    run(store.add_message(said()))
+    run(store.add_message(said()))
+    return texts(kept), texts(store)
+
+
+@door
+def messages_in_scopes(memory: Memory, folder: Path) -> object:
+    store = ScopedMemoryStore(memory=memory, session_id=SESSION)
+    run(store.add_message(said(), scope="harbour"))
+    return [str(message) for message in run(store.get_history(scope="harbour"))]
+
+
+@door
+def messages_with_a_trail(memory: Memory, folder: Path) -> object:
+    store = AuditMemoryStore(memory=memory, session_id=SESSION, current_user_id=WORD, request_ip=WORD)
+    run(store.add_message(said()))
+    return texts(store), texts(store.audit_store), store.audit_store.messages[0].metadata["user_id"]
+
+
+@door
+def messages_encrypted(memory: Memory, folder: Path) -> object:
+    store = EncryptedMemoryStore(Fernet.generate_key(), memory=memory, session_id=SESSION)
+    run(store.add_message(said(metadata={WORD: WORD})))
+    store.append([said()])
+    store.messages = [*store.messages, said()]
+    return texts(store)
+
+
+@door
+def messages_cleaned_up_into_the_memory(memory: Memory, folder: Path) -> object:
+    store = AutoCleanupMemory(memory=memory, session_id=SESSION)
+    run(store.add_message(said(timestamp=LONG_AGO, metadata={"important": True})))
+    assert run(store.cleanup()) == 1
+    return texts(store.archive_store)
+
+
+@door
+def messages_cleaned_up_into_a_folder(memory: Memory, folder: Path) -> object:
+    store = AutoCleanupMemory(memory=memory, session_id=SESSION, archive_to=folder / "old")
+    run(store.add_message(said(timestamp=LONG_AGO, metadata={"important": True})))
+    assert run(store.cleanup()) == 1
+    again = AutoCleanupMemory(memory=memory, session_id=SESSION, archive_to=folder / "old")
+    return texts(store), texts(store.archive_store), texts(again.archive_store)
+
+
+@door
+def messages_archived(memory: Memory, folder: Path) -> object:
+    store = ArchiveMemoryStore(folder / "archive", memory=memory, session_id=SESSION)
+    run(store.add_message(said()))
+    store.messages.append(said())
+    return texts(store)
+
+
+@door
+def experiences(memory: Memory, folder: Path) -> object:
+    enhanced = EnhancedAgentMemory(memory=memory, session_id=SESSION, agent=WORD)
+    enhanced.add_experience(SAID)
+    enhanced.add(SAID, meta={WORD: WORD})
+    enhanced.add_message("user", SAID)
+    enhanced.add_tool_call(WORD, {WORD: WORD}, SAID)
+    enhanced.create_task(WORD, SAID).complete()
+    enhanced.update_state(WORD, SAID)
+    enhanced.create_summary(keep=0)
+    told = enhanced.tool_call_history[0].result, enhanced.get_state(WORD), enhanced.tasks[WORD].description
+    return enhanced.recall(SAID)[0][1], told, enhanced.summary()
+
+
+@door
+def texts_by_key(memory: Memory, folder: Path) -> object:
+    store = InMemoryStore(memory=memory, name=WORD, agent=WORD)
+    store.add("k", SAID, {WORD: WORD})
+    store.data["other"] = SAID
+    store.meta["other"] = {WORD: SAID}
+    vectors = VectorMemoryStore(memory=memory)
+    vectors.add("k", SAID, {WORD: WORD})
+    return store.get("k"), store.meta["other"][WORD], vectors.search(SAID)[0][1]
+
+
+@door
+def working_messages_by_key(memory: Memory, folder: Path) -> object:
+    enhanced = EnhancedAgentMemory(memory=memory, session_id=SESSION)
+    enhanced.working.add("k", SAID, {WORD: WORD})
+    enhanced.working.add("k", SAID)
+    return enhanced.working.get("k")
+
+
+@door
+def managed(memory: Memory, folder: Path) -> object:
+    config = MemoryConfig(memory=memory, agent=WORD)
+    manager = MemoryManager(config, conversation_id=SESSION)
+    kinds = (MemoryTypes.SHORT_TERM, MemoryTypes.WORKING, MemoryTypes.LONG_TERM, MemoryTypes.EPISODIC)
+    for kind in kinds:
+        run(manager.add_memory(f"{SAID} ({kind})", kind, {WORD: WORD, "source": WORD}))
+    manager.working_memory[WORD] = SAID
+    context = ConversationContext(SESSION, config)
+    run(context.add_message(Said("user", SAID, {WORD: WORD})))
+    run(context.add_message(Said("assistant", None)))
+    run(context.end())
+    found = [run(manager.search_memory(SAID, kind))[0].content for kind in kinds]
+    return found, [message.content for message in context.history]
+
+
+@door
+def agents_at_work(memory: Memory, folder: Path) -> object:
+    system = AgentMemorySystem(memory=memory, session_id=SESSION)
+    system.start_task(SAID)
+    system.record_step(SAID, WORD, SAID)
+    system.working.set_variable(WORD, SAID)
+    system.working.push_subgoal(SAID)
+    system.conversation.summary = SAID
+    system.conversation.import_from(system.conversation.export())
+    working = system.working.get_context_string()
+    run(system.learn(SAID, source=WORD))
+    run(system.end_task(True, SAID))
+    run(system.episodic.record(SAID, action=WORD, outcome=SAID, lessons=[SAID], metadata={WORD: WORD}))
+    known = [item.content for item in run(system.semantic.search(SAID))]
+    return working, known, system.conversation.summary, run(system.episodic.lessons(SAID))
+
+
+@door
+def items(memory: Memory, folder: Path) -> object:
+    store = ItemStore(memory=memory)
+    run(store.add(MemoryItem(id="i1", content=SAID, metadata={WORD: WORD})))
+    found = run(store.get("i1"))
+    return found.content, found.metadata
+
+
+@door
+def states(memory: Memory, folder: Path) -> object:
+    api = AgentMemoryAPI(memory=memory)
+    one = api.store_agent_state("a", {"name": SAID}, 1)
+    api.store_agent_action("a", {"action_type": WORD, "said": SAID}, 2)
+    api.store_agent_interaction("a", {"content": SAID}, 3)
+    api.store_batch("a", [{"contents": {"name": SAID}, "step_number": 4}])
+    api.set_importance_score("a", one, 0.5)
+    api.flush_to_ltm("a")
+    api.get_memory_space("a").focus(one)
+    found = api.retrieve_state_by_id("a", one)
+    assert found is not None
+    return found["contents"], [entry["contents"] for entry in api.search_by_content("a", SAID)]
+
+
+@door
+def states_that_hooks_store(memory: Memory, folder: Path) -> object:
+    api = AgentMemoryAPI(memory=memory)
+    api.register_hook("noticed", lambda data: {"store_memory": True, "memory_data": {"name": SAID}})
+    api.trigger_event("a", "noticed", {"step_number": 1})
+    return [entry["contents"] for entry in api.retrieve_recent_states("a")]
+
+
+@door
+def states_saved_as_json(memory: Memory, folder: Path) -> object:
+    return saved_and_loaded(memory, folder / "agents.json")
+
+
+@door
+def states_saved_as_jsonl(memory: Memory, folder: Path) -> object:
+    return saved_and_loaded(memory, folder / "agents.jsonl")
+
+
+def saved_and_loaded(memory: Memory, file: Path) -> object:
+    api = AgentMemoryAPI(memory=memory)
+    for agent in ("a", "b"):
+        api.store_agent_state(agent, {"name": SAID}, 1)
+    assert api.save(file) == 2
+    assert api.load(file) == 2, "over what is there"
+    assert [entry["contents"] for entry in api.retrieve_recent_states("a")] == [{"name": SAID}]
+    api.clear_agent_memory("b")
+    assert api.load(file) == 2
+    with Memory(file.parent / "other.db", key=KEY, embedder="hashing") as other:
+        moved = AgentMemoryAPI(memory=other)
+        assert moved.load(file) == 2
+        assert [entry["contents"] for entry in moved.retrieve_recent_states("b")] == [{"name": SAID}]
+    return [entry["contents"] for entry in api.retrieve_recent_states("b")]
+
+
+@pytest.mark.parametrize("write", DOORS.values(), ids=DOORS.keys())
+def test_no_door_writes_a_word_of_a_sealed_memory(write: Door, memory: Memory, tmp_path: Path) -> None:
+    assert WORD in repr(write(memory, tmp_path)), "the door reads it back"
+    assert files_with(WORD, tmp_path) == []
+    memory.close()
+    assert files_with(WORD, tmp_path) == []
+
+
+def test_the_search_finds_words_that_are_there(tmp_path: Path) -> None:
+    with Memory(tmp_path / "plain.db", embedder="hashing") as memory:
+        run(InMemoryMemoryStore(memory=memory).add_message(said()))
+    assert files_with(WORD, tmp_path) == ["plain.db"]
+
+
+# What the doors' own files promise.
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_a_sealed_file_needs_the_key_and_is_bound_to_its_scope(
+    suffix: str, memory: Memory, tmp_path: Path
+) -> None:
+    file = tmp_path / f"agents.{suffix}"
+    api = AgentMemoryAPI(memory=memory)
+    api.store_agent_state("a", {"name": SAID}, 1)
+    api.save(file)
+    for other in (Memory(embedder="hashing"), Memory(tmp_path / "o.db", key=bytes(32), embedder="hashing")):
+        with other, pytest.raises(MemoryStoreException, match="was not loaded"):
+            AgentMemoryAPI(memory=other).load(file)
+    with pytest.raises(MemoryStoreException, match="an API of the same scope"):
+        AgentMemoryAPI(memory=memory, scope="elsewhere").load(file)
+    assert memory.scopes() == {"a": 1}
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_a_sealed_file_that_was_changed_is_refused(suffix: str, memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / f"agents.{suffix}"
+    api = AgentMemoryAPI(memory=memory)
+    api.store_agent_state("a", {"name": SAID}, 1)
+    api.save(file)
+    document = json.loads(file.read_text())
+    [lines] = document["exports"].values()
+    for changed in ([lines[0], *lines[2:]], [lines[0].replace('"sealed"', '"s"'), *lines[1:]], lines[:-1]):
+        file.write_text(json.dumps({**document, "exports": {"a": changed}}))
+        with pytest.raises(MemoryStoreException, match="was not loaded"):
+            api.load(file)
+    assert [entry["contents"] for entry in api.retrieve_recent_states("a")] == [{"name": SAID}]
+
+
+def test_sealed_records_in_a_plain_file_are_refused_and_change_nothing(
+    memory: Memory, tmp_path: Path
+) -> None:
+    """As files that an earlier version saved of a sealed memory."""
+    from eidet.store.export_file import read_export, write_export
+
+    api = AgentMemoryAPI(memory=memory)
+    api.store_agent_state("a", {"name": SAID}, 1)
+    memory.export(tmp_path / "native.jsonl", scope="a")
+    file = tmp_path / "agents.jsonl"
+    write_export(file, read_export(tmp_path / "native.jsonl"), {"agents": {"a": "a"}})
+    with pytest.raises(MemoryStoreException, match="sealed"):
+        api.load(file)
+    assert [entry["contents"] for entry in api.retrieve_recent_states("a")] == [{"name": SAID}]
+
+
+def test_saved_files_are_their_owners_alone_and_follow_no_link(tmp_path: Path) -> None:
+    api = AgentMemoryAPI()
+    api.store_agent_state("a", {"name": SAID}, 1)
+    target = tmp_path / "target"
+    target.write_text("untouched")
+    (tmp_path / "agents.json.partial").symlink_to(target)
+    (tmp_path / "agents.json").symlink_to(target)
+    api.save(tmp_path / "agents.json")
+    assert target.read_text() == "untouched"
+    assert (tmp_path / "agents.json").stat().st_mode & 0o077 == 0
+
+
+def test_an_audit_log_names_the_files_of_save_and_load(tmp_path: Path) -> None:
+    from eidet.trust.audit.verify import entries
+
+    with Memory(tmp_path / "m.db", audit=tmp_path / "audit.jsonl", embedder="hashing") as memory:
+        api = AgentMemoryAPI(memory=memory)
+        api.store_agent_state("a", {"x": 1}, 1)
+        api.save(tmp_path / "agents.json")
+        api.load(tmp_path / "agents.json")
+    told = [(entry.verb, entry.count) for entry in entries(tmp_path / "audit.jsonl")]
+    assert ("export", 1) in told
+    assert "agents.json" in (tmp_path / "audit.jsonl").read_text()
+
+
+@pytest.mark.parametrize("name", ["empty.jsonl", "empty.json"])
+@pytest.mark.parametrize("text", ["", "\n", " \n\n"])
+def test_an_empty_file_is_no_memories(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(MemoryStoreException, match="was not loaded"):
+        AgentMemoryAPI().load(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        json.dumps({"format": "eidet agent memory", "version": 2, "agents": [], "checksum": ""}),
+        json.dumps([GOOD, {**GOOD, "agent_id": "b", "metadata": {"importance_score": "high"}}]),
+        json.dumps([GOOD, {**GOOD, "agent_id": "b", "timestamp": "yesterday"}]),
+        json.dumps([GOOD, {**GOOD, "agent_id": "b", "step_number": True}]),
+    ],
+    ids=["deep", "agents are a list", "importance", "time", "step"],
+)
+def test_a_file_is_checked_as_a_whole(text: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text(text)
+    api = AgentMemoryAPI()
+    with pytest.raises(MemoryStoreException, match="was not loaded"):
+        api.load(tmp_path / "bad.json")
+    assert api.agents() == []
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_separators_inside_of_texts_separate_nothing(name: str, tmp_path: Path) -> None:
+    words = "one\u2028two\x85three\x1cfour"
+    plain = tmp_path / f"plain-{name}"
+    entries = [{**GOOD, "contents": {"x": words}, "step_number": step} for step in (1, 2)]
+    if name == "a.json":
+        plain.write_text(json.dumps(entries, ensure_ascii=False))
+    else:
+        plain.write_text("\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries))
+    api = AgentMemoryAPI()
+    assert api.load(plain) == api.save(tmp_path / name)
+    other = AgentMemoryAPI()
+    other.load(tmp_path / name)
+    assert other.retrieve_recent_states("a")[0]["contents"] == {"x": words}
+
+
+# Isolation.
+
+
+def test_no_tenant_reads_the_trail_of_another() -> None:
+    memory = Memory(embedder="hashing")
+    store = AuditMemoryStore(memory=memory, scope="X", session_id="s")
+    run(store.add_message(said()))
+    tenant = BaseMemoryStore(memory=memory, scope="X-audit", session_id="s")
+    assert texts(tenant) == []
+    assert len(memory.recall(SAID, scope="X")) == 1, "nor does the trail come up in the scope itself"
+    again = AuditMemoryStore(memory=memory, scope="X", session_id="s")
+    assert texts(again.audit_store) == [SAID]
+    other = AuditMemoryStore(memory=memory, scope="Y", session_id="s")
+    assert texts(other.audit_store) == []
+    assert AgentMemoryAPI(memory=memory, scope="X").agents() == []
+
+
+def test_trails_of_earlier_versions_are_still_read() -> None:
+    memory = Memory(embedder="hashing")
+    run(BaseMemoryStore(memory=memory, scope="X-audit", session_id="s").add_message(said()))
+    store = AuditMemoryStore(memory=memory, scope="X", session_id="s")
+    assert texts(store.former_audit_store) == [SAID]
+    assert texts(store.audit_store) == []
+
+
+def test_no_agent_is_named_every_scope() -> None:
+    api = AgentMemoryAPI(scope="acme")
+    api.store_agent_state("ann", {"name": SAID}, 1)
+    assert api.retrieve_recent_states("**") == []
+    api.store_agent_state("**", {"name": "nobody"}, 1)
+    assert sorted(api.agents()) == ["**", "ann"]
+
+
+# Wrappers let nothing past themselves.
+
+
+def test_encrypted_messages_stay_encrypted_however_they_are_moved() -> None:
+    inside = InMemoryMemoryStore()
+    store = EncryptedMemoryStore(Fernet.generate_key(), inside)
+    for number in range(3):
+        run(store.add_message(Message(role="user", content=f"{SAID} {number}")))
+    token = store.messages[0].content
+    store.messages = list(reversed(list(store.messages)))
+    assert texts(store) == [f"{SAID} {number}" for number in (2, 1, 0)]
+    store.messages.insert(0, said())
+    store.messages[1] = said()
+    store.messages.extend([said()])
+    assert WORD not in repr(list(inside.messages))
+    assert texts(store) == [SAID, SAID, f"{SAID} 1", f"{SAID} 0", SAID]
+    run(store.add_message(Message(role="user", content=token)))
+    assert texts(store)[-1] == token, "a token that somebody posts is not opened for them"
+
+
+def test_no_message_gets_into_an_audited_store_by_its_list() -> None:
+    store = AuditMemoryStore()
+    with pytest.raises(Refused, match="leaves a trail"):
+        store.messages = [said()]
+    with pytest.raises(Refused, match="leaves a trail"):
+        store.messages.append(said())
+    with pytest.raises(Refused, match="leaves a trail"):
+        store.messages.insert(0, said())
+    assert texts(store) == texts(store.audit_store) == []
+
+
+def test_what_was_archived_is_found_by_what_is_forgotten_later(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder="hashing") as memory:
+        store = ArchiveMemoryStore(tmp_path / "archive", memory=memory)
+        run(store.add_message(said()))
+        memory.forget(everything=True, scope="default")
+    assert files_with(WORD, tmp_path / "archive") == []
+
+
+# Numbers.
+
+
+def test_numbers_go_on_from_those_of_an_earlier_version_whose_names_go(tmp_path: Path) -> None:
+    from eidet.store import SETTINGS, verbs
+
+    with Memory(tmp_path / "m.db", key=KEY, embedder="hashing") as memory:
+        old = f"number of messages in default of {SESSION}"
+        verbs.set_settings(memory.parts.store, {old: "7"})
+        enhanced = EnhancedAgentMemory(memory=memory, session_id=SESSION)
+        enhanced.add_message("user", SAID)
+        enhanced.add_message("user", SAID)
+        assert enhanced.working.get("msg_7") == enhanced.working.get("msg_8") == f"user: {SAID}"
+        assert not [name for name in memory.parts.store.values(SETTINGS) if WORD in name]
+
+
+# What is asked must be able to be asked.
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: query().important(top=-5),
+        lambda: query().important(top="x"),  # type: ignore[arg-type]
+        lambda: query().important(-0.5),
+        lambda: query().important(0.9, 0.1),
+        lambda: query().important(float("nan")),
+        lambda: query().important(level="huge"),
+        lambda: query().limit(-1),
+        lambda: query().limit("x"),  # type: ignore[arg-type]
+        lambda: query().limit(True),
+        lambda: query().similar_to("x", least=2),
+        lambda: query().about("x", least=-1),
+        lambda: query().about(7),  # type: ignore[arg-type]
+        lambda: query().steps(5, 1),
+        lambda: query().steps("x"),  # type: ignore[arg-type]
+        lambda: query().between(2.0, 1.0),
+        lambda: query().between("monday"),  # type: ignore[arg-type]
+        lambda: query().recent_first(2),
+        lambda: query().recent_first(half_life=0),
+        lambda: query().around_step(3, before=-1),
+        lambda: query().around_step("x"),  # type: ignore[arg-type]
+        lambda: query().around_memory("m", after=-1),
+        lambda: query().around_memory(7),  # type: ignore[arg-type]
+        lambda: query().within(minutes=-1, hours=2),
+        lambda: query().within(minutes="x"),  # type: ignore[arg-type]
+        lambda: query().near([1, 2], -1),
+        lambda: query().near([1, 2], "x"),  # type: ignore[arg-type]
+        lambda: query().weigh(query().about("x"), -1).build(),
+        lambda: query().weigh(query().about("x"), "x").build(),  # type: ignore[arg-type]
+        lambda: query().like("x"),  # type: ignore[arg-type]
+        lambda: query().path("x", "smells"),
+    ],
+)
+def test_numbers_of_queries_are_checked_where_they_are_said(ask: Callable[[], object]) -> None:
+    from eidet.compat.api import MemoryRetrievalException
+
+    with pytest.raises(MemoryRetrievalException):
+        ask()
+
+
+def test_any_of_no_attributes_is_none_and_all_of_none_is_every_memory() -> None:
+    api = AgentMemoryAPI()
+    api.store_agent_state("a", {"x": 1}, 1)
+    space = api.get_memory_space("a")
+    assert space.query().attributes({}, mode="any").run() == []
+    assert len(space.query().attributes({}).run()) == 1
+    assert space.query().any_of(query().attributes({}, mode="any"), query().attribute("x", 2)).run() == []
+
+
+def test_a_memory_by_its_id_is_whole_in_every_tier_and_counts_as_a_use() -> None:
+    api = AgentMemoryAPI()
+    contents = {"text": f"{SAID}. " * 200, "x": 0.1 + 0.2, "list": list(range(100))}
+    stored = api.store_agent_state("a", contents, 1)
+    for used in (1, 2):
+        found = api.retrieve_state_by_id("a", stored)
+        assert found is not None
+        assert found["contents"] == contents
+        assert api.get_memory_statistics("a")["retrievals"] == used
+        api.flush_to_ltm("a")
+    assert api.retrieve_recent_states("a")[0]["metadata"]["compression_level"] > 0
+    assert api.set_importance_score("a", stored, 0.5)
+    assert api.get_memory_statistics("a")["retrievals"] == 2, "to set is not to retrieve"
+
+
+def test_a_copy_of_a_memory_finds_its_trails(tmp_path: Path) -> None:
+    from eidet.copy import copy
+
+    source, target = Memory(embedder="hashing"), Memory(tmp_path / "copy.db", embedder="hashing")
+    run(AuditMemoryStore(memory=source, scope="X", session_id="s").add_message(said()))
+    copy(source, target)
+    assert texts(AuditMemoryStore(memory=target, scope="X", session_id="s").audit_store) == [SAID]
+    target.close()
