@@ -43,6 +43,12 @@ def settings_of(given: Settings | None, environment: Mapping[str, str] | None = 
     return given
 
 
+def change_settings(settings: Settings, **changes: str | None) -> Settings:
+    """The settings with what was said beside them."""
+    said = {name: value for name, value in changes.items() if value is not None}
+    return replace(settings, **said) if said else settings  # type: ignore[arg-type]
+
+
 def read_environment(environment: Mapping[str, str]) -> Settings:
     """EIDET_* variables, and the settings file that EIDET_CONFIG names."""
     _warn_misspelt(environment)

@@ -1,7 +1,7 @@
 """The verbs. Each body is the list of its stages; the stages live in `write`, `recall` and `trust`.
 
 upkeep.py  trust.py  keys.py  admin.py   the namespaces of a memory
-records.py  forgetting.py  transfer.py   what several verbs share
+records.py  forgetting.py  export_import.py   what several verbs share
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 from ..core.arguments import actor, one_or_all
 from ..core.dict_filters import Filter
 from ..core.draft import Details
-from ..core.environment import settings_of, warn_unused
+from ..core.environment import change_settings, settings_of, warn_unused
 from ..core.errors import BadInput, Conflict, Unavailable
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
@@ -81,13 +81,10 @@ class Memory:
         key: Key | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        chosen = with_guard(settings_of(settings), guard, vault)
+        given = change_settings(settings_of(settings), language=language, durability=durability)
+        chosen = with_guard(given, guard, vault)
         if settings is not None and (place is None or isinstance(place, str | Path)):
             warn_unused(chosen, {"key": key, "audit": audit})
-        if language is not None:
-            chosen = replace(chosen, language=language)
-        if durability is not None:
-            chosen = replace(chosen, durability=durability)
         guards = Guard.of(chosen)
         parts, log = open_parts(place, embedder=embedder, settings=chosen, key=key, audit=audit, clock=clock)
         self._parts, self._log = parts, log
@@ -374,14 +371,11 @@ class Memory:
     ) -> int:
         """Reads an export into the scopes its records name; how many records.
 
-        The whole file is checked before anything is written: if one line is damaged, or could not be a
-        record, nothing is loaded. With a `scope`, only its records are loaded. Records whose id exists
-        become its next version unless they say the same, so loading again after an interruption does no
-        harm. A sealed memory loads only what a memory with its master key exported and signed; with
-        `unverified`, also a plain or former export, which anybody may have written or changed.
+        If one line is damaged, or could not be a record, nothing is loaded. With a `scope`, only its
+        records are. Records whose id exists become its next version unless they say the same. A sealed
+        memory loads only what a memory with its master key signed; with `unverified`, any export.
         """
-        place = None if scope is None else Scope.of(scope)
-        file = ExportFile(self._parts, self._guarding, Path(path), place, unverified)
+        file = ExportFile(self._parts, self._guarding, Path(path), one_or_all(scope), unverified)
         with self._auditing.doing("load", scope, file=str(path)) as done:
             return done(file.load(progress))
 

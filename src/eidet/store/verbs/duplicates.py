@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import mul
 from typing import Any, Final
@@ -22,6 +22,51 @@ from .lookups import Key
 SAME_DIRECTION: Final = 0.999  # cosine of two vectors from which they are taken for one
 Details = tuple[Any, ...]
 Known = dict[tuple[bytes, Details], list[Record]]  # by content and details
+
+
+def split_runs(records: Sequence[Record], *, unique: bool) -> Iterator[Sequence[Record]]:
+    """Runs of records none of which can be about another of its run: no id and no statement twice."""
+    part: list[Record] = []
+    seen = _Seen(unique)
+    for record in records:
+        if not seen.take(record):
+            yield part
+            part, seen = [], _Seen(unique)
+            seen.take(record)
+        part.append(record)
+    yield part
+
+
+class _Seen:
+    """The ids of a run of records and, if they are to be unique, what they state."""
+
+    def __init__(self, unique: bool) -> None:
+        self._unique = unique
+        self._ids: set[Key] = set()
+        self._contents: dict[tuple[str, bytes], Record] = {}
+        self._statements: set[tuple[tuple[str, bytes], Details]] = set()
+
+    def take(self, record: Record) -> bool:
+        """Notes a record; False if the run already has its id or its statement."""
+        key = (record.scope, record.id)
+        if key in self._ids or not self._take_statement(record):
+            return False
+        self._ids.add(key)
+        return True
+
+    def _take_statement(self, record: Record) -> bool:
+        if not self._unique or record.kind not in UNIQUE_KINDS:
+            return True
+        content = (record.scope, record_digest(record))
+        first = self._contents.setdefault(content, record)
+        if first is record:
+            return True  # most are, and details take longer to compare
+        self._statements.add((content, details_of(first)))
+        statement = (content, details_of(record))
+        if statement in self._statements:
+            return False
+        self._statements.add(statement)
+        return True
 
 
 def find_duplicates(

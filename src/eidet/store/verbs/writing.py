@@ -6,7 +6,7 @@ those of the moment at which the caller asked: jobs run in other threads, and ag
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from operator import attrgetter
@@ -14,14 +14,13 @@ from typing import Final, cast
 
 from ...core.errors import Conflict
 from ...core.event import Event
-from ...core.record import Record, record_digest
+from ...core.record import Record
 from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import PutsNew
 from ..model import EPOCH, SETTINGS, TALLIES, NewRecord, Use, Watch
 from ..rules import (
     HELD,
-    UNIQUE_KINDS,
     check_epoch,
     check_expected,
     recast_of,
@@ -30,7 +29,7 @@ from ..rules import (
     succeed,
 )
 from .changing import OrderedWriter, delete_records, event_about
-from .duplicates import Details, count_use, details_of, find_duplicate, find_duplicates, prolong
+from .duplicates import count_use, find_duplicate, find_duplicates, prolong, split_runs
 from .lookups import Key, read_records
 from .tombstone_check import check_tombstones
 
@@ -137,7 +136,7 @@ def _put_all(transaction: Transaction, how: Put) -> list[Record]:
     if len(how.records) == 1:
         return [_put_one(transaction, how.records[0], how)]
     stored: list[Record] = []
-    for part in _parts(how.records, how.unique):
+    for part in split_runs(how.records, unique=how.unique):
         stored += _put_part(transaction, part, how)
     return stored
 
@@ -178,51 +177,6 @@ def _revise(old: Record, record: Record, how: Put) -> tuple[Record, Event] | Non
         return None
     new = succeed(old, record)
     return new, event_about("revised", new, how.now, how.by, before)
-
-
-def _parts(records: Sequence[Record], unique: bool) -> Iterator[Sequence[Record]]:
-    """Runs of records none of which can be about another of its run: no id and no statement twice."""
-    part: list[Record] = []
-    seen = _Seen(unique)
-    for record in records:
-        if not seen.take(record):
-            yield part
-            part, seen = [], _Seen(unique)
-            seen.take(record)
-        part.append(record)
-    yield part
-
-
-class _Seen:
-    """The ids of a run of records and, if they are to be unique, what they state."""
-
-    def __init__(self, unique: bool) -> None:
-        self._unique = unique
-        self._ids: set[Key] = set()
-        self._contents: dict[tuple[str, bytes], Record] = {}
-        self._statements: set[tuple[tuple[str, bytes], Details]] = set()
-
-    def take(self, record: Record) -> bool:
-        """Notes a record; False if the run already has its id or its statement."""
-        key = (record.scope, record.id)
-        if key in self._ids or not self._take_statement(record):
-            return False
-        self._ids.add(key)
-        return True
-
-    def _take_statement(self, record: Record) -> bool:
-        if not self._unique or record.kind not in UNIQUE_KINDS:
-            return True
-        content = (record.scope, record_digest(record))
-        first = self._contents.setdefault(content, record)
-        if first is record:
-            return True  # most are, and details take longer to compare
-        self._statements.add((content, details_of(first)))
-        statement = (content, details_of(record))
-        if statement in self._statements:
-            return False
-        self._statements.add(statement)
-        return True
 
 
 def _put_part(transaction: Transaction, records: Sequence[Record], how: Put) -> list[Record]:
