@@ -133,7 +133,7 @@ class ReadPath:
 
     def count(self, where: Filter | None, scope: str | Scope, options: FilterOptions) -> int:
         chosen = self._guarding.filter_visible(read_filter("count", where, options))
-        living = narrow_filter(chosen, alive_at=self._parts.clock()) or Where()
+        living = chosen & Where(alive_at=self._parts.clock())
         return verbs.count(self._parts.store, living.within(Scope.of(scope)))
 
     def phrase(self, query: Asked, scope: str | Scope, asked: float | None) -> str:
