@@ -67,7 +67,7 @@ from eidet import Memory
 team = f"folder://{sys.argv[1]}/team"
 with Memory(team, embedder="letters:32") as one:
     one.remember("the old harbour", occurred="2020-01-01")
-with Memory(team) as one, Memory(team, embedder="letters:32") as two:
+with Memory(team, embedder="letters:32") as one, Memory(team, embedder="letters:32") as two:
     one.remember("the new harbour", occurred="2026-01-01")
     hits = two.recall("harbour", recipe="newest", now="2026-01-02")
     print([hit.text for hit in hits])

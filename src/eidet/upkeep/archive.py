@@ -22,7 +22,6 @@ from ..core.scope import Scope
 from ..core.validate import dump_json
 from ..store import Store, verbs
 from ..store.export_file import read_export, verify_export, write_export
-from ..trust.seal.exports import archive_for
 
 SETTING: Final = "archives"  # of a store: the folders and buckets it was given
 ABOUT: Final = (
@@ -220,7 +219,7 @@ def list_archives(store: Store, chosen: str | None) -> list[Archive]:
     """
     known = [place for place in _read_places(store) if not _is_remote(place)]
     places = dict.fromkeys([*known, *([_absolute(chosen)] if chosen else [])])
-    return list(filter(None, (archive_for(store, archive_of(place)) for place in places)))
+    return list(filter(None, map(archive_of, places)))
 
 
 def list_unnamed(store: Store, chosen: str | None, given: Sequence[object]) -> list[str]:

@@ -62,7 +62,7 @@ def test_a_memory_lives_on_postgresql(postgres_emptied: str, tmp_path: Path, sea
         memory.remember("Bob lives in Oslo", scope="bob")
         assert memory.recall("where does Ann live?", scope="ann", limit=1)[0].record.id == ann.id
         assert "Rome" in str(memory.context("where does Ann live?", scope="ann"))
-        assert memory.remember("Ann lives in Rome", scope="ann").id == ann.id
+        assert memory.remember("Ann lives in Rome", scope="ann", importance=0.9).id == ann.id
         revised = memory.revise(ann.id, text="Ann lives in Paris", scope="ann")
         assert revised.version == 2
         assert [event.what for event in memory.history(ann.id, scope="ann")] == ["created", "revised"]

@@ -45,7 +45,7 @@ def store(redis_url: str) -> Iterator[RedisStore]:
 
 
 def ids(store: RedisStore, where: Where | None = None) -> list[str]:
-    return [r.id for r in store.find(where or Where())]
+    return [r.id for r in store.find(Where() if where is None else where)]
 
 
 # What expires.

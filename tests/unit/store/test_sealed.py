@@ -255,7 +255,7 @@ def test_a_scope_gets_a_new_key_and_everything_stays() -> None:
     assert store.ring.wrapped("a")[1] == ""
     assert store.keys("b").numbers == (1,)
     assert verbs.put(store, [fact("again", text="7 of a")], now=NOW)[0].id == "again"
-    assert verbs.put(store, [fact("twin", text="8 of a")], now=NOW)[0].id == "8", (
+    assert verbs.put(store, [fact("8", agent="ann").but(id="twin")], now=NOW)[0].id == "8", (
         "twins are known across keys"
     )
 

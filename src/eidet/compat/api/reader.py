@@ -82,6 +82,7 @@ class Look:
             where=_drop_empty(where),
             limit=limit or ALL,
             recipe=WORDS,
+            least=0.0,
             understand=False,
         )
         return [Scored(hit.record, hit.score) for hit in hits]

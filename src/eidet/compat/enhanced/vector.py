@@ -108,7 +108,7 @@ class VectorMemoryStore(InMemoryStore):
         if count == 0:
             return []
         if self._ranking == "hybrid":
-            self.last = self.memory.recall(query, scope=self.scope, where=self._where, limit=count)
+            self.last = self.memory.recall(query, scope=self.scope, where=self._where, limit=count, least=0.0)
             return [self._as_result(hit, hit.score) for hit in self.last]
         asked = self._embed(query)
         self.last = self.memory.recall(

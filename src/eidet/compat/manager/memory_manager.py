@@ -129,7 +129,7 @@ class MemoryManager:
             parts.append(where)
         parts += [Where(conditions=(Condition(("meta", k), "=", v),)) for k, v in metadata.items()]
         found = self.memory.recall(
-            query, scope=self.config.scope, limit=limit, where=Where(every=tuple(parts))
+            query, scope=self.config.scope, limit=limit, where=Where(every=tuple(parts)), least=0.0
         )
         self._last = found
         width = embedder_in(self.memory).width

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...core.errors import Corrupt
 from ...core.event import Event
 from ...core.record import Record
+from ...core.where import Where
 from .. import Transaction
-from ..rules import Held, breaks_hold, is_release, succeed
+from ..rules import HELD, Held, breaks_hold, is_release, succeed
 from .lookups import Key
 
 
@@ -68,6 +70,22 @@ def event_about(what: str, record: Record, now: float, by: str | None, before: o
         version=record.version,
         before=before,  # type: ignore[arg-type]
     )
+
+
+def find_held(transaction: Transaction, where: Where, doomed: Sequence[Record]) -> list[Record]:
+    """Which records that a filter chose are under a legal hold; of a damaged one nobody can tell."""
+    try:
+        return list(transaction.find(where & HELD, bare=True))
+    except Corrupt:
+        return [record for record in doomed if _is_held(transaction, record)]
+
+
+def _is_held(transaction: Transaction, bare: Record) -> bool:
+    try:
+        (record,) = transaction.read(bare.scope, [bare.id])
+    except Corrupt:
+        return False
+    return record is not None and record.state.hold is not None
 
 
 def delete_records(

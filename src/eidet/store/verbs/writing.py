@@ -20,7 +20,6 @@ from .. import Store, Transaction
 from ..abilities import PutsNew
 from ..model import EPOCH, SETTINGS, TALLIES, NewRecord, Use, Watch
 from ..rules import (
-    HELD,
     check_epoch,
     check_expected,
     recast_of,
@@ -28,7 +27,7 @@ from ..rules import (
     says_the_same,
     succeed,
 )
-from .changing import OrderedWriter, delete_records, event_about
+from .changing import OrderedWriter, delete_records, event_about, find_held
 from .duplicates import count_use, find_duplicate, find_duplicates, prolong, split_runs
 from .lookups import Key, read_records
 from .tombstone_check import check_tombstones
@@ -342,7 +341,7 @@ class DeleteWhere:
 
     def __call__(self, transaction: Transaction) -> list[str]:
         doomed = list(transaction.find(self.where, bare=True))
-        held = list(transaction.find(self.where & HELD, bare=True))
+        held = find_held(transaction, self.where, doomed)
         delete_records(transaction, doomed, self.now, self.by, held=held)
         clear_tallies(transaction, self.where)
         return [record.id for record in doomed]

@@ -193,6 +193,8 @@ def check_piece(archive: Archive, name: str, manifest: Mapping[str, Any]) -> Non
 
 
 def archive_for(store: Store, archive: Archive | None) -> Archive | None:
-    """An archive for what a store deletes: sealed if the store is."""
+    """An archive for what a store deletes: sealed, once, if the store is."""
     sealed = sealed_in(store)
-    return archive if archive is None or sealed is None else SealedArchive(archive, sealed)
+    if archive is None or sealed is None or isinstance(archive, SealedArchive):
+        return archive
+    return SealedArchive(archive, sealed)

@@ -35,10 +35,12 @@ OWN_WAYS = {
     "store/verbs/changing.py": {"remove", "edit_history"},  # the one way: it heeds holds
     "store/verbs/values.py": {"edit_history"},  # `rewrite_history`: seals the same notes anew
     "store/passthrough.py": {"remove", "edit_history"},
+    "store/redo_log.py": {"remove", "edit_history"},
     "store/tiered/history.py": {"remove"},
     "store/tiered/joint.py": {"remove", "edit_history"},
     "store/tiered/moving.py": {"remove"},
     "trust/audit/transaction.py": {"remove", "edit_history"},
+    "trust/seal/former.py": {"remove", "edit_history"},  # seals the same records anew
     "trust/seal/transaction.py": {"remove", "edit_history"},
 }
 

@@ -16,6 +16,7 @@ from eidet.core.errors import BadInput
 from eidet.core.settings import Retention, Settings, Upkeep
 from eidet.models.embed.hashing import Hashing
 from eidet.store import Store
+from eidet.trust.seal.exports import archive_for
 from eidet.upkeep.archive import FolderArchive
 
 SCOPE = "acme/ann"
@@ -43,7 +44,9 @@ class Held:
         memory = self.memory
         first = memory.remember(f"{TEXT} ({VALUE})", id=HELD, scope=SCOPE, kind="message", session=SESSION)
         memory.export(self.file("before.jsonl"), scope=SCOPE)
-        FolderArchive(self.file("archive")).keep([first], memory.parts.manifest(1.0), now=1.0)
+        archive = archive_for(memory.parts.store, FolderArchive(self.file("archive")))
+        assert archive is not None
+        archive.keep([first], memory.parts.manifest(1.0), now=1.0)
         memory.remember("Bob came along", scope=SCOPE, kind="message", session=SESSION, id="other")
         memory.upkeep.end_session(SESSION, scope=SCOPE)
         memory.remember("the copied fact", id="fact", scope=SCOPE)
