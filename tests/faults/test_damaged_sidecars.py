@@ -244,7 +244,7 @@ def test_a_sidecar_of_another_database_at_the_same_path_changes_no_answer(path: 
         with opened(path, sidecar_from=sidecar_from) as memory:
             for i in range(MANY):
                 memory.remember(f"{word}{i} on thing{i % 5}", id=f"same{i}")
-            assert len(memory.recall(word)) == 10
+            assert len(memory.recall(word, least=0)) == 10
     assert read_from(path) == [0], "the cache of another database was used"
     assert answers(path) == fresh_answers(path)
 

@@ -69,6 +69,7 @@ class SealedTransaction(PassthroughTransaction):
         self._store = store
         self._epoch = epoch
         self._opener = opener
+        self._is_given = opener is not None
         self._inserted: dict[int, Record] = {}
 
     # Keys.
@@ -84,6 +85,15 @@ class SealedTransaction(PassthroughTransaction):
             known = self._store.opener
             self._opener = known if known.ring.epoch == epoch else self._open_here()
         return self._opener
+
+    def _opener_of(self, scope: str) -> Opener:
+        """One that has the keys of a scope, if there are any: an earlier job may have made them just now.
+
+        Jobs of a group commit share a transaction, and the store knows its keys only once it is done.
+        """
+        if not (self.is_ahead or self._is_given or self.opener.has_keys(scope)):
+            self._opener = self._open_here()
+        return self.opener
 
     def _open_here(self) -> Opener:
         """Has the keys as the transaction has them, and can make some."""
@@ -114,21 +124,22 @@ class SealedTransaction(PassthroughTransaction):
     # Reading.
 
     def _open(self, form: Record, bare: bool) -> Record:
-        return self.opener.open_or_blank(form, open_bare if bare else open_record)
+        return self._opener_of(form.scope).open_or_blank(form, open_bare if bare else open_record)
 
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:
         return [form and self._open(form, bare) for form in self.inner.read(scope, ids)]
 
     def same(self, scope: str, digests: Sequence[bytes], *, every_kind: bool = False) -> list[Record]:
-        if not self.opener.has_keys(scope):
+        opener = self._opener_of(scope)
+        if not opener.has_keys(scope):
             return []
-        marks = list(map(self.opener.keys(scope).mark, digests))
-        return self.opener.open_same(self.inner.same(scope, marks, every_kind=every_kind), marks)
+        marks = list(map(opener.keys(scope).mark, digests))
+        return opener.open_same(self.inner.same(scope, marks, every_kind=every_kind), marks)
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         asked = self.opener.asked(where)
         for form in self.inner.find(asked.where, bare=bare and asked.exact):
-            if asked.exact or where.matches(self.opener.open_or_blank(form)):
+            if asked.exact or where.matches(self._opener_of(form.scope).open_or_blank(form)):
                 yield self._open(form, bare)
 
     def derived(self, scope: Scope) -> list[Record]:
@@ -136,9 +147,10 @@ class SealedTransaction(PassthroughTransaction):
 
     def history(self, scope: str, id: str) -> list[Event]:
         events = self.inner.history(scope, id)
-        if not self.opener.has_keys(scope):
+        opener = self._opener_of(scope)
+        if not opener.has_keys(scope):
             return [replace(event, before=None, by=None) for event in events]
-        return self.opener.open_history(events)
+        return opener.open_history(events)
 
     def values(
         self,
@@ -151,8 +163,10 @@ class SealedTransaction(PassthroughTransaction):
     ) -> dict[K, V]:
         if table.name not in TABLES:
             found = self.inner.values(table, keys, within=within, prefix=prefix, limit=limit)
-            return open_settings(found, lambda: self.opener) if table.name == SETTINGS.name else found
-        return open_values(self.opener, self.inner, self._forms, table, keys, within, limit)
+            if table.name != SETTINGS.name:
+                return found
+            return open_settings(found, lambda: self._opener_of(ACTORS))
+        return open_values(self._opener_of(ACTORS), self.inner, self._forms, table, keys, within, limit)
 
     # Writing.
 
