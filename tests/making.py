@@ -23,8 +23,8 @@ def rounds(quick: T, full: T) -> T:
 
 
 def examples(full: int) -> int:
-    """How many examples Hypothesis makes: a third of the full number, but not fewer than ten."""
-    return rounds(min(full, max(full // 3, 10)), full)
+    """How many examples Hypothesis makes: a quarter of the full number, but not fewer than ten."""
+    return rounds(min(full, max(full // 4, 10)), full)
 
 
 class Clock:
