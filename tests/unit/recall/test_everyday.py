@@ -1,0 +1,95 @@
+"""What a person would call the right answer comes first: codes, days, changes, no echo of the question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from eidet import Memory
+
+NOW = datetime(2026, 6, 18, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with Memory() as memory:
+        yield memory
+
+
+def first(memory: Memory, query: str) -> str:
+    return memory.recall(query, now=NOW)[0].text
+
+
+def test_the_order_that_is_named_stands_before_all_others(memory: Memory) -> None:
+    cities = ("Oslo", "Bergen", "Turku", "Lund")
+    orders = [f"Order {48200 + n}: laptop shipped to {cities[n % 4]} on Monday" for n in range(120)]
+    memory.remember(orders)
+    for n in range(0, 120, 7):
+        assert first(memory, f"has the laptop of order {48200 + n} been shipped to Oslo?") == orders[n]
+
+
+def test_words_with_digits_are_not_nearly_the_same(memory: Memory) -> None:
+    notes = [f"note ref{n} about the common kitchen table" for n in range(200)]
+    memory.remember(notes)
+    for n in range(0, 200, 17):
+        assert first(memory, f"the kitchen table common ref{n}") == notes[n]
+
+
+def test_the_day_that_is_named_decides(memory: Memory) -> None:
+    things = ("a kettle", "two lamps", "a rug", "some paint", "a ladder", "a drill", "three chairs")
+    for ago, thing in enumerate(things):
+        memory.remember(f"Bought {thing} in town", occurred=NOW - timedelta(days=ago))
+    assert "two lamps" in first(memory, "what did I buy yesterday?")
+    assert "a ladder" in first(memory, "what did I buy on 14 June?")
+    assert "a drill" in first(memory, "what was bought on 2026-06-13?")
+
+
+def test_a_change_goes_before_what_it_changed_if_the_present_is_asked_for(memory: Memory) -> None:
+    memory.remember("Ann lives in Lisbon, near the river.", occurred=datetime(2026, 1, 5, tzinfo=UTC))
+    memory.remember("Ann has moved to Porto.", occurred=datetime(2026, 5, 2, tzinfo=UTC))
+    assert "Porto" in first(memory, "where does Ann live?")
+    hit = memory.recall("where does Ann live?", now=NOW)[0]
+    assert "tells of a change" in hit.why()
+    assert "Lisbon" in first(memory, "where did Ann live in January?")
+
+
+def test_the_last_and_the_first_are_told_apart(memory: Memory) -> None:
+    for month, piece in ((2, "scales"), (3, "a waltz"), (4, "a tango")):
+        memory.remember(f"Piano lesson: {piece}.", occurred=datetime(2026, month, 3, tzinfo=UTC))
+    assert "tango" in first(memory, "what did I do in my last piano lesson?")
+    assert "scales" in first(memory, "what was my first piano lesson about?")
+
+
+def test_a_question_that_was_asked_before_does_not_answer_itself(memory: Memory) -> None:
+    memory.remember("Nele's tortoise is older than she is.")
+    memory.remember(
+        [
+            {"role": "user", "content": "what animal does Nele have?"},
+            {"role": "assistant", "content": "I do not know that yet."},
+        ],
+        session="s",
+    )
+    assert "tortoise" in first(memory, "what animal does Nele have?")
+
+
+@pytest.mark.parametrize("nonsense", ["xyzzy", "?", "?!…", "asdf qwer"])
+def test_nonsense_has_no_answer(memory: Memory, nonsense: str) -> None:
+    memory.remember([f"Ann bought {n} tulips for the garden" for n in range(30)])
+    assert list(memory.recall(nonsense)) == []
+
+
+def test_a_perfect_fact_scores_high_and_all_can_be_asked_for(memory: Memory) -> None:
+    memory.remember(["The gate code is 7731.", "Ann is allergic to nuts.", "The ferry leaves at nine."])
+    hits = memory.recall("What is the gate code?")
+    assert hits[0].score > 0.8
+    assert len(hits) < 3
+    assert len(memory.recall("What is the gate code?", least=0)) == 3
+
+
+def test_the_reasons_are_words(memory: Memory) -> None:
+    memory.remember("Order 48213: laptop sent to Oslo.", occurred=datetime(2026, 5, 4, 9, tzinfo=UTC))
+    hit = memory.recall("was order 48213 sent on 4 May?", now=NOW)[0]
+    assert hit.why().startswith("mentions 48213; from 4 May 2026, the day asked for")
+    assert "identifier" in hit.why(numbers=True)
