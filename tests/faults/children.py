@@ -75,6 +75,7 @@ def warm_up() -> None:
         memory.recall("else", session="none")
         memory.forget(memory.find(limit=1)[0].id)
         memory.recall("something")
+        memory.admin.check()
 
 
 def create(folder: str) -> None:
