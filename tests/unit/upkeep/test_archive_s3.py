@@ -201,8 +201,13 @@ def test_a_memory_archives_restores_and_forgets_in_a_bucket(s3: S3, bucket: str,
         assert memory.upkeep.unarchive(url, scope="ann") == 1
         assert [r.text for r in memory.find(scope="ann")] == ["Ann lives in Lisbon"]
     with Memory(tmp_path / "m.db", embedder="hashing", clock=lambda: now[0]) as memory:
-        assert isinstance(list_archives(memory.parts.store, None)[0], S3Archive), "it was noted"
-        memory.forget("ann", scope="ann")
+        assert list_archives(memory.parts.store, None) == [], "a file alone does not say whom we talk to"
+        told = memory.forget("ann", scope="ann", for_good=True)
+        assert any(bucket in left for left in told.receipt.pending), "it was noted, and is named"
+    assert sorted(record.id for record in select(S3Archive(url))) == ["ann", "bob"]
+    with Memory(tmp_path / "m.db", embedder="hashing", settings=fading, clock=lambda: now[0]) as memory:
+        memory.remember("Ann moved", scope="ann", id="other")
+        memory.forget(everything=True, scope="ann")
     assert [record.id for record in select(S3Archive(url))] == ["bob"]
 
 
