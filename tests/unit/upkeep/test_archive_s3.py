@@ -203,6 +203,7 @@ def test_a_memory_archives_restores_and_forgets_in_a_bucket(s3: S3, bucket: str,
     with Memory(tmp_path / "m.db", embedder="hashing", clock=lambda: now[0]) as memory:
         assert list_archives(memory.parts.store, None) == [], "a file alone does not say whom we talk to"
         told = memory.forget("ann", scope="ann", for_good=True)
+        assert told.receipt is not None
         assert any(bucket in left for left in told.receipt.pending), "it was noted, and is named"
     assert sorted(record.id for record in select(S3Archive(url))) == ["ann", "bob"]
     with Memory(tmp_path / "m.db", embedder="hashing", settings=fading, clock=lambda: now[0]) as memory:
