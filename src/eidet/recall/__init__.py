@@ -102,11 +102,7 @@ class Recall:
         if not query.text.strip() and query.vector is None:
             return self._list_hits(query, clock)
         if query.vector is None and not _WORD.search(query.text):
-            return Hits(
-                [],
-                Trace(query=query.text, scope=query.scope.path) if query.explain else None,
-                query.scope.path,
-            )
+            return self._answer_nothing(query)
         head = self.store.head()
         asked = self.understand(query, head)
         terms = self._terms(asked)

@@ -1,4 +1,4 @@
-"""Why a hit is where it is, in words: "mentions 48213; said on 4 May, the day asked for; by Ann"."""
+"""Why a hit is where it is, in words: "mentions 48213; from 4 May 2026, the day asked for; by Ann"."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _in_words(
         if any(_has_all(way, held, analyzer) for way in one.ways):
             yield f"mentions {one.text}"
     if asked.dates:
-        yield _time_in_words(record, asked.dates)
+        yield _time_in_words(record, asked.dates, fits="date" in signals)
     if "speaker" in signals:
         yield _speaker_in_words(record)
     yield from _match_in_words(signals, matched)
@@ -89,7 +89,7 @@ def _form_in_words(record: Record, expects: int) -> Iterator[str]:
             yield words
 
 
-def _time_in_words(record: Record, dates: tuple[Dated, ...]) -> str:
+def _time_in_words(record: Record, dates: tuple[Dated, ...], *, fits: bool) -> str:
     """Whether it happened, or speaks of, the time that is meant; how far off it is where it does not."""
     happened = local(record.occurred)
     day = happened.toordinal()
@@ -102,6 +102,8 @@ def _time_in_words(record: Record, dates: tuple[Dated, ...]) -> str:
     off = min(max(one.first - day, day - one.last) for one in dates)
     if off <= 7:
         return f"from {said}, {off} day{'s' * (off > 1)} off the time asked for"
+    if fits:  # of "in May", the year was only guessed
+        return "fits the time asked for, in another year"
     return f"from {said}, not the time asked for"
 
 

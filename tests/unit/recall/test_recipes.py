@@ -53,3 +53,8 @@ def test_every_weight_is_a_signal_that_the_docstring_tells_of() -> None:
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=list(RECIPES))
 def test_every_recipe_asks_for_words(recipe: Recipe) -> None:
     assert recipe.words > 0
+
+
+def test_an_identifier_outweighs_all_other_signals_together() -> None:
+    others = [getattr(AUTO, name) for name in WEIGHTS if name not in ("identifier", "question", "echo")]
+    assert AUTO.identifier > sum(others)

@@ -12,8 +12,8 @@ from ...core.where import Where
 from .. import Store, Transaction
 from ..abilities import FindsDerived, FindsSame, ListsRevised
 from ..model import SETTINGS, STAGED, STAGED_NAME, TOMBSTONES, Erased, Erasure, Reader
-from ..rules import HELD, UNIQUE_KINDS
-from .changing import delete_records, replace_censored
+from ..rules import UNIQUE_KINDS
+from .changing import delete_records, find_held, replace_censored
 from .reading import count, scan
 from .values import get_setting
 from .writing import clear_tallies
@@ -46,7 +46,7 @@ def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None
         known = {(record.scope, record.id) for record in doomed}
         found = transaction.find(wanted.where, bare=True)
         doomed += [record for record in found if (record.scope, record.id) not in known]
-        held += transaction.find(wanted.where & HELD, bare=True)
+        held += find_held(transaction, wanted.where, doomed)
         clear_tallies(transaction, wanted.where)
     staged = _drop_staged(transaction, [*doomed, *(old for old, _ in wanted.anew)])
     censored = delete_records(transaction, doomed, now, by, held=held)
