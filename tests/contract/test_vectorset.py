@@ -19,7 +19,7 @@ from eidet.store.contract import StoreContract
 from eidet.store.redis import RedisStore
 from eidet.store.redis.address import address_of
 from eidet.store.redis.client import RedisClient
-from eidet.store.redis.keys import Keys
+from eidet.store.redis.key_names import Keys
 
 
 class TestVectorSets(VectorContract):

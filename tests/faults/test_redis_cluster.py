@@ -23,7 +23,7 @@ from eidet.store.contract import StoreContract
 from eidet.store.ram import RamStore
 from eidet.store.redis import RedisStore
 from eidet.store.redis.connection import Command
-from eidet.store.redis.keys import Keys, slot_of
+from eidet.store.redis.key_names import Keys, slot_of
 from eidet.store.redis.scripts import RESERVE
 
 NOW = 1_700_000_000.0

@@ -22,7 +22,7 @@ from eidet.store import Store
 from eidet.store.redis import RedisStore
 from eidet.store.redis.address import address_of
 from eidet.store.redis.client import RedisClient
-from eidet.store.redis.keys import Keys, slot_of
+from eidet.store.redis.key_names import Keys, slot_of
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from eidet.models.embed.hashing import Hashing
 from eidet.net.retry import RetryPolicy
 from eidet.store.redis.address import address_of
 from eidet.store.redis.client import RedisClient
-from eidet.store.redis.keys import Keys
+from eidet.store.redis.key_names import Keys
 
 WIDTH = 16
 DEADLINE = 0.6

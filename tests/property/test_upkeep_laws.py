@@ -19,7 +19,7 @@ from eidet.upkeep.curve import DAY, Curve, half_life, strength, strength_of_uses
 from eidet.upkeep.echo import Echoes, EchoLimits
 from eidet.upkeep.importance import Weights, action_importance, importance, move_score, state_importance
 from eidet.upkeep.informativeness import telling
-from eidet.upkeep.same_or_update import Relation, relation
+from eidet.upkeep.same_or_update import Likeness, relation
 from eidet.upkeep.summary import Passage, gist, summarise
 from eidet.upkeep.symbols import spell_symbols
 
@@ -265,22 +265,22 @@ words = st.lists(st.sampled_from(WORDS.split("|")), max_size=9).map(" ".join)
 @often
 @given(texts | words)
 def test_a_text_is_the_same_as_itself(text: str) -> None:
-    assert relation(text, text).relation is Relation.SAME
-    assert relation(text, f"  {text}\n").relation is Relation.SAME
+    assert relation(text, text).relation is Likeness.SAME
+    assert relation(text, f"  {text}\n").relation is Likeness.SAME
 
 
 @often
 @given(texts | words, texts | words)
 def test_being_the_same_is_mutual(one: str, other: str) -> None:
     there, back = relation(one, other).relation, relation(other, one).relation
-    assert (there is Relation.SAME) == (back is Relation.SAME)
+    assert (there is Likeness.SAME) == (back is Likeness.SAME)
 
 
 @often
 @given(st.sampled_from(["lives in", "works at", "likes", "moved to"]), st.integers(0, 99), st.integers(0, 99))
 def test_other_numbers_are_never_the_same(verb: str, one: int, other: int) -> None:
     judged = relation(f"Ann {verb} {one}", f"Ann {verb} {other}").relation
-    assert (judged is Relation.SAME) == (one == other)
+    assert (judged is Likeness.SAME) == (one == other)
 
 
 @seldom

@@ -38,8 +38,8 @@ CEILINGS: Final[dict[str, float]] = {
     "private_reaches": 0,  # `noqa: SLF001`; goal 0
     "asked_by_name": 5,  # `getattr` and `hasattr` with a literal name; goal: none on a port
     "participles": 114,  # functions named `told`, `opened`, … instead of by a verb
-    "classes_named_twice": 4,  # public class names with two meanings
-    "modules_named_twice": 5,  # file names with two meanings
+    "classes_named_twice": 0,  # public class names with two meanings
+    "modules_named_twice": 1,  # file names with two meanings; `transaction.py` is one thing on four stores
     "layers": 10,  # of imports, in pyproject.toml
 }
 

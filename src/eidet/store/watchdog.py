@@ -19,7 +19,7 @@ class HasSocket(Protocol):
     def fileno(self) -> int: ...
 
 
-class Watch:
+class Watchdog:
     """Shuts the sockets of connections that are used for longer than they may be. One thread, when needed."""
 
     def __init__(self) -> None:

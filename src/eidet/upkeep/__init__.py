@@ -26,7 +26,7 @@ HOLD: Final = "hold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Put:
+class Write:
     """Write `record`: instead of one that was read, or as a new one.
 
     With `recast`, what it says stays the same and only tier and level differ (as `record` has them).
@@ -70,7 +70,7 @@ class Stay:
     because: str
 
 
-Change = Put | Drop | Ask | Stay
+Change = Write | Drop | Ask | Stay
 
 
 class Noted(NamedTuple):

@@ -20,10 +20,10 @@ from ..models.embed import Vectors
 from ..models.embed.quantise import first_rows
 from ..text.analysis import terms_in
 from ..text.sentences import sentences
-from . import Ask, Change, Put, is_protected
+from . import Ask, Change, Write, is_protected
 from .clusters import clusters
 from .informativeness import telling
-from .same_or_update import Relation, Verdict, relation
+from .same_or_update import Likeness, Verdict, relation
 
 WINDOW: Final = 8_192  # facts that are compared with each other; of more, so many at a time
 COMPARED: Final = 8  # earlier ones of a group that a record is read against
@@ -68,10 +68,10 @@ def _compare_group(group: Sequence[Record], width: int, language: str, alike: fl
     absorbed: dict[str, list[tuple[Record, str]]] = {}
     for at, new in enumerate(group):
         found = _nearest_kin(at, new, kept, unit, language, alike)
-        if found is not None and found[1].relation is Relation.SAME and _can_merge(found[0], new):
+        if found is not None and found[1].relation is Likeness.SAME and _can_merge(found[0], new):
             absorbed.setdefault(found[0].id, []).append((new, found[1].because))
             continue
-        if found is not None and found[1].relation is Relation.UPDATE:
+        if found is not None and found[1].relation is Likeness.UPDATE:
             yield from _link(found[0], new, found[1].because)
         kept.append((at, new))
     for _, old in kept:
@@ -87,9 +87,9 @@ def _nearest_kin(
         if cosine < alike or not _share_words(old, new):
             continue
         judged = relation(old.whole.text, new.whole.text, cosine, language=language)
-        if judged.relation is Relation.UPDATE and not new.occurred > old.occurred:
+        if judged.relation is Likeness.UPDATE and not new.occurred > old.occurred:
             continue  # said at one time, they are two things
-        if judged.relation is not Relation.DIFFERENT and (old.who, old.kind) == (new.who, new.kind):
+        if judged.relation is not Likeness.DIFFERENT and (old.who, old.kind) == (new.who, new.kind):
             return old, judged
     return None
 
@@ -133,7 +133,7 @@ def _links_of(record: Record) -> Iterator[str]:
         yield part.id
 
 
-def _absorbing(old: Record, others: Sequence[tuple[Record, str]]) -> Put:
+def _absorbing(old: Record, others: Sequence[tuple[Record, str]]) -> Write:
     parts = tuple(_part_of(new) for new, _ in others)
     record = old.but(
         derived_from=tuple(dict.fromkeys((*old.derived_from, *(new.id for new, _ in others)))),
@@ -142,7 +142,7 @@ def _absorbing(old: Record, others: Sequence[tuple[Record, str]]) -> Put:
     )
     ids = ", ".join(new.id for new, _ in others)
     because = f"{ids} said the same ({others[0][1]})"
-    return Put(
+    return Write(
         what="merge", record=record, because=because, instead=old, absorbs=tuple(new for new, _ in others)
     )
 
@@ -168,10 +168,10 @@ def _link(old: Record, new: Record, because: str) -> Iterator[Change]:
             state=new.state.but(updates=old.id),
             derived_from=tuple(dict.fromkeys((*new.derived_from, old.id))),
         )
-        yield Put(what="merge", record=record, because=f"newer than {old.id}: {because}", instead=new)
+        yield Write(what="merge", record=record, because=f"newer than {old.id}: {because}", instead=new)
     if old.state.updated_by != new.id and not is_protected(old):
         record = old.but(state=old.state.but(updated_by=new.id))
-        yield Put(what="merge", record=record, because=f"updated by {new.id}: {because}", instead=old)
+        yield Write(what="merge", record=record, because=f"updated by {new.id}: {because}", instead=old)
 
 
 # Episodes of sessions.

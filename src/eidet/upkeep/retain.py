@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.settings import Retention
-from . import Change, Drop, Put, Stay, is_protected
+from . import Change, Drop, Stay, Write, is_protected
 from .curve import DAY
 
 
@@ -114,7 +114,7 @@ def unkept(changes: Iterable[Change], policies: Sequence[Retention], now: float)
     """Without those that would make a kept record part of another one."""
     for change in changes:
         absorbed: tuple[Record, ...] = ()
-        if isinstance(change, Put):
+        if isinstance(change, Write):
             absorbed = change.absorbs
         if not any(is_kept(policies, record, now) for record in absorbed):
             yield change

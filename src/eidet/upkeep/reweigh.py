@@ -11,7 +11,7 @@ import numpy as np
 from ..core.record import Kind, Record
 from ..core.validate import Json
 from ..models.embed.quantise import first_rows
-from . import Change, Put, is_protected
+from . import Change, Write, is_protected
 from .curve import DAY
 from .importance import EVEN, Weights, action_importance, importance, state_importance, surprise
 
@@ -48,12 +48,12 @@ def reweigh(records: Iterable[Record], now: float, width: int, weights: Weights 
                 yield _put(record, value, new)
 
 
-def _put(record: Record, value: float, new: float | None) -> Put:
+def _put(record: Record, value: float, new: float | None) -> Write:
     known = ""
     if new is not None:
         known = f", surprise {new:.2f}"
     because = f"importance {record.importance:.2f} becomes {value:.2f}: {record.uses} uses{known}"
-    return Put(
+    return Write(
         what="weigh", record=record.but(importance=value), because=because, instead=record, recast=True
     )
 

@@ -21,7 +21,7 @@ from ..core.settings import Retention, Upkeep
 from ..core.where import Where
 from ..store import Store, verbs
 from ..store.rules import Entombed, Held
-from . import Ask, Change, Drop, Maintained, Noted, Put, Stay
+from . import Ask, Change, Drop, Maintained, Noted, Stay, Write
 from .archive import Archive
 from .bounds import PAGE, bounds_of
 from .candidates import candidates
@@ -52,7 +52,7 @@ class UpkeepParts:
     forms: Forms
     write: Callable[..., list[Record]]
     groups: Groups
-    answer: Callable[[Ask], Put | None]
+    answer: Callable[[Ask], Write | None]
     archive: Archive | None
     manifest: dict[str, Any]
     epoch: int
@@ -178,7 +178,7 @@ def _reasons(changes: Sequence[Change]) -> dict[str, str]:
     """Why each record is changed, for those who note it."""
     reasons = {change.record.id: f"{change.what}: {change.because}" for change in changes}
     for change in changes:
-        for record in change.absorbs if isinstance(change, Put) else ():
+        for record in change.absorbs if isinstance(change, Write) else ():
             reasons[record.id] = f"{change.what}: it became part of {change.record.id}"
     return reasons
 
@@ -186,9 +186,9 @@ def _reasons(changes: Sequence[Change]) -> dict[str, str]:
 def _make(parts: UpkeepParts, changes: Sequence[Change], tally: _Tally, now: float) -> None:
     """New records and next versions first: what is deleted may be part of them."""
     for change in changes:
-        if isinstance(change, Ask) or (isinstance(change, Put) and not change.recast):
+        if isinstance(change, Ask) or (isinstance(change, Write) and not change.recast):
             _each_or_all([change], lambda some: _write(parts, some[0], tally, now), tally)
-    recasts = [change for change in changes if isinstance(change, Put) and change.recast]
+    recasts = [change for change in changes if isinstance(change, Write) and change.recast]
     if recasts:
         _each_or_all(recasts, lambda some: _recast(parts, some, tally, now), tally)
     _tell([change for change in changes if isinstance(change, Stay)], tally)
@@ -197,7 +197,7 @@ def _make(parts: UpkeepParts, changes: Sequence[Change], tally: _Tally, now: flo
         _each_or_all(drops, lambda some: _drop(parts, some, tally, now), tally)
 
 
-C = TypeVar("C", Put, Drop, Change)
+C = TypeVar("C", Write, Drop, Change)
 
 
 def _each_or_all(changes: Sequence[C], make: Callable[[Sequence[C]], None], tally: _Tally) -> None:
@@ -214,7 +214,7 @@ def _each_or_all(changes: Sequence[C], make: Callable[[Sequence[C]], None], tall
             _each_or_all([change], make, tally)
 
 
-def _recast(parts: UpkeepParts, changes: Sequence[Put], tally: _Tally, now: float) -> None:
+def _recast(parts: UpkeepParts, changes: Sequence[Write], tally: _Tally, now: float) -> None:
     levels = [change.record.level for change in changes]
     read = [change.instead or change.record for change in changes]
     tiered = [change.record.but(level=old.level) for old, change in zip(read, changes, strict=True)]
@@ -246,7 +246,7 @@ def _drop(parts: UpkeepParts, changes: Sequence[Drop], tally: _Tally, now: float
 
 def _write(parts: UpkeepParts, change: Change, tally: _Tally, now: float) -> None:
     put = parts.answer(change) if isinstance(change, Ask) else change
-    if not isinstance(put, Put):
+    if not isinstance(put, Write):
         return
     expect = None
     if put.instead is not None:

@@ -34,7 +34,7 @@ _WORD = re.compile(r"\w+")
 LOOKED_AT: Final = 5  # sentences of a longer new text that may update a single old one
 
 
-class Relation(StrEnum):
+class Likeness(StrEnum):
     SAME = "same"
     UPDATE = "update"
     DIFFERENT = "different"
@@ -44,7 +44,7 @@ class Relation(StrEnum):
 class Verdict:
     """What the new text is to the old one, and why."""
 
-    relation: Relation
+    relation: Likeness
     because: str
 
 
@@ -104,11 +104,11 @@ def _judge_rest(before: Sequence[Sentence], after: Sequence[Sentence]) -> Verdic
     """The sentences that only one text has, in their order; the pair furthest apart decides."""
     if len(before) == len(after):
         judged = [_judge(old, new) for old, new in zip(before, after, strict=True)]
-        order = [Relation.DIFFERENT, Relation.UPDATE, Relation.SAME]
+        order = [Likeness.DIFFERENT, Likeness.UPDATE, Likeness.SAME]
         return min(judged, key=lambda one: order.index(one.relation), default=_same("the same sentences"))
     if len(before) == 1:
         updates = (_judge(before[0], new) for new in after[:LOOKED_AT])
-        found = next((one for one in updates if one.relation is Relation.UPDATE), None)
+        found = next((one for one in updates if one.relation is Likeness.UPDATE), None)
         return found or _different("the new text says more")
     return _different("one text says more than the other")
 
@@ -284,12 +284,12 @@ def _list(terms: Sequence[Term]) -> str:
 
 
 def _same(because: str) -> Verdict:
-    return Verdict(Relation.SAME, because)
+    return Verdict(Likeness.SAME, because)
 
 
 def _update(because: str) -> Verdict:
-    return Verdict(Relation.UPDATE, because)
+    return Verdict(Likeness.UPDATE, because)
 
 
 def _different(because: str) -> Verdict:
-    return Verdict(Relation.DIFFERENT, because)
+    return Verdict(Likeness.DIFFERENT, because)

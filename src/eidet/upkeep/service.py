@@ -25,7 +25,7 @@ from ..trust.privacy.quoting import trust_in
 from ..trust.seal.exports import archive_for
 from ..write.ingest import Ingest, embed_units
 from ..write.put import put_records
-from . import Ask, Change, Maintained, Put, works_of
+from . import Ask, Change, Maintained, Write, works_of
 from .accesses import accesses, read_log
 from .archive import Archive, FolderArchive, archive_of, list_archives, list_unnamed, note_archive
 from .bounds import PAGE
@@ -252,7 +252,7 @@ class Keeping:
             raise NotFound(f"there are no messages of a session {session!r} in scope {scope}")
         return episode([message.whole for message in messages], session, because, now)
 
-    def _write_text(self, ask: Ask, *, settings: Upkeep, llm: LLM | None) -> Put:
+    def _write_text(self, ask: Ask, *, settings: Upkeep, llm: LLM | None) -> Write:
         """The record with its text: by the LLM if there is one that answers, else by the rules."""
         outcome = consult_or_fall_back(
             llm, _request(ask, settings), read=_text_of, otherwise=lambda: self._by_rules(ask, settings),
@@ -265,7 +265,7 @@ class Keeping:
             trust=max(map(trust_in, ask.sources), key=list(Trust).index, default=ask.record.trust),
         )
         ready = Ingest.of(self._parts).derive([told.but(state=told.state.but(worded_by=outcome.by))])[0]
-        return Put(what=ask.what, record=ready, because=ask.because)
+        return Write(what=ask.what, record=ready, because=ask.because)
 
     def _by_rules(self, ask: Ask, settings: Upkeep) -> str:
         if ask.rules:

@@ -9,7 +9,7 @@ from typing import Final
 
 from ..core.record import Record, Tier
 from ..core.settings import Retention, Upkeep
-from . import Change, Drop, Put, is_aside, is_protected, resting_time
+from . import Change, Drop, Write, is_aside, is_protected, resting_time
 from .curve import DAY, Curve, strength
 from .importance import move_score
 from .retain import is_kept
@@ -129,13 +129,13 @@ def move(records: Sequence[Record], now: float, settings: Upkeep, bounds: Bounds
             yield move_record(record, below, LEVELS[below], because)
 
 
-def move_record(record: Record, tier: Tier, level: int, because: str, *, what: str = "move") -> Put:
+def move_record(record: Record, tier: Tier, level: int, because: str, *, what: str = "move") -> Write:
     """The same record in another tier; how often it was used before is kept, for promotions."""
     state = record.state
     if tier is not record.tier and state.used_before_move != record.uses:
         state = state.but(used_before_move=record.uses)
     new = record.but(tier=tier, level=level, state=state)
-    return Put(what=what, record=new, because=because, instead=record, recast=True)
+    return Write(what=what, record=new, because=because, instead=record, recast=True)
 
 
 def _due(record: Record, tier: Tier, now: float, settings: Upkeep, bounds: Bounds) -> str | None:

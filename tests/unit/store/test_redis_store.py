@@ -26,7 +26,7 @@ from eidet.quality import Tally
 from eidet.store import Derived, Erasure, Look, Stone, verbs
 from eidet.store.redis import RedisStore, writing
 from eidet.store.redis.connection import packed
-from eidet.store.redis.keys import Keys, slot_of
+from eidet.store.redis.key_names import Keys, slot_of
 
 NOW = 1_700_000_000.0
 BASE = Keys("eidet").base("a")

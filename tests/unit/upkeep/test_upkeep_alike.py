@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from tests.unit.upkeep.pairs import PAIRS, UNSEEN
 
-from eidet.upkeep.same_or_update import LEAST_COSINE, Relation, relation
+from eidet.upkeep.same_or_update import LEAST_COSINE, Likeness, relation
 
 # what the rules cannot tell: each is kept beside its double, which loses nothing
 KNOWN_MISSES = {
@@ -25,7 +25,7 @@ def test_the_second_text_is_to_the_first(wanted: str, old: str, new: str) -> Non
 
 @pytest.mark.parametrize(("wanted", "old", "new"), [pair for pair in PAIRS if pair[1] in KNOWN_MISSES])
 def test_what_the_rules_cannot_tell_is_kept(wanted: str, old: str, new: str) -> None:
-    assert relation(old, new).relation is Relation.DIFFERENT
+    assert relation(old, new).relation is Likeness.DIFFERENT
 
 
 def test_pairs_no_rule_was_written_for_are_told_mostly_right_and_never_merged_wrongly() -> None:
@@ -43,28 +43,28 @@ def test_there_are_enough_pairs_of_each_kind() -> None:
     "text", ["Ann lives in Lisbon.", "to be or not to be", "👍", "...", "", "我喜欢茶", "x" * 9_999]
 )
 def test_a_text_is_the_same_as_itself(text: str) -> None:
-    assert relation(text, text).relation is Relation.SAME
+    assert relation(text, text).relation is Likeness.SAME
 
 
 @pytest.mark.parametrize(
     ("old", "new"), [("", "Ann"), ("👍", "👎"), ("...", "!!!"), ("yes", "no"), ("Ann", "")]
 )
 def test_texts_without_content_are_the_same_only_if_equal(old: str, new: str) -> None:
-    assert relation(old, new).relation is Relation.DIFFERENT
+    assert relation(old, new).relation is Likeness.DIFFERENT
 
 
 def test_the_cosine_only_opens_the_door() -> None:
-    assert relation("The meeting is at 4.", "The meeting is at 5.", 0.99).relation is Relation.UPDATE
+    assert relation("The meeting is at 4.", "The meeting is at 5.", 0.99).relation is Likeness.UPDATE
     far = relation("The meeting is at 4.", "The meeting is at 5.", LEAST_COSINE - 0.01)
-    assert far.relation is Relation.DIFFERENT
+    assert far.relation is Likeness.DIFFERENT
     assert "far apart" in far.because
     assert (
-        relation("The meeting is at 4.", "The meeting is at 5.", float("nan")).relation is Relation.DIFFERENT
+        relation("The meeting is at 4.", "The meeting is at 5.", float("nan")).relation is Likeness.DIFFERENT
     )
 
 
 def test_equal_words_need_no_cosine() -> None:
-    assert relation("Ann lives in Lisbon.", "ann lives in lisbon", -1.0).relation is Relation.SAME
+    assert relation("Ann lives in Lisbon.", "ann lives in lisbon", -1.0).relation is Likeness.SAME
 
 
 def test_the_reason_names_what_changed() -> None:
@@ -79,32 +79,32 @@ def test_the_reason_names_what_changed() -> None:
     ],
 )
 def test_another_tense_is_never_the_same(old: str, new: str) -> None:
-    assert relation(old, new).relation is not Relation.SAME
+    assert relation(old, new).relation is not Likeness.SAME
 
 
 def test_negations_of_other_languages_are_known() -> None:
-    assert relation("Я люблю чай.", "Я не люблю чай.", language="ru").relation is Relation.UPDATE
-    assert relation("Ich mag Tee.", "Ich mag Tee nicht.", language="de").relation is Relation.UPDATE
+    assert relation("Я люблю чай.", "Я не люблю чай.", language="ru").relation is Likeness.UPDATE
+    assert relation("Ich mag Tee.", "Ich mag Tee nicht.", language="de").relation is Likeness.UPDATE
     assert (
         relation("J'aime le thé vert.", "Je n'aime pas le café.", language="fr").relation
-        is Relation.DIFFERENT
+        is Likeness.DIFFERENT
     )
 
 
 def test_a_longer_text_with_one_changed_sentence_is_an_update() -> None:
     old = "Ann has a dog. The rent is 900 euros. Bob likes tea."
-    assert relation(old, old.replace("900", "950")).relation is Relation.UPDATE
-    assert relation(old, old.replace("tea", "coffee")).relation is Relation.DIFFERENT
+    assert relation(old, old.replace("900", "950")).relation is Likeness.UPDATE
+    assert relation(old, old.replace("tea", "coffee")).relation is Likeness.DIFFERENT
 
 
 def test_a_longer_text_that_adds_a_sentence_is_kept_beside() -> None:
-    assert relation("Ann has a dog.", "Ann has a dog. Bob has a cat.").relation is Relation.DIFFERENT
-    assert relation("Ann has a dog. Bob has a cat.", "Ann has a dog.").relation is Relation.DIFFERENT
+    assert relation("Ann has a dog.", "Ann has a dog. Bob has a cat.").relation is Likeness.DIFFERENT
+    assert relation("Ann has a dog. Bob has a cat.", "Ann has a dog.").relation is Likeness.DIFFERENT
 
 
 def test_a_text_of_many_thousand_words_is_judged_in_seconds() -> None:
     words = " ".join(f"word{n}" for n in range(3_000))
-    assert relation(words, words + " not true").relation is not Relation.SAME
+    assert relation(words, words + " not true").relation is not Likeness.SAME
 
 
 @pytest.mark.parametrize(
@@ -123,12 +123,12 @@ def test_a_text_of_many_thousand_words_is_judged_in_seconds() -> None:
     ],
 )
 def test_signs_and_secrets_are_part_of_what_is_said(old: str, new: str) -> None:
-    assert relation(old, new).relation is not Relation.SAME
+    assert relation(old, new).relation is not Likeness.SAME
 
 
 def test_a_sign_and_its_word_are_the_same() -> None:
-    assert relation("The fee is 5%.", "The fee is 5 percent.").relation is Relation.SAME
-    assert relation("The bill is 5 euros, thanks 🙂", "The bill is 5 euros").relation is Relation.SAME
+    assert relation("The fee is 5%.", "The fee is 5 percent.").relation is Likeness.SAME
+    assert relation("The bill is 5 euros, thanks 🙂", "The bill is 5 euros").relation is Likeness.SAME
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_sign_and_its_word_are_the_same() -> None:
     ],
 )
 def test_the_same_words_in_other_roles_are_never_the_same(old: str, new: str) -> None:
-    assert relation(old, new).relation is not Relation.SAME
+    assert relation(old, new).relation is not Likeness.SAME
 
 
 @pytest.mark.parametrize(
@@ -170,4 +170,4 @@ def test_the_same_words_in_other_roles_are_never_the_same(old: str, new: str) ->
     ],
 )
 def test_small_talk_neither_merges_nor_updates(old: str, new: str) -> None:
-    assert relation(old, new).relation is Relation.DIFFERENT
+    assert relation(old, new).relation is Likeness.DIFFERENT

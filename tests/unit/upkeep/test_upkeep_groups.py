@@ -10,7 +10,7 @@ from eidet.core.settings import Upkeep
 from eidet.core.state import State
 from eidet.models.embed import Vectors
 from eidet.models.embed.hashing import Hashing
-from eidet.upkeep import Ask, Change, Put
+from eidet.upkeep import Ask, Change, Write
 from eidet.upkeep.consolidate import Talk, consolidate, due_for_episode, episode, merge, talks_of
 from eidet.upkeep.reweigh import reweigh, surprises, weigh_record
 
@@ -33,7 +33,7 @@ def merged(*records: Record, since: int = -1) -> list[Change]:
 def test_repetitions_become_part_of_the_first() -> None:
     first, *others = (fact("Ann lives in Lisbon" + end, at) for at, end in enumerate((".", "!", " now.")))
     [change] = merged(others[1], first, others[0])
-    assert isinstance(change, Put)
+    assert isinstance(change, Write)
     assert change.instead == first
     assert change.absorbs == tuple(others)
     assert change.record.derived_from == tuple(one.id for one in others)
@@ -44,7 +44,7 @@ def test_updates_form_a_chain_of_newer_ones() -> None:
     porto, lisbon, berlin = (
         fact(f"Ann moved to {city}", at) for at, city in enumerate(("Porto", "Lisbon", "Berlin"))
     )
-    changes = [change for change in merged(porto, lisbon, berlin) if isinstance(change, Put)]
+    changes = [change for change in merged(porto, lisbon, berlin) if isinstance(change, Write)]
     newer = {change.record.id: change.record.state for change in changes if change.record.state.updates}
     assert newer[lisbon.id].updates == porto.id
     assert newer[berlin.id].updates == lisbon.id
@@ -135,7 +135,7 @@ def test_only_what_was_weighed_is_weighed_again() -> None:
     stated = fact("I was born in Porto in 1988", importance=0.9)
     used = ours.but(uses=100)
     [change] = reweigh([used, stated], NOW, WIDTH)
-    assert isinstance(change, Put)
+    assert isinstance(change, Write)
     assert change.record.importance > ours.importance
     assert change.recast
     assert list(reweigh([change.record], NOW, WIDTH)) == []

@@ -11,7 +11,7 @@ import pytest
 from eidet.core.record import Record, Tier
 from eidet.core.settings import Upkeep
 from eidet.core.state import NO_STATE, Protection, State
-from eidet.upkeep import Drop, Maintained, Noted, Put, is_protected, works_of
+from eidet.upkeep import Drop, Maintained, Noted, Write, is_protected, works_of
 from eidet.upkeep.curve import DAY
 from eidet.upkeep.tier_plan import Bounds, crowd_bound, plan
 
@@ -89,7 +89,7 @@ def test_a_limit_of_none_moves_nothing() -> None:
 def test_a_move_says_which_level_and_remembers_the_uses() -> None:
     one = record(uses=3, last_used=NOW, meta={"a": 1})
     [change] = planned(one, 40, Upkeep())
-    assert isinstance(change, Put)
+    assert isinstance(change, Write)
     assert change.instead == one
     assert change.recast
     assert (change.record.tier, change.record.level) == (Tier.MIDDLE, 1)

@@ -16,10 +16,10 @@ from ...models.embed import Embedder
 from ...net.url import Options
 from ...store import Store
 from ...store.redis.address import OPTIONS, address_of
-from ...store.redis.address import Address as Place
+from ...store.redis.address import RedisAddress as Place
 from ...store.redis.client import RedisClient, pages
 from ...store.redis.connection import Command, script
-from ...store.redis.keys import Keys
+from ...store.redis.key_names import Keys
 from ...store.redis.scripts import ELEMENTS
 from ...store.redis.vector_sets import VECTOR_SETS, VectorSetRegistry, element_of, take_out
 from ...store.traits import has_ability

@@ -8,15 +8,15 @@ class TestMine(StoreContract):
 from __future__ import annotations
 
 from .following import FollowingLaws
-from .forgetting import ForgettingLaws
+from .forgetting_laws import ForgettingLaws
 from .forms import FormLaws
 from .lasting import LastingLaws
 from .laws import ALL, FULL, LATER, NOW, caught, fact, ids, within
-from .reading import ReadingLaws
+from .reading_laws import ReadingLaws
 from .repeating import RepeatingLaws
 from .transactions import TransactionLaws
-from .values import ValueLaws
-from .writing import WritingLaws
+from .value_laws import ValueLaws
+from .writing_laws import WritingLaws
 
 __all__ = ["ALL", "FULL", "LATER", "NOW", "StoreContract", "caught", "fact", "ids", "within"]
 

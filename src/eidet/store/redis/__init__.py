@@ -37,9 +37,9 @@ from .address import address_of
 from .client import RedisClient
 from .codec import record_of
 from .connection import absent, script
-from .keys import Keys
+from .key_names import Keys
 from .known import LONG
-from .reading import Reading
+from .record_reader import Reading
 from .scripts import CHANGES, RESERVE
 from .transaction import RedisTransaction
 from .vector_sets import VECTOR_SETS, VectorSetRegistry

@@ -31,7 +31,7 @@ OPTIONS: Final = (*_OWN, *_TLS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class RedisAddress:
     """`linger_seconds`: how long after its end the server keeps a record that expires.
 
     `wait` is the number of replicas that must have a write before it is acknowledged.
@@ -63,7 +63,7 @@ class Address:
         return f"{self.scheme}://{hosts}{rest}"
 
 
-def address_of(url: str) -> Address:
+def address_of(url: str) -> RedisAddress:
     parts = split_url(url)
     scheme = parts.scheme
     if scheme not in PORTS:
@@ -71,7 +71,7 @@ def address_of(url: str) -> Address:
     options = Options.parse(parts.query)
     options.check_known(OPTIONS)
     service, database = _path(scheme, parts.path)
-    return Address(
+    return RedisAddress(
         scheme=scheme,
         hosts=parts.read_hosts(PORTS[scheme], EXAMPLE),
         database=database,

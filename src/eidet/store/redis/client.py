@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from ...core.errors import Unavailable
 from ...net.retry import Full, OutcomeUnknown, Retrier, RetryPolicy
-from .address import Address
+from .address import RedisAddress
 from .connection import Command, Node, absent, driver
 from .topology import TRY_SECONDS, Alone, Asked, Cluster
 
@@ -24,7 +24,7 @@ class RedisClient:
     """The servers, the line to them, and how long whoever asks will wait."""
 
     def __init__(
-        self, address: Address, retry_policy: RetryPolicy | None, *, name: str | None = None
+        self, address: RedisAddress, retry_policy: RetryPolicy | None, *, name: str | None = None
     ) -> None:
         driver()
         self.address = address
@@ -168,7 +168,7 @@ def pages(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def _retry_policy(address: Address) -> RetryPolicy:
+def _retry_policy(address: RedisAddress) -> RetryPolicy:
     """One node that is down is no reason to leave the others alone."""
     deadline = address.deadline_seconds or 10.0
     if address.cluster or address.service:

@@ -11,7 +11,7 @@ from ...core.record import Record, record_digest
 from ..model import EPOCH, PROVISIONAL
 from ..rules import UNIQUE_KINDS
 from .codec import record_bytes
-from .keys import Keys
+from .key_names import Keys
 from .tables import Place
 
 LONGEST: Final = 2000  # arguments of one command: Lua passes some thousands at most

@@ -11,8 +11,8 @@ from ...core.where import Where
 from .client import RedisClient, pages
 from .codec import Light, record_of
 from .connection import Command, script
-from .keys import Keys
-from .reading import Reading
+from .key_names import Keys
+from .record_reader import Reading
 from .scripts import LOOK
 from .tables import Hash, Place
 

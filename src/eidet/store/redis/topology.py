@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from ...core.errors import EidetError, Unavailable
 from ...net.retry import Full
-from .address import Address
+from .address import RedisAddress
 from .connection import Command, Node, meaning
-from .keys import slot_of
+from .key_names import slot_of
 
 HOPS: Final = 5  # redirections that are followed at once
 TRY_SECONDS: Final = 2.5  # where another server may take over, a silent one is not waited for longer
@@ -24,7 +24,7 @@ class Alone:
     Answers that are errors are raised as ours, here and in a cluster.
     """
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: RedisAddress) -> None:
         self._address = address
         self._lock = threading.Lock()
         self._node: Node | None = None
@@ -108,7 +108,7 @@ class Alone:
 class Cluster:
     """Nodes of a cluster, each for its slots; the map of slots follows what the nodes say."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: RedisAddress) -> None:
         self._address = address
         self._lock = threading.Lock()
         self._nodes: dict[tuple[str, int], Node] = {}

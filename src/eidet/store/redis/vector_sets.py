@@ -7,7 +7,7 @@ from typing import Final
 
 from .client import RedisClient, pages
 from .connection import Command
-from .keys import Keys
+from .key_names import Keys
 
 VECTOR_SETS: Final = ("VADD", "VSIM", "VREM", "VEMB", "VCARD", "VINFO", "VGETATTR")
 REMOVED: Final = 32  # elements at once: others wait meanwhile, a fifth of a millisecond for each

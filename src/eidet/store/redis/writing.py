@@ -16,13 +16,13 @@ from ...core.errors import EidetError, Unavailable
 from ...net.retry import OutcomeUnknown
 from ..group_commit import GroupCommit, Job, QueuedJob
 from ..model import CarefulJob
-from .address import Address
+from .address import RedisAddress
 from .client import RedisClient
 from .commit_plan import CommitPlan
 from .connection import script
-from .keys import Keys
+from .key_names import Keys
 from .known import Known, LastKnown
-from .reading import Reading
+from .record_reader import Reading
 from .scripts import COMMIT, RESERVE
 from .tables import Place
 from .transaction import RedisTransaction, renumber
@@ -73,7 +73,7 @@ class Writing:
     """The way in for all that is written."""
 
     def __init__(
-        self, client: RedisClient, keys: Keys, reading: Reading, address: Address, *, mortal: bool
+        self, client: RedisClient, keys: Keys, reading: Reading, address: RedisAddress, *, mortal: bool
     ) -> None:
         self._client, self._keys, self._reading = client, keys, reading
         self._head = keys.store + "h"

@@ -72,7 +72,7 @@ _SQL: Final = {
 }
 
 
-class Statement:
+class SqlStatement:
     """SQL text for one driver and the order of its parameters."""
 
     __slots__ = ("names", "sql")
@@ -113,15 +113,15 @@ class Statements:
         self.values_among = lru_cache(maxsize=1024)(self._values_among)
         self.values_where = lru_cache(maxsize=256)(self._values_where)
 
-    def __getitem__(self, name: str) -> Statement:
+    def __getitem__(self, name: str) -> SqlStatement:
         return self._fixed[name]
 
     def write_values(self, table: str) -> ValueStatements:
         return self._writing[table]
 
-    def compile(self, sql: str) -> Statement:
+    def compile(self, sql: str) -> SqlStatement:
         compiled: Any = text(sql).compile(dialect=self._dialect)
-        return Statement(str(compiled), compiled.positiontup or ())
+        return SqlStatement(str(compiled), compiled.positiontup or ())
 
     def _among(self, column: str, count: int, bare: bool) -> str:
         """A scope's records whose id, seq or digest is one of `count`. Parameters: the scope, then those."""
@@ -134,7 +134,7 @@ class Statements:
         test = " OR ".join(_key_test(table, at) for at in range(count))
         return self.compile(f"SELECT {table.columns} FROM {table.name} WHERE {test}").sql
 
-    def _values_where(self, name: str, tests: tuple[str, ...], limit: int | None) -> Statement:
+    def _values_where(self, name: str, tests: tuple[str, ...], limit: int | None) -> SqlStatement:
         """The values of a table that pass all tests, by rising key."""
         table = VALUE_TABLES[name]
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
@@ -142,7 +142,7 @@ class Statements:
         order = ", ".join(table.key)
         return self.compile(f"SELECT {table.columns} FROM {table.name}{where} ORDER BY {order}{end}")
 
-    def revised_within(self, scope: Scope) -> Statement:
+    def revised_within(self, scope: Scope) -> SqlStatement:
         """Which records of a scope have a history that tells what they said before."""
         test, _ = scope_range(scope)
         return self.compile(

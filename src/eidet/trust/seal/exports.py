@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from hmac import compare_digest
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from ...core.errors import Corrupt, Misconfigured, Refused
 from ...core.record import Record
@@ -23,6 +23,9 @@ from .former import open_former
 from .keyring import FORMAT
 from .store import SealedStore
 from .wrapped import Received
+
+if TYPE_CHECKING:
+    from ...upkeep.archive import Archive
 
 log = logging.getLogger("eidet.trust.seal")
 SEALED: Final = "sealed"  # the part of a manifest that tells how to open the records
@@ -97,15 +100,6 @@ def _check_signature(received: Received, manifest: Mapping[str, Any]) -> None:
             "the export was changed since it was written: its signature is missing or wrong; nothing was "
             "loaded"
         )
-
-
-class Archive(Protocol):
-    """See `eidet.upkeep.archive`."""
-
-    def keep(self, records: Sequence[Record], manifest: dict[str, Any], *, now: float) -> str: ...
-    def names(self) -> list[str]: ...
-    def manifest(self, name: str) -> dict[str, Any]: ...
-    def read(self, name: str) -> Iterator[Record]: ...
 
 
 @dataclass(frozen=True, slots=True)

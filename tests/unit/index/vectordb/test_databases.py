@@ -24,7 +24,7 @@ from eidet.index.vectordb.weaviate import WeaviateDatabase
 from eidet.net.retry import RetryPolicy
 from eidet.store.redis.address import address_of
 from eidet.store.redis.client import RedisClient
-from eidet.store.redis.keys import Keys
+from eidet.store.redis.key_names import Keys
 
 WIDTH = 8
 SHELF, OTHER = VectorShelf("Eidet_ab_8", "s-1", WIDTH), VectorShelf("Eidet_ab_8", "t-1", WIDTH)

@@ -18,7 +18,7 @@ from eidet.index.vectordb.pushdown import NUMBERS, TEXTS, Every, Filter, Leaf, S
 from eidet.index.vectordb.vectorset import VectorSets
 from eidet.store.redis.address import address_of
 from eidet.store.redis.client import RedisClient
-from eidet.store.redis.keys import Keys
+from eidet.store.redis.key_names import Keys
 
 ODD = [
     0.0,

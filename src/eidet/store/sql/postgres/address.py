@@ -26,7 +26,7 @@ _REIGN: Final = """SELECT CASE WHEN NOT pg_is_in_recovery()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class PostgresAddress:
     """A URL without the options that are ours, and those: `eidet_connections=16` and so on."""
 
     url: str
@@ -42,7 +42,7 @@ class Address:
             raise Misconfigured(f"{PREFIX}lag_seconds must be a number above 0, not {self.lag_seconds:g}")
 
 
-def address_of(url: str) -> Address:
+def address_of(url: str) -> PostgresAddress:
     """`postgresql://user@host/database?eidet_…=…`; `Misconfigured` where an option is not one of ours."""
     base, mark, query = url.partition("?")
     ours: dict[str, str] = {}
@@ -57,9 +57,9 @@ def address_of(url: str) -> Address:
     return _read_options(f"{base}{mark}{rest}" if rest else base, Options(ours, prefix=PREFIX))
 
 
-def _read_options(url: str, options: Options) -> Address:
-    options.check_known(f.name for f in fields(Address) if f.name != "url")
-    return Address(
+def _read_options(url: str, options: Options) -> PostgresAddress:
+    options.check_known(f.name for f in fields(PostgresAddress) if f.name != "url")
+    return PostgresAddress(
         url=url,
         connections=options.read_whole("connections", CONNECTIONS, least=2),
         partitions=options.read_whole("partitions", 0, least=2, most=MOST_PARTITIONS, or_zero=True),

@@ -13,7 +13,7 @@ from ....net.retry import OutcomeUnknown, RetryPolicy
 from ... import Head, Scrubbed
 from ...group_commit import GroupCommit, QueuedJob
 from ..ports import Cursor, Row
-from .address import Address, connect, reign_of, replica_of, shown
+from .address import PostgresAddress, connect, reign_of, replica_of, shown
 from .json_sql import PostgresJson
 from .pool import Server
 from .replicas import Replica, Replicas, place_of
@@ -48,7 +48,7 @@ class PostgresDriver:
     json = PostgresJson()
     writable = True
 
-    def __init__(self, address: Address, retry_policy: RetryPolicy | None = None) -> None:
+    def __init__(self, address: PostgresAddress, retry_policy: RetryPolicy | None = None) -> None:
         self.dialect = _dialect()
         self.address = address
         self._closed = False
@@ -291,7 +291,7 @@ def _dead(connection: Connection[Any]) -> int:
     return max(count, 1) if _one(connection, _LOOKING) else 0
 
 
-def _retry_policy(address: Address, given: RetryPolicy | None) -> RetryPolicy:
+def _retry_policy(address: PostgresAddress, given: RetryPolicy | None) -> RetryPolicy:
     if given is not None or address.deadline_seconds is None:
         return given or RetryPolicy()
     return RetryPolicy(deadline_seconds=address.deadline_seconds)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ....core.errors import Unavailable
 from ....net.retry import Retrier, RetryPolicy
-from ...watchdog import Watch
+from ...watchdog import Watchdog
 from .errors import translated
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Server:
     ) -> None:
         self.retrier = Retrier(name, retry_policy)
         self._pool = Pool(connect, most)
-        self._watch = Watch()
+        self._watch = Watchdog()
         self.renew = self._watch.renew
 
     def ask(

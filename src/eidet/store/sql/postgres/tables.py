@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ....core.errors import Misconfigured
 from ..migrate import upgrade
 from ..schema import REVISION
-from .address import Address, connect
+from .address import PostgresAddress, connect
 from .errors import translated
 from .write import LOCK
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CONNECT_SECONDS: Final = 10.0
 
 
-def prepare_tables(connection: Connection[Any], address: Address, name: str) -> None:
+def prepare_tables(connection: Connection[Any], address: PostgresAddress, name: str) -> None:
     """Of several processes that want to make the tables, one does."""
     current = _revision(connection)
     if current is None:
@@ -62,7 +62,7 @@ def _one(connection: Any, sql: str) -> Any:
     return None if row is None else row[0]
 
 
-def _engine(address: Address) -> Any:
+def _engine(address: PostgresAddress) -> Any:
     """For migrations only: SQLAlchemy around a connection of its own."""
     from sqlalchemy import create_engine
     from sqlalchemy.pool import NullPool

@@ -16,7 +16,7 @@ from ...core.where import Where
 from .client import RedisClient, pages
 from .codec import Light, light_of, record_of
 from .connection import script
-from .keys import RANGES, Keys
+from .key_names import RANGES, Keys
 from .pushdown import EXACT, Sifted, sifted
 from .scripts import CHANGES, GET, LIGHT, SELECT
 

@@ -1,0 +1,1 @@
+"""The verbs of a memory that a server keeps: `Client` and `AsyncClient`."""

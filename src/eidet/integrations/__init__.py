@@ -1,0 +1,1 @@
+"""Adapters to agent frameworks: one file and one extra each, imported only when used."""
