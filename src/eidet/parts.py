@@ -18,7 +18,7 @@ from .core.record import Record
 from .core.settings import Settings
 from .core.validate import Json
 from .index import Index
-from .models.embed import Embedder, WarmableEmbedder
+from .models.embed import Embedder, WarmableEmbedder, describe_choice
 from .store import Store, Watch, verbs
 from .store.ram import RamStore
 from .store.tombstones import Marker, secret_of
@@ -121,7 +121,7 @@ class Binding:
         if name is not None and name != self.embedder.name:
             raise Misconfigured(
                 f"this memory was written with the embedder {name!r}, not {self.embedder.name!r}: open it "
-                f"with embedder={name!r}, or change it for good with `eidet reembed`"
+                f"with {describe_choice(name)}, or change it for good with `eidet reembed`"
             )
         if language and analyzer_of(language) is not self.analyzer:
             raise Misconfigured(

@@ -100,6 +100,8 @@ def _parse_list(key: str, value: object, left: int) -> tuple[Where, ...]:
         try:
             parts.append(_parse_dict(item, left - 1))
         except BadInput as error:
+            if len(value) == 1:
+                raise
             raise BadInput(f"{key}, item {number}: {error}") from None
     return tuple(parts)
 

@@ -97,7 +97,7 @@ class Memory:
         self._forgetting = Forgetting(parts, self._guarding, self._life, self._echoes)
         self._upkeep = UpkeepNamespace(parts, self._records, self._life, self._guarding, self._forgetting)
         self._trust = TrustNamespace(self._records, self._guarding, self._forgetting, self._reads)
-        self._keys = KeysNamespace(parts, self._life)
+        self._keys = KeysNamespace(parts)
         self._admin = AdminNamespace(parts, self._reads, self._life)
         self._forgetting.clean_up(index=False)
 

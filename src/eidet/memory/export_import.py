@@ -96,9 +96,10 @@ class ExportFile:
     def _check(self, record: Record, manifest: Mapping[str, Any], where: str) -> None:
         if not self._is_meant(record):
             return
-        embedder = self.parts.embedder
+        embedder, analyzer = self.parts.embedder, self.parts.analyzer
+        made_by = embedder if fits_embedder(manifest, embedder) else None
         try:
-            check_arrival(record, embedder if fits_embedder(manifest, embedder) else None)
+            check_arrival(record, made_by, analysed=manifest.get("analyzer") == analyzer.name)
         except (Corrupt, BadInput) as error:
             raise Corrupt(f"{where} cannot be loaded: {error}; nothing was loaded") from error
         self.guarding.check_loadable(record)

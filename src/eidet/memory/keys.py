@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from ..core.arguments import one, one_or_all
 from ..core.errors import Misconfigured
 from ..core.scope import Scope
-from ..core.where import Where
 from ..parts import Parts
 from ..store import verbs
-from ..upkeep.lifecycle import Life
 
 if TYPE_CHECKING:
     from ..trust.seal.service import Key
@@ -23,9 +21,8 @@ Progress = Callable[[int, int], None]  # done, of how many
 class KeysNamespace:
     """What can be done with the keys of a sealed memory."""
 
-    def __init__(self, parts: Parts, life: Life) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._life = life
 
     def rotate(
         self,
@@ -54,12 +51,12 @@ class KeysNamespace:
         """Destroys the key of a sealed scope: nobody can ever read its records again; how many.
 
         Copies of the file that were made before, and exports, have the key still. `forget` with
-        everything=True clears the rows, and the scope can begin anew.
+        everything=True clears the rows, and the scope can begin anew. Refused if a record of the scope is
+        under a legal hold.
         """
         from ..trust.seal.key_rotation import shred
 
         path = one(scope)
-        self._life.check_free(Where(scope=Scope(path)), "shredded")
         with self._parts.reopen_index():
             return shred(self._find_sealed(), path, self._parts.clock)
 

@@ -34,7 +34,7 @@ def find_function(thing: Any, methods: Sequence[str], advice: str) -> Callable[.
             return method  # type: ignore[no-any-return]
     if callable(thing):
         return thing  # type: ignore[no-any-return]
-    raise Misconfigured(f"a {type(thing).__name__} {advice}")
+    raise Misconfigured(f"an object of type {type(thing).__name__} {advice}")
 
 
 def find_name(thing: Any) -> str:

@@ -154,8 +154,9 @@ class Store(Protocol):
 class Transaction(Protocol):
     """What a job reads and writes. It sees its own writes, and nobody else writes meanwhile.
 
-    A `bare` record tells which it is: seq, scope, id, kind, tier, level, agent, version, created and its
-    uses. All else may be missing, so that a store can give one that is damaged or large unread.
+    A `bare` record tells which it is: seq, scope, id, kind, tier, level, agent, version, created, its uses
+    and its hold (`state.hold`). All else may be missing, so that a store can give one that is damaged or
+    large unread.
     """
 
     def read(self, scope: str, ids: Sequence[str], *, bare: bool = False) -> list[Record | None]:

@@ -102,6 +102,14 @@ class FindsDerived(Protocol):
 
 
 @runtime_checkable
+class FindsHeld(Protocol):
+    """A transaction whose bare records cannot tell whether they are under a legal hold."""
+
+    def find_held(self, records: Sequence[Record]) -> list[Record]:
+        """Those of these records, bare or not, that are."""
+
+
+@runtime_checkable
 class ListsRevised(Protocol):
     def list_revised(self, scope: Scope, most: int) -> list[tuple[str, str]] | None:
         """The (scope, id) of records whose history tells what they said before; None if there are more."""
@@ -203,3 +211,4 @@ ABILITIES: Final[tuple[type, ...]] = (
     NamesArchive,
     TakesAuditLog,
 )
+OF_TRANSACTIONS: Final[tuple[type, ...]] = (FindsHeld,)  # alone; some of the others are of both

@@ -33,6 +33,7 @@ from .abilities import (
     TakesAuditLog,
 )
 from .model import Changes, Derived, Head, K, Scrubbed, Table, Use, V
+from .verbs.changing import find_held
 
 T = TypeVar("T")
 
@@ -215,7 +216,10 @@ class PassthroughTransaction:
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         self.inner.set_values(table, values, clear=clear)
 
-    # An ability that every wrapper has.
+    # Abilities that every wrapper has.
 
     def derived(self, scope: Scope) -> list[Record]:
         return verbs.find_derived_in(self.inner, scope)
+
+    def find_held(self, records: Sequence[Record]) -> list[Record]:
+        return find_held(self.inner, records)

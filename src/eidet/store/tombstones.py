@@ -77,13 +77,15 @@ class Marker:
         return self.of_content(said.scope, said.text, data_said(said))
 
     def said(self, record: Record) -> Claim:
-        """What is checked where somebody says something: only that."""
-        mark = self.of_record(record)
-        return Claim() if mark is None else Claim((mark,))
+        """What is checked where somebody says something: only that.
+
+        Short messages are checked too. They leave no tombstone, but a fact of the same words does.
+        """
+        return Claim((self.always_of(record),))
 
     def returned(self, record: Record) -> Claim:
         """What is checked where something comes by itself: also its id, its parts and its sources."""
-        own = self.of_record(record)
+        own = self.always_of(record)
         parts = (self.of_record(part) for part in absorbed_in(record))
         return Claim(
             says=tuple(mark for mark in (own, *parts) if mark is not None),

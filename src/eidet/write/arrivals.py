@@ -11,6 +11,7 @@ from ..core.record import Record
 from ..core.validate import clean_json, clean_text
 from ..models.embed import Embedder
 from ..models.embed.quantise import are_finite, dequantise
+from ..text.analysis import read_analysis
 
 
 def fits_embedder(manifest: Mapping[str, Any], embedder: Embedder) -> bool:
@@ -19,10 +20,10 @@ def fits_embedder(manifest: Mapping[str, Any], embedder: Embedder) -> bool:
     return named and manifest.get("width") in (None, embedder.width)
 
 
-def check_arrival(record: Record, embedder: Embedder | None) -> None:
+def check_arrival(record: Record, embedder: Embedder | None, *, analysed: bool) -> None:
     """`Corrupt` or BadInput for a record that could not be read, restored or compared once it is stored.
 
-    With an `embedder`, the record's vectors are kept, and must be its.
+    With an `embedder`, the record's vectors are kept, and must be its; if it is `analysed`, so are its words.
     """
     if record.sealed is not None:
         raise Corrupt("it is sealed, but the file does not say by which keys")
@@ -36,6 +37,8 @@ def check_arrival(record: Record, embedder: Embedder | None) -> None:
             _check_numbers(kept.vector)
     if embedder is not None and record.vector:
         _check_vector(record.vector, record.level, embedder)
+    if analysed:
+        read_analysis(record.terms)
 
 
 def _check_vector(vector: bytes, level: int, embedder: Embedder) -> None:

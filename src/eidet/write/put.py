@@ -82,10 +82,10 @@ def _warn_of_rejected(rejected: Sequence[Rejected]) -> None:
     if rejected:
         places = ", ".join(str(one.index) for one in rejected[:10])
         log.warning(
-            "%d things of a list were forgotten for good before and were not stored (items %s); "
-            "remember(…, again=True) stores them again",
-            len(rejected),
+            "left out what was forgotten for good before, at %s of the list (counted from 0, %d in all); "
+            "remember(…, again=True) stores it again",
             places,
+            len(rejected),
         )
 
 
@@ -136,7 +136,7 @@ def load_records(
     count = 0
     for batch in batches(records, 1000):
         for record in () if checked else batch:
-            check_arrival(record, parts.embedder if embedded else None)
+            check_arrival(record, parts.embedder if embedded else None, analysed=analysed)
         ready = batch
         if not (embedded and analysed):
             ready = Ingest.of(parts).refit(batch, embedded)

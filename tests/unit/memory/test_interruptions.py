@@ -49,7 +49,7 @@ def test_a_file_of_an_embedder_that_cannot_be_had_is_read_but_not_embedded_for(t
         kept = memory.remember("Ann lives in Lisbon")
     with Memory(tmp_path / "m.db") as memory:
         assert memory.get(kept.id) == kept
-        with pytest.raises(Misconfigured, match="a file alone may not choose that"):
+        with pytest.raises(Misconfigured, match="open it with embedder=…, the object or function itself"):
             memory.recall("Lisbon")
         assert memory.admin.reembed(HASHING) == 1
         assert memory.recall("Lisbon")[0].id == kept.id

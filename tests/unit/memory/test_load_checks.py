@@ -339,3 +339,16 @@ def test_no_line_breaks_the_memory_it_is_loaded_into(
         memory.load(file)
         for scope in memory.scopes():
             memory.forget(everything=True, scope=scope, for_good=False)
+
+
+def test_words_that_could_not_be_searched_are_refused_unless_they_are_analysed_anew(
+    memory: Memory, tmp_path: Path
+) -> None:
+    manifest = {"eidet": "export", "format": 2, "embedder": f"hashing:{WIDTH}"}
+    broken = line_of(terms=b64(b"abc"))
+    named = json.dumps(manifest | {"analyzer": memory.parts.analyzer.name})
+    refused = assert_refused(memory, tmp_path / "x.jsonl", export_of(broken, manifest=named), line=2)
+    assert "the analysis of a text is damaged" in refused
+    (tmp_path / "x.jsonl").write_bytes(export_of(broken, manifest=json.dumps(manifest)))
+    assert memory.load(tmp_path / "x.jsonl") == 1
+    assert [hit.id for hit in memory.recall("Lisbon", scope="a")] == ["x"]

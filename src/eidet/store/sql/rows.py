@@ -17,7 +17,7 @@ from .schema import records
 COLUMNS: Final = tuple(column.name for column in records.columns)
 BARE_COLUMNS: Final = (
     *("seq", "id", "scope", "kind", "tier", "agent"),
-    *("created", "uses", "last_used", "level", "version"),
+    *("created", "uses", "last_used", "level", "version", "state"),
 )
 _KINDS: Final = {str(kind): kind for kind in Kind}
 _TIERS: Final = {str(tier): tier for tier in Tier}
@@ -79,16 +79,27 @@ def record_of(row: Sequence[Any]) -> Record:
 
 def bare_record_of(row: Sequence[Any]) -> Record:
     """A record that tells which it is. It never fails: what is damaged can still be deleted."""
-    seq, id, scope, kind, tier, agent, created, uses, last_used, level, version = row
+    seq, id, scope, kind, tier, agent, created, uses, last_used, level, version, state = row
     kind, tier = _KINDS.get(kind, Kind.FACT), _TIERS.get(tier, Tier.SHORT)
+    kept = NO_STATE if state is None else _read_hold(state)
     return Record.of(
         (
             *(id, scope, "", kind, tier, None, None, agent, None, None, None, 0.5, created, created),
-            *(uses, last_used, None, None, {}, NO_STATE, None, b"", level, None, (), Trust.USER, None),
+            *(uses, last_used, None, None, {}, kept, None, b"", level, None, (), Trust.USER, None),
             version,
             seq,
         )
     )
+
+
+def _read_hold(state: str) -> State:
+    """A state that tells of a legal hold; of a damaged one nobody can tell."""
+    if '"hold"' not in state:
+        return NO_STATE
+    try:
+        return State.from_json(json.loads(state))
+    except (KeyError, ValueError, TypeError):
+        return NO_STATE
 
 
 def _record_of(row: Sequence[Any]) -> Record:

@@ -7,14 +7,18 @@ that no new verb can get past a hold.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Final, cast
 
 from ...core.errors import Corrupt
 from ...core.event import Event
 from ...core.record import Record
-from ...core.where import Where
 from .. import Transaction
-from ..rules import HELD, Held, breaks_hold, is_release, succeed
+from ..abilities import FindsHeld
+from ..rules import Held, breaks_hold, is_release, succeed
 from .lookups import Key
+
+READ_AT_ONCE: Final = 500
 
 
 class OrderedWriter:
@@ -72,20 +76,47 @@ def event_about(what: str, record: Record, now: float, by: str | None, before: o
     )
 
 
-def find_held(transaction: Transaction, where: Where, doomed: Sequence[Record]) -> list[Record]:
-    """Which records that a filter chose are under a legal hold; of a damaged one nobody can tell."""
-    try:
-        return list(transaction.find(where & HELD, bare=True))
-    except Corrupt:
-        return [record for record in doomed if _is_held(transaction, record)]
+def refuse_held(held: Sequence[Record], what: str) -> None:
+    """`Held` if there are any."""
+    if held:
+        raise Held([(record.scope, record.id) for record in held], what)
 
 
-def _is_held(transaction: Transaction, bare: Record) -> bool:
+def find_held(transaction: Transaction, records: Sequence[Record]) -> list[Record]:
+    """Which of these records, read in this transaction, are under a legal hold; they may be bare."""
+    if _finds_held(type(transaction)):
+        return cast("FindsHeld", transaction).find_held(records)
+    return [record for record in records if record.state.hold is not None]
+
+
+@cache
+def _finds_held(transaction: type) -> bool:
+    """By class, and only once: `isinstance` of a protocol would take long at each write."""
+    return issubclass(transaction, FindsHeld)
+
+
+def look_for_held(transaction: Transaction, records: Sequence[Record]) -> list[Record]:
+    """As `find_held`, by reading each; of a damaged one nobody can tell."""
+    by_scope: dict[str, list[str]] = {}
+    for record in records:
+        by_scope.setdefault(record.scope, []).append(record.id)
+    held: list[Record] = []
+    for scope, ids in by_scope.items():
+        for start in range(0, len(ids), READ_AT_ONCE):
+            held += _read_held(transaction, scope, ids[start : start + READ_AT_ONCE])
+    return held
+
+
+def _read_held(transaction: Transaction, scope: str, ids: Sequence[str]) -> list[Record]:
     try:
-        (record,) = transaction.read(bare.scope, [bare.id])
+        there = transaction.read(scope, ids)
     except Corrupt:
-        return False
-    return record is not None and record.state.hold is not None
+        middle = len(ids) // 2
+        if not middle:
+            return []
+        first = _read_held(transaction, scope, ids[:middle])
+        return first + _read_held(transaction, scope, ids[middle:])
+    return [record for record in there if record is not None and record.state.hold is not None]
 
 
 def delete_records(
@@ -101,8 +132,7 @@ def delete_records(
     `held` are those of them under a legal hold, which bare records cannot tell: if there are any, all
     of it is refused.
     """
-    if held:
-        raise Held([(record.scope, record.id) for record in held], "deleted")
+    refuse_held(held, "deleted")
     if not records:
         return 0
     censored = transaction.edit_history({(record.scope, record.id): None for record in records})

@@ -44,9 +44,12 @@ def _erase(transaction: Transaction, wanted: Erasure, now: float, by: str | None
     held = [record for record in doomed if record.state.hold is not None]
     if wanted.where is not None:
         known = {(record.scope, record.id) for record in doomed}
-        found = transaction.find(wanted.where, bare=True)
-        doomed += [record for record in found if (record.scope, record.id) not in known]
-        held += find_held(transaction, wanted.where, doomed)
+        found = []
+        for record in transaction.find(wanted.where, bare=True):
+            if (record.scope, record.id) not in known:
+                found.append(record)
+        doomed += found
+        held += find_held(transaction, found)
         clear_tallies(transaction, wanted.where)
     staged = _drop_staged(transaction, [*doomed, *(old for old, _ in wanted.anew)])
     censored = delete_records(transaction, doomed, now, by, held=held)

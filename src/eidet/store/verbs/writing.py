@@ -341,7 +341,7 @@ class DeleteWhere:
 
     def __call__(self, transaction: Transaction) -> list[str]:
         doomed = list(transaction.find(self.where, bare=True))
-        held = find_held(transaction, self.where, doomed)
+        held = find_held(transaction, doomed)
         delete_records(transaction, doomed, self.now, self.by, held=held)
         clear_tallies(transaction, self.where)
         return [record.id for record in doomed]

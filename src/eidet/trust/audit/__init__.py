@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +39,8 @@ OFF: Final = "off"  # the setting that opens an audited memory without its log
 class Audit:
     """What is kept of what is done, and where.
 
-    `key`: without it nobody can make the chain anew (HMAC-SHA256); keep it away from the log.
+    `key`: without it nobody can make the chain anew (HMAC-SHA256); keep it away from the log. It is bytes,
+    a text, or `file:PATH` or `env:NAME` of one.
     `check`: sees each record before it is written and answers flags for its entry, or raises `Refused`.
     """
 
@@ -64,10 +66,22 @@ def check_key(key: object) -> bytes | None:
         return None
     if not isinstance(key, str | bytes):
         raise Misconfigured(f"the key of an audit log must be text or bytes, not {type(key).__name__}")
-    found = key.encode() if isinstance(key, str) else key
+    found = _read_key(key) if isinstance(key, str) else key
     if len(found) < SHORTEST_KEY:
         raise Misconfigured(f"the key of an audit log needs {SHORTEST_KEY} bytes or more, not {len(found)}")
     return found
+
+
+def _read_key(said: str) -> bytes:
+    """The text itself, or what `file:PATH` or `env:NAME` names, as for the other keys of a memory."""
+    kind, _, rest = said.partition(":")
+    if kind == "file":
+        return key_in(rest)
+    if kind == "env":
+        if not os.environ.get(rest):
+            raise Misconfigured(f"the variable {rest} is not set: put the key of the audit log there")
+        return os.environ[rest].encode()
+    return said.encode()
 
 
 def key_in(file: str | Path) -> bytes:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hmac import compare_digest
 from typing import Any
 
-from ...core.errors import BadInput, Misconfigured, Refused
+from ...core.errors import BadInput, EidetError, Misconfigured, Refused
 from ...core.hit import Hit, Hits
 from ...core.record import Record
 from ...parts import Parts
@@ -14,7 +14,7 @@ from ...store import verbs
 from ...store.rules import HELD, Held
 from .fields import Guard, Pending
 from .reveal import Telling, Told, describe_revealed, reveal_record, reveal_text, tokens_of_value
-from .vault import key_of, subkey
+from .vault import VaultFile, key_of, subkey
 from .vault_gc import Living, empty_vault, tokens_in_record
 
 
@@ -72,7 +72,21 @@ class Pseudonyms:
         tokens = tokens_of_value(value, guard)
         self._check_free(guard, tokens)
         self._note("forget_value", {"pseudonyms": tokens})
-        return guard.vault.drop(tokens)
+        return self._drop(guard, guard.vault, tokens)
+
+    def _drop(self, guard: Guard, vault: VaultFile, tokens: Sequence[str]) -> int:
+        """Vault and store share no transaction: if a hold came in between, the values are put back."""
+        values = {}
+        for token in tokens:
+            if value := vault.get(token):
+                values[token] = value
+        gone = vault.drop(tokens)
+        try:
+            self._check_free(guard, tokens)
+        except EidetError:
+            vault.keep(values)
+            raise
+        return gone
 
     def _check_free(self, guard: Guard, tokens: Iterable[str]) -> None:
         """`Held` if a record under a legal hold names one: without its value it could not be read."""

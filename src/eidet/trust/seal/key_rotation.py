@@ -22,12 +22,13 @@ from ...core.errors import Conflict, Refused
 from ...core.record import Record
 from ...core.scope import Scope
 from ...core.where import Where
-from ...store import verbs
+from ...store import Transaction, verbs
 from ...store.abilities import LivesInFile
+from ...store.verbs.changing import find_held, refuse_held
 from . import KeyService, Shredded
 from .codec import numbers_in
 from .history import renew_notes
-from .keyring import ACTORS
+from .keyring import ACTORS, TransactionShelf, note_nothing
 from .store import SealedStore
 
 Clock = Callable[[], float]
@@ -118,16 +119,33 @@ def rewrap(store: SealedStore, service: KeyService, clock: Clock) -> int:
 def shred(store: SealedStore, scope: str, clock: Clock) -> int:
     """Destroys a scope's keys for good; how many records can never be read again.
 
-    What other processes hold of them is given up with their next call.
+    What other processes hold of them is given up with their next call. If a record of the scope is under a
+    legal hold, nothing is destroyed.
     """
     _check_writable(store)
     with _alone(store, clock):
-        store.ring.shred(scope)
+        store.write(ShredScope(store, scope))
+        store.ring.noted("shred", scope)
+        store.ring.renew()
         verbs.replace_derived(store.inner, [])
     store.fresh()
     wipe(store)
     _remove_copies(store)
     return verbs.count(store.inner, Where(scope=Scope(scope)))
+
+
+@dataclass(frozen=True, slots=True)
+class ShredScope:
+    """The job of `shred`: looks for legal holds in the transaction that destroys the keys."""
+
+    store: SealedStore
+    scope: str
+
+    def __call__(self, transaction: Transaction) -> None:
+        records = list(transaction.find(Where(scope=Scope(self.scope)), bare=True))
+        refuse_held(find_held(transaction, records), "shredded")
+        shelf = TransactionShelf(self.store.identity, transaction)
+        self.store.ring.on(shelf, note_nothing).shred(self.scope)
 
 
 def wipe(store: SealedStore) -> None:

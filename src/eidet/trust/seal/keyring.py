@@ -199,7 +199,7 @@ class Keyring:
         told = _read_claim(said)
         self.is_former = told["format"] == FORMER
         self.former_until: float | None = told.get("former_until")  # events up to then may be of that form
-        self.noted: Noted = noted or _nothing
+        self.noted: Noted = noted or note_nothing
         self.epoch = -1  # of the store, when what is held began to be read
 
     def on(self, shelf: Shelf, noted: Noted) -> Keyring:
@@ -382,5 +382,5 @@ class Keyring:
         return Received(carried, self._service)
 
 
-def _nothing(what: str, scope: str) -> None:
+def note_nothing(what: str, scope: str) -> None:
     del what, scope

@@ -18,6 +18,7 @@ from ...core.where import Where
 from ...store import SETTINGS, STAGED, TALLIES, Derived, Table, Transaction, Use
 from ...store.model import K, V
 from ...store.passthrough import PassthroughTransaction
+from ...store.verbs.changing import look_for_held
 from ...store.verbs.writing import Put, RewriteForms, epoch_of
 from .boxes import ScopeKeys
 from .codec import open_bare, open_record, seal_derived, seal_record
@@ -141,6 +142,10 @@ class SealedTransaction(PassthroughTransaction):
         for form in self.inner.find(asked.where, bare=bare and asked.exact):
             if asked.exact or where.matches(self._opener_of(form.scope).open_or_blank(form)):
                 yield self._open(form, bare)
+
+    def find_held(self, records: Sequence[Record]) -> list[Record]:
+        """The state of a record is sealed: each is read and opened."""
+        return look_for_held(self, records)
 
     def derived(self, scope: Scope) -> list[Record]:
         return [self._open(form, False) for form in super().derived(scope)]

@@ -136,7 +136,7 @@ def test_a_class_is_refused_with_what_to_write_instead() -> None:
 
 
 def test_something_that_cannot_embed_is_refused() -> None:
-    with pytest.raises(Misconfigured, match="a int cannot embed"):
+    with pytest.raises(Misconfigured, match="an object of type int cannot embed"):
         embedder_of(5)
 
 

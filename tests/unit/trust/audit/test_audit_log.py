@@ -387,3 +387,19 @@ def test_a_failed_write_gives_back_what_it_took(path: Path) -> None:
         assert log.note("drop") == 3
     assert verify(path).ok
     assert verify(path).notes == ()
+
+
+def test_a_key_is_read_from_where_it_is_named(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "audit.key"
+    file.write_text(KEY + "\n")
+    file.chmod(0o600)
+    monkeypatch.setenv("AUDIT_KEY", KEY)
+    for named in (f"file:{file}", "env:AUDIT_KEY"):
+        assert Audit(path=path, key=named).key == KEY.encode()
+    file.chmod(0o640)
+    with pytest.raises(Misconfigured, match="others may read or change the key file"):
+        Audit(path=path, key=f"file:{file}")
+    with pytest.raises(Misconfigured, match="the variable NO_KEY is not set"):
+        Audit(path=path, key="env:NO_KEY")

@@ -45,7 +45,7 @@ def test_a_list_is_stored_without_what_was_forgotten(
     assert [record.text for record in stored] == [OTHER, "a third one, of its own"]
     assert [one.index for one in stored.rejected] == [1]
     assert "forgotten for good on 2023-11-14" in str(stored.rejected[0])
-    assert "(items 1)" in caplog.text
+    assert "at 1 of the list" in caplog.text
     assert SECRET not in caplog.text
     assert memory.count() == 2
     assert memory.remember([SECRET], again=True).rejected == ()
@@ -232,3 +232,13 @@ def test_an_older_version_does_not_come_back_from_a_file(memory: Memory, tmp_pat
     memory.revise(record.id, text=OTHER)
     memory.forget(record.id)
     assert memory.load(tmp_path / "e.jsonl") == 0
+
+
+def test_a_short_fact_that_was_forgotten_does_not_come_back_as_a_message(memory: Memory) -> None:
+    memory.forget(memory.remember("PIN 4711").id)
+    with pytest.raises(Refused, match="forgotten for good"):
+        memory.remember({"role": "user", "content": "pin 4711"})
+    said = memory.remember([{"role": "user", "content": "pin 4711"}, {"role": "assistant", "content": "ok"}])
+    assert [record.text for record in said] == ["ok"]
+    memory.forget(said[0].id)
+    assert memory.remember({"role": "assistant", "content": "ok"}).text == "ok"
