@@ -28,7 +28,7 @@ class TestPostgres(StoreContract):
         return self.make()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def partitioned(postgres: Postgres) -> str:
     """A database whose records are divided by scope."""
     import psycopg

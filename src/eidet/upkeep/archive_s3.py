@@ -12,6 +12,7 @@ import logging
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from ..core.record import Record, new_id
 from ..core.validate import dump_json
 from ..net.retry import RetryPolicy
 from ..store.export_file import FORMAT, FORMER, as_json, record_from
-from .archive import ABOUT, about
+from .archive import ABOUT, Change, about, without
 from .bucket import Bucket, BucketPlace, Taken
 
 log = logging.getLogger("eidet")
@@ -64,14 +65,15 @@ class S3Archive:
         return iter(self._records(name, self.manifest(name)))
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
-        """Takes records out of a piece for good; how many. A piece that is empty then is removed.
+        """Takes records out of a piece for good; how many. A piece that is empty then is removed."""
+        return self.rewrite(name, partial(without, gone), now=now)
 
-        The manifest is changed only if it is the one that was read; else all is looked at again.
-        """
+    def rewrite(self, name: str, change: Change, *, now: float) -> int:
+        """The manifest is changed only if it is the one that was read; else all is looked at again."""
         del now
         for _ in range(TRIES):
             try:
-                return self._expunge(name, gone)
+                return self._rewrite(name, change)
             except Taken:
                 continue
         raise Taken(f"{self.url}: {name} kept changing; try again")
@@ -149,17 +151,16 @@ class S3Archive:
             raise Corrupt(f"{where} should hold {told['count']} records, it holds {len(found)}")
         return found
 
-    def _expunge(self, name: str, gone: Callable[[Record], bool]) -> int:
+    def _rewrite(self, name: str, change: Change) -> int:
         told, etag = self._manifest(name)
-        records = self._records(name, told)
-        kept = [record for record in records if not gone(record)]
+        records, said = self._records(name, told), {}
+        for k, v in told.items():
+            if k not in OF_OBJECTS or k == "archived":
+                said[k] = v
+        kept, said = change(records, said)
         if len(kept) == len(records):
             return 0
         if kept:
-            said = {}
-            for k, v in told.items():
-                if k not in OF_OBJECTS or k == "archived":
-                    said[k] = v
             self._write_instead(name, self._write_lines(name, kept, said), etag)
         else:
             self._bucket.delete(f"{name}.json", if_it_is=etag)

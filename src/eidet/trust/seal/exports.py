@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...core.errors import Corrupt, Misconfigured, Refused
 from ...core.record import Record
+from ...core.validate import dump_json
 from ...core.where import Where
 from ...store import Store, verbs
 from ...store.export_file import SIGNED, Sign
 from ...store.passthrough import PassthroughStore
 from . import Shredded
-from .boxes import LASTING, ScopeKeys
+from .boxes import LASTING, ScopeKeys, packed
 from .codec import open_record, seal_record
 from .former import open_former
 from .keyring import FORMAT
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("eidet.trust.seal")
 SEALED: Final = "sealed"  # the part of a manifest that tells how to open the records
+BOUND: Final = "bound"  # what says in it which records belong together, in which order
 _UNVERIFIED: Final = (
     "anybody may have written or changed it. If you know where it comes from, load(…, unverified=True) "
     "(`eidet load --unverified`) takes it as it is; nothing was loaded"
@@ -107,7 +109,8 @@ class SealedArchive:
     """An archive whose pieces are sealed by the lasting keys of a store.
 
     No key is kept with them: once a scope is shredded, nobody can read what was archived of it. A
-    scope whose key is changed can still be brought back.
+    scope whose key is changed can still be brought back. Each scope's key authenticates all records of a
+    piece in their order, and what made their vectors and words.
     """
 
     archive: Archive
@@ -118,8 +121,9 @@ class SealedArchive:
         keys = {record.scope: self.store.keys(record.scope) for record in records}
         forms = [seal_record(record, keys[record.scope], LASTING) for record in records]
         lasting = {scope: _fingerprint(some) for scope, some in keys.items()}
-        told = {SEALED: {"identity": self.store.identity, "lasting": lasting, "form": FORMAT}}
-        return self.archive.keep(forms, {**manifest, **told}, now=now)
+        told = {"identity": self.store.identity, "lasting": lasting, "form": FORMAT}
+        said = {**manifest, SEALED: told}
+        return self.archive.keep(forms, _bind(forms, said, keys), now=now)
 
     def names(self) -> list[str]:
         return self.archive.names()
@@ -128,12 +132,40 @@ class SealedArchive:
         return self.archive.manifest(name)
 
     def read(self, name: str) -> Iterator[Record]:
-        told = self.archive.manifest(name).get(SEALED)
+        manifest = self.archive.manifest(name)
+        told = manifest.get(SEALED)
         if told is None:
             return self.archive.read(name)
         if not isinstance(told, Mapping) or told.get("identity") != self.store.identity:
             raise Misconfigured(f"{name} was archived by another sealed memory: only that one can open it")
-        return self._opened(name, told.get("lasting", {}), self._opening_of(name, told))
+        how = self._opening_of(name, told)
+        forms = list(self.archive.read(name))
+        if how is open_record and not self._is_bound(forms, manifest):
+            raise Corrupt(
+                f"{name}: records were removed, moved or added since it was archived; nothing was loaded"
+            )
+        return self._opened(name, forms, told.get("lasting", {}), how)
+
+    def _is_bound(self, forms: Sequence[Record], manifest: Mapping[str, Any]) -> bool:
+        """Whether these are the records that were archived together, as far as a key is left to tell."""
+        told = manifest[SEALED]
+        bound, lasting = told.get(BOUND), told.get("lasting")
+        if not (isinstance(bound, Mapping) and isinstance(lasting, Mapping)):
+            return False
+        if any(form.scope not in lasting for form in forms):
+            return False
+        marks = _mark_piece(forms, manifest, self._lasting_keys(lasting))
+        return all(compare_digest(mark, str(bound.get(scope))) for scope, mark in marks.items())
+
+    def _lasting_keys(self, lasting: Mapping[str, str]) -> dict[str, ScopeKeys]:
+        """Of the scopes of a piece, but for those that were shredded since."""
+        self.store.fresh()
+        found = {}
+        for scope, mark in lasting.items():
+            keys = self.store.ring.of(scope) if self.store.opener.has_keys(scope) else None
+            if keys is not None and _fingerprint(keys) == mark:
+                found[scope] = keys
+        return found
 
     def _opening_of(self, name: str, told: Mapping[str, Any]) -> Callable[[Record, ScopeKeys], Record]:
         """Pieces of the former form are only read by a memory that was once of that form itself."""
@@ -145,12 +177,30 @@ class SealedArchive:
 
     def expunge(self, name: str, gone: Callable[[Record], bool], *, now: float) -> int:
         """Takes records out of a piece, as the archive inside does; the unreadable are known by their ids."""
-        from ...upkeep.archive import ErasableArchive  # which imports this module
+        from ...upkeep.archive import ErasableArchive, RewritesPieces  # which imports this module
 
+        self.store.fresh()
+        if isinstance(self.archive, RewritesPieces):
+            return self.archive.rewrite(name, partial(self._without, gone), now=now)
         if not isinstance(self.archive, ErasableArchive):
             raise Misconfigured(f"{self.archive!r} has no method `expunge(name, gone, now=…)`")
-        self.store.fresh()
-        return self.archive.expunge(name, lambda form: gone(self._readable(form)), now=now)
+        forms = list(self.archive.read(name))
+        kept, said = self._without(gone, forms, self.archive.manifest(name))
+        if kept and len(kept) < len(forms):
+            self.archive.keep(kept, said, now=now)
+        if len(kept) < len(forms):
+            self.archive.expunge(name, lambda _: True, now=now)
+        return len(forms) - len(kept)
+
+    def _without(
+        self, gone: Callable[[Record], bool], forms: list[Record], said: dict[str, Any]
+    ) -> tuple[list[Record], dict[str, Any]]:
+        """What stays is bound anew, unless the piece was changed: then that is still noticed."""
+        kept = [form for form in forms if not gone(self._readable(form))]
+        told = said.get(SEALED)
+        if isinstance(told, Mapping) and self._is_bound(forms, said):
+            said = _bind(kept, said, self._lasting_keys(told["lasting"]))
+        return kept, said
 
     def _readable(self, form: Record) -> Record:
         for how in (open_record, open_former):
@@ -161,11 +211,15 @@ class SealedArchive:
         return form
 
     def _opened(
-        self, name: str, lasting: Mapping[str, str], how: Callable[[Record, ScopeKeys], Record]
+        self,
+        name: str,
+        forms: Iterable[Record],
+        lasting: Mapping[str, str],
+        how: Callable[[Record, ScopeKeys], Record],
     ) -> Iterator[Record]:
         self.store.fresh()
         lost = 0
-        for form in self.archive.read(name):
+        for form in forms:
             keys = self.store.ring.of(form.scope) if self.store.opener.has_keys(form.scope) else None
             if keys is None or _fingerprint(keys) != lasting.get(form.scope):
                 lost += 1
@@ -173,6 +227,25 @@ class SealedArchive:
                 yield how(form, keys)
         if lost:
             log.warning("%s: %s records belong to scopes whose keys were destroyed", name, lost)
+
+
+def _bind(
+    forms: Sequence[Record], manifest: Mapping[str, Any], keys: Mapping[str, ScopeKeys]
+) -> dict[str, Any]:
+    """The manifest, in which each scope's key says which records belong together."""
+    marks = _mark_piece(forms, manifest, keys)
+    return {**manifest, SEALED: {**manifest[SEALED], BOUND: marks}}
+
+
+def _mark_piece(
+    forms: Sequence[Record], manifest: Mapping[str, Any], keys: Mapping[str, ScopeKeys]
+) -> dict[str, str]:
+    """By scope: its key's mark of all records in their order. Each box is bound to its own columns."""
+    said = [manifest.get(name) for name in ("embedder", "width", "analyzer")]
+    said.append(sorted(manifest[SEALED]["lasting"].items()))
+    boxes = [form.sealed or b"" for form in forms]
+    piece = packed(b"eidet piece", dump_json(said).encode(), *boxes)
+    return {scope: some.mark(piece).hex() for scope, some in keys.items()}
 
 
 def _fingerprint(keys: ScopeKeys) -> str:

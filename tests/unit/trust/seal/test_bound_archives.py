@@ -1,0 +1,133 @@
+"""The records of a sealed piece belong together: one that was removed, moved or added is noticed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eidet import Memory, Scope
+from eidet.core.errors import Corrupt
+from eidet.core.record import Record
+from eidet.trust.seal.exports import archive_for
+from eidet.upkeep.archive import Archive, FolderArchive, RewritesPieces
+
+KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory(tmp_path / "m.db", key=KEY, embedder="hashing:16") as opened:
+        yield opened
+
+
+def archive_some(memory: Memory, inside: Archive) -> str:
+    """A piece with four records of two scopes, which then are deleted."""
+    records = [memory.remember(f"fact {n}", scope="ann" if n < 3 else "bob") for n in range(4)]
+    archive = archive_for(memory.parts.store, inside)
+    assert archive is not None
+    name = archive.keep(records, memory.parts.manifest(1.0), now=1.0)
+    for record in records:
+        memory.forget(record.id, scope=record.scope, for_good=False)
+    return name
+
+
+Lines = list[dict[str, Any]]
+
+
+def reorder(lines: Lines) -> None:
+    lines[1], lines[2] = lines[2], lines[1]
+
+
+def drop_key_of_bob(lines: Lines) -> None:
+    lines[0]["sealed"]["lasting"].pop("bob")
+
+
+CHANGES: dict[str, Callable[[Lines], object]] = {
+    "one removed": lambda lines: lines.pop(1),
+    "all of a scope removed": lambda lines: lines.pop(4),
+    "two exchanged": reorder,
+    "one twice": lambda lines: lines.insert(1, lines[2]),
+    "no word of what belongs together": lambda lines: lines[0]["sealed"].pop("bound"),
+    "no word of a scope": lambda lines: lines[0]["sealed"]["bound"].pop("ann"),
+    "no key of a scope": drop_key_of_bob,
+    "no keys": lambda lines: lines[0]["sealed"].pop("lasting"),
+    "another embedder": lambda lines: lines[0].__setitem__("embedder", "hashing:8"),
+}
+
+
+def forge(file: Path, change: Callable[[Lines], object]) -> None:
+    """Changes the lines of a piece, and makes count and checksum fit: they have no key."""
+    lines: Lines = [json.loads(line) for line in file.read_text().splitlines()][:-1]
+    change(lines)
+    body = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines).encode()
+    end = {"count": len(lines) - 1, "sha256": sha256(body).hexdigest()}
+    file.write_bytes(body + json.dumps(end, separators=(",", ":")).encode() + b"\n")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_piece_that_was_changed_is_refused_and_nothing_of_it_comes_back(
+    memory: Memory, tmp_path: Path, change: str
+) -> None:
+    name = archive_some(memory, FolderArchive(tmp_path / "archive"))
+    forge(tmp_path / "archive" / name, CHANGES[change])
+    with pytest.raises(Corrupt):
+        memory.upkeep.unarchive(tmp_path / "archive")
+    assert memory.scopes() == {}
+
+
+def test_a_piece_as_it_was_comes_back(memory: Memory, tmp_path: Path) -> None:
+    name = archive_some(memory, FolderArchive(tmp_path / "archive"))
+    forge(tmp_path / "archive" / name, lambda lines: None)
+    memory.keys.rotate()
+    assert memory.upkeep.unarchive(tmp_path / "archive") == 4
+
+
+class WithoutRewrite:
+    """An archive of somebody else, which can take records out and no more."""
+
+    def __init__(self, folder: Path) -> None:
+        self._inside = FolderArchive(folder)
+        self.keep, self.names = self._inside.keep, self._inside.names
+        self.manifest, self.read = self._inside.manifest, self._inside.read
+        self.expunge = self._inside.expunge
+
+
+@pytest.mark.parametrize("make", [FolderArchive, WithoutRewrite])
+def test_what_is_forgotten_leaves_a_piece_that_still_fits(
+    memory: Memory, tmp_path: Path, make: Callable[[Path], Archive]
+) -> None:
+    inside = make(tmp_path / "archive")
+    assert isinstance(inside, RewritesPieces) == (make is FolderArchive)
+    name = archive_some(memory, inside)
+    archive = archive_for(memory.parts.store, inside)
+    assert archive is not None
+
+    def is_second(record: Record) -> bool:
+        return record.text == "fact 1"
+
+    assert archive.expunge(name, is_second, now=2.0) == 1  # type: ignore[attr-defined]
+    assert memory.upkeep.unarchive(inside) == 3
+    assert [record.text for record in memory.find(scope=Scope("ann"))] == ["fact 2", "fact 0"]
+
+
+def test_taking_something_out_of_a_changed_piece_does_not_make_it_fit(memory: Memory, tmp_path: Path) -> None:
+    inside = FolderArchive(tmp_path / "archive")
+    name = archive_some(memory, inside)
+    forge(tmp_path / "archive" / name, lambda lines: lines.pop(1))
+    archive = archive_for(memory.parts.store, inside)
+    assert archive is not None
+    assert archive.expunge(name, lambda record: record.text == "fact 1", now=2.0) == 1  # type: ignore[attr-defined]
+    with pytest.raises(Corrupt):
+        memory.upkeep.unarchive(inside)
+
+
+def test_a_shredded_scope_is_lost_and_the_others_come_back(memory: Memory, tmp_path: Path) -> None:
+    archive_some(memory, FolderArchive(tmp_path / "archive"))
+    memory.keys.shred("ann")
+    assert memory.upkeep.unarchive(tmp_path / "archive") == 1
+    assert memory.scopes() == {"bob": 1}
