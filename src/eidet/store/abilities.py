@@ -110,6 +110,18 @@ class FindsHeld(Protocol):
 
 
 @runtime_checkable
+class FindsTwins(Protocol):
+    """A transaction that can tell records of the same content apart without reading each."""
+
+    def find_twins(self, record: Record, digest: bytes, most: int) -> list[Record]:
+        """Up to `most` of what `same` gives that agrees with a new record in more, by rising seq.
+
+        Kind, who, agent, session, step and source are equal, and so is the time, where the record has one of
+        its own; else neither has.
+        """
+
+
+@runtime_checkable
 class ListsRevised(Protocol):
     def list_revised(self, scope: Scope, most: int) -> list[tuple[str, str]] | None:
         """The (scope, id) of records whose history tells what they said before; None if there are more."""
@@ -211,4 +223,4 @@ ABILITIES: Final[tuple[type, ...]] = (
     NamesArchive,
     TakesAuditLog,
 )
-OF_TRANSACTIONS: Final[tuple[type, ...]] = (FindsHeld,)  # alone; some of the others are of both
+OF_TRANSACTIONS: Final[tuple[type, ...]] = (FindsHeld, FindsTwins)  # alone; some of the others are of both

@@ -34,6 +34,7 @@ from .abilities import (
 )
 from .model import Changes, Derived, Head, K, Scrubbed, Table, Use, V
 from .verbs.changing import find_held
+from .verbs.duplicates import find_twins
 
 T = TypeVar("T")
 
@@ -220,6 +221,9 @@ class PassthroughTransaction:
 
     def derived(self, scope: Scope) -> list[Record]:
         return verbs.find_derived_in(self.inner, scope)
+
+    def find_twins(self, record: Record, digest: bytes, most: int) -> list[Record]:
+        return find_twins(self.inner, record, digest, most)
 
     def find_held(self, records: Sequence[Record]) -> list[Record]:
         return find_held(self.inner, records)

@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 from tests.making import PLACES, Clock, place_of, texts
 
-from eidet import AsyncMemory, Memory, Record, Settings
+from eidet import AsyncMemory, Draft, Memory, Record, Settings
+from eidet.store.sql import transaction
+from eidet.store.sql.reader import SqlReader
+from eidet.store.sql.rows import record_of
 
 TEXT = "Gate code is 7731"
+KEY = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 DETAILS: dict[str, Any] = {
     "kind": "document",
     "who": "Ann",
@@ -185,3 +189,28 @@ def test_the_same_holds_for_asyncio() -> None:
             return [record.agent for record in await memory.find(order="created")]
 
     assert asyncio.run(say()) == ["a", "b"]
+
+
+@pytest.mark.parametrize("sealed", [False, True], ids=["plain", "sealed"])
+def test_many_records_of_one_text_are_not_read_for_one_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sealed: bool
+) -> None:
+    """Each differs in a detail; what repeats one of them is found among all, whichever it is."""
+    with Memory(tmp_path / "m.db", embedder="hashing:16", key=KEY if sealed else None) as memory:
+        drafts = [Draft(text="the same words", session=f"s{n}", step=n % 7) for n in range(300)]
+        drafts += [Draft(text="the same words", session="timed", occurred=float(n)) for n in range(1, 40)]
+        drafts += [Draft(text="the same words", session="meta", meta={"n": n}) for n in range(40)]
+        stored = memory.remember(drafts)
+        assert memory.count() == len(drafts)
+        for at in (0, 150, 299, 310, 338, 340, 378):
+            assert memory.remember(drafts[at]).id == stored[at].id
+        assert memory.count() == len(drafts)
+        memory.remember("the same words", session="s1", step=2)
+        memory.remember("the same words", session="timed")
+        memory.remember("the same words", session="meta", meta={"n": 40})
+        assert memory.count() == len(drafts) + 3
+        read: list[Any] = []
+        monkeypatch.setattr(SqlReader, "same", lambda *_, **__: pytest.fail("all of that text are read"))
+        monkeypatch.setattr(transaction, "record_of", lambda row: read.append(row) or record_of(row))  # type: ignore[func-returns-value]
+        assert memory.remember(drafts[299]).id == stored[299].id
+        assert len(read) == 1

@@ -32,6 +32,7 @@ from eidet.store.abilities import (
     OF_TRANSACTIONS,
     FindsDerived,
     FindsHeld,
+    FindsTwins,
     KeepsSecrets,
     Leaps,
     LivesInFile,
@@ -72,7 +73,7 @@ def names_of_abilities() -> set[str]:
 
 
 PORT = names_of(Store) | names_of_abilities()
-TRANSACTION = names_of(Transaction).union(*map(names_of, (FindsDerived, FindsHeld, Leaps)))
+TRANSACTION = names_of(Transaction).union(*map(names_of, (FindsDerived, FindsHeld, FindsTwins, Leaps)))
 
 
 def decided(wrapper: type[PassthroughStore | PassthroughTransaction]) -> list[str]:

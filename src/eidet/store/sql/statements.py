@@ -20,6 +20,7 @@ from .schema import events
 from .value_tables import VALUE_TABLES, ValueTable, scope_range
 
 KINDS: Final = ", ".join(f"'{kind}'" for kind in UNIQUE_KINDS)
+LABELS: Final = ("who", "agent", "session", "step", "source")  # by which records of one text differ
 ALL: Final = ", ".join(COLUMNS)
 BARE: Final = ", ".join(BARE_COLUMNS)
 EVENT_COLUMNS: Final = tuple(column.name for column in events.columns)
@@ -110,6 +111,7 @@ class Statements:
         self._fixed = {name: self.compile(sql) for name, sql in _SQL.items()}
         self._writing = {name: ValueStatements(table, self) for name, table in VALUE_TABLES.items()}
         self.among = lru_cache(maxsize=1024)(self._among)
+        self.twins = lru_cache(maxsize=256)(self._twins)
         self.values_among = lru_cache(maxsize=1024)(self._values_among)
         self.values_where = lru_cache(maxsize=256)(self._values_where)
 
@@ -127,6 +129,13 @@ class Statements:
         """A scope's records whose id, seq or digest is one of `count`. Parameters: the scope, then those."""
         parameters = ", ".join(f":v{at}" for at in range(count))
         return self.compile(select_held(column, f"IN ({parameters})", bare)).sql
+
+    def _twins(self, given: tuple[str, ...], timed: bool) -> SqlStatement:
+        """A scope's records of a content and kind; labels that are not among the `given` are absent."""
+        tests = [f"{name} = :{name}" if name in given else f"{name} IS NULL" for name in LABELS]
+        tests.append("occurred = :occurred" if timed else "occurred = created")
+        select = select_held("digest", "= :digest", bare=False)
+        return self.compile(f"{select} AND kind = :kind AND {' AND '.join(tests)} ORDER BY seq LIMIT :most")
 
     def _values_among(self, name: str, count: int) -> str:
         """The values of `count` keys of a table. Parameters: the columns of each key."""

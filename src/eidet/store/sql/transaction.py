@@ -15,8 +15,8 @@ from ..rules import UNIQUE_KINDS
 from .filters import JsonSql
 from .ports import Cursor, Row, ask_on
 from .reader import SqlReader, read_head
-from .rows import row_of
-from .statements import Statements
+from .rows import record_of, row_of
+from .statements import LABELS, Statements
 from .value_tables import VALUE_TABLES
 
 _EPOCH_ONLY: Final = (EPOCH,)
@@ -34,6 +34,16 @@ class SqlTransaction(SqlReader):
 
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         return self.walk(where, bare=bare)
+
+    def find_twins(self, record: Record, digest: bytes, most: int) -> list[Record]:
+        labels = {name: getattr(record, name) for name in LABELS}
+        given = {name: value for name, value in labels.items() if value is not None}
+        timed = record.occurred != record.created
+        look = self._sql.twins(tuple(given), timed)
+        if timed:
+            given["occurred"] = record.occurred
+        asked = look.bind(scope=record.scope, digest=digest, kind=record.kind.value, most=most, **given)
+        return list(map(record_of, self.ask(look.sql, asked)))
 
     def insert(self, records: Sequence[Record]) -> list[Record]:
         first = self._take_seqs(len(records))

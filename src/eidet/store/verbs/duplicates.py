@@ -10,15 +10,19 @@ import math
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from operator import mul
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ...core.record import Record, Trust, record_digest
 from ...core.validate import dump_json
 from .. import Transaction
+from ..abilities import FindsTwins
 from ..rules import UNIQUE_KINDS
 from .lookups import Key
 
+FEW: Final = 16  # records that may say the same as a new one are looked at first
+ENDLESS: Final = 2**62
 SAME_DIRECTION: Final = 0.999  # cosine of two vectors from which they are taken for one
 Details = tuple[Any, ...]
 Known = dict[tuple[bytes, Details], list[Record]]  # by content and details
@@ -85,8 +89,34 @@ def find_duplicates(
 
 
 def find_duplicate(transaction: Transaction, record: Record, now: float) -> Record | None:
-    """As `find_duplicates`, for one record that is new."""
-    return find_duplicates(transaction, [record], {}, now).get((record.scope, record.id))
+    """As `find_duplicates`, for one record that is new; seldom looks at more than a few."""
+    if record.kind not in UNIQUE_KINDS:
+        return None
+    digest = record_digest(record)
+    twins: dict[Key, Record] = {}
+    for most in (FEW, ENDLESS):
+        same = find_twins(transaction, record, digest, most)
+        if same:
+            _match({digest: [record]}, same, now, twins)
+        if twins or len(same) != most:
+            break
+    return twins.get((record.scope, record.id))
+
+
+def find_twins(transaction: Transaction, record: Record, digest: bytes, most: int) -> list[Record]:
+    """Records that may say the same as a new one in every detail, by rising seq.
+
+    Up to `most` of them, from a store that can tell them apart; else all of that content.
+    """
+    if _tells_apart(type(transaction)):
+        return cast("FindsTwins", transaction).find_twins(record, digest, most)
+    return transaction.same(record.scope, [digest])
+
+
+@cache
+def _tells_apart(transaction: type) -> bool:
+    """By class, and only once: `isinstance` of a protocol would take long at each write."""
+    return issubclass(transaction, FindsTwins)
 
 
 def _match(

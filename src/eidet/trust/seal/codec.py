@@ -52,6 +52,14 @@ def seal_record(record: Record, keys: ScopeKeys, number: int | None = None) -> R
     )
 
 
+def seal_labels(record: Record, keys: ScopeKeys) -> Record:
+    """A record with its labels as they are kept, to compare with those that are."""
+    labels = {}
+    for name, value in zip(LABELS, _read_labels(record), strict=True):
+        labels[name] = _label(keys, name, value)
+    return record.but(**labels)
+
+
 def _label(keys: ScopeKeys, name: str, value: str | None) -> str | None:
     return None if value is None else keys.label(name, value)
 

@@ -19,9 +19,10 @@ from ...store import SETTINGS, STAGED, TALLIES, Derived, Table, Transaction, Use
 from ...store.model import K, V
 from ...store.passthrough import PassthroughTransaction
 from ...store.verbs.changing import look_for_held
+from ...store.verbs.duplicates import find_twins
 from ...store.verbs.writing import Put, RewriteForms, epoch_of
 from .boxes import ScopeKeys
-from .codec import open_bare, open_record, seal_derived, seal_record
+from .codec import open_bare, open_record, seal_derived, seal_labels, seal_record
 from .history import seal_event, seal_note
 from .keyring import ACTORS, TransactionShelf
 from .opener import Opener
@@ -137,6 +138,15 @@ class SealedTransaction(PassthroughTransaction):
         marks = list(map(opener.keys(scope).mark, digests))
         return opener.open_same(self.inner.same(scope, marks, every_kind=every_kind), marks)
 
+    def find_twins(self, record: Record, digest: bytes, most: int) -> list[Record]:
+        opener = self._opener_of(record.scope)
+        if not opener.has_keys(record.scope):
+            return []
+        keys = opener.keys(record.scope)
+        mark = keys.mark(digest)
+        forms = find_twins(self.inner, seal_labels(record, keys), mark, most)
+        return opener.open_same(forms, [mark])
+
     def find(self, where: Where, *, bare: bool = False) -> Iterator[Record]:
         asked = self.opener.asked(where)
         for form in self.inner.find(asked.where, bare=bare and asked.exact):
@@ -238,7 +248,7 @@ class SealedTransaction(PassthroughTransaction):
     def set_values(self, table: Table[K, V], values: Mapping[K, V | None], *, clear: bool = False) -> None:
         kept: Mapping[Any, Any] = values
         if table.name == TALLIES.name:
-            kept = seal_tallies(values, self._label_actor)
+            kept = seal_tallies(values, lambda name: self._keys_for(ACTORS).label("by", name))
         if table.name == STAGED.name:
             kept = seal_staged(values, self._forms, self._keys_for)
         if table.name == SETTINGS.name:
@@ -251,9 +261,6 @@ class SealedTransaction(PassthroughTransaction):
             return settings
         actors = self._keys_for(ACTORS)
         return {**settings, **{name: seal_setting(name, settings[name], actors) for name in secret}}
-
-    def _label_actor(self, name: str) -> str:
-        return self._keys_for(ACTORS).label("by", name)
 
 
 class SealedJob(Generic[T]):

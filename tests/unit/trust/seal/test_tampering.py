@@ -192,10 +192,14 @@ def test_a_record_under_the_digest_of_another_is_not_taken_for_that(
     theirs = "SELECT digest FROM records WHERE id = 'y'"
     change = (f"UPDATE records SET digest = ({theirs}) WHERE id = 'x'", ())
     with closing(tamper(life[0], tmp_path, change)) as store:
-        y = store.read("a", ["y"])[0]
+        x, y = store.read("a", ["x", "y"])
+        assert x is not None
         assert y is not None
+        labels = {name: getattr(x, name) for name in ("who", "agent", "session", "step", "source")}
+        times = {"created": x.created, "occurred": x.occurred}
         with pytest.raises(Corrupt, match="by a digest that is not its own"):
-            verbs.put(store, [y.but(id="new")], now=NOW)
+            verbs.put(store, [y.but(id="new", kind=x.kind, **labels, **times)], now=NOW)
+        assert verbs.put(store, [y.but(id="new")], now=NOW)[0].id == "y"
 
 
 @pytest.mark.parametrize("column", [column.name for column in events_table.columns])
