@@ -10,6 +10,7 @@ from typing import Final
 
 from ...core.errors import Corrupt
 from .findings import Found, Pii
+from .fold import fold
 from .policy import Action, Vault
 
 SIGNS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # no I, L, O, U: they are misread
@@ -24,7 +25,7 @@ _LAST_FOUR = frozenset({Pii.CARD, Pii.IBAN, Pii.PHONE})
 
 def canonical(found: Found) -> str:
     """The spelling under which a value is the same value: `+44 20…` and `+4420…`, `A@B.org` and `a@b.org`."""
-    kind, text = found.kind, found.text
+    kind, text = found.kind, _as_it_reads(found.text)
     if kind in (Pii.CARD, Pii.IBAN, Pii.NATIONAL_ID, Pii.MAC):
         return _ODD.sub("", text).upper()
     if kind == Pii.PHONE:
@@ -39,16 +40,25 @@ def canonical(found: Found) -> str:
     return text
 
 
+def _as_it_reads(value: str) -> str:
+    """Without unseen characters; full-width signs, foreign digits, odd spaces and dashes are plain ones."""
+    folded = fold(value)
+    if folded is None:
+        return value
+    return folded.text
+
+
 def redaction(kind: str) -> str:
     return f"[{kind.upper()}]"
 
 
 def mask(found: Found) -> str:
     """Enough to recognise one's own: the last four of a number, the initials of an e-mail address."""
-    if found.kind == Pii.EMAIL and "@" in found.text:
-        return _mask_email(found.text)
+    text = _as_it_reads(found.text)
+    if found.kind == Pii.EMAIL and "@" in text:
+        return _mask_email(text)
     if found.kind in _LAST_FOUR:
-        return f"{DOTS * 4} {_ODD.sub('', found.text)[-4:]}"
+        return f"{DOTS * 4} {_ODD.sub('', text)[-4:]}"
     return DOTS * 3
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
+from tests.unit.trust.privacy.test_guarded import keys
 
 from eidet.trust.privacy import Policy, find, guard_text
 from eidet.trust.privacy.fold import fold
@@ -203,3 +204,15 @@ def test_folding_leads_back_to_every_character() -> None:
 
 def test_text_that_reads_as_it_stands_is_not_folded() -> None:
     assert fold("Call 555 123 4567, Grüße aus Köln.") is None
+
+
+@pytest.mark.parametrize("action", ["pseudonym", "hash", "mask"])
+@pytest.mark.parametrize("kind", VALUES)
+def test_a_hidden_value_has_the_token_of_the_plain_one(kind: str, action: str) -> None:
+    def token(value: str) -> str:
+        return guard_text(f"it is {value}", Policy(default=action), keys()).text
+
+    plain = token(VALUES[kind])
+    assert VALUES[kind] not in plain
+    for how, hide in HIDING.items():
+        assert token(hide(VALUES[kind])) == plain, how
