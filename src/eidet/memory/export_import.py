@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ..core.errors import BadInput, Corrupt
 from ..core.record import Record
@@ -13,12 +13,13 @@ from ..core.scope import Scope
 from ..core.where import Where
 from ..parts import Parts
 from ..store import Store, verbs
-from ..store.export_file import Sign, read_export, verify_export, write_export
+from ..store.export_file import SEALED, Sign, read_export, verify_export, write_export
 from ..trust.privacy.service import Guarding
 from ..write.arrivals import check_arrival, fits_embedder
 from ..write.put import load_records
 
 Progress = Callable[[int, int], None]  # done, of how many
+READ_ONCE: Final = 5_000  # records of a file are kept in RAM between the check and the writing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,22 @@ def records_leaving(
     return sealed_export(kept, where)
 
 
+class FirstRecords:
+    """Records that were read to be checked, so that those of a small file need not be read again."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.are_full = False
+
+    def add(self, record: Record) -> None:
+        if self.are_full:
+            return
+        self.records.append(record)
+        if len(self.records) > READ_ONCE:
+            self.are_full = True
+            self.records = []
+
+
 @dataclass(frozen=True, slots=True)
 class ExportFile:
     """An export on its way in: its records, or those of a scope, are all checked before one is written.
@@ -65,11 +82,15 @@ class ExportFile:
     path: Path
     place: Scope | None
     unverified: bool = False
+    kept: FirstRecords = field(default_factory=FirstRecords, init=False, repr=False)
 
     def load(self, progress: Progress | None) -> int:
         """Writes the records, after all were checked; how many."""
         manifest, now = self.check(), self.parts.clock()
-        records = with_progress(self._records(manifest), manifest["count"], progress)
+        read = self._records(manifest)  # which refuses what may not come in
+        if not self.kept.are_full:
+            read = iter(self.kept.records)
+        records = with_progress(read, manifest["count"], progress)
         chosen = self.guarding.check_loaded(filter(self._is_meant, records), now)
         return load_records(self.parts, chosen, manifest, now=now, checked=True)
 
@@ -79,6 +100,7 @@ class ExportFile:
         if _is_sealed(manifest):
             for at, record in enumerate(self._records(manifest), 2):
                 self._check(record, manifest, f"{self.path}, line {at}")
+                self.kept.add(record)
         return manifest
 
     def _records(self, manifest: dict[str, Any]) -> Iterator[Record]:
@@ -92,6 +114,7 @@ class ExportFile:
     def _check_plain(self, record: Record, manifest: Mapping[str, Any], where: str) -> None:
         if not _is_sealed(manifest):
             self._check(record, manifest, where)
+            self.kept.add(record)
 
     def _check(self, record: Record, manifest: Mapping[str, Any], where: str) -> None:
         if not self._is_meant(record):
@@ -106,8 +129,6 @@ class ExportFile:
 
 
 def _is_sealed(manifest: Mapping[str, Any]) -> bool:
-    from ..trust.seal.exports import SEALED
-
     return SEALED in manifest
 
 

@@ -26,6 +26,7 @@ from .record_fields import read_fields, read_float, read_int, read_object, refus
 FORMAT: Final = 2
 FORMER: Final = 1  # had no state of its own: what there was of it lies in `meta`
 SIGNED: Final = "signed"  # added to a manifest that was verified
+SEALED: Final = "sealed"  # the part of a manifest that tells how to open the records
 Sign = Callable[[str], str]  # the SHA-256 of all lines -> a MAC of it
 _BYTES: Final = ("vector", "terms", "original", "sealed")
 _FIELDS: Final = frozenset(field.name for field in fields(Record)) - {"seq"}

@@ -5,8 +5,8 @@ Whoever wrote a file may be anybody: nothing that a store, an index or upkeep co
 
 from __future__ import annotations
 
-import base64
 import math
+from binascii import a2b_base64
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -67,7 +67,7 @@ def _number(low: float, high: float, what: str) -> Read:
 def _bytes(value: Any) -> bytes:
     if not isinstance(value, str):
         raise BadInput(f"{value!r:.80} is no base64 text")
-    return base64.b64decode(value, validate=True)
+    return a2b_base64(value, strict_mode=True)
 
 
 def _ids(value: Any) -> tuple[str, ...]:
@@ -167,10 +167,10 @@ _MAKE: Final[dict[str, Read]] = {
     "tier": tier_of,
     "trust": trust_of,
     "state": State.from_json,
-    "vector": _or_none(_bytes),
-    "terms": _bytes,
-    "original": _or_none(_bytes),
-    "sealed": _or_none(_bytes),
+    "vector": _or_none(a2b_base64),
+    "terms": a2b_base64,
+    "original": _or_none(a2b_base64),
+    "sealed": _or_none(a2b_base64),
 }
 
 

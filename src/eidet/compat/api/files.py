@@ -25,8 +25,8 @@ from ...core.private_files import write_private
 from ...core.record import Kind, Record, Tier
 from ...core.validate import dump_json
 from ...memory import Memory
-from ...store.export_file import as_json, read_export, record_from, verify_export, write_export
-from ...trust.seal.exports import SEALED, sealed_in
+from ...store.export_file import SEALED, as_json, read_export, record_from, verify_export, write_export
+from ...trust.seal.exports import sealed_in
 from ...write.shape import shape_record
 from .entries import TIERS, contents_as_json, place_of
 from .errors import MemoryStoreException, translate_errors

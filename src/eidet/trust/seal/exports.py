@@ -15,7 +15,7 @@ from ...core.record import Record
 from ...core.validate import dump_json
 from ...core.where import Where
 from ...store import Store, verbs
-from ...store.export_file import SIGNED, Sign
+from ...store.export_file import SEALED, SIGNED, Sign
 from ...store.passthrough import PassthroughStore
 from . import Shredded
 from .boxes import LASTING, ScopeKeys, packed
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ...upkeep.archive import Archive
 
 log = logging.getLogger("eidet.trust.seal")
-SEALED: Final = "sealed"  # the part of a manifest that tells how to open the records
 BOUND: Final = "bound"  # what says in it which records belong together, in which order
 _UNVERIFIED: Final = (
     "anybody may have written or changed it. If you know where it comes from, load(…, unverified=True) "
