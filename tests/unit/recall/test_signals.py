@@ -14,14 +14,13 @@ from tests.making import examples
 
 from eidet.core.record import Kind
 from eidet.index import Candidates, Span
+from eidet.index.turn_line import BESIDE, WINDOW
 from eidet.recall.recipes import RECIPES, Recipe
 from eidet.recall.signals import (
-    BESIDE,
     NEXT_DAY,
     NUMBER_SHARE,
     OTHER_YEAR,
     SPOKEN,
-    WINDOW,
     Signals,
     scale_to_span,
     signals_of,

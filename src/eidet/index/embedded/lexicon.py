@@ -62,8 +62,8 @@ class Lexicon:
 
     def vectors(self, terms: Sequence[str]) -> Floats:
         """The unit vectors of the terms of a question, one row each."""
-        ids = [term_id(term) for term in terms]
-        high, scale = self.rows(ids, lambda _: dict(zip(ids, terms, strict=True)))
+        spelt = {term_id(term): term for term in terms}
+        high, scale = self.rows(list(map(term_id, terms)), lambda ids: {id: spelt[id] for id in ids})
         vectors = high * scale[:, None]
         vectors[[_has_digit(term) for term in terms]] = 0.0  # 4821 is not nearly 4812: only the same counts
         return vectors
