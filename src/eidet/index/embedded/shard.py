@@ -17,7 +17,7 @@ from ...store import Changes, Entry, Head
 from ...text.analysis import Analysis, read_analysis
 from .. import Candidates, Floats, Neighbours, Probe, Rows, Span
 from .arms import Scorer, VectorArm
-from .arrays import distinct, top
+from .arrays import top, unite
 from .attributes import Attributes
 from .columns import FEW, ColumnTable
 from .filters import Resolve
@@ -247,7 +247,7 @@ class Shard(Generic[V_co]):
         if passed is not None and len(around):
             at = np.minimum(np.searchsorted(passed, around), len(passed) - 1)
             around = at[passed[at] == around]
-        return distinct(np.concatenate((best, around)))
+        return unite((best, around), self.count if passed is None else len(passed))
 
     def align_words(
         self, probe: Probe, rows: Rows, lexicon: WordReader | None, rarity: Floats
@@ -286,7 +286,7 @@ def _choose_candidates(
     best = [] if coarse is None else [top(coarse, depth)]
     if words is not None and hits is not None:
         best.append(hits[top(words[hits], depth)])
-    return distinct(np.concatenate(best)) if best else np.arange(0)
+    return unite(best, kept) if best else np.arange(0)
 
 
 def _take(scores: Floats, best: Rows | None) -> Floats:
