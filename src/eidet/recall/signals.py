@@ -23,6 +23,7 @@ SEVERAL: Final = 0.375  # of its weight the context keeps when several answers a
 SPOKEN: Final = 0.9  # what a text speaks of, against when it was said
 OTHER_YEAR: Final = 0.8  # of "in May": May of a year that is not the last
 NEXT_DAY: Final = 0.7  # what happened a day before or after the time that is meant
+ASKING_TERMS: Final = 8  # a question of so many terms tells nothing; one of twice as many does
 TOPIC: Final = 0.5  # from this match on, the form of an answer counts in full
 FEW: Final = 30  # candidates among which the least is no measure of what does not fit
 VAGUE: Final = 0.5  # what speaks of a month, where a day is meant
@@ -78,7 +79,7 @@ def signals_of(
     if recipe.reply > 0 and line.some:
         shares["reply"] = line.replies(base) * talk
     if recipe.question > 0:
-        shares["question"] = talk * np.where((found.traits.flags & QUESTION) > 0, -1.0, 0.0)
+        shares["question"] = _find_bare_questions(found, recipe)
     if echo is not None:
         shares["echo"] = echo * -1.0
     shares |= _about(found, asked, recipe, now, zone)
@@ -117,6 +118,14 @@ def _talk(found: Candidates, recipe: Recipe) -> Floats:
     lengths = np.minimum(found.traits.length, 10.0 * recipe.talk_terms)
     talk: Floats = np.minimum(np.maximum(2.0 - lengths / recipe.talk_terms, 0.0), 1.0)
     return talk
+
+
+def _find_bare_questions(found: Candidates, recipe: Recipe) -> Floats:
+    """-1 for a short question, fading to 0 for one in which somebody tells what they ask about."""
+    terms = min(ASKING_TERMS, recipe.talk_terms)
+    lengths = np.minimum(found.traits.length, 10.0 * terms)
+    brief: Floats = np.minimum(np.maximum(2.0 - lengths / terms, 0.0), 1.0)
+    return brief * np.where((found.traits.flags & QUESTION) > 0, -1.0, 0.0)
 
 
 def _words(found: Candidates, echo: NDArray[np.bool_] | None) -> Floats:
