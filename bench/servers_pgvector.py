@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import random
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,8 +19,9 @@ from eidet import Draft, Memory, Settings
 from eidet.core.record import Record
 from eidet.core.scope import Scope
 from eidet.core.where import Where
-from eidet.eval.locomo import read_locomo
-from eidet.eval.runner import RunAnswers, Variant, ask
+from eidet.eval import read_cases
+from eidet.eval.runner import QuestionAnswer, RunAnswers, Variant, ask
+from eidet.eval.score_figures import score_figures
 from eidet.index import Probe
 from eidet.index.pgvector import PgvectorIndex
 from eidet.index.pgvector import query as served
@@ -31,6 +32,13 @@ from eidet.write.ingest import Ingest
 COUNT = 100_000
 WARM = 1_500  # questions after which a process has met most words
 DEPTH = 400  # candidates of the dense arm, as the default recipe asks for
+SETS = {
+    "LoCoMo": "locomo-dev.json",
+    "LongMemEval": "longmemeval-dev.json.gz",
+    "REALTALK": "realtalk-dev.jsonl.gz",
+    "BEAM": "beam-dev.jsonl.gz",
+    "everyday": "everyday-dev.jsonl",
+}
 SERVER = {"shared_buffers": "512MB", "maintenance_work_mem": "1GB", "max_parallel_maintenance_workers": "2"}
 
 
@@ -45,7 +53,7 @@ def pgvector() -> None:
             _load(store, made)
             _recall(store, made)
             store.close()
-            _locomo(partial(_database, server))
+            _sets(partial(_database, server))
         finally:
             server.stop()
 
@@ -173,43 +181,75 @@ class _OnServer(Variant):
 
     url: str = ""
 
-    def opened(self) -> Memory:
+    def open_memory(self) -> Memory:
         return Memory(PostgresStore(self.url), settings=Settings(index="pgvector://?from_records=1"))
 
 
-def _locomo(database: Any) -> None:
+def _sets(database: Callable[[str], str]) -> None:
     """The same questions to the embedded index and to the server, where even small scopes use the graph."""
-    path = Path(DATA) / "locomo-dev.json"
-    if not path.exists():
-        return
-    cases = list(read_locomo(json.loads(path.read_text()), path.name))
-    run = partial(ask, cases, depth=10, budget=0, seed=1, tell=lambda _: None)
-    embedded = _found(run(Variant()))
-    usual = PgvectorIndex.search
-
-    def first(index: PgvectorIndex, probe: Probe) -> Any:
-        """Nothing is copied in the background: every question is asked of the server."""
-        if index._served.find(probe.scope.path, index._store.head()) is None:
-            index.rebuild(probe.scope.path)
-        return usual(index, probe)
-
-    with patch.object(served, "FEW", 0), patch.object(PgvectorIndex, "search", first):
-        here = _found(run(_OnServer(url=database("locomo"))))
-    record(
-        "pgvector, LoCoMo",
-        {
-            "embedded R@10": embedded,
-            "pgvector R@10": here,
-            "difference (goal 0.02)": embedded - here,
-        },
-    )
+    for name, file in SETS.items():
+        path = Path(DATA) / file
+        if path.exists():
+            run = partial(ask, read_cases(path), depth=10, budget=0, seed=1, tell=_tell_nobody)
+            embedded = run(Variant())
+            with patch.object(served, "FEW", 0), patch.object(PgvectorIndex, "search", _search_server):
+                here = run(_OnServer(url=database(name.lower())))
+            record(f"pgvector, {name}", _compare(embedded, here))
 
 
-def _found(asked: RunAnswers) -> float:
+_usual_search = PgvectorIndex.search
+
+
+def _search_server(index: PgvectorIndex, probe: Probe) -> Any:
+    """Nothing is copied in the background: every question is asked of the server."""
+    if index._served.find(probe.scope.path, index._store.head()) is None:
+        index.rebuild(probe.scope.path)
+    return _usual_search(index, probe)
+
+
+def _tell_nobody(_: int) -> None:
+    return None
+
+
+def _compare(embedded: RunAnswers, served_by: RunAnswers) -> dict[str, float]:
+    """What is found, and what a score says: in RAM, on the server, and the difference."""
+    told: dict[str, float] = {}
+    for name, measure in (("R@10", _measure_recall), ("hit@1", _measure_first), ("calibration", _calibrate)):
+        ram, server = measure(embedded), measure(served_by)
+        told[f"{name} in RAM"] = ram
+        told[f"{name} on the server"] = server
+        told[f"{name}, difference (goal 0.02)"] = ram - server
+    gaps = np.array(_list_best(embedded)) - np.array(_list_best(served_by))
+    told["best score, mean difference"] = float(gaps.mean())
+    told["best score, mean absolute difference"] = float(np.abs(gaps).mean())
+    return told
+
+
+def _measure_recall(asked: RunAnswers) -> float:
     """The mean share of the gold among the first ten."""
-    shares = [
-        len({one.id for one in answer.found[:10]} & set(answer.question.gold))
-        / len(set(answer.question.gold))
-        for answer in asked.answers
-    ]
+    shares = []
+    for answer in asked.answers:
+        gold = set(answer.question.gold)
+        shares.append(len({one.id for one in answer.found[:10]} & gold) / len(gold))
     return statistics.mean(shares)
+
+
+def _measure_first(asked: RunAnswers) -> float:
+    return statistics.mean(map(_is_right, asked.answers))
+
+
+def _is_right(answer: QuestionAnswer) -> bool:
+    return bool(answer.found) and answer.found[0].gold
+
+
+def _list_best(asked: RunAnswers) -> list[float]:
+    """The best score of every question; 0 where nothing was answered."""
+    scores = []
+    for answer in asked.answers:
+        scores.append(answer.found[0].score if answer.found else 0.0)
+    return scores
+
+
+def _calibrate(asked: RunAnswers) -> float:
+    right = list(map(_is_right, asked.answers))
+    return score_figures(_list_best(asked), right, asked.unanswerable)["calibration"]

@@ -18,6 +18,7 @@ from ..core.record import Place
 from ..core.scope import Scope
 from ..core.where import Where
 from ..store import Head
+from .turn_line import TurnLine
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.intp]
@@ -97,6 +98,7 @@ class Traits:
     mentions  by name: whether the record has all of its terms
     inside    whether it is of the session asked for
     away      how far it is from the place asked for; NaN without a place
+    line      the turns in their order, if the index keeps that between questions
     """
 
     importance: NDArray[np.float64]
@@ -113,6 +115,7 @@ class Traits:
     inside: NDArray[np.bool_] | None = None
     away: NDArray[np.float64] | None = None
     aligned: Floats | None = None
+    line: TurnLine | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

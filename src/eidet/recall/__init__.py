@@ -158,6 +158,8 @@ class Recall:
             return Understood(text=query.text, dense=query.text)
         voices = self.index.voices(query.scope, head)
         asked = understand_query(query.text, local(query.asked), voices, self.analyzer.language)
+        if not query.given:
+            return asked
         return replace(asked, **{name: _NOTHING[name] for name in query.given if name in _NOTHING})
 
     def _terms(self, asked: Understood) -> tuple[str, ...]:

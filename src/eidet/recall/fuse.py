@@ -19,6 +19,7 @@ from .signals import Signals
 
 RANKED: Final = ("dense", "words")
 STRANGE: Final = 4.0  # without one word in common, so many times the score is wanted
+MANY: Final = 8  # times the limit: of so many candidates, only the best are put in order
 POOL: Final = 0.1  # what each further good turn adds to the score of its session, at most two
 
 
@@ -71,13 +72,7 @@ def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: 
         pooled = sums
     else:
         pooled = _pool_sums(sums, found, unit)
-    last = len(found) - 1  # candidates come by rising seq: turned round, a stable sort puts newer ones first
-    order = last - np.argsort(-pooled[::-1], kind="stable")
-    if "dense" not in signals.weights and "words" in signals.weights:
-        order = order[found.words[order] > 0]  # asked by words alone: what has none is no answer
-    if unit != "record":
-        order = _best_of_each(order, _groups(found, unit))
-    rows = order[:limit]
+    rows = _order_rows(pooled, found, signals, unit, limit)
     scores = calibrate_scores(pooled[rows], rows, found, signals, recipe)
     least = recipe.nothing
     if signals.terms and not found.words[rows].any():
@@ -92,6 +87,23 @@ def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: 
         weights=signals.weights,
         alone=found.traits.session < 0,
     )
+
+
+def _order_rows(
+    sums: NDArray[Any], found: Candidates, signals: Signals, unit: str, limit: int
+) -> NDArray[np.intp]:
+    """The best rows, best first; newer ones first among equals."""
+    rows = np.arange(len(sums))
+    if "dense" not in signals.weights and "words" in signals.weights:
+        rows = rows[found.words > 0]  # asked by words alone: what has none is no answer
+    if unit == "record" and len(rows) > MANY * limit:
+        least = np.partition(sums.take(rows), -limit)[-limit]
+        rows = rows[sums.take(rows) >= least]
+    newest = rows[::-1]  # candidates come by rising seq: turned round, a stable sort puts newer ones first
+    order = newest[np.argsort(-sums.take(newest), kind="stable")]
+    if unit != "record":
+        order = _best_of_each(order, _groups(found, unit))
+    return order[:limit]
 
 
 def _groups(found: Candidates, unit: str) -> NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..core.record import Kind
 from ..index import Candidates, Span
+from ..index.turn_line import TurnLine
 from ..text.analysis import NAMED, NUMBERED, QUESTION, TIMED
 from ..text.dates import Dated
 from .recipes import Recipe
@@ -18,12 +19,11 @@ from .understand import Understood
 
 DAY: Final = 86_400.0
 UNIX: Final = 719_163  # the ordinal of 1970-01-01
-WINDOW: Final = 6  # turns before and after that count as the context
-BESIDE: Final = 0.5  # how much the turns right before and after count for the dense of one
 SEVERAL: Final = 0.375  # of its weight the context keeps when several answers are wanted
 SPOKEN: Final = 0.9  # what a text speaks of, against when it was said
 OTHER_YEAR: Final = 0.8  # of "in May": May of a year that is not the last
 NEXT_DAY: Final = 0.7  # what happened a day before or after the time that is meant
+ASKING_TERMS: Final = 8  # a question of so many terms tells nothing; one of twice as many does
 TOPIC: Final = 0.5  # from this match on, the form of an answer counts in full
 FEW: Final = 30  # candidates among which the least is no measure of what does not fit
 VAGUE: Final = 0.5  # what speaks of a month, where a day is meant
@@ -64,7 +64,7 @@ def signals_of(
     dense = _scale_arm(found.dense, found.spans["dense"], echo)
     words = _words(found, echo)
     base = _base(dense, words, found, recipe)
-    line = _Line(found)
+    line = found.traits.line or _line_up(found)
     values: dict[str, Floats] = {
         "dense": found.dense,
         "words": found.words if found.traits.aligned is None else found.traits.aligned,
@@ -77,9 +77,9 @@ def signals_of(
         shares["dense"] = _stretch(line.smooth(dense, talk))
         shares["context"] = line.best(around, base) * talk + base * (1 - talk)
     if recipe.reply > 0 and line.some:
-        shares["reply"] = line.replies(base, found) * talk
+        shares["reply"] = line.replies(base) * talk
     if recipe.question > 0:
-        shares["question"] = talk * np.where((found.traits.flags & QUESTION) > 0, -1.0, 0.0)
+        shares["question"] = _find_bare_questions(found, recipe)
     if echo is not None:
         shares["echo"] = echo * -1.0
     shares |= _about(found, asked, recipe, now, zone)
@@ -87,6 +87,11 @@ def signals_of(
         shares["form"] = shares["form"] * np.minimum(1.0, shares.get("context", base) / TOPIC)
     weights = _weights(shares, asked, found, recipe, unit)
     return Signals({**shares, **values}, shares, weights, terms, len(asked.identifiers))
+
+
+def _line_up(found: Candidates) -> TurnLine:
+    traits = found.traits
+    return TurnLine(traits.session, traits.turn, traits.who, traits.flags)
 
 
 def _find_echoes(found: Candidates, recipe: Recipe, terms: int) -> NDArray[np.bool_] | None:
@@ -111,8 +116,16 @@ def _scale_arm(values: Floats, span: Span, echo: NDArray[np.bool_] | None) -> Fl
 def _talk(found: Candidates, recipe: Recipe) -> Floats:
     """1 for a turn of talk, 0 for a long message, by its length."""
     lengths = np.minimum(found.traits.length, 10.0 * recipe.talk_terms)
-    talk: Floats = np.clip(2.0 - lengths / recipe.talk_terms, 0.0, 1.0)
+    talk: Floats = np.minimum(np.maximum(2.0 - lengths / recipe.talk_terms, 0.0), 1.0)
     return talk
+
+
+def _find_bare_questions(found: Candidates, recipe: Recipe) -> Floats:
+    """-1 for a short question, fading to 0 for one in which somebody tells what they ask about."""
+    terms = min(ASKING_TERMS, recipe.talk_terms)
+    lengths = np.minimum(found.traits.length, 10.0 * terms)
+    brief: Floats = np.minimum(np.maximum(2.0 - lengths / terms, 0.0), 1.0)
+    return brief * np.where((found.traits.flags & QUESTION) > 0, -1.0, 0.0)
 
 
 def _words(found: Candidates, echo: NDArray[np.bool_] | None) -> Floats:
@@ -135,7 +148,7 @@ def scale_to_span(values: Floats, span: Span) -> Floats:
     low = min(span.low, 0.0)
     if span.high <= low:
         return np.zeros(len(values))
-    scaled: Floats = np.clip((values - low) / (span.high - low), 0.0, 1.0)
+    scaled: Floats = np.minimum(np.maximum((values - low) / (span.high - low), 0.0), 1.0)
     return scaled
 
 
@@ -147,58 +160,6 @@ def _stretch(values: Floats) -> Floats:
     return (values - low) / (high - low) if high > low else values
 
 
-class _Line:
-    """The candidates in the order they happened, session by session."""
-
-    def __init__(self, found: Candidates) -> None:
-        self.some = bool((found.traits.session >= 0).any())
-        key = found.traits.session.astype(np.int64) * (1 << 32) + found.traits.turn
-        if bool((key[1:] > key[:-1]).all()):
-            order = np.arange(len(found))
-        else:
-            order = np.argsort(key, kind="stable")
-        here = found.traits.session[order] >= 0
-        self._order = order[here]
-        self._key = key[self._order]
-
-    def _pairs(self, lag: int, reach: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Earlier and later rows `lag` places apart, if no more than `reach` turns of one session."""
-        near = self._key[lag:] - self._key[:-lag] <= reach
-        return self._order[:-lag][near], self._order[lag:][near]
-
-    def best(self, base: Floats, own: Floats) -> Floats:
-        """The best of those around, or its own if that is better."""
-        best = np.maximum(own, base)
-        for lag in range(1, min(WINDOW, len(self._order) - 1) + 1):
-            earlier, later = self._pairs(lag, WINDOW)
-            best[later] = np.maximum(best[later], base[earlier])
-            best[earlier] = np.maximum(best[earlier], base[later])
-        return best
-
-    def smooth(self, values: Floats, talk: Floats) -> Floats:
-        """The mean with the turns right before and after."""
-        total, weight = values.copy(), np.ones(len(values))
-        if len(self._order) > 1:
-            earlier, later = self._pairs(1, 1)
-            share = BESIDE * talk[earlier] * talk[later]
-            total[later] += share * values[earlier]
-            weight[later] += share
-            total[earlier] += share * values[later]
-            weight[earlier] += share
-        return total / weight
-
-    def replies(self, base: Floats, found: Candidates) -> Floats:
-        """For a turn right after another speaker's question: how well the question matches."""
-        reply = np.zeros(len(base))
-        if len(self._order) > 1:
-            earlier, later = self._pairs(1, 1)
-            asks = ((found.traits.flags[earlier] & QUESTION) > 0) & (
-                found.traits.who[earlier] != found.traits.who[later]
-            )
-            reply[later[asks]] = base[earlier[asks]]
-        return reply
-
-
 def _about(
     found: Candidates, asked: Understood, recipe: Recipe, now: float, zone: float
 ) -> dict[str, Floats]:
@@ -208,7 +169,7 @@ def _about(
         shares["speaker"] = _of(found, asked)
     if recipe.entity > 0 and asked.entities and found.traits.mentions:
         at = len(asked.names[:1])
-        shares["entity"] = np.mean(found.traits.mentions[at : at + len(asked.entities)], axis=0)
+        shares["entity"] = _mean_of(found.traits.mentions[at : at + len(asked.entities)])
     if recipe.identifier > 0 and asked.identifiers and found.traits.mentions:
         has = _find_identifiers(found, asked)
         if has.any():
@@ -218,13 +179,21 @@ def _about(
     if recipe.form > 0 and asked.expects:
         shares["form"] = _score_form(found, asked.expects)
     if recipe.asked > 0 and (matching := _matching(found, asked)):
-        shares["asked"] = np.mean(matching, axis=0)
+        shares["asked"] = _mean_of(matching)
     if recipe.importance > 0:
         shares["importance"] = found.traits.importance
     if recipe.recency > 0:
         age = np.maximum(now - found.traits.occurred, 0.0) / DAY
         shares["recency"] = np.exp2(-age / recipe.half_life_days)
     return shares
+
+
+def _mean_of(rows: Sequence[Floats]) -> Floats:
+    """`np.mean` over few rows, without its detours."""
+    total = np.zeros(len(rows[0]))
+    for row in rows:
+        total += row
+    return total / len(rows)
 
 
 def _of(found: Candidates, asked: Understood) -> Floats:
@@ -244,7 +213,7 @@ def _find_identifiers(found: Candidates, asked: Understood) -> Floats:
     total = np.zeros(len(found))
     for one in asked.identifiers:
         end = at + len(one.ways)
-        total += np.any(found.traits.mentions[at:end], axis=0)
+        total += np.logical_or.reduce(found.traits.mentions[at:end])
         at = end
     return total / len(asked.identifiers)
 

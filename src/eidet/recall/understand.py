@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from ..core.record import Kind, Place
@@ -17,6 +18,7 @@ from ..text.stopwords import STOP_WORDS
 SURE: Final = 0.3  # times less certain are left alone
 FIRST, LAST, NOW = "first", "last", "now"  # which of several statements is asked for
 LONGEST: Final = 2_000  # characters of a query that are read for its meaning
+KEPT_NAMES: Final = 2_048  # participants whose names are taken apart once
 
 _WHEN = re.compile(
     r"\b(?:when|how long|how recently|since when|until when|(?:what|which) (?:date|day|month|year|time|week"
@@ -165,6 +167,7 @@ def _within(part: tuple[int, int], whole: tuple[int, int]) -> bool:
     return part != whole and whole[0] <= part[0] and part[1] <= whole[1]
 
 
+@lru_cache(maxsize=KEPT_NAMES)
 def _is_name(who: str) -> bool:
     return bool(who.strip()) and who.casefold() not in _ROLES
 
@@ -177,6 +180,7 @@ def _find_name(text: str, low: str, who: str) -> tuple[int, int] | None:
     return None
 
 
+@lru_cache(maxsize=KEPT_NAMES)
 def _pattern(name: str) -> re.Pattern[str]:
     """A name in any case; one that is a common word too (Will, May) with a capital, inside a sentence."""
     end = r"(?:['\u2019]s)?(?!\w)"
@@ -185,6 +189,7 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(name)}{end}", re.IGNORECASE)
 
 
+@lru_cache(maxsize=KEPT_NAMES)
 def _calls(who: str) -> tuple[str, ...]:
     """What somebody is called: the whole name, or its first word if that is one."""
     first = who.split(maxsplit=1)[0]

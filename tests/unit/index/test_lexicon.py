@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 from tests.wordbook import WIDTH, Wordbook, vector_of
 
+from eidet import Memory
+from eidet.index import Floats
 from eidet.index.embedded import lexicon as module
-from eidet.index.embedded.lexicon import Lexicon
+from eidet.index.embedded.lexicon import Lexicon, make_lexicon
+from eidet.models.embed.adapt import adapt
+from eidet.models.embed.joined import Joined
+from eidet.models.embed.vector_cache import Cached
 from eidet.text import analyzer_of, term_id
 
 ENGLISH = analyzer_of("en")
@@ -104,3 +109,37 @@ def test_many_threads_learn_the_same(lexicon: Lexicon) -> None:
 def test_words_with_digits_are_like_none_but_themselves(lexicon: Lexicon) -> None:
     assert not lexicon.vectors(["ref302", "4821"]).any()
     assert lexicon.vectors(["cat"]).any()
+
+
+class Reader:
+    """An embedder that reads sentences, as a language model does."""
+
+    name, width, reads_sentences = "reader", 4, True
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        return np.ones((len(texts), self.width), np.float32)
+
+
+def test_an_embedder_that_reads_sentences_borrows_the_words_of_the_default() -> None:
+    plain = adapt(lambda text: [1.0, 2.0], name="plain:v1", width=2)
+    assert make_lexicon(plain, ENGLISH) is None
+    for embedder in (Reader(), Cached(Reader()), Joined(Reader(), "hashing:16")):
+        lexicon = make_lexicon(embedder, ENGLISH)
+        assert lexicon is not None
+        instrument, violin, tax = lexicon.vectors(ENGLISH.terms("instruments violin tax"))
+        assert instrument @ violin > instrument @ tax + 0.2
+    assert make_lexicon(Reader(), None) is None
+
+
+def test_a_memory_whose_embedder_reads_sentences_finds_similar_words() -> None:
+    with Memory(embedder=Reader()) as memory:
+        memory.remember(["Ann plays the violin", "The tax office is closed", "A ship left for Oslo"])
+        best = memory.recall("instruments", least=0)[0]
+    assert best.text == "Ann plays the violin"
+
+
+def test_a_question_does_not_change_the_vector_of_a_word_that_the_embedder_knows(lexicon: Lexicon) -> None:
+    [stem] = ENGLISH.terms("instruments")
+    before = lexicon.vectors([stem])[0]
+    lexicon.vectors([stem, "sea"])  # one of them is new
+    assert np.array_equal(lexicon.vectors([stem])[0], before)

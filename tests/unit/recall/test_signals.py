@@ -14,14 +14,13 @@ from tests.making import examples
 
 from eidet.core.record import Kind
 from eidet.index import Candidates, Span
+from eidet.index.turn_line import BESIDE, WINDOW
 from eidet.recall.recipes import RECIPES, Recipe
 from eidet.recall.signals import (
-    BESIDE,
     NEXT_DAY,
     NUMBER_SHARE,
     OTHER_YEAR,
     SPOKEN,
-    WINDOW,
     Signals,
     scale_to_span,
     signals_of,
@@ -171,14 +170,15 @@ def test_a_reply_comes_right_after_the_question_of_another(turns: list[Turn]) ->
     assert np.allclose(share(found_of(turns), "reply"), wanted, atol=1e-5)
 
 
-def test_a_question_counts_against_itself_as_far_as_it_is_talk() -> None:
+def test_a_question_counts_against_itself_as_far_as_it_tells_nothing_else() -> None:
     turns = [
         Turn(flags=QUESTION),
         Turn(),
         Turn(flags=QUESTION, length=np.inf),
+        Turn(flags=QUESTION, length=12.0),
         Turn(flags=QUESTION, length=42.0),
     ]
-    assert share(found_of(turns), "question") == [-1.0, 0.0, 0.0, -0.5]
+    assert share(found_of(turns), "question") == [-1.0, 0.0, 0.0, -0.5, 0.0]
 
 
 def test_turns_of_other_sessions_are_no_context() -> None:

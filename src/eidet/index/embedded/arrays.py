@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,10 @@ from numpy.typing import NDArray
 from .. import Floats, Rows
 
 A = TypeVar("A", bound=np.generic)
+MANY: Final = 4_096  # scores of which a sample is worth its cost
+SAMPLED: Final = 16  # one score of so many is in the sample
+MARKED: Final = 50_000  # rows up to which marking some of them is quicker than sorting these
+SURPLUS: Final = 8  # places in the sample beyond what the depth asks for
 
 
 def grow_capacity(capacity: int, needed: int) -> int:
@@ -37,15 +42,37 @@ def distinct(values: NDArray[A]) -> NDArray[A]:
     return values[run_starts(values)]
 
 
+def unite(parts: Sequence[Rows], count: int) -> Rows:
+    """Rows below `count` that are in any of the parts, rising, each once."""
+    if count > MARKED:
+        return distinct(np.concatenate(parts))
+    marked = np.zeros(count, np.bool_)
+    for part in parts:
+        marked[part] = True
+    rows: Rows = marked.nonzero()[0]
+    return rows
+
+
 def top(scores: Floats, depth: int) -> Rows:
     """The positions of the `depth` highest scores, in no order."""
     if len(scores) <= depth:
         return np.arange(len(scores))
-    above = scores > scores.min()
-    if depth <= np.count_nonzero(above) < len(scores) // 2:  # the sort is slow where most are the same
-        few = np.flatnonzero(above)
-        return few[np.argpartition(scores[few], -depth)[-depth:]]
+    few = _find_high(scores, depth)
+    if depth <= len(few) < len(scores) // 2:
+        return few[np.argpartition(scores.take(few), -depth)[-depth:]]
     return np.argpartition(scores, -depth)[-depth:]
+
+
+def _find_high(scores: Floats, depth: int) -> Rows:
+    """Positions that hold the `depth` highest, if they are at least so many: few among many.
+
+    A sample tells from which score on. Where most are the same, which a sort is slow with, it is those above.
+    """
+    low, rank = scores.min(), (3 * depth) // (2 * SAMPLED) + SURPLUS
+    if len(scores) > MANY and rank * SAMPLED < len(scores):
+        low = max(low, np.partition(scores[::SAMPLED], -rank)[-rank])
+    high: Rows = (scores > low).nonzero()[0]
+    return high
 
 
 def scale_scores(scores: Floats) -> Floats:

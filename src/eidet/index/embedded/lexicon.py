@@ -9,13 +9,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.util import find_spec
 from itertools import repeat
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.embed import WordEmbedder
+from ...models.embed import WordEmbedder, reads_sentences
+from ...models.embed.wordllama import WordLlama
 from ...text import Analyzer, term_id, unpack
 from .. import Floats
 from .vectors import VectorPlanes
@@ -62,8 +64,8 @@ class Lexicon:
 
     def vectors(self, terms: Sequence[str]) -> Floats:
         """The unit vectors of the terms of a question, one row each."""
-        ids = [term_id(term) for term in terms]
-        high, scale = self.rows(ids, lambda _: dict(zip(ids, terms, strict=True)))
+        spelt = {term_id(term): term for term in terms}
+        high, scale = self.rows(list(map(term_id, terms)), lambda ids: {id: spelt[id] for id in ids})
         vectors = high * scale[:, None]
         vectors[[_has_digit(term) for term in terms]] = 0.0  # 4821 is not nearly 4812: only the same counts
         return vectors
@@ -94,5 +96,11 @@ def _has_digit(term: str) -> bool:
 
 
 def make_lexicon(embedder: object, analyzer: Analyzer | None) -> Lexicon | None:
-    """A lexicon, where the embedder knows the vectors of words."""
-    return Lexicon(embedder, analyzer) if analyzer and isinstance(embedder, WordEmbedder) else None
+    """A lexicon, where the embedder knows the vectors of words or, as it reads sentences, borrows some."""
+    if analyzer is None:
+        return None
+    if isinstance(embedder, WordEmbedder):
+        return Lexicon(embedder, analyzer)
+    if reads_sentences(embedder) and find_spec("wordllama") is not None:
+        return Lexicon(WordLlama(), analyzer)
+    return None

@@ -9,6 +9,7 @@ import numpy as np
 from ...store import Changes, Entry
 from .. import Candidates, Floats, Probe, Rows, Seqs, Span
 from .lexicon import WordReader
+from .row_traits import portray
 from .sessions import NONE
 from .shard import Shard
 from .vectors import VectorPlanes, unit
@@ -73,16 +74,16 @@ class PickedRecords:
         if aligned is not None:
             spans["aligned"] = _span_of(aligned, whole)
         turn = np.array([self._turns.get(seq, NONE) for seq in self.seqs.tolist()], np.int32)
+        seen = portray(shard.columns, shard.postings, rows, turn)
         return shard.describe(
             probe,
-            rows,
+            seen,
             dense,
             words,
             aligned,
             spans,
             rarity=rarity,
             kept=shard.records,
-            turn=turn,
             voices=self._voices,
         )
 

@@ -16,6 +16,7 @@ from .. import Floats
 from .arrays import extend_array, grow_capacity
 
 TAIL_ROWS: Final = 8192
+PATIENCE: Final = 64  # comparisons with the tail for each term there is: more have cost as much as a merge
 K1: Final = 1.2
 B: Final = 0.4
 
@@ -58,6 +59,7 @@ class Postings:
         self.base: tuple[Terms, Docs, Counts] = _nothing()
         self._tail: tuple[Terms, Docs, Counts] = _nothing()
         self._tail_size = 0
+        self._compared = 0  # since the last merge: terms asked for times terms in the tail
 
     def append(self, packed: Sequence[bytes]) -> None:
         """Adds a row for each; the layout is that of `eidet.text.pack`."""
@@ -95,6 +97,7 @@ class Postings:
 
     def merge(self) -> None:
         """Sorts the tail into the base: linear, because timsort sees two sorted runs."""
+        self._compared = 0
         if not self._tail_size:
             self.base_rows = self.count
             return
@@ -119,6 +122,9 @@ class Postings:
         Term by term with rising rows, for the base and then for the tail, whose rows are others.
         """
         keys = np.array(terms, np.uint32)
+        self._note_compared(len(keys) * self._tail_size)
+        if not self._tail_size:
+            return self._in_base(keys)
         which, docs, counts = self._in_tail(keys)
         if not self.base_rows:
             return which, docs, counts
@@ -129,9 +135,35 @@ class Postings:
             np.concatenate((base[2], counts)),
         )
 
+    def find_rows(self, keys: Terms) -> tuple[NDArray[np.intp], Docs]:
+        """Where many terms occur, as `lookup` tells it: which term, in which row."""
+        self._note_compared(2 * len(keys) + 2 * self._tail_size)
+        terms, docs, _ = self.base
+        sizes, at = _expand_runs(terms.searchsorted(keys), terms.searchsorted(keys, side="right"))
+        which, found = np.repeat(np.arange(len(keys)), sizes), docs.take(at)
+        if not self._tail_size:
+            return which, found
+        more, new = self._find_tail_rows(keys)
+        return np.concatenate((which, more)), np.concatenate((found, new))
+
+    def _find_tail_rows(self, keys: Terms) -> tuple[NDArray[np.intp], Docs]:
+        terms, docs, _ = self._cut_tail()
+        order = np.argsort(keys, kind="stable")
+        sorted_keys = keys[order]
+        sizes, at = _expand_runs(sorted_keys.searchsorted(terms), sorted_keys.searchsorted(terms, "right"))
+        which, found = order[at], np.repeat(docs, sizes)
+        order = np.argsort(which, kind="stable")
+        return which[order], found[order]
+
+    def _note_compared(self, times: int) -> None:
+        """Merges the tail when looking through it has cost as much as that."""
+        self._compared += times * (self._tail_size > 0)
+        if self._compared > PATIENCE * (len(self.base[0]) + self._tail_size):
+            self.merge()
+
     def _in_base(self, keys: Terms) -> tuple[NDArray[np.intp], Docs, Counts]:
         terms, docs, counts = self.base
-        first, last = np.searchsorted(terms, keys), np.searchsorted(terms, keys, side="right")
+        first, last = terms.searchsorted(keys), terms.searchsorted(keys, side="right")
         runs = [slice(a, b) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
         return (
             np.repeat(np.arange(len(keys)), last - first),
@@ -185,6 +217,16 @@ class Postings:
     @property
     def nbytes(self) -> int:
         return self.lengths.nbytes + sum(a.nbytes for a in (*self.base, *self._tail))
+
+
+def _expand_runs(
+    first: NDArray[np.intp], last: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The sizes of runs from `first` to before `last`, and all positions in them, run by run."""
+    sizes = last - first
+    at = np.arange(int(sizes.sum()))
+    at += np.repeat(first - (np.cumsum(sizes) - sizes), sizes)
+    return sizes, at
 
 
 def _among(

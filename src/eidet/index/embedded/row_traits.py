@@ -2,50 +2,113 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.record import Place
-from .. import Floats, Hints, Rows, Traits
+from .. import Floats, Hints, Rows, Seqs, Traits
+from ..turn_line import TurnLine
+from .arrays import run_starts
 from .columns import ColumnTable
 from .filters import Mask
 from .postings import Postings
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portrait:
+    """What columns tell of candidates, whatever the question: one row for each record, unless it says so.
+
+    starts  where each record begins among the rows of its units; None where every record has one
+    rows    the first row of each record
+    """
+
+    starts: Rows | None
+    rows: Rows
+    scope: NDArray[np.int32]
+    seq: Seqs
+    importance: NDArray[np.float64]
+    occurred: NDArray[np.float64]
+    session: NDArray[np.int32]
+    turn: NDArray[np.int32]
+    who: NDArray[np.int32]
+    kind: NDArray[np.uint8]
+    flags: NDArray[np.uint8]
+    length: Floats
+    days: NDArray[np.int32]
+    line: TurnLine
+
+    def best_units(self, scores: Floats) -> Floats:
+        """Scores of rows as scores of records: the best unit of each counts."""
+        if self.starts is None:
+            return scores
+        best: Floats = np.maximum.reduceat(scores, self.starts)
+        return best
+
+
+def portray(columns: ColumnTable, postings: Postings, rows: Rows, turn: NDArray[np.int32]) -> Portrait:
+    """Of the records that the rows are units of; `turn` is by row of the columns."""
+    starts = run_starts(columns.seq.take(rows))
+    several = len(starts) < len(rows)
+    if columns.records < columns.live:
+        rows = rows[starts]
+        rows = rows - columns.unit.take(rows)  # where each record begins
+    session, turns = columns.session.take(rows), turn.take(rows)
+    who, flags = columns.who.take(rows), columns.flags.take(rows)
+    return Portrait(
+        starts=starts if several else None,
+        rows=rows,
+        scope=np.zeros(len(rows), np.int32),
+        seq=columns.seq.take(rows),
+        importance=columns.importance.take(rows),
+        occurred=columns.occurred.take(rows),
+        session=session,
+        turn=turns,
+        who=who,
+        kind=columns.kind.take(rows),
+        flags=flags,
+        length=_measure_lengths(columns, postings, rows),
+        days=_read_days(columns, rows),
+        line=TurnLine(session, turns, who, flags),
+    )
+
+
 def describe_rows(
     columns: ColumnTable,
     postings: Postings,
-    rows: Rows,
+    seen: Portrait,
     hints: Hints,
     *,
-    turn: NDArray[np.int32],
     voices: tuple[str, ...],
     aligned: Floats | None,
 ) -> Traits:
-    """Traits of the records that begin at the rows, which rise. `turn` and `aligned` have a row each."""
+    """A portrait and what a question asks of it; `aligned` has a row for each record."""
     return Traits(
-        importance=columns.importance[rows],
-        occurred=columns.occurred[rows],
-        session=columns.session[rows],
-        turn=turn,
-        who=columns.who[rows],
-        kind=columns.kind[rows],
-        flags=columns.flags[rows],
-        length=_measure_lengths(columns, postings, rows),
-        days=_read_days(columns, rows),
+        importance=seen.importance,
+        occurred=seen.occurred,
+        session=seen.session,
+        turn=seen.turn,
+        who=seen.who,
+        kind=seen.kind,
+        flags=seen.flags,
+        length=seen.length,
+        days=seen.days,
         voices=voices,
-        mentions=tuple(_find_mentions(columns, postings, rows, name) for name in hints.names),
-        inside=None if hints.session is None else _match_session(columns, rows, hints.session),
-        away=None if hints.place is None else _measure_distance(columns, rows, hints.place),
+        mentions=tuple([_find_mentions(columns, postings, seen.rows, name) for name in hints.names]),
+        inside=None if hints.session is None else _match_session(columns, seen.rows, hints.session),
+        away=None if hints.place is None else _measure_distance(columns, seen.rows, hints.place),
         aligned=aligned,
+        line=seen.line,
     )
 
 
 def _measure_lengths(columns: ColumnTable, postings: Postings, rows: Rows) -> Floats:
     """Terms of the records that begin at the rows; infinite for a record in several units."""
-    lengths = postings.lengths[rows]
-    further = np.minimum(rows + 1, max(columns.count - 1, 0))
-    lengths[columns.unit[further] > 0] = np.inf
+    lengths = postings.lengths.take(rows)
+    if columns.records < columns.live:
+        further = np.minimum(rows + 1, max(columns.count - 1, 0))
+        lengths[columns.unit[further] > 0] = np.inf
     return lengths
 
 
@@ -54,8 +117,8 @@ def _read_days(columns: ColumnTable, rows: Rows) -> NDArray[np.int32]:
     days = columns.days
     if not len(days) or not len(rows):
         return np.empty((0, 3), np.int32)
-    at = np.minimum(np.searchsorted(rows, days[:, 0]), len(rows) - 1)
-    here = rows[at] == days[:, 0]
+    at = np.minimum(rows.searchsorted(days[:, 0]), len(rows) - 1)
+    here = rows.take(at) == days[:, 0]
     found: NDArray[np.int32] = days[here]
     found[:, 0] = at[here]
     return found

@@ -17,15 +17,16 @@ from ...store import Changes, Entry, Head
 from ...text.analysis import Analysis, read_analysis
 from .. import Candidates, Floats, Neighbours, Probe, Rows, Span
 from .arms import Scorer, VectorArm
-from .arrays import distinct, run_starts, top
+from .arrays import top, unite
 from .attributes import Attributes
 from .columns import FEW, ColumnTable
-from .filters import Mask, Resolve
-from .forward import Forward
+from .filters import Resolve
 from .lexicon import WordReader
+from .passing import LastPassing, Passing
 from .postings import Postings
-from .row_traits import describe_rows
+from .row_traits import Portrait, describe_rows, portray
 from .vectors import unit
+from .vocabulary import Vocabulary
 
 log = logging.getLogger("eidet.index")
 
@@ -52,7 +53,8 @@ class Shard(Generic[V_co]):
         self.postings = Postings()
         self.attributes = Attributes()
         self.damaged: dict[int, str] = {}  # seq -> tier of records that cannot be read, and are not searched
-        self._forward: Forward | None = None
+        self._vocabulary: Vocabulary | None = None
+        self._passing = LastPassing()
 
     @property
     def count(self) -> int:
@@ -69,6 +71,8 @@ class Shard(Generic[V_co]):
     # Following the store.
 
     def apply(self, changes: Changes) -> None:
+        if changes.gone or changes.entries:
+            self._passing.forget()
         if changes.gone:
             self._mark_gone(np.array(changes.gone, np.int64))
             for seq in changes.gone:
@@ -114,14 +118,14 @@ class Shard(Generic[V_co]):
         units = _list_units(read, sizes)
         self.postings.append(units)
         self.total += float(self.postings.lengths[start : self.count].sum(dtype=np.float64))
-        self._extend_forward(units)
+        self._extend_vocabulary(units)
 
-    def _extend_forward(self, units: Sequence[bytes]) -> None:
-        """Adds new rows to the words' vectors, if they are few; else those are made anew."""
+    def _extend_vocabulary(self, units: Sequence[bytes]) -> None:
+        """Adds the words of new rows, if they are few; else the vocabulary is made anew."""
         if len(units) > FEW:
-            self._forward = None
-        if self._forward is not None:
-            self._forward.append([np.frombuffer(u[: len(u) // 5 * 4], "<u4").tolist() for u in units])
+            self._vocabulary = None
+        if self._vocabulary is not None:
+            self._vocabulary.append([np.frombuffer(u[: len(u) // 5 * 4], "<u4").tolist() for u in units])
 
     def reserve(self, count: int) -> None:
         """Makes room for so many rows in all."""
@@ -130,10 +134,11 @@ class Shard(Generic[V_co]):
 
     def compact(self) -> None:
         """Drops the rows that are gone."""
+        self._passing.forget()
         alive = self.columns.alive.copy()
         for part in (self.columns, self.vectors, self.postings, self.attributes):
             part.keep(alive)
-        self._forward = None
+        self._vocabulary = None
 
     def settle(self) -> None:
         """Brings everything into its final place, as a cache file wants it."""
@@ -148,35 +153,42 @@ class Shard(Generic[V_co]):
     ) -> Candidates:
         """The best of both arms. A `scorer` takes the place of the shard's own vectors."""
         arm = scorer or self.vectors
-        keep = self.columns.select_passing(probe.where, probe.now, resolve)
-        passed = None if keep is None else np.flatnonzero(keep)
-        kept = self.count if passed is None else len(passed)
+        passing = self._passing.read(self.columns, probe.where, probe.now, resolve)
         query = None if probe.vector is None or not self.count else unit(probe.vector)
-        coarse = None if query is None else arm.scan(query, passed)
-        words, rarity = self._count_words(probe.terms, keep, passed)
+        coarse = None if query is None else arm.scan(query, passing.rows)
+        words, rarity = self._count_words(probe.terms, passing)
         hits = None if words is None else words.nonzero()[0]  # most rows hold none of the words
-        best = _choose_candidates(coarse, words, hits, kept, probe.depth)
-        if len(best) < kept:
-            best = self._add_neighbours(best, passed)
-        rows = best if passed is None else passed[best]
+        best = _choose_candidates(coarse, words, hits, passing.count, probe.depth)
+        if best is not None:
+            best = self._add_neighbours(best, passing.rows)
+        rows = passing.pick(best)
         dense = np.zeros(len(rows), np.float32)
         if query is not None and coarse is not None:
-            dense = arm.sharpen(query, coarse[best], rows, max(1, probe.depth // EXACT))
-        counted = np.zeros(len(rows), np.float32) if words is None else words[best]
+            dense = arm.sharpen(query, _take(coarse, best), rows, max(1, probe.depth // EXACT))
+        counted = np.zeros(len(rows), np.float32) if words is None else _take(words, best)
         aligned = self.align_words(probe, rows, lexicon, rarity)
         spans = {"dense": _dense_span(coarse, dense), "words": _words_span(words, hits)}
         if aligned is not None:
-            low = float(aligned.min()) if len(rows) == kept and kept else 0.0
+            low = float(aligned.min()) if len(rows) == passing.count and len(rows) else 0.0
             spans["aligned"] = Span(low, float(aligned.max(initial=0)))
-        passing = self.records if keep is None else int((keep & (self.columns.unit == 0)).sum())
+        seen = self._portray(rows, None if best is not None else passing)
         return self.describe(
-            probe, rows, dense, counted, aligned, spans, rarity=float(rarity.sum()), kept=passing
+            probe, seen, dense, counted, aligned, spans, rarity=float(rarity.sum()), kept=passing.records
         )
+
+    def _portray(self, rows: Rows, whole: Passing | None) -> Portrait:
+        """Columns of the rows; those of all rows that pass are kept with them."""
+        if whole is not None and whole.portrait is not None:
+            return whole.portrait
+        seen = portray(self.columns, self.postings, rows, self.columns.sessions.turn)
+        if whole is not None:
+            whole.portrait = seen
+        return seen
 
     def describe(
         self,
         probe: Probe,
-        rows: Rows,
+        seen: Portrait,
         dense: Floats,
         words: Floats,
         aligned: Floats | None,
@@ -184,38 +196,30 @@ class Shard(Generic[V_co]):
         *,
         rarity: float,
         kept: int,
-        turn: NDArray[np.int32] | None = None,
         voices: tuple[str, ...] | None = None,
     ) -> Candidates:
-        """The records of the rows, each with the best of its units in every arm.
+        """The records of a portrait, each with the best of its units in every arm.
 
-        Without `turn` (by row of the shard) and `voices`, they are those of the columns.
+        Scores are by row of the units. Without `voices`, they are those of the columns.
         """
         columns = self.columns
-        heads = run_starts(columns.seq[rows])
-        if len(heads) < len(rows):
-            dense, words = np.maximum.reduceat(dense, heads), np.maximum.reduceat(words, heads)
-            aligned = None if aligned is None else np.maximum.reduceat(aligned, heads)
-        if self.records < self.live:
-            rows = rows[heads] - columns.unit[rows[heads]]  # where each record begins
         return Candidates(
             scopes=[self.scope],
-            scope=np.zeros(len(rows), np.int32),
-            seq=columns.seq[rows],
-            dense=dense,
-            words=words,
+            scope=seen.scope,
+            seq=seen.seq,
+            dense=seen.best_units(dense),
+            words=seen.best_units(words),
             traits=describe_rows(
                 columns,
                 self.postings,
-                rows,
+                seen,
                 probe.hints,
-                turn=(columns.sessions.turn if turn is None else turn)[rows],
                 voices=columns.voices if voices is None else voices,
-                aligned=aligned,
+                aligned=None if aligned is None else seen.best_units(aligned),
             ),
             spans=spans,
             rarity=rarity,
-            damaged=dict(Counter(self.damaged.values())),
+            damaged=dict(Counter(self.damaged.values())) if self.damaged else {},
             searched=self.records,
             kept=kept,
         )
@@ -243,7 +247,7 @@ class Shard(Generic[V_co]):
         if passed is not None and len(around):
             at = np.minimum(np.searchsorted(passed, around), len(passed) - 1)
             around = at[passed[at] == around]
-        return distinct(np.concatenate((best, around)))
+        return unite((best, around), self.count if passed is None else len(passed))
 
     def align_words(
         self, probe: Probe, rows: Rows, lexicon: WordReader | None, rarity: Floats
@@ -252,37 +256,42 @@ class Shard(Generic[V_co]):
         spelt = probe.hints.spelt
         if lexicon is None or not spelt or self.live > ALIGNED:
             return None
-        if self._forward is None:
-            self._forward = Forward(self.postings, lexicon.learn)
-        return self._forward.align(probe.terms, lexicon.vectors(spelt), rarity, rows)
+        if self._vocabulary is None:
+            self._vocabulary = Vocabulary(self.postings, lexicon.learn)
+        return self._vocabulary.align(probe.terms, spelt, lexicon.vectors, rarity, rows)
 
-    def _count_words(
-        self, terms: Sequence[int], keep: Mask | None, passed: Rows | None
-    ) -> tuple[Floats | None, Floats]:
+    def _count_words(self, terms: Sequence[int], passing: Passing) -> tuple[Floats | None, Floats]:
         """A score for each row that passed, and how rare each term is in the scope."""
         if not terms or not self.count:
             return None, np.zeros(len(terms), np.float32)
         alive = self.columns.alive if self.live < self.count else None
-        scores, rarity = self.postings.bm25(terms, alive=alive, live=self.live, total=self.total, only=keep)
-        return scores if passed is None else scores[passed], rarity
+        scores, rarity = self.postings.bm25(
+            terms, alive=alive, live=self.live, total=self.total, only=passing.keep
+        )
+        return scores if passing.rows is None else scores.take(passing.rows), rarity
 
     @property
     def nbytes(self) -> int:
-        words = 0 if self._forward is None else self._forward.nbytes
+        words = 0 if self._vocabulary is None else self._vocabulary.nbytes
         kept = self.columns.nbytes + self.vectors.nbytes + self.postings.nbytes
         return kept + words + self.attributes.nbytes
 
 
 def _choose_candidates(
     coarse: Floats | None, words: Floats | None, hits: Rows | None, kept: int, depth: int
-) -> Rows:
-    """The best `depth` of each arm, as rising positions in the arms' scores."""
+) -> Rows | None:
+    """The best `depth` of each arm, as rising positions in the arms' scores; None for all."""
     if kept <= max(depth, WHOLE):
-        return np.arange(kept)
+        return None
     best = [] if coarse is None else [top(coarse, depth)]
     if words is not None and hits is not None:
         best.append(hits[top(words[hits], depth)])
-    return distinct(np.concatenate(best)) if best else np.arange(0)
+    return unite(best, kept) if best else np.arange(0)
+
+
+def _take(scores: Floats, best: Rows | None) -> Floats:
+    """A copy of all scores, or of the best."""
+    return scores.copy() if best is None else scores.take(best)
 
 
 def _raise_levels(given: Entry, width: int) -> Sequence[bytes | None]:

@@ -101,10 +101,10 @@ class VectorPlanes:
 
     def exact(self, query: Floats, rows: Rows) -> Floats:
         """Cosine with the rows given, to about 0.00001."""
-        matrix: Floats = self.low[rows] * np.float32(1 / FINE)
-        matrix += self.high[rows]
+        matrix: Floats = self.low.take(rows, axis=0) * np.float32(1 / FINE)
+        matrix += self.high.take(rows, axis=0)
         scores: Floats = matrix @ query
-        scores *= self.scale[rows]
+        scores *= self.scale.take(rows)
         return scores
 
     def read(self, rows: slice) -> Floats:

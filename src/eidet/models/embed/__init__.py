@@ -104,6 +104,19 @@ class WordEmbedder(Protocol):
         """The words it knows whole, in lower case, each with its vector; common ones first."""
 
 
+@runtime_checkable
+class SentenceEmbedder(Protocol):
+    """An embedder that says whether it reads whole texts, so that its vectors of single words mean little."""
+
+    @property
+    def reads_sentences(self) -> bool: ...
+
+
+def reads_sentences(embedder: object) -> bool:
+    """Whether words are better compared by the vectors of another; False for one that does not say."""
+    return isinstance(embedder, SentenceEmbedder) and bool(embedder.reads_sentences)
+
+
 def gives_same_bytes(embedder: Embedder) -> bool:
     """Whether a text gives the same bytes each time; False for an embedder that does not say so."""
     return isinstance(embedder, RepeatableEmbedder) and bool(embedder.repeats)

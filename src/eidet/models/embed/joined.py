@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 
 from ...core.errors import Misconfigured
-from . import Embedder, Vectors, embed_checked, embedder_of
+from . import Embedder, Vectors, embed_checked, embedder_of, reads_sentences
 
 
 class Joined:
@@ -33,6 +33,10 @@ class Joined:
     @cached_property
     def width(self) -> int:
         return sum(part.width for part in self._parts)
+
+    @property
+    def reads_sentences(self) -> bool:
+        return any(map(reads_sentences, self._parts))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = [_of_length_one(embed_checked(part, texts)) for part in self._parts]

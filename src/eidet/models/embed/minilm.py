@@ -60,6 +60,7 @@ class MiniLM:
     """
 
     costly = True
+    reads_sentences = True
     width = WIDTH
 
     def __init__(self, model: str = MODEL) -> None:

@@ -18,7 +18,15 @@ import numpy as np
 from ...core.errors import BadInput
 from ...core.health import HasHealth
 from ...core.private_files import create_private
-from . import AsyncEmbedder, Embedder, Vectors, check_vectors, embed_checked, gives_same_bytes
+from . import (
+    AsyncEmbedder,
+    Embedder,
+    Vectors,
+    check_vectors,
+    embed_checked,
+    gives_same_bytes,
+    reads_sentences,
+)
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -58,6 +66,10 @@ class Cached:
     def repeats(self) -> bool:
         """Whether the embedder gives the same bytes for a text each time."""
         return gives_same_bytes(self._embedder)
+
+    @property
+    def reads_sentences(self) -> bool:
+        return reads_sentences(self._embedder)
 
     @property
     def name(self) -> str:

@@ -12,9 +12,9 @@ from tests.making import examples
 from tests.wordbook import WIDTH, vector_of
 
 from eidet.index import Floats
-from eidet.index.embedded.forward import FAR, Forward
 from eidet.index.embedded.postings import Postings
 from eidet.index.embedded.vectors import VectorPlanes
+from eidet.index.embedded.vocabulary import FAR, KEPT_BYTES, MOST_TERMS, Learn, Vocabulary
 from eidet.text import pack, term_id
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(100))
@@ -31,17 +31,27 @@ def learn(ids: Sequence[int]) -> tuple[NDArray[np.int8], Floats]:
     return vectors.high[: len(ids)], vectors.scale[: len(ids)]
 
 
-def forward(texts: Sequence[Sequence[str]]) -> Forward:
-    postings = Postings()
-    postings.append([pack(list(words)) for words in texts])
-    return Forward(postings, learn)
+class Scope:
+    """Rows of words as a shard has them: their postings, and the vocabulary that reads these."""
+
+    def __init__(self, texts: Sequence[Sequence[str]], learn: Learn = learn) -> None:
+        self.postings = Postings()
+        self.postings.append([pack(list(words)) for words in texts])
+        self.vocabulary = Vocabulary(self.postings, learn)
+
+    def append(self, texts: Sequence[Sequence[str]]) -> None:
+        self.postings.append([pack(list(words)) for words in texts])
+        self.vocabulary.append([[term_id(word) for word in words] for words in texts])
 
 
-def aligned(made: Forward, asked: Sequence[str], weights: Sequence[float], at: Sequence[int]) -> list[float]:
-    vectors = np.array([vector_of(word) for word in asked], np.float32).reshape(-1, WIDTH)
+def read_vectors(asked: Sequence[str]) -> Floats:
+    return np.array([vector_of(word) for word in asked], np.float32).reshape(-1, WIDTH)
+
+
+def aligned(made: Scope, asked: Sequence[str], weights: Sequence[float], at: Sequence[int]) -> list[float]:
     terms = [term_id(word) for word in asked]
-    shares: list[float] = made.align(
-        terms, vectors, np.array(weights, np.float32), np.array(at, np.intp)
+    shares: list[float] = made.vocabulary.align(
+        terms, asked, read_vectors, np.array(weights, np.float32), np.array(at, np.intp)
     ).tolist()
     return shares
 
@@ -67,9 +77,10 @@ def test_alignment_is_the_weighted_share_of_what_is_covered(
 ) -> None:
     weights = data.draw(st.lists(st.sampled_from((0.0, 0.5, 2.0)), min_size=len(asked), max_size=len(asked)))
     texts = first + more
-    made = forward(first)
-    made.append([[term_id(word) for word in dict.fromkeys(words)] for words in more])
-    assert made.count == len(texts)
+    made = Scope(first)
+    if data.draw(st.booleans()):  # asked before, it compares only new words
+        aligned(made, asked, weights, list(range(len(first))))
+    made.append(more)
     some = (
         sorted(data.draw(st.sets(st.integers(0, max(0, len(texts) - 1)), max_size=len(texts))))
         if texts
@@ -78,11 +89,11 @@ def test_alignment_is_the_weighted_share_of_what_is_covered(
     for at in (list(range(len(texts))), some):
         wanted = [plain(asked, weights, texts[row]) for row in at]
         assert np.allclose(aligned(made, asked, weights, at), wanted, atol=0.03)
-        assert aligned(made, asked, weights, at) == aligned(forward(texts), asked, weights, at)
+        assert aligned(made, asked, weights, at) == aligned(Scope(texts), asked, weights, at)
 
 
 def test_a_word_that_is_there_counts_fully_and_a_similar_one_by_its_nearness() -> None:
-    made = forward([["cat"], ["kitten"], ["ship"], [], ["cat", "violin"]])
+    made = Scope([["cat"], ["kitten"], ["ship"], [], ["cat", "violin"]])
     cat, kitten, ship, nothing, both = aligned(made, ["cat", "violin"], [1.0, 1.0], range(5))
     assert cat >= 0.5 > kitten > 0.3
     assert ship < kitten
@@ -94,19 +105,34 @@ def test_a_word_without_a_vector_is_found_by_itself_alone() -> None:
     def nobody(ids: Sequence[int]) -> tuple[NDArray[np.int8], Floats]:
         return np.zeros((len(ids), WIDTH), np.int8), np.zeros(len(ids), np.float32)
 
-    postings = Postings()
-    postings.append([pack(["cat"]), pack(["kitten"])])
-    assert aligned(Forward(postings, nobody), ["cat"], [1.0], [0, 1]) == [1, 0]
+    assert aligned(Scope([["cat"], ["kitten"]], nobody), ["cat"], [1.0], [0, 1]) == [1, 0]
 
 
 def test_weights_say_which_word_matters() -> None:
-    made = forward([["sea"], ["ship"]])
+    made = Scope([["sea"], ["ship"]])
     sea, ship = aligned(made, ["sea", "ship"], [9.0, 1.0], [0, 1])
     assert sea > 0.89 > ship
 
 
 def test_its_size_grows_with_its_words() -> None:
-    made = forward([["cat"]])
-    before = made.nbytes
-    made.append([[term_id("dog"), term_id("sea")]] * 100)
-    assert made.nbytes > before
+    made = Scope([["cat"]])
+    before = made.vocabulary.nbytes
+    made.append([["dog", "sea"]] * 100)
+    assert made.vocabulary.nbytes > before
+
+
+def test_many_terms_do_not_make_it_grow_for_ever() -> None:
+    made = Scope([["cat"], ["dog"]])
+    aligned(made, ["cat"], [1.0], [0, 1])
+    first = made.vocabulary.nbytes
+    for start in range(0, 3 * MOST_TERMS, 100):
+        words = [f"{WORDS[0]}{n}" for n in range(start, start + 100)]
+        made.vocabulary.align(
+            [term_id(word) for word in words],
+            words,
+            lambda asked: np.zeros((len(asked), WIDTH), np.float32),
+            np.ones(100, np.float32),
+            np.arange(2),
+        )
+    assert made.vocabulary.nbytes - first <= (MOST_TERMS + 100) * KEPT_BYTES
+    assert aligned(made, ["cat"], [1.0], [0, 1]) == [1, aligned(Scope([["dog"]]), ["cat"], [1.0], [0])[0]]
