@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...models.embed import WordEmbedder
 from ...text import Analyzer, term_id, unpack
+from ...text.thesaurus import Related, list_related
 from .. import Floats
 from .vectors import VectorPlanes
 
@@ -30,6 +31,7 @@ class WordReader(NamedTuple):
 
     learn: Callable[[Sequence[int]], tuple[NDArray[np.int8], Floats]]
     vectors: Callable[[Sequence[str]], Floats]
+    related: dict[int, Related]
 
 
 class Lexicon:
@@ -58,7 +60,7 @@ class Lexicon:
         return list(map(self._place.get, ids, repeat(0)))
 
     def reader(self, spell: Spell) -> WordReader:
-        return WordReader(partial(self.rows, spell=spell), self.vectors)
+        return WordReader(partial(self.rows, spell=spell), self.vectors, list_related(self._analyzer))
 
     def vectors(self, terms: Sequence[str]) -> Floats:
         """The unit vectors of the terms of a question, one row each."""

@@ -254,7 +254,7 @@ class Shard(Generic[V_co]):
             return None
         if self._forward is None:
             self._forward = Forward(self.postings, lexicon.learn)
-        return self._forward.align(probe.terms, lexicon.vectors(spelt), rarity, rows)
+        return self._forward.align(probe.terms, lexicon.vectors(spelt), rarity, rows, lexicon.related)
 
     def _count_words(
         self, terms: Sequence[int], keep: Mask | None, passed: Rows | None
