@@ -24,12 +24,13 @@ from ..parts import Parts
 from ..store import Head, Store
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
+from .answer_forms import read_wants
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
-from .second_look import LOOKED_AT, Clues, look_again
+from .second_look import LOOKED_AT, NO_WANTS, Clues, look_again
 from .signals import signals_of
-from .understand import Understood, understand_query
+from .understand import LONGEST, Understood, understand_query
 
 LEAST = 0.005  # hits of a lower score are not shown unless that is asked for
 LEAST_OF_SEVERAL = 0.001
@@ -173,7 +174,10 @@ class Recall:
         if asked.identifiers or asked.several:
             moment = ""
         names = self.analyzer.terms(" ".join(asked.entities))
-        return Clues(moment, frozenset(map(term_id, terms)), frozenset(map(term_id, names)))
+        wants = NO_WANTS
+        if not asked.identifiers:
+            wants = read_wants(asked.text[:LONGEST], asked.read_amounts(), several=asked.several)
+        return Clues(moment, frozenset(map(term_id, terms)), frozenset(map(term_id, names)), wants)
 
     def list_records(
         self, where: Where | None, scope: Scope, *, now: float, order: str, limit: int, offset: int = 0

@@ -27,6 +27,7 @@ class Recipe:
     form        has what is asked for: a time, a number, a name
     reply       answers another speaker's matching question
     echo        says no more than the query does (counts against it)
+    part        is a long document whose best part has few of the words (counts against it)
     question    is itself a question, which seldom answers one (counts against it)
     asked       is of the session, kind or place, or has the phrase, that the query names
     importance, recency, uses
@@ -48,6 +49,7 @@ class Recipe:
     reply: float = 0.0
     question: float = 0.0
     echo: float = 0.0
+    part: float = 0.0
     asked: float = 0.0
     importance: float = 0.05
     recency: float = 0.0
@@ -78,12 +80,13 @@ DIALOGUE: Final = Recipe(
     context=0.8,
     speaker=0.5,
     entity=0.15,
-    identifier=5.0,  # above the sum of all others: it decides
+    identifier=6.0,  # above the sum of all others: it decides
     date=1.2,
     form=0.4,
     reply=0.33,
     question=0.13,
     echo=2.0,
+    part=1.0,
     asked=0.6,
     importance=0.02,
 )

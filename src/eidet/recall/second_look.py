@@ -2,6 +2,7 @@
 
 The search ranks by columns. The few texts that are read anyway are looked at once more:
 
+- what a text has of that which the question asks for adds to its odds (answer_forms.py)
 - a reply that knows nothing goes behind the others
 - where the present is asked for, a newer statement that tells of a change goes before the one it changes
 - where the first or the last is asked for, hits that tell of the same come in the order of time
@@ -9,21 +10,39 @@ The search ranks by columns. The few texts that are read anyway are looked at on
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from ..core.hit import Hit, Reasons
 from ..core.record import Record
+from ..text import term_id
 from ..text.analysis import QUESTION, read_analysis, terms_in
+from .answer_forms import Wants, has_measure, weigh_text
 from .understand import FIRST, LAST, NOW
 
-LOOKED_AT: Final = 10  # hits whose texts are read
+LOOKED_AT: Final = 15  # hits whose texts are read
 UPDATES: Final = 6  # hits among which a change is looked for
+CHANGE: Final = 6.0  # so far behind in log odds, a statement of a change still counts
+NAMED_CHANGE: Final = 9.0  # likewise, if it has the names that the question has
+READ_BEST: Final = 0.1  # log odds that the best has more for having been read, and for its lead
+AHEAD, MOST_AHEAD = 0.1, 4.5
+LEAST: Final = 1e-6  # scores are that far from 0 and 1
+NO_WANTS: Final = Wants()
 STATEMENT: Final = 160  # characters of a statement about one thing
+LONG: Final = 400  # characters of a text that tells of more than one thing
 SHORT: Final = 120  # characters of a reply that may say that it knows nothing
 DAY: Final = 86_400.0
 
+# stems of the words that say which of several is meant: no statement need have them
+_WHICH_ONE: Final = frozenset(
+    map(
+        term_id,
+        ("first", "last", "latest", "recent", "newest", "earliest", "oldest", "time", "thing", "origin"),
+    )
+)
 _KNOWS_NOTHING = re.compile(
     r"\b(?:no idea|not (?:sure|told me|know|found|aware)|don'?t know|haven'?t (?:told|heard|found)"
     r"|(?:have|know|found|remember|recall|say) nothing|nothing (?:about|on) that"
@@ -31,6 +50,7 @@ _KNOWS_NOTHING = re.compile(
     r"|keine ahnung|wei(?:ß|ss) (?:ich )?(?:es |das )?(?:noch )?nicht|nichts (?:dazu|darüber))\b",
     re.IGNORECASE,
 )
+_DENIES = re.compile(r"n't|not|nothing|no idea|nichts?|keine")  # what is quick to look for before
 _CHANGED = re.compile(
     r"\b(?:now|instead|these days|nowadays|any ?more|any longer|no longer|no more|lately|renamed?"
     r"|swapp?(?:ed)?"
@@ -48,25 +68,58 @@ _CHANGED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """What hits are read for: the moment that is asked for, and the ids of the query's terms and names."""
+    """What hits are read for.
+
+    moment   which of several statements is asked for
+    terms    the ids of the query's terms, and `names` those of its names
+    wants    what the text of an answer has
+    """
 
     moment: str
     terms: frozenset[int]
     names: frozenset[int]
+    wants: Wants = NO_WANTS
 
 
 def look_again(hits: list[Hit], clues: Clues) -> list[Hit]:
-    """The hits in the order that their texts suggest; the scores stay where they are, best first."""
+    """The hits in the order that their texts suggest, with the scores that follow; best first."""
     head, rest = hits[:LOOKED_AT], hits[LOOKED_AT:]
-    order = _put_knowing_first(head)
+    odds = {}
+    for hit in head:
+        odds[hit.id] = _log_odds(hit.score) + weigh_text(hit.text, clues.wants)
+    order = _put_knowing_first(sorted(head, key=lambda hit: -odds[hit.id]))
     if clues.moment == NOW:
-        order = _put_change_first(order, clues)
+        order = _put_change_first(order, clues, odds)
     elif clues.moment in (FIRST, LAST):
         order = _put_in_time(order, clues)
-    if order == head:
-        return hits
-    scores = [hit.score for hit in head]
-    return [replace(hit, score=score) for hit, score in zip(order, scores, strict=True)] + rest
+    told = []
+    for hit, score in zip(order, _score_again(hits, sorted(odds.values(), reverse=True)), strict=True):
+        told.append(Hit(record=hit.record, score=score, reasons=hit.reasons))
+    return told + rest
+
+
+def _score_again(hits: list[Hit], odds: list[float]) -> Iterator[float]:
+    """The best keeps about the score that the search gave the best; the others follow by their distance.
+
+    No place gets less than the search gave it.
+    """
+    if not odds:
+        return
+    lead = MOST_AHEAD
+    if len(odds) > 1:
+        lead = min(MOST_AHEAD, odds[0] - odds[1])
+    best = _log_odds(hits[0].score) + READ_BEST + AHEAD * lead
+    for hit, one in zip(hits, odds, strict=False):
+        yield max(hit.score, _score_of(best + one - odds[0]))
+
+
+def _log_odds(score: float) -> float:
+    kept = min(max(score, LEAST), 1 - LEAST)
+    return math.log(kept / (1 - kept))
+
+
+def _score_of(odds: float) -> float:
+    return 1 / (1 + math.exp(-odds))
 
 
 def _put_knowing_first(hits: list[Hit]) -> list[Hit]:
@@ -81,40 +134,45 @@ def _put_knowing_first(hits: list[Hit]) -> list[Hit]:
 
 
 def _knows_nothing(record: Record) -> bool:
-    if record.who is None or len(record.text) > SHORT:
+    if record.who is None or len(record.text) > SHORT or not _DENIES.search(record.text):
         return False
     return _KNOWS_NOTHING.search(record.text) is not None
 
 
-def _put_change_first(hits: list[Hit], clues: Clues) -> list[Hit]:
-    """The newest statement among the first few that tells of a change, before the one it changes."""
-    if len(hits) < 2:
+def _put_change_first(hits: list[Hit], clues: Clues, odds: Mapping[str, float]) -> list[Hit]:
+    """The newest statement among them that tells of a change, before the one it changes."""
+    if len(hits) < 2 or len(hits[0].text) > LONG:
         return hits
     first = hits[0]
     subject = terms_in(first.record.terms) & clues.terms
+    near = odds[first.id] - CHANGE
+    if clues.names:
+        near = odds[first.id] - NAMED_CHANGE
     for hit in sorted(hits[1:UPDATES], key=_when, reverse=True):
-        if _when(hit) > _when(first) + DAY and _changes(hit.record, subject, clues.names):
+        newer = odds[hit.id] >= near and _when(hit) > _when(first) + DAY
+        if newer and _changes(hit.record, subject, clues):
             rest = [other for other in hits if other is not hit]
             return [_add_words(hit, "tells of a change since"), *rest]
     return hits
 
 
-def _changes(record: Record, subject: set[int], names: frozenset[int]) -> bool:
+def _changes(record: Record, subject: set[int], clues: Clues) -> bool:
+    """Whether a statement is about the same and tells of a change, or of the value that is asked for."""
     if len(record.text) > STATEMENT or _asks(record):
         return False
     has = terms_in(record.terms)
-    shared = has & subject
-    same = names <= has
-    if not names:
-        same = 2 * len(shared) >= len(subject) and bool(shared)
-    return same and _CHANGED.search(record.text) is not None
+    if not clues.names:
+        shared = len(has & subject)
+        return 0 < len(subject) <= 2 * shared and _CHANGED.search(record.text) is not None
+    told = _CHANGED.search(record.text) is not None or has_measure(record.text, clues.wants)
+    return told and clues.names <= has
 
 
 def _put_in_time(hits: list[Hit], clues: Clues) -> list[Hit]:
     """Of the hits that tell of the same as the best one, the first or the last in time goes first."""
     if len(hits) < 2:
         return hits
-    subject = terms_in(hits[0].record.terms) & clues.terms
+    subject = (terms_in(hits[0].record.terms) & clues.terms) - _WHICH_ONE
     same = [hit for hit in hits if _tells_of(hit.record, subject)]
     if len(same) < 2:
         return hits

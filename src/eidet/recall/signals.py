@@ -21,7 +21,7 @@ DAY: Final = 86_400.0
 UNIX: Final = 719_163  # the ordinal of 1970-01-01
 SEVERAL: Final = 0.375  # of its weight the context keeps when several answers are wanted
 SPOKEN: Final = 0.9  # what a text speaks of, against when it was said
-OTHER_YEAR: Final = 0.8  # of "in May": May of a year that is not the last
+OTHER_YEAR: Final = 0.6  # of "in May": May of a year that is not the last
 NEXT_DAY: Final = 0.7  # what happened a day before or after the time that is meant
 ASKING_TERMS: Final = 8  # a question of so many terms tells nothing; one of twice as many does
 TOPIC: Final = 0.5  # from this match on, the form of an answer counts in full
@@ -31,7 +31,10 @@ YEARS: Final = 20
 POOLED: Final = 0.125  # of theirs, date and form keep for a whole session, which has many of both
 ALIKE: Final = 0.7  # covering all words is as good as this cosine
 POOR: Final = 0.25  # a best cosine below this is more noise than match
+COVERED: Final = 0.8  # the share of a question's words that a fitting part of a long document has
+ECHOED: Final = 0.9  # what covers more of the question may repeat it
 EVERY: Final = slice(None)
+AGAINST: Final = ("question", "echo", "part")  # signals that only count against a record
 NUMBER_SHARE: Final = 0.5  # numbers are common: having one says less than having a name or a time
 
 Floats = NDArray[Any]  # of any width of float
@@ -82,6 +85,8 @@ def signals_of(
         shares["question"] = _find_bare_questions(found, recipe)
     if echo is not None:
         shares["echo"] = echo * -1.0
+    if recipe.part > 0 and (part := _find_parts(found)) is not None:
+        shares["part"] = part
     shares |= _about(found, asked, recipe, now, zone)
     if "form" in shares:
         shares["form"] = shares["form"] * np.minimum(1.0, shares.get("context", base) / TOPIC)
@@ -99,11 +104,22 @@ def _find_echoes(found: Candidates, recipe: Recipe, terms: int) -> NDArray[np.bo
     covered, length = found.traits.aligned, found.traits.length
     if recipe.echo <= 0 or covered is None or not terms:
         return None
+    if covered.max(initial=0.0) <= ECHOED:
+        return None
     asks = (found.traits.flags & QUESTION) > 0
-    same = (covered > 0.9) & (length <= terms + asks)
+    same = (covered > ECHOED) & (length <= terms + asks)
     if same.any():
         return same
     return None
+
+
+def _find_parts(found: Candidates) -> Floats | None:
+    """Of long documents, whether their best part has many of the question's words: one of many parts fits."""
+    covered, long = found.traits.aligned, np.isinf(found.traits.length)
+    if covered is None or not long.any():
+        return None
+    more: Floats = np.where(long, covered - COVERED, 0.0)
+    return more
 
 
 def _scale_arm(values: Floats, span: Span, echo: NDArray[np.bool_] | None) -> Floats:
@@ -260,10 +276,10 @@ def _precision(days: int) -> float:
     if days <= 10:
         return 1.0
     if days <= 31:
-        return 0.75
+        return 0.9
     if days <= 100:
-        return 0.5
-    return 0.3
+        return 0.7
+    return 0.5
 
 
 def _years(one: Dated, day: Floats) -> Iterator[tuple[int, int, float]]:
@@ -290,7 +306,7 @@ def _weights(
         wanted["context"] *= SEVERAL
     if unit != "record":
         wanted |= {name: wanted[name] * POOLED for name in ("date", "form") if name in wanted}
-    total = sum(weight for name, weight in wanted.items() if name not in ("question", "echo")) + recipe.uses
+    total = sum(weight for name, weight in wanted.items() if name not in AGAINST) + recipe.uses
     return {name: weight / total for name, weight in wanted.items() if weight > 0 and total > 0}
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from ..core.record import Kind, Place
 from ..text.analysis import NAMED, NUMBERED, TIMED
-from ..text.dates import Dated, dates_in
+from ..text.dates import Dated, dates_in, read_other_ways
 from ..text.identifiers import Identifier, identifiers_in
 from ..text.stopwords import STOP_WORDS
 
@@ -37,7 +37,8 @@ _WHICH = re.compile(
 # several answers are wanted: "what instruments does …", "which cities", "what are", "how many times"
 _SEVERAL = re.compile(
     r"^(?:in )?(?:what|which|who|where)(?: \w+){0,2}? (?:are|were|have|all)\b"
-    r"|^(?:what|which)(?: (?:kinds?|types?|sorts?) of)?(?: \w+){0,3}? \w+[^s\W]s\b "
+    r"|^(?:what|which)(?! (?:do|does|did|is|was|has|had|can|will|would)\b)"
+    r"(?: (?:kinds?|types?|sorts?) of)?(?: \w+){0,3}? \w+[^s\W]s\b "
     r"(?:do|does|did|has|have|had|are|were|is|was|can|would|will)\b"
     r"|^how many\b|\bsome of\b|\ball (?:the|of)\b|^(?:list|name) ",
     re.IGNORECASE,
@@ -100,6 +101,16 @@ class Understood:
     identifiers: tuple[Identifier, ...] = ()  # names of one thing, which a record has or has not
     moment: str = ""  # FIRST, LAST or NOW: which of several statements is asked for
 
+    def read_amounts(self) -> str:
+        """The question without its times and identifiers: whose numbers are left are amounts."""
+        spans = sorted({(one.start, one.end) for one in self.dates}, reverse=True)
+        left = self.text[:LONGEST]
+        for start, end in spans:
+            left = left[:start] + " " + left[end:]
+        for one in self.identifiers:
+            left = left.replace(one.text, " ")
+        return left
+
     def notes(self) -> tuple[str, ...]:
         """In words, for the explanation."""
         told = [f"about {name}" for name in (*self.names, *self.entities)]
@@ -126,7 +137,7 @@ def understand_query(text: str, now: datetime, voices: Sequence[str], language: 
     """Reads a question asked at `now` in a scope where `voices` speak."""
     said = text[:LONGEST]
     names = find_names(said, voices)
-    dates = tuple(one for one in dates_in(said, now, language=language) if one.confidence >= SURE)
+    dates = _read_dates(said, now, language)
     return Understood(
         text=text,
         dense=_without_names(_without_dates(text, dates), names),
@@ -143,6 +154,17 @@ def understand_query(text: str, now: datetime, voices: Sequence[str], language: 
         identifiers=_identifiers(said, dates),
         moment=_moment(said, dates),
     )
+
+
+def _read_dates(text: str, now: datetime, language: str) -> tuple[Dated, ...]:
+    """The times that are surely meant, and the second meaning of those that have two.
+
+    Without a year, a question about the past means the last such day; another one may mean the next.
+    """
+    ahead = _AHEAD.search(text) is not None and _PAST.search(text) is None
+    read = dates_in(text, now, language=language, past=not ahead)
+    found = tuple(one for one in read if one.confidence >= SURE)
+    return found + read_other_ways(found)
 
 
 def find_names(text: str, voices: Sequence[str]) -> tuple[str, ...]:
@@ -220,13 +242,17 @@ def _without_names(text: str, names: Sequence[str]) -> str:
 def _without_dates(text: str, dates: Sequence[Dated]) -> str:
     """What there is to search by beside the times; all of it where there is nothing else."""
     left = text
-    for one in reversed(dates):
-        if one.confidence >= CERTAIN:
-            left = left[: one.start] + " " + left[one.end :]
+    for start, end in sorted({(one.start, one.end) for one in dates if _is_certain(one)}, reverse=True):
+        left = left[:start] + " " + left[end:]
     words = (word.casefold() for word in _CONTENT.findall(left))
     if any(word not in STOP_WORDS["en"] for word in words):
         return left
     return text
+
+
+def _is_certain(one: Dated) -> bool:
+    """Surely a time, even if it may be one of two days."""
+    return one.confidence >= CERTAIN or one.text[:1].isdecimal()
 
 
 def _entities(text: str, names: Sequence[str], dates: Sequence[Dated]) -> tuple[str, ...]:
@@ -264,20 +290,25 @@ def _expect_flags(text: str) -> int:
 
 _LAST = re.compile(r"\b(?:last|latest|most recent(?:ly)?|newest)\b(?! name\b| year\b)", re.IGNORECASE)
 _FIRST = re.compile(
-    r"\b(?:first|earliest|original(?:ly)?|initial(?:ly)?|oldest|previous(?:ly)?|former(?:ly)?|used to)\b",
+    r"\b(?:first|earliest|original(?:ly)?|initial(?:ly)?|oldest|previous(?:ly)?|former(?:ly)?|used to)\b"
+    r"|\bbefore\W*$",
     re.IGNORECASE,
 )
-_CHOICE = re.compile(r"\bor\b|\border of\b|\bfrom .* to\b", re.IGNORECASE)
+_AHEAD = re.compile(
+    r"\b(?:will|is|are|do|does|must|should|next|upcoming|due)\b|^(?:what|who|which \w+) \w+[^s\W]s\b",
+    re.IGNORECASE,
+)
+_CHOICE = re.compile(r"\bor\b|\bdo(?:es)? the (?:first|last)\b|\border of\b|\bfrom .* to\b", re.IGNORECASE)
 _PRESENT = re.compile(
-    r"\b(?:is|are|am|do|does|can|may|should|must|now|current(?:ly)?|still|today)\b|'s\b", re.IGNORECASE
+    r"\b(?:is|are|am|do|does|can|may|will|should|must|now|current(?:ly)?|still|today)\b|'s\b", re.IGNORECASE
 )
 _PAST = re.compile(r"\b(?:was|were|did|has|had|been|before|earlier|ago|once|ever)\b", re.IGNORECASE)
 
 
 def _moment(text: str, dates: Sequence[Dated]) -> str:
     """Which statement is asked for where several tell of the same thing."""
-    for one in reversed(dates):
-        text = text[: one.start] + text[one.end :]
+    for start, end in sorted({(one.start, one.end) for one in dates}, reverse=True):
+        text = text[:start] + text[end:]
     if _CHOICE.search(text):
         return ""
     if _LAST.search(text):

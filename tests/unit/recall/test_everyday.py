@@ -93,3 +93,56 @@ def test_the_reasons_are_words(memory: Memory) -> None:
     hit = memory.recall("was order 48213 sent on 4 May?", now=NOW)[0]
     assert hit.why().startswith("mentions 48213; from 4 May 2026, the day asked for")
     assert "identifier" in hit.why(numbers=True)
+
+
+def test_a_kind_of_what_is_asked_for_is_found_without_a_shared_word(memory: Memory) -> None:
+    memory.remember([f"Sigrid put {n} boxes on the shelf of the store room." for n in range(20)])
+    memory.remember(["Sigrid looks after two ferrets.", "Sigrid took up the oboe last winter."])
+    assert "ferrets" in first(memory, "which pets does Sigrid have?")
+    assert "oboe" in first(memory, "which instrument does Sigrid play?")
+
+
+def test_a_text_with_the_value_that_is_asked_for_comes_first(memory: Memory) -> None:
+    memory.remember(["The kiln in the cellar is from Sweden.", "The kiln must be at 980 degrees."])
+    assert "980" in first(memory, "how hot must the kiln be?")
+
+
+def test_a_refusal_answers_whether_something_is_wanted(memory: Memory) -> None:
+    memory.remember(["Torben bought a boat ticket to Kiel.", "Torben never goes on a boat, he gets seasick."])
+    assert "seasick" in first(memory, "would Torben come on the boat?")
+
+
+@pytest.mark.parametrize(
+    ("query", "day"),
+    [
+        ("what did I mend between the 2nd and the 4th of June?", 3),
+        ("what did I mend exactly one week ago?", 11),
+        ("what did I mend on Tuesday last week?", 9),
+        ("what did I mend on 6/3/2026?", 3),
+        ("what did I mend on 3/6/2026?", 3),
+    ],
+)
+def test_days_in_many_wordings_decide(memory: Memory, query: str, day: int) -> None:
+    for number, thing in ((1, "a chair"), (3, "a lamp"), (9, "a kite"), (11, "a sail"), (13, "a clock")):
+        memory.remember(f"Mended {thing}.", occurred=datetime(2026, 6, number, 12, tzinfo=UTC))
+    best = memory.recall(query, now=NOW)[0]
+    assert datetime.fromtimestamp(best.record.occurred, UTC).day == day
+
+
+def test_a_yearless_day_of_a_plan_is_the_next_one(memory: Memory) -> None:
+    memory.remember("The pool shuts on the first of July.", occurred=datetime(2026, 5, 2, tzinfo=UTC))
+    memory.remember("The pool was shut in July for repairs.", occurred=datetime(2025, 7, 8, tzinfo=UTC))
+    assert "shuts" in first(memory, "what shuts on 1 July?")
+
+
+def test_a_newer_value_goes_before_the_older_one(memory: Memory) -> None:
+    memory.remember("Ragna weighs 71 kilos.", occurred=datetime(2026, 1, 5, tzinfo=UTC))
+    memory.remember("Ragna was on the scales today: 66 kilos.", occurred=datetime(2026, 6, 2, tzinfo=UTC))
+    assert "66" in first(memory, "how much does Ragna weigh?")
+
+
+def test_a_long_document_needs_more_of_the_words_than_a_note(memory: Memory) -> None:
+    chapter = " ".join(f"Paragraph {n} of the house rules is about the stairs and bins." for n in range(60))
+    memory.remember(chapter, kind="document")
+    memory.remember("The bins are emptied by a man called Gorm.")
+    assert "Gorm" in first(memory, "who empties the bins?")

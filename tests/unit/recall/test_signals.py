@@ -272,7 +272,7 @@ def test_days_are_those_of_local_time() -> None:
 def test_the_longer_the_time_the_less_it_tells() -> None:
     found = found_of([Turn(occurred=at(2023, 5, 5))])
     ends = ((2023, 5, 9), (2023, 5, 31), (2023, 7, 31), (2023, 12, 31))
-    assert [share(found, "date", time_of((2023, 5, 1), end))[0] for end in ends] == [1.0, 0.75, 0.5, 0.3]
+    assert [share(found, "date", time_of((2023, 5, 1), end))[0] for end in ends] == [1.0, 0.9, 0.7, 0.5]
     assert share(found, "date", time_of((2023, 5, 5), confidence=0.5)) == [0.5]
 
 
@@ -286,7 +286,7 @@ def test_what_a_text_speaks_of_counts_unless_it_is_much_longer_than_what_is_aske
     ]
     assert np.allclose(share(found_of(turns), "date", time_of((2023, 5, 5))), [SPOKEN, 0.0, 0.0, 0.0])
     year = time_of((2023, 1, 1), (2023, 12, 31))
-    assert np.allclose(share(found_of(turns), "date", year), [0.3 * SPOKEN] * 3 + [0.0])
+    assert np.allclose(share(found_of(turns), "date", year), [0.5 * SPOKEN] * 3 + [0.0])
 
 
 def test_a_time_without_a_year_may_be_that_of_another_year() -> None:
@@ -297,9 +297,9 @@ def test_a_time_without_a_year_may_be_that_of_another_year() -> None:
             for year, month in ((2023, 5), (2022, 5), (2010, 5), (2022, 9), (2024, 5))
         ]
     )
-    assert np.allclose(share(found, "date", may), np.array([1, OTHER_YEAR, OTHER_YEAR, 0, OTHER_YEAR]) * 0.75)
+    assert np.allclose(share(found, "date", may), np.array([1, OTHER_YEAR, OTHER_YEAR, 0, OTHER_YEAR]) * 0.9)
     exact = time_of((2023, 5, 1), (2023, 5, 31))
-    assert share(found, "date", exact) == [0.75, 0.0, 0.0, 0.0, 0.0]
+    assert share(found, "date", exact) == [0.9, 0.0, 0.0, 0.0, 0.0]
 
 
 def test_of_several_times_the_best_counts() -> None:

@@ -55,6 +55,18 @@ I ran [the day before yesterday]. | 2023-05-22
 I fly [the day after tomorrow]. | 2023-05-26
 I ran [this morning]. | 2023-05-24
 I ran [last night]. | 2023-05-23
+We met [exactly two weeks ago]. | 2023-05-10
+We met [precisely one month ago]. | 2023-04-24
+We met on [Friday last week]. | 2023-05-19
+We met on [Monday of this week]. | 2023-05-22
+We met on [Tuesday the week before last]. | 2023-05-09
+We met [last week on Friday]. | 2023-05-19
+We met [last week's Tuesday]. | 2023-05-16
+We met [between the 2nd and the 9th of April]. | 2023-04-02..2023-04-09
+We met [from the 2nd to the 9th of April 2022]. | 2022-04-02..2022-04-09
+We met on [the first of May]. | 2023-05-01
+We met on [the twenty-first of April]. | 2023-04-21
+We met on [the thirtieth of March 2021]. | 2021-03-30
 We met [last Tuesday]. | 2023-05-23
 We met [last Wednesday]. | 2023-05-17
 We met [last Friday]. | 2023-05-19

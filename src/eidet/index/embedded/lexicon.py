@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ...models.embed import WordEmbedder, reads_sentences
 from ...models.embed.wordllama import WordLlama
 from ...text import Analyzer, term_id, unpack
+from ...text.thesaurus import Related, list_related
 from .. import Floats
 from .vectors import VectorPlanes
 
@@ -32,6 +33,7 @@ class WordReader(NamedTuple):
 
     learn: Callable[[Sequence[int]], tuple[NDArray[np.int8], Floats]]
     vectors: Callable[[Sequence[str]], Floats]
+    related: dict[int, Related]
 
 
 class Lexicon:
@@ -60,7 +62,7 @@ class Lexicon:
         return list(map(self._place.get, ids, repeat(0)))
 
     def reader(self, spell: Spell) -> WordReader:
-        return WordReader(partial(self.rows, spell=spell), self.vectors)
+        return WordReader(partial(self.rows, spell=spell), self.vectors, list_related(self._analyzer))
 
     def vectors(self, terms: Sequence[str]) -> Floats:
         """The unit vectors of the terms of a question, one row each."""

@@ -258,7 +258,7 @@ class Shard(Generic[V_co]):
             return None
         if self._vocabulary is None:
             self._vocabulary = Vocabulary(self.postings, lexicon.learn)
-        return self._vocabulary.align(probe.terms, spelt, lexicon.vectors, rarity, rows)
+        return self._vocabulary.align(probe.terms, spelt, lexicon, rarity, rows)
 
     def _count_words(self, terms: Sequence[int], passing: Passing) -> tuple[Floats | None, Floats]:
         """A score for each row that passed, and how rare each term is in the scope."""

@@ -7,14 +7,15 @@ hundred or so: they are looked up once for each term and kept, and the postings 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import chain
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, count
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
+from ...text.thesaurus import Related
 from .. import Floats, Rows
 from .arrays import distinct
 from .postings import Postings, Terms
@@ -23,9 +24,20 @@ FAR: Final = 0.2  # the cosine of words that have nothing to do with each other
 MOST_TERMS: Final = 2_000  # of questions, for which similar words are kept
 KEPT_BYTES: Final = 1_000  # about, for each of them
 
+NO_WORDS: Final[Related] = {}
+
 Bytes = NDArray[np.int8]
 Learn = Callable[[Sequence[int]], tuple[Bytes, Floats]]  # term ids -> their vectors and scales
-ReadVectors = Callable[[Sequence[str]], Floats]  # terms -> their unit vectors
+
+
+class WordKnowledge(Protocol):
+    """What is known of terms: their unit vectors, and the words that a thesaurus names with each."""
+
+    @property
+    def vectors(self) -> Callable[[Sequence[str]], Floats]: ...
+
+    @property
+    def related(self) -> Mapping[int, Related]: ...
 
 
 class Similar(NamedTuple):
@@ -51,28 +63,28 @@ class Vocabulary:
     def __init__(self, postings: Postings, learn: Learn) -> None:
         self._postings, self._learn = postings, learn
         self._words: Terms = distinct(postings.pairs()[0])
-        self._held = set(self._words.tolist())
+        self._numbers = {id: number for number, id in enumerate(self._words.tolist())}
         self._vectors, self._scale = learn(self._words.tolist())
         self._similar: dict[str, Similar] = {}
 
     def append(self, units: Sequence[Sequence[int]]) -> None:
         """Learns the words of new rows, given by their ids."""
-        fresh = [id for id in dict.fromkeys(chain.from_iterable(units)) if id not in self._held]
+        fresh = [id for id in dict.fromkeys(chain.from_iterable(units)) if id not in self._numbers]
         if fresh:
             vectors, scale = self._learn(fresh)
-            self._held.update(fresh)
+            self._numbers.update(zip(fresh, count(len(self._words)), strict=False))
             self._words = np.concatenate((self._words, np.array(fresh, np.uint32)))
             self._vectors = np.concatenate((self._vectors, vectors))
             self._scale = np.concatenate((self._scale, scale))
 
     def align(
-        self, terms: Sequence[int], spelt: Sequence[str], read: ReadVectors, weights: Floats, rows: Rows
+        self, terms: Sequence[int], spelt: Sequence[str], known: WordKnowledge, weights: Floats, rows: Rows
     ) -> Floats:
         """For each row 0 to 1: the share of the terms' weight that its words cover."""
         total = weights.sum()
         if not total > 0 or not len(rows):
             return np.zeros(len(rows), np.float32)
-        best = self._cover(terms, self._list_similar(spelt, read))
+        best = self._cover(terms, self._list_similar(dict(zip(spelt, terms, strict=True)), known))
         if len(rows) < self._postings.count:
             best = best.take(rows, axis=1)
         shares: Floats = (weights / total) @ best
@@ -93,25 +105,33 @@ class Vocabulary:
         covered[first.take(which) + docs] = np.concatenate(nearness).take(which)
         return covered.reshape(len(terms), count)
 
-    def _list_similar(self, spelt: Sequence[str], read: ReadVectors) -> list[Similar]:
-        known = len(self._words)
-        lacking = [term for term in spelt if self._similar.get(term, NO_SIMILAR).known < known]
+    def _list_similar(self, spelt: Mapping[str, int], known: WordKnowledge) -> list[Similar]:
+        there = len(self._words)
+        lacking = [term for term in spelt if self._similar.get(term, NO_SIMILAR).known < there]
         if lacking:
-            self._compare(lacking, read)
+            self._compare(lacking, spelt, known)
         return [self._similar[term] for term in spelt]
 
-    def _compare(self, lacking: list[str], read: ReadVectors) -> None:
+    def _compare(self, lacking: list[str], spelt: Mapping[str, int], known: WordKnowledge) -> None:
         """Compares terms with the words that were not there when they were last asked for."""
         if len(self._similar) > MOST_TERMS:
             self._similar = {}
         met = [self._similar.get(term, NO_SIMILAR) for term in lacking]
         start = min(one.known for one in met)
-        near = self._measure_nearness(read(lacking), start)
+        near = self._measure_nearness(known.vectors(lacking), start)
         for term, one, values in zip(lacking, met, near, strict=True):
+            self._raise_related(values, known.related.get(spelt[term], NO_WORDS), start)
             fresh = values[one.known - start :]
             at = fresh.nonzero()[0]
             found = Similar(self._words[one.known :].take(at), fresh.take(at), len(self._words))
             self._similar[term] = one.merge(found)
+
+    def _raise_related(self, values: Floats, related: Related, start: int) -> None:
+        """Words that the thesaurus names with a term are as near as it says, or nearer."""
+        for id in related.keys() & self._numbers.keys():
+            at = self._numbers[id] - start
+            if at >= 0:
+                values[at] = max(values[at], related[id])
 
     def _measure_nearness(self, vectors: Floats, start: int) -> Floats:
         """How near each word from a number on is to each term, 0 to 1; a row per term."""
@@ -131,7 +151,9 @@ class Vocabulary:
     @property
     def nbytes(self) -> int:
         arrays = (self._vectors, self._scale, self._words)
-        return sum(array.nbytes for array in arrays) + 60 * len(self._held) + KEPT_BYTES * len(self._similar)
+        return (
+            sum(array.nbytes for array in arrays) + 80 * len(self._numbers) + KEPT_BYTES * len(self._similar)
+        )
 
 
 _WHOLE: Final = np.ones(1, np.float32)

@@ -7,14 +7,14 @@ days; dates in digits in any language. Nothing is ever raised for a text, and re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from ..words import code_of
 from .days import Days, clip_day
 from .english_words import TIMES, TRIGGERS
-from .numeric import MAYBE
+from .numeric import MAYBE, read_other_way
 from .phrases import STARTS, expression
 from .scanner import Tokens, fold_text, read
 
@@ -72,6 +72,16 @@ def dates_in(text: str, now: datetime, *, language: str = "en", past: bool = Tru
     if TRIGGERS.isdisjoint(letters.split()) and (b"0" not in letters or not MAYBE.search(text)):
         return ()
     return tuple(_english(read(text, fold_text(text), now, past)))
+
+
+def read_other_ways(found: Sequence[Dated]) -> tuple[Dated, ...]:
+    """The second meaning of each date in digits that has two: 4/6/2026 is in April or in June."""
+    more = []
+    for one in found:
+        days = read_other_way(one.text)
+        if days:
+            more.append(replace(one, first=days.first, last=days.last))
+    return tuple(more)
 
 
 def has_time(text: str, language: str = "en") -> bool:

@@ -79,8 +79,11 @@ TENS = {
 }
 # how few and how many a vague number means
 VAGUE = {"few": (2, 5), "several": (3, 7), "couple": (2, 2), "some": (2, 8), "many": (5, 20)}
-_FIRSTS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-ORDINALS = number_words(_FIRSTS, 1) | {"last": -1, "final": -1}
+_FIRSTS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+ORDINALS = number_words(_FIRSTS, 1) | {"thirtieth": 30, "last": -1, "final": -1}
 DECADES = {f"{word[:-1]}ies": number for word, number in TENS.items()}
 
 BACK = frozenset({"last", "previous"})

@@ -8,7 +8,16 @@ from __future__ import annotations
 import re
 
 from .days import Days, day_of, distance, month_of, span, yearly
-from .english_words import ALL_MONTHS, BEFORE_TIMES, COUNTED, DOUBTFUL, MONTHS, SHORT_MONTHS
+from .english_words import (
+    ALL_MONTHS,
+    BEFORE_TIMES,
+    COUNTED,
+    DOUBTFUL,
+    MONTHS,
+    ORDINALS,
+    SHORT_MONTHS,
+    TENS,
+)
 from .numeric import YEAR, read_number
 from .scanner import Tokens
 
@@ -80,6 +89,23 @@ def read_day_first(tokens: Tokens, at: int) -> Read:
     if words[named + 1] == "." and words[named] not in MONTHS and year_after(tokens, named + 2):
         named += 1
     return read_dates(tokens, at, month, (pair[0], pair[1], named + 1))
+
+
+def read_ordinal_first(tokens: Tokens, at: int) -> Read:
+    """(The) first of July · twenty-first of May 2023."""
+    words = tokens.words
+    number, after = _read_ordinal(words, at)
+    if number < 1 or words[after] != "of" or words[after + 1] not in ALL_MONTHS:
+        return None
+    return read_dates(tokens, at, ALL_MONTHS[words[after + 1]], (number, number, after + 2))
+
+
+def _read_ordinal(words: list[str], at: int) -> tuple[int, int]:
+    """The number that a word says, and the place after it; 0 where it says none."""
+    if words[at] in TENS:
+        ones = at + 1 + (words[at + 1] == "-")
+        return TENS[words[at]] + ORDINALS.get(words[ones], -99), ones + 1
+    return ORDINALS.get(words[at], 0), at + 1
 
 
 def _follows_a_day(tokens: Tokens, at: int, named: int) -> bool:

@@ -38,6 +38,17 @@ def read_number(number: str, before: str, month_first: bool | None) -> Days | No
     return None
 
 
+def read_other_way(number: str) -> Days | None:
+    """What 4/6/2026 means to those who write the other of day and month first; None where only one reads."""
+    match = _SHORT.fullmatch(number)
+    if not match or match[2] == "." or match[1] == match[3] or len(match[4]) != 4:
+        return None
+    one, two = int(match[1]), int(match[3])
+    if one > 12 or two > 12:
+        return None
+    return day_of(int(match[4]), two, one, 0.6)
+
+
 def read_years(number: str) -> Days | None:
     """ "2019-2021" and "2019/20"."""
     match = _YEARS.fullmatch(number)

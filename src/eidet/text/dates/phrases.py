@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from .days import FAR, Days, span
-from .months import Read, read_day_first
+from .months import DAY, Read, read_day_first
 from .points import READERS, point
 from .scanner import Tokens
 
@@ -71,16 +71,18 @@ def _between(tokens: Tokens, at: int) -> Read:
 
 
 def _read_counted_days(tokens: Tokens, at: int) -> Read:
-    """ "Between 3 and 7 May": the first number is a day only because the second is."""
+    """ "Between 3 and 7 May", "from the 3rd to the 7th of May": the second says that the first is a day."""
     words = tokens.words
-    if not words[at].isdecimal() or words[at + 1] not in ("and", "to"):
+    at += words[at] == "the"
+    number, link = DAY.fullmatch(words[at]), at + 1
+    if not number or words[link] not in ("and", "to", "until", "till", "through"):
         return None
-    other = read_day_first(tokens, at + 2)
-    if not other or len(words[at]) > 2 or other[0].grain != "day":
+    other = read_day_first(tokens, link + 1 + (words[link + 1] == "the"))
+    if not other or other[0].grain != "day":
         return None
-    back = other[0].first - date.fromordinal(other[0].first).day + int(words[at])
-    if words[at] != "0" and back < other[0].first:
-        return other[0]._replace(first=back, last=back), at + 1
+    back = other[0].first - date.fromordinal(other[0].first).day + int(number[1])
+    if number[1] != "0" and back < other[0].first:
+        return other[0]._replace(first=back, last=back), link
     return None
 
 

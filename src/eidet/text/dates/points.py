@@ -23,7 +23,7 @@ from .english_words import (
     WHICH,
     words_of,
 )
-from .months import Read, read_day_first, read_month, read_numeric, year_after
+from .months import Read, read_day_first, read_month, read_numeric, read_ordinal_first, year_after
 from .named import read_code, read_decade_word, read_feast, read_quarter, read_season, read_year
 from .relative import (
     DAY_WORDS,
@@ -90,6 +90,17 @@ def _read_counted(tokens: Tokens, at: int) -> Read:
     if not count or not words[count.after].isalpha():
         return None
     return _ago(tokens, count) or _until_now(tokens, count) or _from_point(tokens, count)
+
+
+def _exactly(tokens: Tokens, at: int) -> Read:
+    """Exactly two weeks ago: that very day, not the days around it."""
+    count = read_count(tokens.words, at + 1)
+    if not count:
+        return None
+    unit = UNITS.get(tokens.words[count.after])
+    if unit is None or tokens.words[count.after + 1] != "ago":
+        return None
+    return offset(tokens.today, count, unit, -1, exact=True), count.after + 2
 
 
 def _ago(tokens: Tokens, count: Count) -> Read:
@@ -181,7 +192,12 @@ def _the(tokens: Tokens, at: int) -> Read:
         return span(tokens.today - days, tokens.today - 1, 0.4), named + 2
     if words[named] == "year" and words[named + 1][:1].isdecimal():
         return read_year(tokens, named + 1)
-    found = _read_anchored(tokens, named) or _part(tokens, named) or _nth(tokens, named)
+    found = (
+        _read_anchored(tokens, named)
+        or _part(tokens, named)
+        or _nth(tokens, named)
+        or read_ordinal_first(tokens, named)
+    )
     if found:
         return found
     if words[named][:1].isdecimal():
@@ -324,4 +340,5 @@ _start(["earlier", "later"], _part)
 _start(DAY_WORDS, read_day_word)
 _start(["recently", "lately"], read_vague)
 _start([*NUMBERS, *TENS, *VAGUE, "a", "an", "half", "in", "dozen"], _read_counted)
+_start(["exactly", "precisely"], _exactly)
 _start(["q1", "q2", "q3", "q4", "h1", "h2"], read_code)

@@ -117,8 +117,17 @@ def _read_named(tokens: Tokens, at: int, named: int, shift: int) -> Read:
         return None
     days = calendar_unit(tokens, at, word, shift)
     if days:
-        return days, named + 1
+        return _read_day_of_week(tokens, named, days) or (days, named + 1)
     return None
+
+
+def _read_day_of_week(tokens: Tokens, named: int, week: Days) -> Read:
+    """(Last week) on Friday · (last week)'s Friday: a day of that week."""
+    words = tokens.words
+    at = named + 1 + (words[named + 1] in ("on", "'s"))
+    if words[named] != "week" or not _is_weekday(tokens, at) or at == named + 1:
+        return None
+    return day(week.first + ALL_WEEKDAYS[words[at]], 0.9), at + 1
 
 
 def _is_weekday(tokens: Tokens, at: int) -> bool:

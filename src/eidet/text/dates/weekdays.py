@@ -10,6 +10,7 @@ from .months import DAY, DAY_BEFORE, Read, rate_guess, read_day_first, read_mont
 from .numeric import read_number
 from .scanner import Tokens
 
+_WEEKS = {"last": -1, "this": 0, "next": 1}
 _SOFT_ENDS = words_of(
     ", . ! ? ; : ) of at and in to for with we i it was is so but or because when from after before "
     "that the my this until our he she they you by as then there while where"
@@ -28,12 +29,30 @@ def read_weekday(tokens: Tokens, at: int) -> Read:
         after = at + 2
     else:
         after = at + 1
+    if placed := _read_week(tokens, after, weekday):
+        return placed
     lean = tokens.lean(at)
     days = choose_year(_weekdays(tokens.today, weekday), tokens.today, lean)
     days = rate_guess(tokens, days, lean, 0.7)
     if days:
         return days, after
     return None
+
+
+def _read_week(tokens: Tokens, at: int, weekday: int) -> Read:
+    """Which week's day it is: (Friday) last week · (Friday) of this week · (Friday) the week before last."""
+    words = tokens.words
+    at += words[at] in ("of", "in")
+    shift = _WEEKS.get(words[at])
+    after = at + 2
+    if words[at : at + 4] == ["the", "week", "before", "last"]:
+        shift, after = -2, at + 4
+    elif words[at + 1] != "week":
+        return None
+    if shift is None:
+        return None
+    monday = tokens.today - (tokens.today - 1) % 7
+    return day(monday + 7 * shift + weekday, 0.9), after
 
 
 def _weekdays(today: int, weekday: int) -> list[Days]:

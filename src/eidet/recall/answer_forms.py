@@ -1,0 +1,265 @@
+"""What the text of an answer has beside the right words: a temperature for "how hot", a reason for "why".
+
+A question is read once for what it asks for. Then the texts of the best hits are looked at: each thing that a
+text has of it adds to the log odds that it is the answer. The weights were fitted on five sets, leaving one
+set out at a time (docs/retrieval.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from ..text.stopwords import STOP_WORDS
+
+READ: Final = 600  # characters of a text that are looked at
+SHORT: Final = 200  # characters of a statement about one thing
+MEASURED: Final = 2.0
+REASONED: Final = 1.6
+DENIED: Final = 1.75
+ANSWERED_NO: Final = 0.85
+PREFERRED: Final = 0.9
+PLACED: Final = 0.65
+PERSONAL: Final = 0.5
+COUNTED: Final = 4.0  # if it has all numbers of the question
+IN_ORDER: Final = 2.6  # if it has all pairs of neighbouring words of the question
+
+
+def _read_words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_COUNT = (
+    r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty"
+    r"|fifty)"
+)
+_AMOUNT = r"\d[\d.,]*\s?"
+# what a question asks to be measured, and how a text says it
+_MEASURES: Final = (
+    (
+        _words(r"\bhow (?:much|expensive)\b|\bcosts?\b|\bprices?\b|\bfees?\b|\bsalary\b|\brent\b"),
+        _words(
+            rf"[$€£¥]\s?\d|{_AMOUNT}(?:[$€£¥]|euros?|dollars?|pounds?|cents?|eur|usd|gbp|chf|kron(?:er|or)"
+            r"|francs?|bucks|k)\b|\b\d+[.,]\d\d\b(?! ?(?:c?m|km|kg|l|tall|met))"
+            r"|\b(?:hundred|thousand|million)\b"
+        ),
+    ),
+    (
+        _words(r"\bhow (?:hot|warm|cold)\b|\btemperature\b|\bdegrees\b"),
+        _words(rf"{_AMOUNT}(?:°|degrees?|celsius|fahrenheit|[CF]\b)|\bdegrees\b"),
+    ),
+    (
+        _words(r"\bhow (?:heavy|much .* weigh)|\bweigh(?:s|t)?\b|\bhow many (?:kilo|gram|kg|pound)"),
+        _words(rf"{_AMOUNT}(?:kg|kilos?|kilograms?|grams?|g|pounds|lbs?|tons?|tonnes?)\b"),
+    ),
+    (
+        _words(
+            r"\bhow (?:tall|high|long is|far|deep|wide|big|large)\b|\bwhat size\b"
+            r"|\b(?:height|distance|width|depth)\b|\bhow many (?:km|kilomet|met(?:er|re)|miles)"
+        ),
+        _words(
+            rf"{_AMOUNT}(?:m|cm|mm|km|(?:kilo|centi|milli)?met(?:er|re)s?|miles?|feet|foot|ft|inch(?:es)?|square)\b"
+        ),
+    ),
+    (
+        _words(r"\bhow many (?:lit(?:er|re)s?|gallons?|cups?)\b|\bhow much (?:water|milk|oil|petrol|fuel)\b"),
+        _words(rf"{_AMOUNT}(?:l|ml|cl|dl|lit(?:er|re)s?|gallons?|cups?)\b"),
+    ),
+    (
+        _words(r"\bhow old\b|\bwhat age\b|\bage of\b"),
+        _words(rf"\b(?:years? old|turn(?:s|ed)?|aged?|born)\b|\bis {_COUNT}\b|\b\d+-year"),
+    ),
+    (
+        _words(
+            r"\bhow long\b|\bhow many (?:days|weeks|months|years|hours|minutes|seconds)\b|\bhow much time\b"
+        ),
+        _words(
+            rf"\b(?:{_COUNT}|half an?|an?|several|few|couple of)[ -]"
+            r"(?:seconds?|minutes?|mins?|hours?|days?|weeks?|months?|years?|decades?|nights?)\b"
+            r"|\b(?:until|since)\b|\b\d+(?:d|h|min|s|ms)\b"
+        ),
+    ),
+    (
+        _words(
+            r"\b(?:what|which) (?:time|hour)\b|\bdeparture time\b"
+            r"|\bwhen (?:does|do|is|are) .*(?:open|close|start|leave|begin)"
+        ),
+        _words(
+            rf"\b\d{{1,2}}(?::\d\d|\s?(?:am|pm|o'clock))|\bat (?:{_COUNT}|noon|midnight)\b|\bhalf past\b"
+            r"|\bquarter (?:to|past)\b"
+        ),
+    ),
+    (
+        _words(r"\bhow (?:often|many times|frequently)\b"),
+        _words(
+            r"\b(?:once|twice|every|each|times|daily|weekly|monthly|yearly"
+            r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
+        ),
+    ),
+    (_words(r"\bper ?cent\b|\bwhat share\b|\bdiscount\b"), _words(r"\d\s?%|\bper ?cent\b")),
+    (
+        _words(r"\bhow many\b"),
+        _words(rf"\b(?:{_COUNT}|hundred|dozen|both|twins|none|no)\b"),
+    ),
+)
+_MEASURING: Final = re.compile(
+    "how|cost|price|fee|salary|rent|temperature|degree|weigh|size|height|distance|width|depth|age|time|hour|cent"
+    "|share|discount"
+)
+_WHY: Final = _words(r"\bwhy\b|\bwhat (?:was|is) the reason\b|\bhow come\b")
+_REASON: Final = _read_words("because since so due as reason therefore otherwise too caused fear")
+_WHERE: Final = _words(
+    r"\bwhere\b|\b(?:what|which) (?:place|city|country|town|room|street|village|shelf|drawer)\b"
+)
+_PLACE: Final = re.compile(
+    r"\b(?:in|at|on|under|behind|above|below|beside|between|near|inside|next to|to|from|opposite|into|through"
+    r"|across|along|by) (?:the|an?|our|my|his|her|their|your|[A-Z]\w+)"
+    r"|\b(?:upstairs|downstairs|abroad|here|there|home)\b"
+)
+_WHO: Final = _words(r"\bwho(?:m|se)?\b")
+_NAME: Final = re.compile(r"(?<=[^.!?\s] )[A-Z][a-z]+")
+_YES_OR_NO: Final = _words(r"(?:is|are|am|do|does|did|can|could|will|would|should|may|has|have|was|were)\b")
+_NOT: Final = _read_words(
+    "not cannot don't doesn't didn't can't couldn't won't wouldn't isn't aren't wasn't weren't "
+    "shouldn't mustn't hasn't haven't"
+)
+_DENIES: Final = _NOT | _read_words(
+    "no never dislike dislikes hate hates avoid avoids against forbidden without less afraid allergic"
+)
+_DENIAL: Final = _NOT | _read_words(
+    "no never dislike dislikes hate hates avoid avoids against forbidden without nobody nothing none "
+    "stop stopped stops refuse refuses allergic away terrified afraid intolerant"
+)
+_LIKES: Final = _read_words(
+    "like likes love loves prefer prefers preferred favourite favorite want wants enjoy enjoys "
+    "dislike dislikes hate hates afraid allergic avoid avoids into fond may can should must mind "
+    "rather okay allowed wish interested"
+)
+_LIKING: Final = _NOT | _read_words(
+    "like likes love loves prefer prefers favourite favorite want wants enjoy enjoys dislike dislikes "
+    "hate hates afraid scared terrified allergic avoid avoids fond mad crazy fan rather never always "
+    "please longer anymore against refuse refuses only sick fed decided keen addicted allow allows "
+    "allowed away intolerant without instead"
+)
+_BLANKS: Final = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) != "'"} | {
+    0x2019: "'"
+}
+_NUMBER: Final = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?!\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What a question asks for: what the text of an answer has.
+
+    measures  values with a unit, any of which will do
+    words     words, any of a set, with what they add to the log odds
+    liking    what somebody likes, wants or may do
+    place, person  a place; somebody whom the question does not name
+    pairs     neighbouring words of the question
+    numbers   amounts of the question
+    low       the question in small letters
+    """
+
+    measures: tuple[re.Pattern[str], ...] = ()
+    words: tuple[tuple[frozenset[str], float], ...] = ()
+    liking: bool = False
+    place: bool = False
+    person: bool = False
+    pairs: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    low: str = ""
+
+
+def read_wants(question: str, numbered: str, *, several: bool) -> Wants:
+    """Reads a question, and `numbered` (the question without its times and identifiers) for amounts.
+
+    One that asks for several is not answered by one number, place or person.
+    """
+    low = question.lower()
+    words = low.translate(_BLANKS).split()
+    held = frozenset(words)
+    measures: tuple[re.Pattern[str], ...] = ()
+    if not several and _MEASURING.search(low):
+        measures = tuple(told for asks, told in _MEASURES if asks.search(low))
+    return Wants(
+        measures=measures,
+        words=tuple(_list_words(low, held)),
+        liking=not _LIKES.isdisjoint(held),
+        place=not several and _WHERE.search(low) is not None,
+        person=not several and _WHO.search(low) is not None,
+        pairs=_list_pairs(words),
+        numbers=tuple(number.replace(",", "") for number in _NUMBER.findall(numbered)),
+        low=low,
+    )
+
+
+def _list_words(low: str, held: frozenset[str]) -> Iterator[tuple[frozenset[str], float]]:
+    if _WHY.search(low):
+        yield _REASON, REASONED
+    if not _DENIES.isdisjoint(held):
+        yield _DENIAL, DENIED
+    if _YES_OR_NO.match(low):
+        yield _DENIAL, ANSWERED_NO
+
+
+def _list_pairs(words: list[str]) -> tuple[str, ...]:
+    """Neighbouring words of a question, unless both are common."""
+    common = STOP_WORDS["en"]
+    pairs = []
+    for one, other in pairwise(words):
+        if one not in common or other not in common:
+            pairs.append(f"{one} {other}")
+    return tuple(dict.fromkeys(pairs))
+
+
+def weigh_text(text: str, wants: Wants) -> float:
+    """What a text adds to the log odds that it answers the question, from 0 up."""
+    read = text[:READ]
+    low = read.lower()
+    told = IN_ORDER * _share_held(low, wants.pairs)
+    if wants.words or wants.liking:
+        told += _weigh_words(low.translate(_BLANKS).split(), len(text), wants)
+    if wants.measures and has_measure(read, wants):
+        told += MEASURED
+    if wants.place and _PLACE.search(read):
+        told += PLACED
+    if wants.person and _names_another(read, wants):
+        told += PERSONAL
+    if wants.numbers:
+        told += COUNTED * _share_held(low.replace(",", ""), wants.numbers)
+    return told
+
+
+def _weigh_words(words: list[str], length: int, wants: Wants) -> float:
+    told = 0.0
+    for sought, weight in wants.words:
+        if not sought.isdisjoint(words):
+            told += weight
+    if wants.liking and length <= SHORT and not _LIKING.isdisjoint(words):
+        told += PREFERRED
+    return told
+
+
+def has_measure(text: str, wants: Wants) -> bool:
+    """Whether a text has a value of the kind that is asked for."""
+    return any(pattern.search(text) for pattern in wants.measures)
+
+
+def _names_another(text: str, wants: Wants) -> bool:
+    """Whether a text has a name that the question does not have."""
+    return any(name.lower() not in wants.low for name in _NAME.findall(text))
+
+
+def _share_held(text: str, parts: tuple[str, ...]) -> float:
+    held = 0
+    for part in parts:
+        if part in text:
+            held += 1
+    return held / max(1, len(parts))
