@@ -107,6 +107,8 @@ class Vocabulary:
 
     def _list_similar(self, spelt: Mapping[str, int], known: WordKnowledge) -> list[Similar]:
         there = len(self._words)
+        if len(self._similar) > MOST_TERMS:
+            self._similar = {}
         lacking = [term for term in spelt if self._similar.get(term, NO_SIMILAR).known < there]
         if lacking:
             self._compare(lacking, spelt, known)
@@ -114,8 +116,6 @@ class Vocabulary:
 
     def _compare(self, lacking: list[str], spelt: Mapping[str, int], known: WordKnowledge) -> None:
         """Compares terms with the words that were not there when they were last asked for."""
-        if len(self._similar) > MOST_TERMS:
-            self._similar = {}
         met = [self._similar.get(term, NO_SIMILAR) for term in lacking]
         start = min(one.known for one in met)
         near = self._measure_nearness(known.vectors(lacking), start)
