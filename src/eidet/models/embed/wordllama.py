@@ -180,11 +180,9 @@ class _StaticModel:
         return [tokens[start:end] for start, end in pairwise([*cuts, len(tokens)])]
 
     def tokenise(self, text: str) -> list[int]:
-        try:
-            return self.tokenizer.encode(text, add_special_tokens=False).ids
-        except TypeError:
-            clean_text(text, "a text to embed")  # says what is wrong: not a string, or a lone surrogate
-            raise
+        if not (isinstance(text, str) and text.isascii()):
+            clean_text(text, "a text to embed")  # some tokenizers take a lone surrogate
+        return self.tokenizer.encode(text, add_special_tokens=False).ids
 
 
 def _splits_at_spaces(text: str) -> bool:

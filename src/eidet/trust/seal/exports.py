@@ -143,7 +143,7 @@ class SealedArchive:
             raise Corrupt(
                 f"{name}: records were removed, moved or added since it was archived; nothing was loaded"
             )
-        return self._opened(name, forms, told.get("lasting", {}), how)
+        return self._open_forms(name, forms, told.get("lasting", {}), how)
 
     def _is_bound(self, forms: Sequence[Record], manifest: Mapping[str, Any]) -> bool:
         """Whether these are the records that were archived together, as far as a key is left to tell."""
@@ -209,7 +209,7 @@ class SealedArchive:
                 continue
         return form
 
-    def _opened(
+    def _open_forms(
         self,
         name: str,
         forms: Iterable[Record],

@@ -245,7 +245,7 @@ class Keyring:
             return None
         if not wrapped[max(wrapped)]:
             raise Shredded(scope)
-        opened = {number: self._unwrapped(scope, number, key) for number, key in wrapped.items() if key}
+        opened = {number: self._unwrap_key(scope, number, key) for number, key in wrapped.items() if key}
         self.noted("unwrap", scope)
         return ScopeKeys(self._shelf.identity, scope, opened)
 
@@ -254,7 +254,7 @@ class Keyring:
         told = _get_settings(self._shelf, f"{_KEYS}{_hash(scope)}:")
         return {int(name.rpartition(":")[2]): value.partition(" ")[0] for name, value in told.items()}
 
-    def _unwrapped(self, scope: str, number: int, key: str) -> bytes:
+    def _unwrap_key(self, scope: str, number: int, key: str) -> bytes:
         return unwrapped(self._service, self._shelf.identity, scope, number, key)
 
     def shredded(self) -> frozenset[str]:
@@ -312,7 +312,7 @@ class Keyring:
     def add(self, scope: str) -> ScopeKeys:
         """A new key for what is written from now on; the lasting part of the secret stays."""
         keys = self._there(scope)
-        old = self._unwrapped(scope, keys.newest, self.wrapped(scope)[keys.newest])
+        old = self._unwrap_key(scope, keys.newest, self.wrapped(scope)[keys.newest])
         fresh = secrets.token_bytes(SECRET_BYTES // 2)
         self._make(scope, keys.newest + 1, fresh + old[SECRET_BYTES // 2 :])
         self.noted("rotate", scope)
@@ -346,7 +346,7 @@ class Keyring:
         settings = {SEAL: claim(self._shelf.identity, service, self.former_until)}
         while rest := {n: v for n, v in _get_settings(self._shelf, _KEYS).items() if n not in done}:
             done |= rest.keys()
-            settings |= {name: self._rewrapped(service, name, value) for name, value in rest.items()}
+            settings |= {name: self._rewrap_key(service, name, value) for name, value in rest.items()}
             _set_settings(self._shelf, settings)
             settings = {}
         if settings:
@@ -356,12 +356,12 @@ class Keyring:
         self.renew()
         return sum(not value.startswith(" ") for value in _get_settings(self._shelf, _KEYS).values())
 
-    def _rewrapped(self, service: KeyService, name: str, value: str) -> str:
+    def _rewrap_key(self, service: KeyService, name: str, value: str) -> str:
         key, _, scope = value.partition(" ")
         if not key:
             return value
         number = int(name.rpartition(":")[2])
-        secret = self._unwrapped(scope, number, key)
+        secret = self._unwrap_key(scope, number, key)
         fresh = service.wrap(secret, context(self._shelf.identity, scope, number))
         return f"{b64encode(fresh).decode()} {scope}"
 
