@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from hypothesis import given, settings
@@ -48,10 +49,17 @@ def read_vectors(asked: Sequence[str]) -> Floats:
     return np.array([vector_of(word) for word in asked], np.float32).reshape(-1, WIDTH)
 
 
+class Knowledge(NamedTuple):
+    """What is known of words: vectors, and a thesaurus."""
+
+    vectors: Callable[[Sequence[str]], Floats] = read_vectors
+    related: Mapping[int, dict[int, float]] = {}
+
+
 def aligned(made: Scope, asked: Sequence[str], weights: Sequence[float], at: Sequence[int]) -> list[float]:
     terms = [term_id(word) for word in asked]
     shares: list[float] = made.vocabulary.align(
-        terms, asked, read_vectors, np.array(weights, np.float32), np.array(at, np.intp)
+        terms, asked, Knowledge(), np.array(weights, np.float32), np.array(at, np.intp)
     ).tolist()
     return shares
 
@@ -130,9 +138,21 @@ def test_many_terms_do_not_make_it_grow_for_ever() -> None:
         made.vocabulary.align(
             [term_id(word) for word in words],
             words,
-            lambda asked: np.zeros((len(asked), WIDTH), np.float32),
+            Knowledge(lambda asked: np.zeros((len(asked), WIDTH), np.float32)),
             np.ones(100, np.float32),
             np.arange(2),
         )
     assert made.vocabulary.nbytes - first <= (MOST_TERMS + 100) * KEPT_BYTES
     assert aligned(made, ["cat"], [1.0], [0, 1]) == [1, aligned(Scope([["dog"]]), ["cat"], [1.0], [0])[0]]
+
+
+def test_words_of_the_thesaurus_are_as_near_as_it_says() -> None:
+    made = Scope([["cat"], ["sea"]])
+    told = Knowledge(related={term_id("dog"): {term_id("sea"): 0.9}})
+    asked = [term_id("dog")], ["dog"]
+    shares = made.vocabulary.align(*asked, told, np.ones(1, np.float32), np.arange(2))
+    assert shares[1] == pytest.approx(0.9)
+    assert shares[0] == pytest.approx(aligned(made, ["dog"], [1.0], [0])[0])
+    made.append([["tree"]])
+    again = made.vocabulary.align(*asked, told, np.ones(1, np.float32), np.arange(3))
+    assert again[1] == pytest.approx(0.9)

@@ -84,7 +84,7 @@ class Vocabulary:
         total = weights.sum()
         if not total > 0 or not len(rows):
             return np.zeros(len(rows), np.float32)
-        best = self._cover(terms, self._list_similar(dict(zip(spelt, terms, strict=True)), known))
+        best = self._cover(terms, self._list_similar(terms, spelt, known))
         if len(rows) < self._postings.count:
             best = best.take(rows, axis=1)
         shares: Floats = (weights / total) @ best
@@ -105,13 +105,15 @@ class Vocabulary:
         covered[first.take(which) + docs] = np.concatenate(nearness).take(which)
         return covered.reshape(len(terms), count)
 
-    def _list_similar(self, spelt: Mapping[str, int], known: WordKnowledge) -> list[Similar]:
+    def _list_similar(
+        self, terms: Sequence[int], spelt: Sequence[str], known: WordKnowledge
+    ) -> list[Similar]:
         there = len(self._words)
         if len(self._similar) > MOST_TERMS:
             self._similar = {}
         lacking = [term for term in spelt if self._similar.get(term, NO_SIMILAR).known < there]
         if lacking:
-            self._compare(lacking, spelt, known)
+            self._compare(lacking, dict(zip(spelt, terms, strict=True)), known)
         return [self._similar[term] for term in spelt]
 
     def _compare(self, lacking: list[str], spelt: Mapping[str, int], known: WordKnowledge) -> None:
