@@ -194,6 +194,8 @@ class Memory:
         fence: bool = True,
         reveal: bool = False,
         now: Moment | None = None,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
         **options: Unpack[FilterOptions],
     ) -> Context:
         """A prompt-ready block of what matters for a query, never over `budget` tokens.
@@ -213,7 +215,7 @@ class Memory:
             fence=fence,
             reveal=reveal,
         )
-        asked = RecallOptions(recipe=recipe, now=now)
+        asked = RecallOptions(recipe=recipe, now=now, as_of=as_of, known_at=known_at)
         asked.update(options)  # type: ignore[typeddict-item]  # filters are among the options of a recall
         return self._reads.context(query, scope, limit, where, asked, packing)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..core.arguments import (
     check_budget,
@@ -19,7 +19,7 @@ from ..core.dict_filters import Filter
 from ..core.hit import Hits
 from ..core.record import Kind, Record
 from ..core.scope import Scope
-from ..core.validate import Json
+from ..core.validate import Json, moment
 from ..core.where import Where
 from ..parts import Parts
 from ..store import verbs
@@ -29,6 +29,7 @@ from . import Query, Recall
 from .nearby import turns_around, working_state
 from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
 from .pack import Context, pack
+from .past import PastViews
 
 if TYPE_CHECKING:
     from ..trust.audit.reads import Auditing
@@ -59,17 +60,22 @@ class ReadPath:
         self._guarding = guarding
         self._echoes = echoes
         self._auditing = auditing
+        self._past = PastViews(parts)
 
     def recall(
         self, query: Asked, scope: str | Scope, limit: int, where: Filter | None, options: RecallOptions
     ) -> Hits:
         options = _for_state(options) if isinstance(query, Mapping) else options
-        now = self._parts.clock()
         seen = self._guarding.filter_visible(read_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
-        asked = build_query(text, scope, limit, seen, options, now)
-        hits = self._answer(asked)
-        self._echoes.note(hits, now)
+        known_at = _time_of(options, "known_at")
+        if known_at is not None:
+            asked = build_query(text, scope, limit, seen, options, known_at)
+            hits = self._past.view(asked.scope, known_at).answer(asked)
+        else:
+            now = self._parts.clock()
+            hits = self._answer(build_query(text, scope, limit, seen, options, now))
+            self._echoes.note(hits, now)
         self._auditing.read("recall", scope, [hit.id for hit in hits], query=text)
         return hits
 
@@ -98,7 +104,7 @@ class ReadPath:
         tokens, count = check_budget(packing.budget), counter_of(packing.counter)
         reach = check_neighbours(packing.neighbours)
         hits = self.recall(query, scope, limit, where, options)
-        now, recall = self._parts.clock(), Recall.of(self._parts)
+        recall, now = self._source(scope, options)
         found = [hit.record for hit in hits]
         seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
         text = self._guarding.query(check_query(query))
@@ -113,17 +119,25 @@ class ReadPath:
             fence=packing.fence,
         )
         spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
-        self._parts.usage.tally(hits.scope, "context", spent, now)
+        self._parts.usage.tally(hits.scope, "context", spent, self._parts.clock())
         return replace(made, scope=hits.scope)
+
+    def _source(self, scope: str | Scope, options: RecallOptions | FindOptions) -> tuple[Recall, float]:
+        """What answers, and the time it answers for: the present, or what the memory knew before."""
+        known_at = _time_of(options, "known_at")
+        if known_at is None:
+            return Recall.of(self._parts), self._parts.clock()
+        return self._past.view(Scope.of(scope), known_at), known_at
 
     def find(
         self, where: Filter | None, scope: str | Scope, limit: int, options: FindOptions
     ) -> list[Record]:
         chosen = self._guarding.filter_visible(read_filter("find", where, options))
-        found = Recall.of(self._parts).list_records(
+        recall, now = self._source(scope, options)
+        found = recall.list_records(
             chosen,
             Scope.of(scope),
-            now=self._parts.clock(),
+            now=now,
             order=options.get("order", "-occurred"),
             limit=check_limit(limit),
             offset=check_offset(options.get("offset", 0)),
@@ -146,6 +160,13 @@ class ReadPath:
             asked=now if asked is None else asked,
         )
         return Recall.of(self._parts).understand(meant).dense
+
+
+def _time_of(options: RecallOptions | FindOptions, name: Literal["as_of", "known_at"]) -> float | None:
+    given = options.get(name)
+    if given is None:
+        return None
+    return moment(given, name)
 
 
 def _for_state(options: RecallOptions) -> RecallOptions:
