@@ -1,4 +1,4 @@
-"""What the memory knew at an earlier time: its records as they were then, in a store and an index of their own.
+"""What the memory knew at an earlier time: records as they were then, in a store and an index of their own.
 
 A recall of the past must rank as it did then, so that an answer can be reproduced: later records may not
 change how rare a word is. So the records of the scope are taken back to that time and searched in RAM.

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.making import Clock
 
-from eidet import Memory
+from eidet import Memory, Record
 
 START = 1_750_000_000.0
 TEXTS = (
@@ -49,6 +49,10 @@ def answers(memory: Memory, known_at: float | None, now: float) -> list[list[tup
         hits = memory.recall(question, known_at=known_at, now=now)
         told.append([(hit.id, hit.text, hit.record.version, round(hit.score, 5)) for hit in hits])
     return told
+
+
+def shown(records: Sequence[Record]) -> list[tuple[str, str, int]]:
+    return [(record.id, record.text, record.version) for record in records]
 
 
 steps = st.lists(
