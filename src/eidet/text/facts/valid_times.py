@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -79,34 +78,30 @@ def _word_before(words: SentenceWords, found: Dated) -> str:
     return ""
 
 
-_FOR: Final = re.compile(r"\b(?:for|seit)\b", re.IGNORECASE)
+_ABOUT: Final = frozenset(
+    ["the", "past", "last", "over", "about", "almost", "nearly", "around", "more", "than"]
+)
 
 
 def _read_duration(words: SentenceWords, said: datetime, low: int, high: int) -> float | None:
     """ "… for three years": since then."""
     for at in range(1, words.last):
-        if words.low[at] != "for" or not low <= words.starts[at] < high:
-            continue
-        place = at + 1
-        while words.low[place] in (
-            "the",
-            "past",
-            "last",
-            "over",
-            "about",
-            "almost",
-            "nearly",
-            "around",
-            "more",
-            "than",
-        ):
-            place += 1
-        count = read_count(words.low, place)
-        if count is None or count.after > words.last:
-            continue
-        unit = UNITS.get(words.low[count.after], "")
-        unit, times = _LONG_AGO.get(unit, (unit, 1))
-        if unit in _UNIT_DAYS:
-            middle = (count.low + count.high) // 2 * times
-            return moment(move_day(said.toordinal(), -middle, unit), said)
+        if words.low[at] == "for" and low <= words.starts[at] < high:
+            began = _count_back(words, at + 1, said)
+            if began is not None:
+                return began
     return None
+
+
+def _count_back(words: SentenceWords, at: int, said: datetime) -> float | None:
+    while words.low[at] in _ABOUT:
+        at += 1
+    count = read_count(words.low, at)
+    if count is None or count.after > words.last:
+        return None
+    unit = UNITS.get(words.low[count.after], "")
+    unit, times = _LONG_AGO.get(unit, (unit, 1))
+    if unit not in _UNIT_DAYS:
+        return None
+    middle = (count.low + count.high) // 2 * times
+    return moment(move_day(said.toordinal(), -middle, unit), said)
