@@ -16,6 +16,7 @@ from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import local
 from ..core.where import Where
+from ..graph import Graphs
 from ..index import Candidates, Floats, Hints, Index, Probe
 from ..models.embed import Embedder, embed_checked
 from ..models.embed.quantise import pack_vector, row_of
@@ -24,12 +25,13 @@ from ..parts import Parts
 from ..store import Head, Store
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
+from .fact_look import apply_findings, consult_facts, read_fact_query
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .second_look import LOOKED_AT, Clues, look_again
 from .signals import signals_of
-from .understand import Understood, understand_query
+from .understand import FIRST, LAST, Understood, understand_query
 
 LEAST = 0.005  # hits of a lower score are not shown unless that is asked for
 LEAST_OF_SEVERAL = 0.001
@@ -91,11 +93,13 @@ class Recall:
     index: Index
     embedder: Embedder
     analyzer: Analyzer
+    graphs: Graphs | None = None  # None where facts are not asked
 
     @classmethod
     def of(cls, parts: Parts) -> Recall:
         """For an open memory, whose names are checked first."""
-        return cls(parts.store, parts.index, parts.embedder, parts.analyzer)
+        graphs = parts.graphs if parts.settings.facts else None
+        return cls(parts.store, parts.index, parts.embedder, parts.analyzer, graphs)
 
     def answer(self, query: Query) -> Hits:
         clock = _Clock()
@@ -124,6 +128,8 @@ class Recall:
         clock.lap("fetch")
         if query.understand and query.unit == "record" and query.recipe.echo > 0:
             hits = look_again(hits, self._list_clues(asked, terms))
+            hits = self._consult_facts(hits, query, asked, terms, head)
+            clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = _least_for(query, asked)
         best = [hit for hit in hits[: query.limit] if hit.score >= least]
@@ -134,6 +140,30 @@ class Recall:
                 query, terms, found, ranked, clock, asked.notes() + notes + self._lacks(found, records)
             )
         return Hits(best, trace, query.scope.path)
+
+    def _consult_facts(
+        self, hits: list[Hit], query: Query, asked: Understood, terms: tuple[str, ...], head: Head
+    ) -> list[Hit]:
+        """What facts tell of the hits, scope by scope; a question is asked in the scope that is meant."""
+        if self.graphs is None or asked.identifiers:
+            return hits
+        timed = bool(asked.dates) or asked.moment in (FIRST, LAST)
+        names = set(self.analyzer.terms(" ".join(asked.entities)))
+        meant = read_fact_query(
+            query.text,
+            asked=query.asked,
+            now=query.now,
+            language=self.analyzer.language,
+            timed=timed,
+            words=len(set(terms) - names),
+        )
+        paths = dict.fromkeys(hit.record.scope for hit in hits)
+        if not query.scope.below:
+            paths = {query.scope.path: None}
+        for path in paths:
+            findings = consult_facts(self.graphs, path, head, hits, meant)
+            hits = apply_findings(hits, findings, path, self._read)
+        return hits
 
     def _answer_nothing(self, query: Query) -> Hits:
         """A question without a letter, a digit or a picture."""

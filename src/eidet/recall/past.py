@@ -19,6 +19,7 @@ from ..core.scope import Scope
 from ..core.state import State
 from ..core.validate import Json
 from ..core.where import Where
+from ..graph import Graphs
 from ..index.embedded import EmbeddedIndex
 from ..index.embedded.lexicon import make_lexicon
 from ..parts import Parts
@@ -72,7 +73,8 @@ class PastViews:
             lexicon=make_lexicon(parts.embedder, parts.analyzer),
             analyzer=parts.analyzer,
         )
-        return Recall(store, index, parts.embedder, parts.analyzer)
+        graphs = Graphs(store) if parts.settings.facts else None
+        return Recall(store, index, parts.embedder, parts.analyzer, graphs)
 
     def _read_page(self, scope: Scope, known_at: float, after: int) -> list[Record]:
         living = Where(scope=scope, created_until=known_at, alive_at=self._parts.clock())

@@ -105,6 +105,16 @@ def _cut_facts(blob: bytes) -> tuple[bytes, bytes]:
     return blob[:start], blob[start + _LENGTH.size :]
 
 
+def is_question(blob: bytes) -> bool:
+    """Whether a text asks; a look at one byte."""
+    return bool(blob) and bool(blob[0] & QUESTION)
+
+
+def has_statements(blob: bytes) -> bool:
+    """Whether facts were read in a text; a look at one byte."""
+    return len(blob) > 1 and bool(blob[1] & _STATED)
+
+
 def terms_in(blob: bytes) -> set[int]:
     """The ids of all terms of a text."""
     return set(chain.from_iterable(map(unpack, read_analysis(blob).units)))
