@@ -59,7 +59,7 @@ class Discourse:
         """Resolves statements from a place on, as far as a change may be felt."""
         horizon = at + REACH
         while at < min(horizon + 1, len(self._turns)):
-            if resolve(self._turns[at], at):
+            if self._turns[at].leans and resolve(self._turns[at], at):
                 horizon = at + REACH
             at += 1
 

@@ -21,11 +21,13 @@ from ..core.record import Kind, Record
 from ..core.scope import Scope
 from ..core.validate import Json, moment
 from ..core.where import Where
+from ..graph.derived_records import DerivedRecords, asks_for_triples
 from ..parts import Parts
 from ..store import verbs
 from ..text import term_id
 from ..text.tokens import TokenCounter, counter_of
 from . import Query, Recall
+from .as_of import Page, PastTime, list_page
 from .nearby import turns_around, working_state
 from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
 from .pack import Context, pack
@@ -68,16 +70,28 @@ class ReadPath:
         options = _for_state(options) if isinstance(query, Mapping) else options
         seen = self._guarding.filter_visible(read_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
-        known_at = _time_of(options, "known_at")
-        if known_at is not None:
-            asked = build_query(text, scope, limit, seen, options, known_at)
-            hits = self._past.view(asked.scope, known_at).answer(asked)
-        else:
+        past = self._read_times(scope, options)
+        if past is None:
             now = self._parts.clock()
             hits = self._answer(build_query(text, scope, limit, seen, options, now))
             self._echoes.note(hits, now)
+        else:
+            asked = build_query(text, scope, limit, past.narrow(seen), options, past.now)
+            if options.get("now") is None:
+                asked = replace(asked, asked=past.asked)
+            hits = past.keep(past.recall.answer(replace(asked, limit=2 * asked.limit)), asked.limit)
         self._auditing.read("recall", scope, [hit.id for hit in hits], query=text)
         return hits
+
+    def _read_times(self, scope: str | Scope, options: RecallOptions | FindOptions) -> PastTime | None:
+        """The time that is asked about, if it is not the present."""
+        as_of, known_at = _time_of(options, "as_of"), _time_of(options, "known_at")
+        if as_of is None and known_at is None:
+            return None
+        where, now = Scope.of(scope), self._parts.clock()
+        if known_at is None:
+            return PastTime(Recall.of(self._parts), where, now=now, as_of=as_of)
+        return PastTime(self._past.view(where, known_at), where, now=known_at, as_of=as_of)
 
     def _answer(self, asked: Query) -> Hits:
         """Answers and counts; upkeep in the background lets it go first."""
@@ -104,7 +118,10 @@ class ReadPath:
         tokens, count = check_budget(packing.budget), counter_of(packing.counter)
         reach = check_neighbours(packing.neighbours)
         hits = self.recall(query, scope, limit, where, options)
-        recall, now = self._source(scope, options)
+        past = self._read_times(scope, options)
+        recall, now = Recall.of(self._parts), self._parts.clock()
+        if past is not None:
+            recall, now = past.recall, past.now
         found = [hit.record for hit in hits]
         seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
         text = self._guarding.query(check_query(query))
@@ -122,33 +139,28 @@ class ReadPath:
         self._parts.usage.tally(hits.scope, "context", spent, self._parts.clock())
         return replace(made, scope=hits.scope)
 
-    def _source(self, scope: str | Scope, options: RecallOptions | FindOptions) -> tuple[Recall, float]:
-        """What answers, and the time it answers for: the present, or what the memory knew before."""
-        known_at = _time_of(options, "known_at")
-        if known_at is None:
-            return Recall.of(self._parts), self._parts.clock()
-        return self._past.view(Scope.of(scope), known_at), known_at
-
     def find(
         self, where: Filter | None, scope: str | Scope, limit: int, options: FindOptions
     ) -> list[Record]:
         chosen = self._guarding.filter_visible(read_filter("find", where, options))
-        recall, now = self._source(scope, options)
-        found = recall.list_records(
-            chosen,
-            Scope.of(scope),
-            now=now,
-            order=options.get("order", "-occurred"),
-            limit=check_limit(limit),
-            offset=check_offset(options.get("offset", 0)),
-        )
+        order = options.get("order", "-occurred")
+        page = Page(order, check_limit(limit), check_offset(options.get("offset", 0)))
+        past = self._read_times(scope, options)
+        if past is None:
+            now = self._parts.clock()
+            found = list_page(Recall.of(self._parts), chosen, Scope.of(scope), now=now, page=page)
+        else:
+            found = past.list_page(chosen, page)
         self._auditing.read("find", scope, [record.id for record in found])
         return found
 
     def count(self, where: Filter | None, scope: str | Scope, options: FilterOptions) -> int:
         chosen = self._guarding.filter_visible(read_filter("count", where, options))
-        living = chosen & Where(alive_at=self._parts.clock())
-        return verbs.count(self._parts.store, living.within(Scope.of(scope)))
+        living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.of(scope))
+        count = verbs.count(self._parts.store, living)
+        if asks_for_triples(living):
+            count += DerivedRecords(self._parts.graphs).count(living)
+        return count
 
     def phrase(self, query: Asked, scope: str | Scope, asked: float | None) -> str:
         """The query as it is embedded: without the names of who speaks in the scope."""
