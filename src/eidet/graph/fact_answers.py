@@ -19,9 +19,19 @@ def list_answers(graph: ScopeGraph, question: FactQuestion, at: float, view: Vie
     """The facts that answer, the latest first; none if the graph does not know who is meant."""
     chosen: dict[int, Interval] = {}
     for interval in list_relevant(graph, question, view):
-        if fits_time(interval, question, at):
+        if question.asks is Asks.WHETHER and question.tense is Tense.NOW:
+            answer = _follow(interval, at)
+            chosen[id(answer)] = answer
+        elif fits_time(interval, question, at):
             chosen[id(interval)] = interval
     return sorted(chosen.values(), key=_latest_first)
+
+
+def _follow(interval: Interval, at: float) -> Interval:
+    """What took the place of a fact until a time; the fact itself if nothing did."""
+    while interval.successor is not None and not interval.holds_at(at):
+        interval = interval.successor
+    return interval
 
 
 def list_relevant(graph: ScopeGraph, question: FactQuestion, view: View) -> Iterator[Interval]:
@@ -74,7 +84,7 @@ def find_meant(graph: ScopeGraph, mention: Mention | None) -> list[Node]:
 
 def fits_time(interval: Interval, question: FactQuestion, at: float) -> bool:
     """Whether a fact held when the question asks."""
-    if question.asks in (Asks.WHEN, Asks.WHETHER) and question.tense is not Tense.AT:
+    if question.asks is Asks.WHEN and question.tense is not Tense.AT:
         return True
     if question.tense is Tense.NOW:
         return interval.holds_at(at)

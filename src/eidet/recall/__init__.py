@@ -148,21 +148,22 @@ class Recall:
         if self.graphs is None or asked.identifiers:
             return hits
         timed = bool(asked.dates) or asked.moment in (FIRST, LAST)
-        names = set(self.analyzer.terms(" ".join(asked.entities)))
+        names = frozenset(map(term_id, self.analyzer.terms(" ".join(asked.entities))))
         meant = read_fact_query(
             query.text,
             asked=query.asked,
             now=query.now,
             language=self.analyzer.language,
             timed=timed,
-            words=len(set(terms) - names),
+            terms=frozenset(map(term_id, terms)),
+            names=names,
         )
         paths = dict.fromkeys(hit.record.scope for hit in hits)
         if not query.scope.below:
             paths = {query.scope.path: None}
         for path in paths:
             findings = consult_facts(self.graphs, path, head, hits, meant)
-            hits = apply_findings(hits, findings, path, self._read)
+            hits = apply_findings(hits, findings, path, meant, self._read)
         return hits
 
     def _answer_nothing(self, query: Query) -> Hits:

@@ -20,13 +20,14 @@ from ..graph.fact_answers import list_answers, list_relevant
 from ..graph.scope_graph import ScopeGraph, View
 from ..graph.validity import Interval
 from ..store import Head
-from ..text.analysis import has_statements, is_question
+from ..text.analysis import has_statements, is_question, terms_in
 from ..text.facts import Asks, FactQuestion, Tense, read_fact_question, relation_of
 
 LONGEST_QUESTION: Final = 3  # words beside names
 MOST: Final = 5  # facts that answer one question
 SURE: Final = 0.9  # the score of a record that states the fact asked for, if it is certain
 FIRM: Final = 0.5  # facts of less confidence answer nothing
+NOT_THEN: Final = "not the time asked for"  # said of a record; the fact that it states held then
 LIKELY: Final = 0.5  # a newer hit with this share of the score of a fact may know better
 
 
@@ -37,7 +38,15 @@ class FactQuery:
     question: FactQuestion | None
     at: float  # the present of the question
     view: View
+    names: frozenset[int]  # the ids of the terms of the names that it mentions
     is_present: bool  # whether it asks about what holds, not about what held
+
+    @property
+    def until(self) -> float:
+        """The end of the time that is asked about."""
+        if self.question is not None and self.question.until is not None:
+            return self.question.until
+        return self.at
 
 
 @dataclass(slots=True)
@@ -49,20 +58,28 @@ class Findings:
 
 
 def read_fact_query(
-    text: str, *, asked: float, now: float, language: str, timed: bool, words: int
+    text: str,
+    *,
+    asked: float,
+    now: float,
+    language: str,
+    timed: bool,
+    terms: frozenset[int],
+    names: frozenset[int],
 ) -> FactQuery:
     """What a query asks, as far as it asks about a fact.
 
     `timed`: the query names a time, or asks for the first or the last, so the present is not meant.
-    `words`: how many words it has beside names. A long question asks for more than one fact tells.
+    `terms` and `names`: the ids of its words, and of those that are names. With many other words, a
+    question asks for more than one fact tells.
     """
     question = None
-    if words <= LONGEST_QUESTION:
+    if len(terms - names) <= LONGEST_QUESTION:
         question = read_fact_question(text, asked=local(asked), language=language)
     if question is not None and question.asks is Asks.WHEN:
         question = None
     present = not timed if question is None else question.tense is Tense.NOW
-    return FactQuery(question=question, at=asked, view=View(now=now), is_present=present)
+    return FactQuery(question=question, at=asked, view=View(now=now), names=names, is_present=present)
 
 
 def consult_facts(graphs: Graphs, path: str, head: Head, hits: Sequence[Hit], asked: FactQuery) -> Findings:
@@ -96,7 +113,9 @@ def _find_answers(
         return
     for interval in list_relevant(graph, question, asked.view):
         single = relation_of(interval.relation).single
-        if single and interval.closer is not None and interval.successor is None:  # "no longer" is the answer
+        told = single and interval.start is not None and interval.closer is not None
+        if told and interval.successor is None:  # that it no longer holds is the answer
+            assert interval.closer is not None
             findings.answers.setdefault(interval.closer.source.seq, interval)
 
 
@@ -120,7 +139,11 @@ def _find_ended(graph: ScopeGraph, seq: int, asked: FactQuery) -> Interval | Non
 
 
 def apply_findings(
-    hits: list[Hit], findings: Findings, path: str, read: Callable[[str, list[int]], list[Record | None]]
+    hits: list[Hit],
+    findings: Findings,
+    path: str,
+    asked: FactQuery,
+    read: Callable[[str, list[int]], list[Record | None]],
 ) -> list[Hit]:
     """The hits in the order that facts suggest, each with what facts say of it."""
     if not findings.answers and not findings.replaced:
@@ -130,16 +153,17 @@ def apply_findings(
     answers = _list_answer_hits(marked, findings, newer)
     first = {hit.id for hit in answers}
     rest = _put_newer_first([hit for hit in marked if hit.id not in first], findings)
-    if rest and answers and _may_know_better(rest[0], answers[0]):
+    if rest and answers and _may_know_better(rest[0], answers[0], asked):
         return [rest[0], *_below(answers, rest[0].score), *rest[1:]]
     return answers + rest
 
 
-def _may_know_better(best: Hit, answer: Hit) -> bool:
-    """Whether the best hit is newer than the fact: rules do not read every sentence that tells of a change."""
-    if best.superseded_by is not None or best.record.occurred <= answer.record.occurred:
+def _may_know_better(best: Hit, answer: Hit, asked: FactQuery) -> bool:
+    """Whether the best hit is newer than the fact: rules do not read every way to tell of a change."""
+    if best.superseded_by is not None or not answer.record.occurred < best.record.occurred <= asked.until:
         return False
-    return best.score >= answer.score * LIKELY and not is_question(best.record.terms)
+    likely = best.score >= answer.score * LIKELY and not is_question(best.record.terms)
+    return likely and asked.names <= terms_in(best.record.terms)
 
 
 def _below(hits: Sequence[Hit], most: float) -> list[Hit]:
@@ -195,7 +219,7 @@ def _list_answer_hits(hits: Sequence[Hit], findings: Findings, known: dict[int, 
             continue
         hit = there.get(seq) or Hit(record=known[seq], score=0.0)
         score = max(SURE * min(interval.confidence, 1.0), hit.score)
-        answers.append(_add_words(replace(hit, score=score), _describe(interval)))
+        answers.append(_add_words(replace(hit, score=score), _describe(interval), instead=NOT_THEN))
     if answers and answers[0].score < best:
         answers[0] = replace(answers[0], score=best)
     return sorted(answers, key=lambda hit: -hit.score)
@@ -247,9 +271,11 @@ def _shorten(text: str) -> str:
     return line[:57].rstrip() + "…"
 
 
-def _add_words(hit: Hit, words: str) -> Hit:
+def _add_words(hit: Hit, words: str, instead: str = "\n") -> Hit:
+    """Says something first, `instead` of reasons that end so."""
+
     def reasons() -> Reasons:
         own = hit.reasons()
-        return replace(own, words=(words, *own.words))
+        return replace(own, words=(words, *[other for other in own.words if not other.endswith(instead)]))
 
     return replace(hit, reasons=reasons)

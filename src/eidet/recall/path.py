@@ -32,6 +32,7 @@ from .nearby import turns_around, working_state
 from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
 from .pack import Context, pack
 from .past import PastViews
+from .standing import list_standing
 
 if TYPE_CHECKING:
     from ..trust.audit.reads import Auditing
@@ -125,13 +126,17 @@ class ReadPath:
         found = [hit.record for hit in hits]
         seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
         text = self._guarding.query(check_query(query))
+        terms = frozenset(term_id(term) for term in self._parts.analyzer.terms(text))
+        at = now if past is None else past.asked
+        standing = list_standing(recall, text, terms, Scope.of(scope), seen, at=at, now=now)
         made = pack(
             tuple(tell.hits(hits)),
             tokens,
             count,
+            standing=tell.records(standing),
             working=tell.records(working_state(recall, Scope.of(scope), seen, now)),
             turns=tell.turns(turns_around(recall, found, reach, seen, now)),
-            terms={term_id(term) for term in self._parts.analyzer.terms(text)},
+            terms=terms,
             headings=packing.headings,
             fence=packing.fence,
         )
