@@ -18,6 +18,7 @@ from ..graph.scope_graph import Moments, View
 from ..graph.triple_data import mention_of, triple_data
 from ..graph.wording import phrase_profile
 from ..parts import Parts
+from ..recall.path import ReadPath
 from ..text.facts import relation_of
 from ..text.facts.statement import Nature, Statement
 from ..trust.audit.reads import Auditing
@@ -36,8 +37,11 @@ class FactsNamespace:
     `as_of` asks what was true at a time, `known_at` what the memory knew at a time.
     """
 
-    def __init__(self, parts: Parts, writes: WritePath, forgetting: Forgetting, auditing: Auditing) -> None:
+    def __init__(
+        self, parts: Parts, writes: WritePath, reads: ReadPath, forgetting: Forgetting, auditing: Auditing
+    ) -> None:
         self._parts = parts
+        self._reads = reads
         self._auditing = auditing
         self._decisions = FactDecisions(parts, writes, forgetting)
 
@@ -87,7 +91,9 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[Fact]:
         """What holds of an entity: what is said of it, then what names it."""
-        facts = self._asking.about(Scope.of(scope), _id_of(entity), self._moments(as_of, known_at))
+        facts = self._ask(scope, known_at).about(
+            Scope.of(scope), _id_of(entity), self._moments(as_of, known_at)
+        )
         return self._note("facts.about", scope, facts)
 
     def match(
@@ -113,7 +119,7 @@ class FactsNamespace:
         if subject is not None or relation is not None or object is not None:
             asked.append((_part_of(subject), relation, _part_of(object)))
         moments = self._moments(as_of, known_at, ever=check_flag(ever, "ever"))
-        matches = self._asking.match(
+        matches = self._ask(scope, known_at).match(
             Scope.of(scope),
             read_patterns(asked),
             moments,
@@ -133,7 +139,9 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[Neighbour]:
         """Who and what is one fact away."""
-        found = self._asking.neighbours(Scope.of(scope), _id_of(entity), self._moments(as_of, known_at))
+        found = self._ask(scope, known_at).neighbours(
+            Scope.of(scope), _id_of(entity), self._moments(as_of, known_at)
+        )
         self._note("facts.neighbours", scope, [neighbour.fact for neighbour in found])
         return found
 
@@ -151,7 +159,7 @@ class FactsNamespace:
         if isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops <= HOPS:
             raise BadInput(f"hops must be a whole number from 1 to {HOPS}, not {hops!r}")
         moments = self._moments(as_of, known_at)
-        found = self._asking.paths(Scope.of(scope), _id_of(start), _id_of(goal), moments, hops)
+        found = self._ask(scope, known_at).paths(Scope.of(scope), _id_of(start), _id_of(goal), moments, hops)
         for path in found:
             self._note("facts.paths", scope, path)
         return found
@@ -165,18 +173,18 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[Fact]:
         """All that ever held of an entity, the earliest first; of one relation, if it is named."""
-        facts = self._asking.timeline(Scope.of(scope), _id_of(entity), self._view(known_at))
+        facts = self._ask(scope, known_at).timeline(Scope.of(scope), _id_of(entity), self._view(known_at))
         if relation is not None:
             facts = [fact for fact in facts if fact.relation == relation]
         return self._note("facts.timeline", scope, facts)
 
     def entities(self, *, kind: str | None = None, scope: str | Scope = "default") -> list[Entity]:
         """Everybody and everything that is spoken of, the most often named first."""
-        return self._asking.list_entities(Scope.of(scope), kind)
+        return self._ask(scope).list_entities(Scope.of(scope), kind)
 
     def find(self, name: str, *, scope: str | Scope = "default") -> list[Entity]:
         """The entities that a name may mean: several, where namesakes are told apart."""
-        return self._asking.find_entities(Scope.of(scope), clean_text(name, "a name"))
+        return self._ask(scope).find_entities(Scope.of(scope), clean_text(name, "a name"))
 
     def profile(
         self,
@@ -190,7 +198,7 @@ class FactsNamespace:
         place, name, texts = Scope.of(scope), _id_of(entity), list[str]()
         moments = self._moments(as_of, known_at)
         facts = self.timeline(entity, scope=scope, known_at=known_at)
-        for one_meant in self._asking.find_entities(place, name):
+        for one_meant in self._ask(scope, known_at).find_entities(place, name):
             now, later = _split_by(facts, one_meant, moments.at or 0.0)
             texts.append(phrase_profile(one_meant.name, one_meant.aliases, now, later))
         return "\n\n".join(texts)
@@ -198,7 +206,7 @@ class FactsNamespace:
     def why(self, fact: Fact | str, *, scope: str | Scope = "default") -> Explanation:
         """The sentences behind a fact, what ended it, and the rule that inferred it."""
         found = self._require(fact, scope)
-        explanation = explain_fact(self._asking, found, self._view(None))
+        explanation = explain_fact(self._ask(found.scope), found, self._view())
         self._note("facts.why", scope, [found])
         return explanation
 
@@ -212,14 +220,16 @@ class FactsNamespace:
     ) -> list[Fact]:
         """Standing instructions, then preferences, that hold; without `preferences`, only the former."""
         natures = NATURES if check_flag(preferences, "preferences") else NATURES[:1]
-        facts = self._asking.instructions(Scope.of(scope), self._moments(as_of, known_at), natures)
+        facts = self._ask(scope, known_at).instructions(
+            Scope.of(scope), self._moments(as_of, known_at), natures
+        )
         return self._note("facts.instructions", scope, facts)
 
     def contradictions(
         self, *, scope: str | Scope = "default", known_at: Moment | None = None
     ) -> list[Contradiction]:
         """Facts that cannot hold together, where nothing decides between them; `resolve` does."""
-        found = self._asking.contradictions(Scope.of(scope), self._view(known_at))
+        found = self._ask(scope, known_at).contradictions(Scope.of(scope), self._view(known_at))
         for contradiction in found:
             self._note("facts.contradictions", scope, contradiction.facts)
         return found
@@ -228,7 +238,7 @@ class FactsNamespace:
         self, keep: Fact | str, *, scope: str | Scope = "default", because: str | None = None
     ) -> Record:
         """Decides a contradiction: one fact stays, those that it contradicts never held. `undo` undoes it."""
-        return self._decisions.resolve(self._require(keep, scope), self._view(None), because)
+        return self._decisions.resolve(self._require(keep, scope), self._view(), because)
 
     def retract(
         self, fact: Fact | str, *, scope: str | Scope = "default", because: str | None = None
@@ -271,14 +281,16 @@ class FactsNamespace:
 
     # what the verbs share
 
-    @property
-    def _asking(self) -> Asking:
+    def _ask(self, scope: str | Scope, known_at: Moment | None = None) -> Asking:
+        """Asks what is known, or what was known at a time."""
         self._parts.check_open()
-        return Asking(self._parts.graphs)
-
-    def _view(self, known_at: Moment | None) -> View:
         known = None if known_at is None else moment(known_at, "known_at")
-        return View(now=self._parts.clock(), known_at=known)
+        return Asking(self._reads.graphs_known_at(Scope.of(scope), known))
+
+    def _view(self, known_at: Moment | None = None) -> View:
+        if known_at is None:
+            return View(now=self._parts.clock())
+        return View(now=moment(known_at, "known_at"))
 
     def _moments(self, as_of: Moment | None, known_at: Moment | None, *, ever: bool = False) -> Moments:
         """Without `as_of`, the present; of what was known then, the present of then."""
@@ -287,7 +299,7 @@ class FactsNamespace:
             return Moments(view=view, at=None)
         if as_of is not None:
             return Moments(view=view, at=moment(as_of, "as_of"))
-        return Moments(view=view, at=view.now if view.known_at is None else view.known_at)
+        return Moments(view=view, at=view.now)
 
     def _note(self, verb: str, scope: str | Scope, facts: Sequence[Fact]) -> list[Fact]:
         sources: dict[str, None] = {}
@@ -302,7 +314,7 @@ class FactsNamespace:
         return self._find_fact(clean_text(fact, "the id of a fact"), Scope(one(scope)))
 
     def _find_fact(self, id: str, scope: Scope) -> Fact:
-        found = find_fact(self._asking, scope, id, self._view(None))
+        found = find_fact(self._ask(scope), scope, id, self._view())
         if found is None:
             raise self._parts.absence_error(f"fact {id!r} in scope {scope}")
         return found

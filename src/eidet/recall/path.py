@@ -21,6 +21,7 @@ from ..core.record import Kind, Record
 from ..core.scope import Scope
 from ..core.validate import Json, moment
 from ..core.where import Where
+from ..graph import Graphs
 from ..graph.derived_records import DerivedRecords, asks_for_triples
 from ..parts import Parts
 from ..store import verbs
@@ -158,6 +159,13 @@ class ReadPath:
             found = past.list_page(chosen, page)
         self._auditing.read("find", scope, [record.id for record in found])
         return found
+
+    def graphs_known_at(self, scope: Scope, known_at: float | None) -> Graphs:
+        """The graphs of what the memory knew at a time; of all that it knows, if none is given."""
+        if known_at is None:
+            return self._parts.graphs
+        view = self._past.view(scope, known_at)
+        return view.graphs or Graphs(view.store)
 
     def count(self, where: Filter | None, scope: str | Scope, options: FilterOptions) -> int:
         chosen = self._guarding.filter_visible(read_filter("count", where, options))
