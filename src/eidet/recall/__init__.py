@@ -17,6 +17,7 @@ from ..core.scope import Scope
 from ..core.validate import local
 from ..core.where import Where
 from ..graph import Graphs
+from ..graph.scope_graph import Moments, View
 from ..index import Candidates, Floats, Hints, Index, Probe
 from ..models.embed import Embedder, embed_checked
 from ..models.embed.quantise import pack_vector, row_of
@@ -31,6 +32,7 @@ from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .second_look import LOOKED_AT, Clues, look_again
 from .signals import signals_of
+from .standing import add_instructions, list_instructions
 from .understand import FIRST, LAST, Understood, understand_query
 
 LEAST = 0.005  # hits of a lower score are not shown unless that is asked for
@@ -129,6 +131,7 @@ class Recall:
         if query.understand and query.unit == "record" and query.recipe.echo > 0:
             hits = look_again(hits, self._list_clues(asked, terms))
             hits = self._consult_facts(hits, query, asked, terms, head)
+            hits = self._add_instructions(hits, query, found, head)
             clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = _least_for(query, asked)
@@ -165,6 +168,16 @@ class Recall:
             findings = consult_facts(self.graphs, path, head, hits, meant)
             hits = apply_findings(hits, findings, path, meant, self._read)
         return hits
+
+    def _add_instructions(self, hits: list[Hit], query: Query, found: Candidates, head: Head) -> list[Hit]:
+        """What the user wants whenever such a thing is asked, behind what was found."""
+        if self.graphs is None or query.scope.below:
+            return hits
+        moments = Moments(view=View(now=query.now), at=query.asked)
+        seqs = self.graphs.ask(query.scope.path, partial(list_instructions, moments=moments), head)
+        if not seqs:
+            return hits
+        return add_instructions(hits, found, seqs, query, self._read)
 
     def _answer_nothing(self, query: Query) -> Hits:
         """A question without a letter, a digit or a picture."""

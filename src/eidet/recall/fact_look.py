@@ -76,10 +76,19 @@ def read_fact_query(
     question = None
     if len(terms - names) <= LONGEST_QUESTION:
         question = read_fact_question(text, asked=local(asked), language=language)
-    if question is not None and question.asks is Asks.WHEN:
+    if question is not None and not _asks_for_a_fact(question, len(terms - names)):
         question = None
     present = not timed if question is None else question.tense is Tense.NOW
     return FactQuery(question=question, at=asked, view=View(now=now), names=names, is_present=present)
+
+
+def _asks_for_a_fact(question: FactQuestion, words: int) -> bool:
+    """Whether a fact alone answers: not when something happened, nor "what did she do" at the party."""
+    if question.asks is Asks.WHEN:
+        return False
+    if "works_as" in question.relations:
+        return words <= 1 and question.tense is not Tense.EVER
+    return True
 
 
 def consult_facts(graphs: Graphs, path: str, head: Head, hits: Sequence[Hit], asked: FactQuery) -> Findings:

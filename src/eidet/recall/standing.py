@@ -7,11 +7,12 @@ a preference. What is alike is told by shared words or by the embedder.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ..core.hit import Hit, Reasons
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.where import Where
@@ -19,18 +20,32 @@ from ..graph.asking import Asking
 from ..graph.fact import Fact
 from ..graph.identities import USER_NODE
 from ..graph.names import PERSON, name_key
-from ..graph.scope_graph import Moments, View
-from ..index import Floats
+from ..graph.scope_graph import Moments, ScopeGraph, View
+from ..index import Candidates, Floats
 from ..models.embed import embed_checked
 from ..models.embed.quantise import row_of
 from ..text.analysis import terms_in
 from ..text.facts import Nature
 from ..trust.privacy.quoting import is_untrusted
-from . import Recall
+
+if TYPE_CHECKING:
+    from . import Query, Recall
 
 LOOKED_AT: Final = 50  # of the latest
 MOST: Final = 8  # that one context tells
-ALIKE: Final = 0.28  # cosine from which an occasion is the one that a question is about
+ALIKE: Final = 0.25  # cosine from which an occasion is the one that a request is about …
+MUCH_ALIKE: Final = 0.4  # … and any other question
+PLACES_EACH: Final = 5  # one of so many places of an answer may go to an instruction
+ANSWERS_NOTHING: Final = 0.05  # the score of an instruction: it is to be followed, and answers nothing
+ReadSeqs = Callable[[str, list[int]], list[Record | None]]
+_REQUEST: Final = re.compile(
+    r"\b(?:how (?:do|can|should|could|would|to|might)|(?:can|could|would|will) you|please|show me|help me"
+    r"|explain|walk me|give me|write|draft|suggest|recommend|advise|what (?:should|would|could|can|steps)"
+    r"|which (?:\w+ ){1,3}(?:should|would|do you)|tips|best way|let's|i'd like"
+    r"|i'?m (?:planning|looking|working|trying|thinking|about)|i am (?:planning|looking|working|trying)"
+    r"|i (?:want|need|plan|would like))\b",
+    re.IGNORECASE,
+)
 NATURES: Final = (Nature.INSTRUCTION, Nature.PREFERENCE)
 _OCCASION: Final = re.compile(
     r"\b(?:when(?:ever)?|if|every time|any time|for (?:all|any|every)|in (?:case|all)|wenn|falls)\b",
@@ -110,3 +125,55 @@ def _likeness(record: Record, vector: Floats) -> float:
 def _order(pair: tuple[Fact, Record]) -> tuple[bool, float]:
     fact, record = pair
     return fact.nature is not Nature.INSTRUCTION, -record.occurred
+
+
+def add_instructions(
+    hits: list[Hit], found: Candidates, seqs: Sequence[int], query: Query, read: ReadSeqs
+) -> list[Hit]:
+    """Puts the instructions that apply to a request into the last places of an answer.
+
+    `seqs` are those of records that instruct, of the one scope that was searched.
+    """
+    places = query.limit // PLACES_EACH
+    chosen = _choose_alike(hits[: query.limit - places], found, seqs, query.text)[:places]
+    if not chosen:
+        return hits
+    kept = hits[: query.limit - len(chosen)]
+    most = min([ANSWERS_NOTHING, *[hit.score for hit in kept[-1:]]])
+    for record in read(found.scopes[0], chosen):
+        if record is not None and _may_be_told(record, query):
+            kept.append(Hit(record=record, score=most, reasons=_say_standing))
+    told = {hit.id for hit in kept}
+    return kept + [hit for hit in hits if hit.id not in told]
+
+
+def _may_be_told(record: Record, query: Query) -> bool:
+    if is_untrusted(record) or record.who == "assistant":
+        return False
+    return query.where is None or query.where.matches(record)
+
+
+def _choose_alike(hits: Sequence[Hit], found: Candidates, seqs: Sequence[int], query: str) -> list[int]:
+    """The seqs of instructions that are close to the query in meaning, closest first."""
+    there = {hit.record.seq for hit in hits}
+    least = ALIKE if _REQUEST.search(query) else MUCH_ALIKE
+    wanted = np.array([seq for seq in seqs if seq not in there], np.int64)
+    rows = np.flatnonzero(np.isin(found.seq, wanted) & (found.dense >= least))
+    rows = rows[np.argsort(-found.dense[rows], kind="stable")]
+    return [int(seq) for seq in found.seq[rows]]
+
+
+def _say_standing() -> Reasons:
+    return Reasons(words=("a standing instruction that applies",))
+
+
+def list_instructions(graph: ScopeGraph, moments: Moments) -> list[int]:
+    """The seqs of the records that instruct and still hold."""
+    seqs: dict[int, None] = {}
+    for assertion in graph.index.special:
+        if assertion.nature is Nature.INSTRUCTION:
+            subject = graph.identities.root_of(assertion.subject)
+            for interval in graph.trace(subject, assertion.relation, moments.view):
+                if assertion in interval.said and moments.admits(interval):
+                    seqs[assertion.source.seq] = None
+    return list(seqs)
