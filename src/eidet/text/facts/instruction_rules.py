@@ -41,6 +41,8 @@ def _after_adverb(reading: SentenceReading, at: int) -> int:
     if low[at] == "keep" and not _ANSWERS.isdisjoint(low[at : at + 5]):
         return at
     if low[at] in ("always", "never", "immer", "nie", "niemals"):
+        if reading.tables.inverts and low[reading.words.last] in actions:
+            return at
         return _if_action(low, at + 1, actions)
     if low[at] in actions and _says_ever(reading):
         return at

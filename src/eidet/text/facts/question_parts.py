@@ -231,19 +231,19 @@ class QuestionReader:
             return None
         if entity.mention.role and " " in entity.mention.owner and entity.after > self.words.last:
             return self._whether_kin(entity.mention, past)
+        return self._read_claim(entity, at, past)
+
+    def _read_claim(self, entity: Entity, at: int, past: bool) -> QuestionParts | None:
+        """What is said of somebody in a question that wants yes or no."""
         place = self.entities.skip_fillers(entity.after)
         second = self.entities.entity(place)
         if second and second.mention.role and self.low[at] in ("is", "are", "was", "were"):
-            owner, relation = (
-                owner_mention(second.mention.owner),
-                self.entities.kin_relation(second.mention.role),
-            )
+            relation = self.entities.kin_relation(second.mention.role)
+            owner = owner_mention(second.mention.owner)
             return QuestionParts(owner, (relation,), entity.mention, "whether", past)
         for verb in range(place, min(place + 3, self.words.last + 1)):
-            relations = self.relations.verb_relations("what", verb)
-            if relations:
-                target = self.relations.object(verb)
-                return QuestionParts(entity.mention, relations, target, "whether", past)
+            if relations := self.relations.verb_relations("what", verb):
+                return QuestionParts(entity.mention, relations, self.relations.object(verb), "whether", past)
         return None
 
     def _whether_kin(self, mention: Mention, past: bool) -> QuestionParts:

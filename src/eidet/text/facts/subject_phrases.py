@@ -102,7 +102,9 @@ class SubjectReader:
     def _role_before(self, end: int) -> PhraseAt | None:
         """My sister · Ann's older sister · her dog."""
         word = self.words.low[end]
-        if (word not in self.tables.kin and word not in self.tables.pets) or self.words.capital(end):
+        if (word not in self.tables.kin and word not in self.tables.pets) or (
+            self.words.capital(end) and not self.tables.inverts
+        ):
             return None
         owner = self.owner_before(end - 1)
         if owner is None:
