@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .phrase_values import LONGEST_NAME, PhraseAt, is_age, is_doing
+from .phrase_values import LONGEST_NAME, PhraseAt, is_age, is_doing, looks_like_code
 from .sentence_words import SentenceWords, is_quote
 from .statement import VALUE, Mention
 from .word_tables import WordTables
@@ -86,9 +86,17 @@ class ObjectReader:
             return self._date(at)
         if kind == "age":
             return self._age(at)
+        if kind == "component" and self.words.low[at] not in self.tables.articles:
+            return self._proper(at, kind) or self._code(at)
         if kind == "org":
             return self._proper(at, kind) or self._thing(at, kind, ties=False)
         return self._thing(at, kind, ties=kind == "activity")
+
+    def _code(self, at: int) -> PhraseAt | None:
+        """A word that is a name by its look: auth-service, node.js."""
+        if looks_like_code(self.words.low[at]):
+            return PhraseAt(Mention(name=self.words.raw(at), kind="thing"), at, at + 1)
+        return None
 
     def _constant(self, at: int, value: str) -> PhraseAt | None:
         """A verb without an object: it says all by itself, if its clause ends with it."""

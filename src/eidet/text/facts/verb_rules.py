@@ -156,9 +156,8 @@ def _is_vague(reading: SentenceReading, frame: Frame, begin: int, objects: list[
     words = objects[0].name.lower().split()
     if not words or frame.object[0] == "=":
         return False
-    if (words[0] in reading.tables.vague and not words[0].endswith("ing")) or words[
-        -1
-    ] in reading.tables.vague:
+    doing = words[0].endswith("ing") and not words[0].endswith("thing")
+    if (words[0] in reading.tables.vague and not doing) or words[-1] in reading.tables.vague:
         return True
     if reading.words.low[begin] in _THESE or reading.tables.possessives.get(reading.words.low[begin]):
         return "end" not in frame.marks

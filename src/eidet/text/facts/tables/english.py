@@ -39,7 +39,7 @@ will: will 'll gonna shall wo
 unreal: would could should 'd must ought ca
 may: may might
 to: to
-ended: formerly previously once
+ended: formerly previously
 do: do does can
 """)
 _ADVERBS: Final = words_of(
@@ -47,7 +47,7 @@ _ADVERBS: Final = words_of(
     "absolutely both all mostly originally finally mainly generally normally typically basically truly "
     "very so totally completely deeply quite sometimes regularly then literally simply secretly honestly "
     "too much even kind of sort personally especially particularly officially happily proudly temporarily "
-    "permanently since mostly primarily ever yet today presently"
+    "permanently once since mostly primarily ever yet today presently"
 )
 _HEDGES: Final = {
     "maybe": 0.5,
@@ -145,7 +145,6 @@ _COPULAS: Final = {
     "'re": "present",
     "was": "past",
     "were": "past",
-    "be": "be",
     "been": "been",
     "became": "change",
     "becoming": "present",

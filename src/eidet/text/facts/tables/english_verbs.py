@@ -83,8 +83,8 @@ switch switches switched switching            | to                  | uses      
 migrate migrates migrated migrating           | to                  | uses           | thing    | thing change
 migrate migrates migrated migrating           | from off away_from  | uses           | thing    | thing end
 switch switches switched switching            | from away_from      | uses           | thing    | thing end
-depend depends depended depending             | on                  | depends_on     | thing    | only_thing
-rely relies relied relying                    | on                  | depends_on     | thing    | only_thing
+depend depends depended depending | on | depends_on | component | only_thing
+rely relies relied relying | on | depends_on | component | only_thing
 require requires required requiring | | depends_on | name | only_thing
 need needs needed needing                     |                     | depends_on     | name     | only_thing
 run runs ran/run running                      | on                  | deployed_at    | name     | only_thing
