@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from .mentions import MentionReader
 from .sentence_words import SentenceWords
 from .statement import Mention, Reference
 from .tables import english_questions as asked_words
+from .whose import SPEAKER, owner_mention
 from .word_tables import WordTables
-
-SPEAKER: Final = Mention(reference=Reference.SPEAKER, kind="person")
 
 
 class Entity(NamedTuple):
@@ -41,7 +40,7 @@ class EntityReader:
             return Entity(Mention(reference=Reference(self.tables.pronouns[low[at]])), [], at + 1)
         if low[at] in self.tables.possessives:
             owner = self.tables.possessives[low[at]]
-            return self.read_possession(owner, self.owner(owner), at + 1)
+            return self.read_possession(owner, owner_mention(owner), at + 1)
         named = self.mentions.read(at, "name")
         if named is None:
             return self.thing(at)
@@ -106,13 +105,6 @@ class EntityReader:
         while self.low[at] in asked_words.FILLERS:
             at += 1
         return at
-
-    def owner(self, owner: str) -> Mention:
-        if not owner:
-            return SPEAKER
-        if owner in ("he", "she", "they", "it"):
-            return Mention(reference=Reference(owner))
-        return Mention(name=owner)
 
     def kin_relation(self, role: str) -> str:
         return self.tables.kin.get(role, "pet")
