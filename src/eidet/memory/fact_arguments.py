@@ -1,12 +1,14 @@
-"""What callers of `memory.facts` may give: names, entities and relations."""
+"""What callers of `memory.facts` give and get: names, entities, relations, and facts that are audited."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ..core.errors import BadInput
+from ..core.scope import Scope
 from ..core.validate import clean_text
 from ..graph.fact import Entity, Fact
+from ..trust.audit.reads import Auditing
 
 Named = str | Entity
 
@@ -52,3 +54,12 @@ def split_by(facts: Sequence[Fact], entity: Entity, at: float) -> tuple[list[Fac
         elif fact.valid_from is not None and fact.valid_from > at:
             later.append(fact)
     return now, later
+
+
+def note_facts(auditing: Auditing, verb: str, scope: str | Scope, facts: Sequence[Fact]) -> list[Fact]:
+    """Notes in the audit log which records an answer comes from; the facts."""
+    sources: dict[str, None] = {}
+    for fact in facts:
+        sources.update(dict.fromkeys(fact.sources))
+    auditing.read(verb, scope, list(sources))
+    return list(facts)

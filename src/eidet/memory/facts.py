@@ -26,7 +26,7 @@ from ..text.facts import relation_of
 from ..text.facts.statement import Nature, Statement
 from ..trust.audit.reads import Auditing
 from ..write import WritePath
-from .fact_arguments import Named, check_relation, id_of, name_of, part_of, split_by
+from .fact_arguments import Named, check_relation, id_of, name_of, note_facts, part_of, split_by
 from .fact_decisions import FactDecisions
 from .forgetting import Forgetting
 
@@ -103,7 +103,7 @@ class FactsNamespace:
         facts = self._ask(scope, known_at).about(
             Scope.of(scope), id_of(entity), self._moments(as_of, known_at)
         )
-        return self._note("facts.about", scope, facts)
+        return note_facts(self._auditing, "facts.about", scope, facts)
 
     def match(
         self,
@@ -136,7 +136,7 @@ class FactsNamespace:
             limit=check_limit(limit),
         )
         for match in matches:
-            self._note("facts.match", scope, match.facts)
+            note_facts(self._auditing, "facts.match", scope, match.facts)
         return matches
 
     def neighbours(
@@ -151,7 +151,7 @@ class FactsNamespace:
         found = self._ask(scope, known_at).neighbours(
             Scope.of(scope), id_of(entity), self._moments(as_of, known_at)
         )
-        self._note("facts.neighbours", scope, [neighbour.fact for neighbour in found])
+        note_facts(self._auditing, "facts.neighbours", scope, [neighbour.fact for neighbour in found])
         return found
 
     def paths(
@@ -170,7 +170,7 @@ class FactsNamespace:
         moments = self._moments(as_of, known_at)
         found = self._ask(scope, known_at).paths(Scope.of(scope), id_of(start), id_of(goal), moments, hops)
         for path in found:
-            self._note("facts.paths", scope, path)
+            note_facts(self._auditing, "facts.paths", scope, path)
         return found
 
     def timeline(
@@ -187,7 +187,7 @@ class FactsNamespace:
         )
         if relation is not None:
             facts = [fact for fact in facts if fact.relation == relation]
-        return self._note("facts.timeline", scope, facts)
+        return note_facts(self._auditing, "facts.timeline", scope, facts)
 
     def entities(
         self, name: str | None = None, *, kind: str | None = None, scope: str | Scope = "default"
@@ -223,7 +223,7 @@ class FactsNamespace:
         """The sentences behind a fact, what ended it, and the rule that inferred it."""
         found = self._require(fact, scope)
         explanation = explain_fact(self._ask(found.scope), found, self._moments().view)
-        self._note("facts.why", scope, [found])
+        note_facts(self._auditing, "facts.why", scope, [found])
         return explanation
 
     def instructions(
@@ -239,7 +239,7 @@ class FactsNamespace:
         facts = self._ask(scope, known_at).instructions(
             Scope.of(scope), self._moments(as_of, known_at), natures
         )
-        return self._note("facts.instructions", scope, facts)
+        return note_facts(self._auditing, "facts.instructions", scope, facts)
 
     def contradictions(
         self, *, scope: str | Scope = "default", known_at: Moment | None = None
@@ -247,7 +247,7 @@ class FactsNamespace:
         """Facts that cannot hold together, where nothing decides between them; `resolve` does."""
         found = self._ask(scope, known_at).contradictions(Scope.of(scope), self._moments(None, known_at).view)
         for contradiction in found:
-            self._note("facts.contradictions", scope, contradiction.facts)
+            note_facts(self._auditing, "facts.contradictions", scope, contradiction.facts)
         return found
 
     def resolve(
@@ -337,7 +337,7 @@ class FactsNamespace:
         asking = self._ask(scope, known_at)
         moments = self._moments(as_of, known_at, ever=check_flag(ever, "ever"))
         facts = asking.list_all(Scope.of(scope), moments)
-        return asking.list_entities(Scope.of(scope)), self._note("facts.export", scope, facts)
+        return asking.list_entities(Scope.of(scope)), note_facts(self._auditing, "facts.export", scope, facts)
 
     def _ask(self, scope: str | Scope, known_at: Moment | None = None) -> Asking:
         """Asks what is known, or what was known at a time."""
@@ -353,13 +353,6 @@ class FactsNamespace:
         if ever:
             return Moments(view=view, at=None)
         return Moments(view=view, at=view.now if as_of is None else moment(as_of, "as_of"))
-
-    def _note(self, verb: str, scope: str | Scope, facts: Sequence[Fact]) -> list[Fact]:
-        sources: dict[str, None] = {}
-        for fact in facts:
-            sources.update(dict.fromkeys(fact.sources))
-        self._auditing.read(verb, scope, list(sources))
-        return list(facts)
 
     def _require(self, fact: Fact | str, scope: str | Scope) -> Fact:
         if isinstance(fact, Fact):
