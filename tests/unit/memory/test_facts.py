@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 from tests.making import Clock, texts
 
 from eidet import AsyncMemory, Memory
 from eidet.core.errors import BadInput, NotFound
+from eidet.models.llm import Answer, Request
 
 LATER = 1_730_000_000.0  # in October 2024
 
@@ -180,6 +182,32 @@ def test_a_fact_has_a_subject_a_relation_and_an_object(
 ) -> None:
     with pytest.raises(BadInput):
         memory.facts.add(subject, relation, thing)
+
+
+@dataclass
+class Scripted:
+    """A model that says what it is told to."""
+
+    says: str
+    name: str = "scripted"
+
+    def ask(self, request: Request) -> Answer:
+        return Answer(text=self.says, model=self.name, tokens_in=1, tokens_out=1)
+
+
+def test_a_model_adds_facts_that_go_with_their_record(memory: Memory) -> None:
+    record = memory.remember("Ann packed up and has called Porto home since May.", who="Bob", session="s")
+    model = Scripted('{"facts": [{"subject": "Ann", "relation": "lives_in", "object": "Porto"}]}')
+    added = memory.facts.read(model, [record.id])
+    assert texts(added) == ["Ann lives in Porto"]
+    stored = memory.get(added[0].id)
+    assert stored is not None
+    assert (stored.derived_from, stored.session, stored.who) == ((record.id,), "s", "Bob")
+    assert texts(memory.facts.read(model, [record.id])) == ["Ann lives in Porto"]
+    assert len(memory.facts.timeline("Ann")[0].sources) == 1  # the same again is no new source
+    assert memory.facts.read(Scripted("no JSON"), [record.id]) == []
+    memory.forget(record.id)
+    assert memory.facts.about("Ann") == []
 
 
 def test_the_same_for_asyncio() -> None:
