@@ -201,6 +201,43 @@ def test_a_language_without_tables_states_nothing() -> None:
     assert read("Ann lives in Porto.", language="fi") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        ("Ich wohne in Berlin.", [("me", "lives_in", "Berlin")]),
+        ("Seit 2019 wohne ich in Köln.", [("me", "lives_in", "Köln")]),
+        ("Anna ist nach Porto gezogen.", [("Anna", "lives_in", "Porto")]),
+        (
+            "Ich arbeite bei Siemens als Ingenieur.",
+            [("me", "works_at", "Siemens"), ("me", "works_as", "Ingenieur")],
+        ),
+        ("Mein Bruder heißt Max.", [("me", "sibling", "Max")]),
+        ("Meine Schwester Maria wohnt in Ulm.", [("me", "sibling", "Maria"), ("Maria", "lives_in", "Ulm")]),
+        ("Maria ist meine Schwester.", [("me", "sibling", "Maria")]),
+        ("Ich bin allergisch gegen Nüsse.", [("me", "allergic_to", "Nüsse")]),
+        ("Anna ist mit Tom verheiratet.", [("Anna", "married_to", "Tom")]),
+        ("Ich bin Lehrerin.", [("me", "works_as", "Lehrerin")]),
+        ("Ich esse kein Fleisch.", [("me", "does_not_eat", "Fleisch")]),
+        ("Ich mag keine Pilze.", [("me", "dislikes", "Pilze")]),
+        ("Ich spreche Deutsch und Englisch.", [("me", "speaks", "Deutsch"), ("me", "speaks", "Englisch")]),
+        ("Ich habe ein Auto gekauft.", [("me", "owns", "Auto")]),
+        ("Unser Hund heißt Bello.", [("me", "pet", "Bello")]),
+        ("Meine Telefonnummer ist 0171 2233445.", [("me", "phone", "0171 2233445")]),
+        ("Wo wohnst du?", []),
+        ("Wenn ich in Rom wohnte, wäre ich froh.", []),
+        ("Mein Passwort ist geheim.", []),
+    ],
+)
+def test_german_is_read_by_the_same_rules(text: str, facts: list[tuple[str, str, str]]) -> None:
+    assert read(text, language="de") == facts
+
+
+def test_german_endings_are_told_apart() -> None:
+    for text in ("Ich wohne nicht mehr in Bonn.", "Früher wohnte ich in Bonn."):
+        (statement,) = read_facts(text, said=SAID, language="de")
+        assert (statement.object.name, statement.ended) == ("Bonn", True)
+
+
 mentions = st.builds(
     Mention,
     name=st.text(max_size=8),

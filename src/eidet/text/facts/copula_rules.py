@@ -62,6 +62,8 @@ def _may_follow(reading: SentenceReading, at: int) -> bool:
         return True
     if word in ("called", "named") or reading.mentions.is_name(at):
         return True
+    if tables.inverts and word in tables.ties:
+        return True
     return low[at + 1] in tables.states or low[at + 1] == "'s" or word in ("in", "on", "lactose", "gluten")
 
 
@@ -112,6 +114,8 @@ class _Predicate:
 
     def _frame(self) -> bool:
         words, tables = self.reading.words, self.reading.tables
+        if tables.inverts and self._frame_at_end():
+            return True
         for frame in tables.predicates.get(words.low[self.at], ()):
             if words.low[self.copula] == "got" and frame.object != "person":
                 continue
@@ -128,10 +132,23 @@ class _Predicate:
                 return True
         return False
 
+    def _frame_at_end(self) -> bool:
+        """Mit Tom verheiratet: the object before the predicate."""
+        words, tables = self.reading.words, self.reading.tables
+        for at in range(self.at + 2, min(self.at + 6, words.last + 1)):
+            for frame in tables.predicates.get(words.low[at], ()):
+                objects, after = self.reading.mentions.objects(self.at + 1, frame.object)
+                if words.low[self.at] in frame.ties and objects and after == at:
+                    self._say(frame, objects)
+                    return True
+        return False
+
     def _say(self, frame: Frame, objects: list[Mention]) -> None:
         span = self.reading.span(1, 0)
         relation, nature, negated = frame.relation, Nature.FACT, self.denied
         if "taste" in frame.marks:
+            if not self._person:
+                return
             nature = Nature.PREFERENCE
             if negated:
                 relation, negated = _OPPOSITE.get(relation, ""), False

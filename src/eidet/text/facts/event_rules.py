@@ -10,7 +10,8 @@ from .valid_times import Validity
 from .whose import SPEAKER
 from .word_tables import PRESENT
 
-_WEEK = 7 * 86_400
+_DAY = 86_400
+_WEEK = 7 * _DAY
 _WITH = frozenset({"with", "to", "for", "at", "mit", "nach", "of"})
 
 
@@ -21,7 +22,7 @@ def read_event(reading: SentenceReading, at: int) -> None:
         return
     span = _next_weekday(reading, reading.span(1, 0))
     first = _begin(reading, at)
-    if first is None or not span.point or (span.until or 0) <= reading.said.timestamp():
+    if first is None or not span.point or not _is_ahead(reading, span):
         return
     owner = _owner(reading, first)
     if owner is not None:
@@ -39,6 +40,14 @@ def _next_weekday(reading: SentenceReading, span: Validity) -> Validity:
     if day not in WEEKDAYS or len(reading.dated) != 1:
         return span
     return Validity(since=span.since + _WEEK, until=span.until + _WEEK, point=True)
+
+
+def _is_ahead(reading: SentenceReading, span: Validity) -> bool:
+    """Whether an event is still to come: "recently" reaches into today, and is none."""
+    now = reading.said.timestamp()
+    if span.since is None or span.until is None or span.until <= now:
+        return False
+    return span.since >= now - _DAY or span.until > now + _DAY
 
 
 def _days(span: Validity) -> Validity:

@@ -29,7 +29,8 @@ def _begin(reading: SentenceReading) -> int:
         polite = polite or low[at] in ("please", "bitte")
         at += 1
     if opened := _after_opening(low, at):
-        return opened if low[at] != "make" or low[opened] in actions else 0
+        vague = low[at] in ("make", "be", "do", "never")
+        return opened if not vague or low[opened] in actions else 0
     if low[at] == "do" and low[at + 1] in ("n't", "not") and (polite or _says_ever(reading)):
         return _if_action(low, at + 2, actions)
     return _after_adverb(reading, at)
@@ -41,6 +42,8 @@ def _after_adverb(reading: SentenceReading, at: int) -> int:
     if low[at] == "keep" and not _ANSWERS.isdisjoint(low[at : at + 5]):
         return at
     if low[at] in ("always", "never", "immer", "nie", "niemals"):
+        if reading.tables.inverts and low[reading.words.last] in actions:
+            return at
         return _if_action(low, at + 1, actions)
     if low[at] in actions and _says_ever(reading):
         return at

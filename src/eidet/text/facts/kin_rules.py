@@ -12,7 +12,7 @@ from .word_tables import PRESENT
 def read_kin(reading: SentenceReading, at: int) -> None:
     """The statements of a word such as "sister" or "dog": whose, and who it is."""
     owner = reading.mentions.owner_before(at - 1)
-    if owner is None:
+    if owner is None or (reading.words.capital(at) and not reading.tables.inverts):
         return
     names = _names_after(reading, at) or _name_before(reading, owner[1], at)
     if names:
@@ -104,7 +104,7 @@ def _head(reading: SentenceReading, begin: int) -> int | None:
     for at in range(begin, min(begin + 6, reading.words.last + 1)):
         word = low[at]
         if word in tables.kin or word in tables.pets or word in tables.conditions:
-            return at
+            return at if low[at - 1] != "hot" else None
         if word in tables.stops or word in tables.ties or not word[0].isalnum():
             return None
     return None

@@ -129,6 +129,8 @@ def _judge_past(frame: Frame, mood: Mood, lasting: bool) -> str:
 def _judge_progressive(frame: Frame, mood: Mood, dated: bool) -> str:
     if "start" in mood or "been" in mood:
         return NOTHING_SAID if "end" in frame.marks else HOLDS
+    if "was" in mood and "trip" in frame.marks:
+        return HOLDS
     if "was" in mood:
         return ENDED if "lived" in frame.marks else NOTHING_SAID
     if "be" not in mood or "taste" in frame.marks:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .phrase_values import LONGEST_NAME, PhraseAt, is_age, is_doing
-from .sentence_words import SentenceWords
+from .phrase_values import LONGEST_NAME, PhraseAt, is_age, is_doing, looks_like_code
+from .sentence_words import SentenceWords, is_quote
 from .statement import VALUE, Mention
 from .word_tables import WordTables
 
 _LONGEST_THING: Final = 8  # words
 _LONGEST_LIST: Final = 12
+_LONGEST_TITLE: Final = 12
 _KINDS: Final = {"place": "place", "org": "organisation", "school": "organisation", "group": "organisation"}
 _VALUES: Final = frozenset({"value", "job", "number", "language", "date", "text"})
 
@@ -85,9 +86,17 @@ class ObjectReader:
             return self._date(at)
         if kind == "age":
             return self._age(at)
+        if kind == "component" and self.words.low[at] not in self.tables.articles:
+            return self._proper(at, kind) or self._code(at)
         if kind == "org":
             return self._proper(at, kind) or self._thing(at, kind, ties=False)
         return self._thing(at, kind, ties=kind == "activity")
+
+    def _code(self, at: int) -> PhraseAt | None:
+        """A word that is a name by its look: auth-service, node.js."""
+        if looks_like_code(self.words.low[at]):
+            return PhraseAt(Mention(name=self.words.raw(at), kind="thing"), at, at + 1)
+        return None
 
     def _constant(self, at: int, value: str) -> PhraseAt | None:
         """A verb without an object: it says all by itself, if its clause ends with it."""
@@ -129,6 +138,8 @@ class ObjectReader:
         return None
 
     def _proper(self, at: int, kind: str) -> PhraseAt | None:
+        if is_quote(self.words.low[at]):
+            return self._title(at)
         first = at + (self.words.low[at] in self.tables.articles)
         if kind == "place" and first > at and self.words.low[at] != "the":
             return None
@@ -143,6 +154,13 @@ class ObjectReader:
         return PhraseAt(
             Mention(name=name, kind=_KINDS.get(kind, kind if kind == "person" else "")), at, after
         )
+
+    def _title(self, at: int) -> PhraseAt | None:
+        """ "Gone with the Wind": what stands in quotation marks."""
+        for end in range(at + 2, min(at + _LONGEST_TITLE, self.words.last + 1)):
+            if is_quote(self.words.low[end]):
+                return PhraseAt(Mention(name=self.words.cut(at + 1, end)), at, end + 1)
+        return None
 
     def _is_part(self, at: int) -> bool:
         """Whether a noun goes on after a name: "the LGBTQ center" is not "LGBTQ"."""
@@ -197,15 +215,29 @@ class ObjectReader:
             after -= 1
         if after == first or not low[first][:1].isalnum():
             return None
-        if not self._fits(first, after, kind):
+        if not self._fits(first, after, kind) or (after == first + 1 and self._acts_on_pronoun(first)):
             return None
         shown = VALUE if kind in _VALUES else _KINDS.get(kind, "thing")
         return PhraseAt(Mention(name=self.words.cut(first, after), kind=shown), at, after)
 
+    def _acts_on_pronoun(self, at: int) -> bool:
+        """Watching them: without its object it says nothing."""
+        low = self.words.low
+        return low[at].endswith("ing") and low[at + 1] in (
+            "them",
+            "him",
+            "her",
+            "it",
+            "you",
+            "us",
+            "me",
+            "that",
+        )
+
     def _goes_on(self, at: int, first: int, ties: bool) -> bool:
         low, tables = self.words.low, self.tables
         word = low[at]
-        if self.words.starts[at] in self.times:
+        if self.words.starts[at] in self.times or (tables.inverts and word in tables.frames):
             return False
         if word in tables.stops:
             if ties and at > first and word in ("my", "this", "these", "those"):

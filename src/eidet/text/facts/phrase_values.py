@@ -28,6 +28,11 @@ def is_doing(found: PhraseAt) -> bool:
     return found.mention.name.split()[0].endswith("ing")
 
 
+def looks_like_code(word: str) -> bool:
+    """A word that is a name by its look: auth-service, billing_api, node.js."""
+    return word[:1].isalpha() and ("-" in word or "_" in word or "." in word or word[-1:].isdigit())
+
+
 def is_age(word: str) -> bool:
     """A number from 1 to 120, in digits or as a word."""
     if word.isdecimal():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from .mentions import MentionReader
-from .question_entities import Entity, EntityReader
+from .question_entities import EntityPhrase, EntityReader
 from .question_relations import RelationFinder
 from .relations import FAVOURITE
 from .sentence_words import SentenceWords
@@ -111,7 +111,7 @@ class QuestionReader:
             return self._attribute(wh, entity, past)
         return self._read_verb(wh, noun, entity, past)
 
-    def _read_verb(self, wh: str, noun: list[str], entity: Entity, past: bool) -> QuestionParts | None:
+    def _read_verb(self, wh: str, noun: list[str], entity: EntityPhrase, past: bool) -> QuestionParts | None:
         """The verb after who it is about: … live (in) · … from · … allergic to · … called."""
         asks = "when" if wh == "when" else "object"
         at = self.entities.skip_fillers(entity.after)
@@ -128,7 +128,7 @@ class QuestionReader:
             return QuestionParts(entity.mention, ("lives_in", "located_in"), None, asks, past)
         return None
 
-    def _kin_name(self, entity: Entity, at: int) -> tuple[Mention, str] | None:
+    def _kin_name(self, entity: EntityPhrase, at: int) -> tuple[Mention, str] | None:
         """What is my sister called: who the sister is."""
         mention = entity.mention
         if not mention.role or mention.name:
@@ -137,7 +137,7 @@ class QuestionReader:
             return None
         return owner_mention(mention.owner), self.entities.kin_relation(mention.role)
 
-    def _attribute(self, wh: str, entity: Entity, past: bool) -> QuestionParts | None:
+    def _attribute(self, wh: str, entity: EntityPhrase, past: bool) -> QuestionParts | None:
         """Who is | Leo's sister · what is | my phone number · when is | Ann's birthday."""
         words = [word for word in entity.attribute if word not in asked_words.BEFORE | asked_words.NOW]
         if not words:
@@ -164,7 +164,7 @@ class QuestionReader:
             return self._of(attribute, entity, past)
         return None
 
-    def _of(self, attribute: list[str], entity: Entity, past: bool) -> QuestionParts:
+    def _of(self, attribute: list[str], entity: EntityPhrase, past: bool) -> QuestionParts:
         mention = entity.mention
         if mention.role and not mention.name and attribute[-1] in _KIN_ENDS:
             relation = self.entities.kin_relation(mention.role)
@@ -231,19 +231,19 @@ class QuestionReader:
             return None
         if entity.mention.role and " " in entity.mention.owner and entity.after > self.words.last:
             return self._whether_kin(entity.mention, past)
+        return self._read_claim(entity, at, past)
+
+    def _read_claim(self, entity: EntityPhrase, at: int, past: bool) -> QuestionParts | None:
+        """What is said of somebody in a question that wants yes or no."""
         place = self.entities.skip_fillers(entity.after)
         second = self.entities.entity(place)
         if second and second.mention.role and self.low[at] in ("is", "are", "was", "were"):
-            owner, relation = (
-                owner_mention(second.mention.owner),
-                self.entities.kin_relation(second.mention.role),
-            )
+            relation = self.entities.kin_relation(second.mention.role)
+            owner = owner_mention(second.mention.owner)
             return QuestionParts(owner, (relation,), entity.mention, "whether", past)
         for verb in range(place, min(place + 3, self.words.last + 1)):
-            relations = self.relations.verb_relations("what", verb)
-            if relations:
-                target = self.relations.object(verb)
-                return QuestionParts(entity.mention, relations, target, "whether", past)
+            if relations := self.relations.verb_relations("what", verb):
+                return QuestionParts(entity.mention, relations, self.relations.object(verb), "whether", past)
         return None
 
     def _whether_kin(self, mention: Mention, past: bool) -> QuestionParts:

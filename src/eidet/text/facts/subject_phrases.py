@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .phrase_values import LONGEST_NAME, PhraseAt, with_role
+from .phrase_values import LONGEST_NAME, PhraseAt, looks_like_code, with_role
 from .sentence_words import SentenceWords
 from .statement import Mention, Reference
 from .word_tables import WordTables
@@ -102,7 +102,9 @@ class SubjectReader:
     def _role_before(self, end: int) -> PhraseAt | None:
         """My sister · Ann's older sister · her dog."""
         word = self.words.low[end]
-        if (word not in self.tables.kin and word not in self.tables.pets) or self.words.capital(end):
+        if (word not in self.tables.kin and word not in self.tables.pets) or (
+            self.words.capital(end) and not self.tables.inverts
+        ):
             return None
         owner = self.owner_before(end - 1)
         if owner is None:
@@ -129,20 +131,17 @@ class SubjectReader:
     def _thing_before(self, end: int) -> PhraseAt | None:
         """The billing service · our staging cluster · auth-service."""
         low, at = self.words.low, end
-        if self._is_code(end):
+        if looks_like_code(low[end]):
             first = end - (low[end - 1] in self.tables.articles)
             return PhraseAt(Mention(name=self.words.raw(end), kind="thing"), first, end + 1)
         while end - at < 4 and low[at].replace("-", "").isalnum() and low[at] not in self.tables.stops:
             before = low[at - 1]
+            if low[at] in self.tables.vague:
+                return None
             if before in self.tables.articles or before in self.tables.possessives:
                 return PhraseAt(Mention(name=self.words.cut(at, end + 1), kind="thing"), at - 1, end + 1)
             at -= 1
         return None
-
-    def _is_code(self, at: int) -> bool:
-        """A word that is a name by its look: auth-service, billing_api, node.js."""
-        word = self.words.low[at]
-        return word[:1].isalpha() and ("-" in word or "_" in word or "." in word or word[-1:].isdigit())
 
     def is_name(self, at: int) -> bool:
         words = self.words

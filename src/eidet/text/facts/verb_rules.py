@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from .inverted_order import read_inverted
 from .moods import COMES, ENDED, HOLDS, NEGATED, NOTHING_SAID, PLANNED, Mood, judge, read_mood, says_no_more
 from .sentence_reading import SentenceReading
 from .statement import VALUE, Mention, Nature, Reference
@@ -33,10 +34,12 @@ class _Clause(NamedTuple):
 def read_verb(reading: SentenceReading, verb: int) -> None:
     """The statements of the verb at a word, if it has an object that fits."""
     frames = reading.tables.frames[reading.words.low[verb]]
-    clause = _read_clause(reading, verb, frames)
+    at, clause = verb + 1, _read_clause(reading, verb, frames)
+    if reading.tables.inverts:
+        clause, at = _read_inverted_clause(reading, verb, frames[0])
     if clause is None:
         return
-    at, left = verb + 1, list(frames)
+    left = list(frames)
     while left:
         match = _match(reading, clause, left, at)
         if match is None or (len(left) < len(frames) and _is_loose(match)):
@@ -81,6 +84,13 @@ def _read_clause(reading: SentenceReading, verb: int, frames: tuple[Frame, ...])
     if "may" in mood:
         sure = min(sure, 0.5)
     return _Clause(verb, mood, subjects, sure)
+
+
+def _read_inverted_clause(reading: SentenceReading, verb: int, frame: Frame) -> tuple[_Clause | None, int]:
+    subjects, mood, begin = read_inverted(reading, verb, frame.form)
+    if not subjects or (frame.relation == "name" and subjects[0].role):
+        return None, begin
+    return _Clause(verb, mood, subjects, reading.confidence_at(verb)), begin
 
 
 def _agrees(reading: SentenceReading, verb: int, frame: Frame, mood: Mood, subjects: list[Mention]) -> bool:
@@ -146,7 +156,8 @@ def _is_vague(reading: SentenceReading, frame: Frame, begin: int, objects: list[
     words = objects[0].name.lower().split()
     if not words or frame.object[0] == "=":
         return False
-    if words[0] in reading.tables.vague or words[-1] in reading.tables.vague:
+    doing = words[0].endswith("ing") and not words[0].endswith("thing")
+    if (words[0] in reading.tables.vague and not doing) or words[-1] in reading.tables.vague:
         return True
     if reading.words.low[begin] in _THESE or reading.tables.possessives.get(reading.words.low[begin]):
         return "end" not in frame.marks
@@ -226,21 +237,12 @@ def _say_coming(
     reading: SentenceReading, clause: _Clause, frame: Frame, objects: list[Mention], span: Validity
 ) -> None:
     sure = min(clause.confidence, _COMING_SURENESS)
-    if "end" in frame.marks:
-        reading.add(
-            clause.subjects,
-            frame.relation,
-            objects,
-            span=Validity(until=span.since),
-            ended=True,
-            confidence=sure,
-        )
+    relation, when, ended = frame.relation, Validity(since=span.since), "end" in frame.marks
+    if ended:
+        when = Validity(until=span.since)
     elif "trip" in frame.marks:
-        reading.add(clause.subjects, "trip", objects, span=span, confidence=sure)
-    else:
-        reading.add(
-            clause.subjects, frame.relation, objects, span=Validity(since=span.since), confidence=sure
-        )
+        relation, when = "trip", span
+    reading.add(clause.subjects, relation, objects, span=when, ended=ended, confidence=sure)
 
 
 def _say_plan(

@@ -78,7 +78,7 @@ class WordTables:
     triggers: frozenset[str]  # a text without any of these gives no facts
     since: frozenset[str]
     until: frozenset[str]
-    inverts: bool = False  # its subject may follow the verb
+    inverts: bool = False  # its subject may follow the verb, and its participle the object: German
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -139,4 +139,8 @@ def tables_of(language: str) -> WordTables | None:
         from .tables.english import ENGLISH
 
         return ENGLISH
+    if language == "de":
+        from .tables.german import GERMAN
+
+        return GERMAN
     return None

@@ -39,7 +39,7 @@ will: will 'll gonna shall wo
 unreal: would could should 'd must ought ca
 may: may might
 to: to
-ended: formerly previously once
+ended: formerly previously
 do: do does can
 """)
 _ADVERBS: Final = words_of(
@@ -47,7 +47,7 @@ _ADVERBS: Final = words_of(
     "absolutely both all mostly originally finally mainly generally normally typically basically truly "
     "very so totally completely deeply quite sometimes regularly then literally simply secretly honestly "
     "too much even kind of sort personally especially particularly officially happily proudly temporarily "
-    "permanently since mostly primarily ever yet today presently"
+    "permanently once since mostly primarily ever yet today presently"
 )
 _HEDGES: Final = {
     "maybe": 0.5,
@@ -80,7 +80,7 @@ none: need needs have has had got
 start: started began begun
 """)
 _GERUNDS: Final = read_mapping("""
-ended: stopped quit stop quitting finished
+ended: stopped quit stop quitting
 start: started began starting begun
 none: start
 planned: considering
@@ -107,7 +107,8 @@ _STOPS: Final = words_of(
     "because have has had will would can could should do does did there here this once during every each "
     "ever never always sometimes usually lol haha everywhere either even back again alone plus then "
     "except btw "
-    "currently nonstop though nowadays and or & nor while unless what how why my your ya u"
+    "currently nonstop such more less cause theyre its though nowadays and or & nor while unless what "
+    "how why my your ya u"
 )
 _TIES: Final = words_of(
     "in at on for with to from by about over under of into near around between across within per as since "
@@ -144,7 +145,6 @@ _COPULAS: Final = {
     "'re": "present",
     "was": "past",
     "were": "past",
-    "be": "be",
     "been": "been",
     "became": "change",
     "becoming": "present",

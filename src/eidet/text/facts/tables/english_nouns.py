@@ -132,7 +132,8 @@ nationality: canadian australian nigerian ghanaian kenyan ethiopian egyptian mor
 VAGUE: Final = """
 it that this way idea ideas sound look looks fact part thing things lot lots bit everything anything
 something
-nothing ton hard seeing having making getting being doing taking going years months weeks days hours
+nothing game games building ton hard seeing having making getting being doing taking going years months
+weeks days hours
 job myself home long others other rest most many some all one
 ones time times kind sort day person people everyone
 vibe vibes feeling stuff place life
@@ -146,7 +147,8 @@ language: vietnamese thai arabic
 language: hebrew farsi persian swahili catalan basque romanian hungarian czech latin esperanto tagalog
 language: punjabi tamil
 school: university college school institute academy kindergarten uni mit bootcamp
-group: club team band choir gym group league society church orchestra union association guild committee
+group: club team band choir gym group league society church orchestra union association guild brigade
+group: program programme forum class community network board crew committee
 group: squad
 playable: piano guitar violin cello drums flute saxophone trumpet ukulele bass clarinet harp viola
 playable: banjo harmonica

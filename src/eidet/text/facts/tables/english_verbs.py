@@ -23,7 +23,7 @@ go goes went/gone going                       | to                  | studies_at
 go goes went/gone going                       | to                  | visited        | place    | change trip
 work works worked working                     | at for              | works_at       | org      | lived
 work works worked working                     | as                  | works_as       | job      | lived
-work works worked working | on | works_on | thing | progressive
+work works worked working | on | works_on | thing | progressive_only
 join joins joined joining                     |                     | member_of      | group    | change
 join joins joined joining                     |                     | works_at       | name     | change
 start starts started starting                 | at working_at       | works_at       | org      | change
@@ -83,9 +83,9 @@ switch switches switched switching            | to                  | uses      
 migrate migrates migrated migrating           | to                  | uses           | thing    | thing change
 migrate migrates migrated migrating           | from off away_from  | uses           | thing    | thing end
 switch switches switched switching            | from away_from      | uses           | thing    | thing end
-depend depends depended depending             | on                  | depends_on     | thing    | only_thing
-rely relies relied relying                    | on                  | depends_on     | thing    | only_thing
-require requires required requiring           |                     | depends_on     | thing    | only_thing
+depend depends depended depending | on | depends_on | component | only_thing
+rely relies relied relying | on | depends_on | component | only_thing
+require requires required requiring | | depends_on | name | only_thing
 need needs needed needing                     |                     | depends_on     | name     | only_thing
 run runs ran/run running                      | on                  | deployed_at    | name     | only_thing
 cost costs cost costing                       |                     | costs          | number   | only_thing
