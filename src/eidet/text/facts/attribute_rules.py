@@ -60,6 +60,7 @@ def read_attribute(reading: SentenceReading, copula: int) -> bool:
         begin += 1
     if words.low[begin] in ("not", "n't", "called", "named"):
         return False
+    begin += words.low[begin] == "in" and name[-1] in ("home", "hometown")
     past = reading.tables.copulas[words.low[copula]] == "past"
     return _say(reading, owner, name, begin, past)
 
@@ -228,7 +229,7 @@ def _open_value(reading: SentenceReading, relation: str, begin: int) -> Mention 
 
 
 def _kind(relation: str) -> str:
-    if relation == "from":
+    if relation in ("from", "lives_in"):
         return "place"
     return VALUE
 

@@ -56,6 +56,8 @@ def _may_follow(reading: SentenceReading, at: int) -> bool:
     """Whether what follows may be a predicate at all: the cheap check before subjects are read."""
     low, tables = reading.words.low, reading.tables
     word = low[at]
+    if low[at - 1] == "'s" and (word in tables.kin or word in tables.jobs):
+        return False  # Ann's manager
     if word in tables.predicates or word in tables.states or word in tables.articles:
         return True
     if word in tables.possessives or is_age(word) or word[:1].isdigit() or word in tables.jobs:
@@ -261,7 +263,8 @@ class _Predicate:
             owner = reading.mentions.owner_before(end - 1) if relation else None
             if owner is None or owner[1] != self.at:
                 continue
-            if not self._ends(end + 1) or not self._has_names():
+            tied = low[end + 1] in reading.tables.ties
+            if not (tied or self._ends(end + 1)) or not self._has_names():
                 return False
             self._say_kin(relation, low[end], owner[0])
             return True

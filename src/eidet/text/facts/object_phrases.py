@@ -82,6 +82,8 @@ class ObjectReader:
             return self._proper(at, kind)
         if kind == "person":
             return self._proper(at, kind) or self._role_at(at) or self._find_called(at)
+        if kind == "street":
+            return self._street(at)
         if kind == "date":
             return self._date(at)
         if kind == "age":
@@ -97,6 +99,13 @@ class ObjectReader:
         if looks_like_code(self.words.low[at]):
             return PhraseAt(Mention(name=self.words.raw(at), kind="thing"), at, at + 1)
         return None
+
+    def _street(self, at: int) -> PhraseAt | None:
+        """5 Rua Augusta in Porto: a number, then a name, to the end of the clause."""
+        if not self.words.low[at][:1].isdigit() or not self.words.capital(at + 1):
+            return None
+        after = min(at + _LONGEST_THING, self.words.last + 1)
+        return PhraseAt(Mention(name=self.words.cut(at, after), kind=VALUE), at, after)
 
     def _constant(self, at: int, value: str) -> PhraseAt | None:
         """A verb without an object: it says all by itself, if its clause ends with it."""

@@ -56,6 +56,8 @@ class SubjectReader:
 
     def _noun_before(self, end: int, things: bool) -> PhraseAt | None:
         word, tables = self.words.low[end], self.tables
+        if word in tables.parties and (end == 1 or self.words.low[end - 1] in tables.articles):
+            return PhraseAt(Mention(name=word, kind="person"), max(end - 1, 1), end + 1)
         if self.is_name(end):
             named = self._name_before(end)
             if self.words.low[named.first - 1] in tables.ties:

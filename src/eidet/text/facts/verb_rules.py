@@ -167,6 +167,8 @@ def _is_vague(reading: SentenceReading, frame: Frame, begin: int, objects: list[
 
 
 def _say(reading: SentenceReading, clause: _Clause, frame: Frame, objects: list[Mention], after: int) -> None:
+    if "unsure" in frame.marks and reading.words.low[after] == "for":
+        return  # "left Lisbon for Porto" tells no employer
     span = reading.span(1, 0)
     said = judge(frame, clause.mood, span.lasting, span.since is not None)
     if said == NEGATED and says_no_more(reading.words, clause.verb):

@@ -54,6 +54,7 @@ class WordTables:
     inner: frozenset[str]  # small words inside of names: de, of
     common: frozenset[str]  # words that are no name though a sentence begins with them
     kin: Mapping[str, str]  # sister: sibling
+    parties: frozenset[str]  # whom notes speak of: the user
     pets: frozenset[str]
     jobs: frozenset[str]
     frames: Mapping[str, tuple[Frame, ...]]  # by the form of the verb

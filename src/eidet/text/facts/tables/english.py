@@ -204,6 +204,7 @@ ENGLISH: Final = WordTables(
     inner=_INNER,
     common=_COMMON,
     kin=_KIN,
+    parties=words_of("user customer client patient"),
     pets=_PETS,
     jobs=_JOBS,
     frames=_FRAMES,

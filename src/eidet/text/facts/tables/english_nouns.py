@@ -61,6 +61,7 @@ youtuber ceo cto cfo founder co-founder cofounder dj tester administrator sysadm
 ATTRIBUTES: Final = """
 phone: phone number, phone, mobile, cell, cell number, mobile number, telephone number, number, telephone
 email: email, e-mail, email address, mail, e-mail address
+lives_in: home, new home, current home, city, home city
 address: address, home address, street address
 birthday: birthday, birthdate, date of birth, bday
 name: name, full name, first name, last name, surname

@@ -6,6 +6,7 @@ from typing import Final
 
 VERBS: Final = """
 live lives lived living                       | in                  | lives_in       | place    | lived
+live lives lived living | at | address | street | lived
 reside resides resided residing               | in                  | lives_in       | place    | lived
 move moves moved moving                       | to into back_to     | lives_in       | place    | change
 relocate relocates relocated relocating       | to                  | lives_in       | place    | change

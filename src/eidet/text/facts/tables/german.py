@@ -143,6 +143,7 @@ GERMAN: Final = WordTables(
     )
     | frozenset({*_KIN_WORDS, *_PETS, *_JOBS}),
     kin=_KIN_WORDS,
+    parties=words_of("nutzer nutzerin kunde kundin patient patientin"),
     pets=_PETS,
     jobs=_JOBS,
     frames=_FRAMES,
