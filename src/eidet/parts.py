@@ -320,7 +320,7 @@ class Parts:
             self._index.follow(scope)
 
     def cleanse(self, scope: str) -> list[str]:
-        """Takes what is gone out of graph and index, wherever they keep it; what was not possible, in words."""
+        """Takes what is gone out of graph and index, wherever it is kept; what was not possible, in words."""
         self._graphs.follow(scope)
         if self._index is None and self.has_embedded_index:
             return []
