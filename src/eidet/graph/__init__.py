@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
+from ..core.errors import EidetError
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..store import Changes, Entry, Head, Store, verbs
@@ -100,6 +101,18 @@ class Graphs:
         if not keys:
             return []
         return [record for record in self._store.read(scope, keys) if record is not None]
+
+    def follow(self, scope: str) -> None:
+        """Learns what changed in a scope, if its graph is in RAM: what is forgotten leaves it at once."""
+        with self._lock:
+            slot = self._slots.get(scope)
+        if slot is None:
+            return
+        try:
+            with slot.lock:
+                self._catch_up(slot, self._store.head())
+        except EidetError:  # the store is away or damaged: whoever asks next is told
+            self.drop(scope)
 
     def drop(self, scope: str) -> None:
         """Lets a graph go; it is made anew when it is asked for."""

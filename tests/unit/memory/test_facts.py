@@ -10,8 +10,9 @@ import pytest
 from tests.making import Clock, texts
 
 from eidet import AsyncMemory, Memory
-from eidet.core.errors import BadInput, NotFound
+from eidet.core.errors import BadInput, EidetError, NotFound
 from eidet.models.llm import Answer, Request
+from eidet.store import Head
 
 LATER = 1_730_000_000.0  # in October 2024
 
@@ -182,6 +183,23 @@ def test_a_fact_has_a_subject_a_relation_and_an_object(
 ) -> None:
     with pytest.raises(BadInput):
         memory.facts.add(subject, relation, thing)
+
+
+def test_shredding_a_key_takes_the_facts_with_it() -> None:
+    with Memory(embedder="hashing", key=bytes(range(32))) as sealed:
+        sealed.remember("Ann lives in Lisbon.", scope="ann")
+        assert texts(sealed.facts.about("Ann", scope="ann")) == ["Ann lives in Lisbon"]
+        sealed.keys.shred("ann")
+        with pytest.raises(EidetError):
+            sealed.facts.about("Ann", scope="ann")
+
+
+def test_what_is_forgotten_leaves_the_graph_in_ram_at_once(memory: Memory) -> None:
+    record = memory.remember("Ann lives in Lisbon.")
+    assert memory.facts.about("Ann")
+    memory.forget(record.id)
+    head = memory.parts.graphs.ask("default", lambda graph: (graph.head, graph.index.size), Head(0, 0))
+    assert head == (memory.parts.store.head(), 0)
 
 
 @dataclass
