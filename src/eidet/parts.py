@@ -17,6 +17,7 @@ from .core.errors import EidetError, Misconfigured, NotFound, Unavailable
 from .core.record import Record
 from .core.settings import Settings
 from .core.validate import Json
+from .graph import Graphs
 from .index import Index
 from .models.embed import Embedder, WarmableEmbedder, describe_choice
 from .store import Store, Watch, verbs
@@ -243,6 +244,13 @@ class Parts:
         self.tombstones = TombstoneWatch(store)
         self.usage = Usage(store, settings)
         self.foreground = Foreground()
+        self._graphs = Graphs(store, memory_mb=max(settings.index_memory_mb // 4, 1))
+
+    @property
+    def graphs(self) -> Graphs:
+        """What the records of each scope state, and who is who; see `memory.facts`."""
+        self.check_open()
+        return self._graphs
 
     @property
     def waits(self) -> bool:
@@ -312,17 +320,19 @@ class Parts:
             self._index.follow(scope)
 
     def cleanse(self, scope: str) -> list[str]:
-        """Takes what is gone out of the index, wherever that keeps it; what was not possible, in words."""
+        """Takes what is gone out of graph and index, wherever it is kept; what was not possible, in words."""
+        self._graphs.follow(scope)
         if self._index is None and self.has_embedded_index:
             return []
         return self.index.cleanse(scope)
 
     @contextmanager
     def reopen_index(self) -> Iterator[None]:
-        """Around a change after which the index must be opened anew."""
+        """Around a change after which the index must be opened anew, and graphs be made anew."""
         with self._lock:
             yield
             self._index = None
+            self._graphs.close()
 
     def choose_language(self, language: str) -> None:
         self.binding.switch_language(language)
@@ -362,5 +372,6 @@ class Parts:
             self.usage.flush_if_possible()
             if self._index is not None:
                 self._index.close()
+            self._graphs.close()
             self.closed = True
             self._store.close()

@@ -20,6 +20,8 @@ Trusts = Annotated[
 ]
 Since = Annotated[str | None, typer.Option(metavar="DATE", help="Happened then or later, ISO 8601.")]
 Until = Annotated[str | None, typer.Option(metavar="DATE", help="Happened then or earlier, ISO 8601.")]
+AsOf = Annotated[str | None, typer.Option(metavar="DATE", help="What was true then, ISO 8601.")]
+KnownAt = Annotated[str | None, typer.Option(metavar="DATE", help="What the memory knew then, ISO 8601.")]
 Recipe = Annotated[
     str, typer.Option(help="How to rank: auto, dialogue, facts, documents, exact, or a plugin's.")
 ]
@@ -47,6 +49,8 @@ def recall(
     trust: Trusts = None,
     since: Since = None,
     until: Until = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     below: Below = False,
     recipe: Recipe = "auto",
     rerank: Rerank = None,
@@ -68,6 +72,8 @@ def recall(
             trust=trust or None,
             since=since,
             until=until,
+            as_of=as_of,
+            known_at=known_at,
             recipe=recipe,
             rerank=rerank,
             explain=explain,
@@ -91,6 +97,8 @@ def context(
     now: Annotated[
         str | None, typer.Option(metavar="TIME", help="The time of the question; default: now.")
     ] = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     recipe: Recipe = "auto",
     below: Below = False,
 ) -> None:
@@ -104,6 +112,8 @@ def context(
             headings=headings,
             counter=counter,
             now=now,
+            as_of=as_of,
+            known_at=known_at,
             recipe=recipe,
             scope=on.reach(below),
         )
@@ -122,6 +132,8 @@ def find(
     trust: Trusts = None,
     since: Since = None,
     until: Until = None,
+    as_of: AsOf = None,
+    known_at: KnownAt = None,
     order: Annotated[
         str, typer.Option(help="seq, occurred, created, importance, step or uses; a leading - reverses.")
     ] = "-occurred",
@@ -144,6 +156,8 @@ def find(
             trust=trust or None,
             since=since,
             until=until,
+            as_of=as_of,
+            known_at=known_at,
             order=order,
             limit=limit,
             offset=offset,

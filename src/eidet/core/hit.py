@@ -36,6 +36,7 @@ class Hit:
     record: Record  # the record that was found
     score: float  # 0 to 1: the estimated probability that it answers the query
     reasons: Callable[[], Reasons] = field(default=Reasons, repr=False, compare=False)  # why; see `why()`
+    superseded_by: str | None = None  # the id of the record that says what holds instead
 
     @property
     def signals(self) -> tuple[Signal, ...]:
@@ -59,6 +60,7 @@ class Hit:
         """The hit as plain values for JSON, with its reasons and its record: see `Record.to_dict`."""
         return {
             "score": self.score,
+            "superseded_by": self.superseded_by,
             "why": self.why(),
             "matched": list(self.matched),
             "signals": [asdict(signal) for signal in self.signals],

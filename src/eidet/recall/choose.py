@@ -16,8 +16,13 @@ from ..trust.privacy.quoting import is_untrusted
 from .passages import Key, SessionTurns, header_of, key_of
 from .prompt_lines import excerpt_of, is_long, likely_chars, one_line, quote_line, stamp_of
 
-WORKING, FACTS, CONVERSATION = "working", "facts", "conversation"
-HEADINGS: Final = {WORKING: "# Working state", FACTS: "# Facts", CONVERSATION: "# Conversation"}
+STANDING, WORKING, FACTS, CONVERSATION = "instructions", "working", "facts", "conversation"
+HEADINGS: Final = {
+    STANDING: "# Standing instructions",
+    WORKING: "# Working state",
+    FACTS: "# Facts",
+    CONVERSATION: "# Conversation",
+}
 _SECTIONS: Final = {
     Kind.WORKING: WORKING,
     Kind.MESSAGE: CONVERSATION,
@@ -54,8 +59,10 @@ class Piece:
 
     __slots__ = ("bare", "cost", "line", "quoted", "record", "said", "section", "stamp")
 
-    def __init__(self, record: Record, said: str, counter: TokenCounter, *, fence: bool) -> None:
-        self.record, self.section, self.stamp = record, section_of(record), stamp_of(record)
+    def __init__(
+        self, record: Record, said: str, counter: TokenCounter, *, fence: bool, section: str | None = None
+    ) -> None:
+        self.record, self.section, self.stamp = record, section or section_of(record), stamp_of(record)
         self.said, self.quoted = said, fence and is_untrusted(record)
         if self.quoted:
             self.line = quote_line(record, said)
@@ -102,6 +109,7 @@ class Chooser:
     terms: AbstractSet[int] = frozenset()
     headings: bool = True
     fence: bool = True
+    standing: AbstractSet[Key] = frozenset()  # records that are told as instructions, whatever their kind
     _pieces: dict[Key, Piece] = field(default_factory=dict, init=False)
     _costs: dict[str, int] = field(default_factory=dict, init=False)
     _refused: float = field(default=math.inf, init=False)
@@ -109,7 +117,8 @@ class Chooser:
     def piece(self, wish: Candidate) -> Piece:
         if wish.key not in self._pieces:
             said = self._shorten(wish.record)
-            self._pieces[wish.key] = Piece(wish.record, said, self.counter, fence=self.fence)
+            section = STANDING if wish.key in self.standing else None
+            self._pieces[wish.key] = Piece(wish.record, said, self.counter, fence=self.fence, section=section)
         return self._pieces[wish.key]
 
     def fill(self, chosen: Chosen, wishes: Sequence[Candidate], room: int) -> Chosen:

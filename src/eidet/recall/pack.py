@@ -25,8 +25,8 @@ class Context:
     """A prompt-ready block: `str(context)` is its text.
 
     `hits` are those told, best first, and `left_out` those not told; `records` is all that is told, in
-    that order: working state and neighbours too. `sections` has the lines of "working", "facts" and
-    "conversation", where there are any.
+    that order: working state and neighbours too. `sections` has the lines of "instructions", "working",
+    "facts" and "conversation", where there are any.
     """
 
     text: str
@@ -57,6 +57,7 @@ def pack(
     budget: int,
     counter: TokenCounter,
     *,
+    standing: Sequence[Record] = (),
     working: Sequence[Record] = (),
     turns: SessionTurns | None = None,
     terms: AbstractSet[int] = frozenset(),
@@ -65,17 +66,25 @@ def pack(
 ) -> Context:
     """Takes the best hits that fit, best first; what is told comes in an order the query has no say in.
 
-    First the working state (newest first, up to its share of the budget), then facts by when they were
-    stored, then passages of conversation by when they were said. Of a long text the unit with most of
-    the `terms` is told. When nothing fits whole, the beginning of the best is given. With `fence`, what
-    is not trusted is quoted.
+    First standing instructions, then the working state (newest first), each up to its share of the budget,
+    then facts by when they were stored, then passages of conversation by when they were said. Of a long
+    text the unit with most of the `terms` is told. When nothing fits whole, the beginning of the best is
+    given. With `fence`, what is not trusted is quoted.
     """
     beside = turns or SessionTurns()
-    chooser = Chooser(budget=budget, counter=counter, terms=terms, headings=headings, fence=fence)
+    chooser = Chooser(
+        budget=budget,
+        counter=counter,
+        terms=terms,
+        headings=headings,
+        fence=fence,
+        standing=frozenset(map(key_of, standing)),
+    )
     wishes = wishes_of(hits, beside)
+    rules = [Candidate(key_of(record), record) for record in standing]
     state = [Candidate(key_of(record), record) for record in working]
-    chosen = chooser.fill({}, state, int(budget * SHARE))
-    page = _fit_page(chosen, wishes, chooser, beside) or _beginning([*wishes, *state], chooser)
+    chosen = chooser.fill(chooser.fill({}, rules, int(budget * SHARE)), state, int(budget * SHARE))
+    page = _fit_page(chosen, wishes, chooser, beside) or _beginning([*wishes, *rules, *state], chooser)
     told = {key_of(record) for record in page.records}
     return Context(
         text=page.text,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..core.arguments import (
     check_budget,
@@ -19,16 +19,21 @@ from ..core.dict_filters import Filter
 from ..core.hit import Hits
 from ..core.record import Kind, Record
 from ..core.scope import Scope
-from ..core.validate import Json
+from ..core.validate import Json, moment
 from ..core.where import Where
+from ..graph import Graphs
+from ..graph.derived_records import DerivedRecords, asks_for_triples
 from ..parts import Parts
 from ..store import verbs
 from ..text import term_id
 from ..text.tokens import TokenCounter, counter_of
 from . import Query, Recall
+from .as_of import Page, PastTime, list_page
 from .nearby import turns_around, working_state
 from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
 from .pack import Context, pack
+from .past import PastViews
+from .standing import list_standing
 
 if TYPE_CHECKING:
     from ..trust.audit.reads import Auditing
@@ -59,19 +64,36 @@ class ReadPath:
         self._guarding = guarding
         self._echoes = echoes
         self._auditing = auditing
+        self._past = PastViews(parts)
 
     def recall(
         self, query: Asked, scope: str | Scope, limit: int, where: Filter | None, options: RecallOptions
     ) -> Hits:
         options = _for_state(options) if isinstance(query, Mapping) else options
-        now = self._parts.clock()
         seen = self._guarding.filter_visible(read_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
-        asked = build_query(text, scope, limit, seen, options, now)
-        hits = self._answer(asked)
-        self._echoes.note(hits, now)
+        past = self._read_times(scope, options)
+        if past is None:
+            now = self._parts.clock()
+            hits = self._answer(build_query(text, scope, limit, seen, options, now))
+            self._echoes.note(hits, now)
+        else:
+            asked = build_query(text, scope, limit, past.narrow(seen), options, past.now)
+            if options.get("now") is None:
+                asked = replace(asked, asked=past.asked)
+            hits = past.keep(past.recall.answer(replace(asked, limit=2 * asked.limit)), asked.limit)
         self._auditing.read("recall", scope, [hit.id for hit in hits], query=text)
         return hits
+
+    def _read_times(self, scope: str | Scope, options: RecallOptions | FindOptions) -> PastTime | None:
+        """The time that is asked about, if it is not the present."""
+        as_of, known_at = _time_of(options, "as_of"), _time_of(options, "known_at")
+        if as_of is None and known_at is None:
+            return None
+        where, now = Scope.of(scope), self._parts.clock()
+        if known_at is None:
+            return PastTime(Recall.of(self._parts), where, now=now, as_of=as_of)
+        return PastTime(self._past.view(where, known_at), where, now=known_at, as_of=as_of)
 
     def _answer(self, asked: Query) -> Hits:
         """Answers and counts; upkeep in the background lets it go first."""
@@ -98,43 +120,60 @@ class ReadPath:
         tokens, count = check_budget(packing.budget), counter_of(packing.counter)
         reach = check_neighbours(packing.neighbours)
         hits = self.recall(query, scope, limit, where, options)
-        now, recall = self._parts.clock(), Recall.of(self._parts)
+        past = self._read_times(scope, options)
+        recall, now = Recall.of(self._parts), self._parts.clock()
+        if past is not None:
+            recall, now = past.recall, past.now
         found = [hit.record for hit in hits]
         seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
         text = self._guarding.query(check_query(query))
+        terms = frozenset(term_id(term) for term in self._parts.analyzer.terms(text))
+        at = now if past is None else past.asked
+        standing = list_standing(recall, text, terms, Scope.of(scope), seen, at=at, now=now)
         made = pack(
             tuple(tell.hits(hits)),
             tokens,
             count,
+            standing=tell.records(standing),
             working=tell.records(working_state(recall, Scope.of(scope), seen, now)),
             turns=tell.turns(turns_around(recall, found, reach, seen, now)),
-            terms={term_id(term) for term in self._parts.analyzer.terms(text)},
+            terms=terms,
             headings=packing.headings,
             fence=packing.fence,
         )
         spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
-        self._parts.usage.tally(hits.scope, "context", spent, now)
+        self._parts.usage.tally(hits.scope, "context", spent, self._parts.clock())
         return replace(made, scope=hits.scope)
 
     def find(
         self, where: Filter | None, scope: str | Scope, limit: int, options: FindOptions
     ) -> list[Record]:
         chosen = self._guarding.filter_visible(read_filter("find", where, options))
-        found = Recall.of(self._parts).list_records(
-            chosen,
-            Scope.of(scope),
-            now=self._parts.clock(),
-            order=options.get("order", "-occurred"),
-            limit=check_limit(limit),
-            offset=check_offset(options.get("offset", 0)),
-        )
+        order = options.get("order", "-occurred")
+        page = Page(order, check_limit(limit), check_offset(options.get("offset", 0)))
+        past = self._read_times(scope, options)
+        if past is None:
+            now = self._parts.clock()
+            found = list_page(Recall.of(self._parts), chosen, Scope.of(scope), now=now, page=page)
+        else:
+            found = past.list_page(chosen, page)
         self._auditing.read("find", scope, [record.id for record in found])
         return found
 
+    def graphs_known_at(self, scope: Scope, known_at: float | None) -> Graphs:
+        """The graphs of what the memory knew at a time; of all that it knows, if none is given."""
+        if known_at is None:
+            return self._parts.graphs
+        view = self._past.view(scope, known_at)
+        return view.graphs or Graphs(view.store)
+
     def count(self, where: Filter | None, scope: str | Scope, options: FilterOptions) -> int:
         chosen = self._guarding.filter_visible(read_filter("count", where, options))
-        living = chosen & Where(alive_at=self._parts.clock())
-        return verbs.count(self._parts.store, living.within(Scope.of(scope)))
+        living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.of(scope))
+        count = verbs.count(self._parts.store, living)
+        if asks_for_triples(living):
+            count += DerivedRecords(self._parts.graphs).count(living)
+        return count
 
     def phrase(self, query: Asked, scope: str | Scope, asked: float | None) -> str:
         """The query as it is embedded: without the names of who speaks in the scope."""
@@ -146,6 +185,13 @@ class ReadPath:
             asked=now if asked is None else asked,
         )
         return Recall.of(self._parts).understand(meant).dense
+
+
+def _time_of(options: RecallOptions | FindOptions, name: Literal["as_of", "known_at"]) -> float | None:
+    given = options.get(name)
+    if given is None:
+        return None
+    return moment(given, name)
 
 
 def _for_state(options: RecallOptions) -> RecallOptions:

@@ -1,0 +1,367 @@
+"""`memory.facts`: what held when, who is who, and what was decided about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from ..core.arguments import check_flag, check_limit, check_share, one
+from ..core.errors import BadInput
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.validate import Moment, clean_text, moment
+from ..graph.asking import Asking
+from ..graph.explaining import explain_fact, find_fact, list_decisions
+from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
+from ..graph.graph_formats import to_graphml, to_json_ld, to_mermaid, to_networkx
+from ..graph.joins import FactMatch, read_patterns
+from ..graph.mcp_memory import read_mcp_lines, write_mcp_lines
+from ..graph.triple_data import mention_of, triple_data
+from ..graph.wording import phrase_profile
+from ..parts import Parts
+from ..recall.path import ReadPath
+from ..text.facts import relation_of
+from ..text.facts.statement import Nature, Statement
+from ..trust.audit.reads import Auditing
+from ..write import WritePath
+from .fact_arguments import Named, check_relation, id_of, moments_of, name_of, note_facts, part_of, split_by
+from .fact_decisions import FactDecisions
+from .forgetting import Forgetting
+
+HOPS: Final = 4
+FORMATS: Final[dict[str, Callable[[Sequence[Entity], Sequence[Fact]], str]]] = {
+    "json-ld": to_json_ld,
+    "graphml": to_graphml,
+    "mermaid": to_mermaid,
+    "mcp": write_mcp_lines,
+}
+NATURES: Final = (Nature.INSTRUCTION, Nature.PREFERENCE)
+
+
+class FactsNamespace:
+    """What the memory holds to be true. Questions are about the present unless `as_of` says otherwise.
+
+    `as_of` asks what was true at a time, `known_at` what the memory knew at a time.
+    """
+
+    def __init__(
+        self, parts: Parts, writes: WritePath, reads: ReadPath, forgetting: Forgetting, auditing: Auditing
+    ) -> None:
+        self._parts = parts
+        self._reads = reads
+        self._auditing = auditing
+        self._decisions = FactDecisions(parts, writes, forgetting)
+
+    def add(
+        self,
+        /,
+        subject: Named,
+        relation: str,
+        object: Named | float,
+        *,
+        scope: str | Scope = "default",
+        since: Moment | None = None,
+        until: Moment | None = None,
+        ended: bool = False,
+        negated: bool = False,
+        confidence: float = 1.0,
+        sources: Sequence[str] = (),
+        **details: Any,
+    ) -> Fact:
+        """States a fact. `sources` are the ids of records that it was read from.
+
+        Without `since` it is valid from when it was said: now, or `occurred`. `details` are those of
+        `remember`: who, session, agent, occurred, trust, meta and so on.
+        """
+        relation = check_relation(relation)
+        statement = Statement(
+            subject=mention_of(name_of(subject)),
+            relation=relation,
+            object=mention_of(name_of(object), relation_of(relation).object),
+            since=None if since is None else moment(since, "since"),
+            until=None if until is None else moment(until, "until"),
+            ended=check_flag(ended, "ended"),
+            negated=check_flag(negated, "negated"),
+            confidence=check_share(confidence, "confidence"),
+        )
+        phrase = relation_of(relation).phrase
+        text = phrase.format(subject=statement.subject.name or "I", object=statement.object.name)
+        stored = self._decisions.store(scope, text, triple_data(statement), sources, details)
+        return self._require(stored.id, scope)
+
+    def read(self, llm: object, ids: Sequence[str], *, scope: str | Scope = "default") -> list[Fact]:
+        """Reads records with a language model, and adds the facts that rules had not found in them.
+
+        `llm` is an LLM (or what `llm_of` takes). A fact whose words are not in the text is left out.
+        Where the model fails, nothing is added, and nothing is lost.
+        """
+        added = self._decisions.read(llm, ids, Scope(one(scope)))
+        return [self._require(record.id, scope) for record in added]
+
+    def about(
+        self,
+        entity: Named,
+        *,
+        scope: str | Scope = "default",
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+    ) -> list[Fact]:
+        """What holds of an entity: what is said of it, then what names it."""
+        facts = self._ask(scope, known_at).about(
+            Scope.of(scope), id_of(entity), moments_of(self._parts.clock, as_of, known_at)
+        )
+        return note_facts(self._auditing, "facts.about", scope, facts)
+
+    def match(
+        self,
+        *patterns: Sequence[str | None],
+        subject: Named | None = None,
+        relation: str | None = None,
+        object: Named | None = None,
+        scope: str | Scope = "default",
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        ever: bool = False,
+        infer: bool = True,
+        limit: int = 100,
+    ) -> list[FactMatch]:
+        """The ways in which a pattern, or several patterns together, hold; at most `limit`.
+
+        A part that begins with a question mark is a variable: it stands for the same in all patterns.
+        `match(("?x", "works_at", "?o"), ("?o", "located_in", "Porto"))`. `ever` asks of all times,
+        `infer` adds what follows by rules (see `eidet.graph.inference`).
+        """
+        asked = list(patterns)
+        if subject is not None or relation is not None or object is not None:
+            asked.append((part_of(subject), relation, part_of(object)))
+        moments = moments_of(self._parts.clock, as_of, known_at, ever=check_flag(ever, "ever"))
+        matches = self._ask(scope, known_at).match(
+            Scope.of(scope),
+            read_patterns(asked),
+            moments,
+            infer=check_flag(infer, "infer"),
+            limit=check_limit(limit),
+        )
+        for match in matches:
+            note_facts(self._auditing, "facts.match", scope, match.facts)
+        return matches
+
+    def neighbours(
+        self,
+        entity: Named,
+        *,
+        scope: str | Scope = "default",
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+    ) -> list[Neighbour]:
+        """Who and what is one fact away."""
+        found = self._ask(scope, known_at).neighbours(
+            Scope.of(scope), id_of(entity), moments_of(self._parts.clock, as_of, known_at)
+        )
+        note_facts(self._auditing, "facts.neighbours", scope, [neighbour.fact for neighbour in found])
+        return found
+
+    def paths(
+        self,
+        start: Named,
+        goal: Named,
+        *,
+        hops: int = HOPS,
+        scope: str | Scope = "default",
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+    ) -> list[tuple[Fact, ...]]:
+        """The shortest ways between two entities, each as the facts along it; at most four `hops`."""
+        if isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops <= HOPS:
+            raise BadInput(f"hops must be a whole number from 1 to {HOPS}, not {hops!r}")
+        moments = moments_of(self._parts.clock, as_of, known_at)
+        found = self._ask(scope, known_at).paths(Scope.of(scope), id_of(start), id_of(goal), moments, hops)
+        for path in found:
+            note_facts(self._auditing, "facts.paths", scope, path)
+        return found
+
+    def timeline(
+        self,
+        entity: Named,
+        *,
+        relation: str | None = None,
+        scope: str | Scope = "default",
+        known_at: Moment | None = None,
+    ) -> list[Fact]:
+        """All that ever held of an entity, the earliest first; of one relation, if it is named."""
+        facts = self._ask(scope, known_at).timeline(
+            Scope.of(scope), id_of(entity), moments_of(self._parts.clock, None, known_at).view
+        )
+        if relation is not None:
+            facts = [fact for fact in facts if fact.relation == relation]
+        return note_facts(self._auditing, "facts.timeline", scope, facts)
+
+    def entities(
+        self, name: str | None = None, *, kind: str | None = None, scope: str | Scope = "default"
+    ) -> list[Entity]:
+        """Everybody and everything that is spoken of, the most often named first.
+
+        With a `name`, those that it may mean: several, where namesakes are told apart.
+        """
+        place = Scope.of(scope)
+        if name is None:
+            return self._ask(scope).list_entities(place, kind)
+        found = self._ask(scope).find_entities(place, clean_text(name, "a name"))
+        return [entity for entity in found if kind is None or entity.kind == kind]
+
+    def profile(
+        self,
+        entity: Named,
+        *,
+        scope: str | Scope = "default",
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+    ) -> str:
+        """A short text of what holds of an entity, and of what is to come; empty if nothing is known."""
+        place, name, texts = Scope.of(scope), id_of(entity), list[str]()
+        moments = moments_of(self._parts.clock, as_of, known_at)
+        facts = self.timeline(entity, scope=scope, known_at=known_at)
+        for one_meant in self._ask(scope, known_at).find_entities(place, name):
+            now, later = split_by(facts, one_meant, moments.at or 0.0)
+            texts.append(phrase_profile(one_meant.name, one_meant.aliases, now, later))
+        return "\n\n".join(texts)
+
+    def why(self, fact: Fact | str, *, scope: str | Scope = "default") -> Explanation:
+        """The sentences behind a fact, what ended it, and the rule that inferred it."""
+        found = self._require(fact, scope)
+        explanation = explain_fact(self._ask(found.scope), found, moments_of(self._parts.clock).view)
+        note_facts(self._auditing, "facts.why", scope, [found])
+        return explanation
+
+    def instructions(
+        self,
+        *,
+        preferences: bool = True,
+        scope: str | Scope = "default",
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+    ) -> list[Fact]:
+        """Standing instructions, then preferences, that hold; without `preferences`, only the former."""
+        natures = NATURES if check_flag(preferences, "preferences") else NATURES[:1]
+        facts = self._ask(scope, known_at).instructions(
+            Scope.of(scope), moments_of(self._parts.clock, as_of, known_at), natures
+        )
+        return note_facts(self._auditing, "facts.instructions", scope, facts)
+
+    def contradictions(
+        self, *, scope: str | Scope = "default", known_at: Moment | None = None
+    ) -> list[Contradiction]:
+        """Facts that cannot hold together, where nothing decides between them; `resolve` does."""
+        found = self._ask(scope, known_at).contradictions(
+            Scope.of(scope), moments_of(self._parts.clock, None, known_at).view
+        )
+        for contradiction in found:
+            note_facts(self._auditing, "facts.contradictions", scope, contradiction.facts)
+        return found
+
+    def resolve(
+        self, keep: Fact | str, *, scope: str | Scope = "default", because: str | None = None
+    ) -> Record:
+        """Decides a contradiction: one fact stays, those that it contradicts never held. `undo` undoes it."""
+        return self._decisions.resolve(
+            self._require(keep, scope), moments_of(self._parts.clock).view, because
+        )
+
+    def retract(
+        self, fact: Fact | str, *, scope: str | Scope = "default", because: str | None = None
+    ) -> Record:
+        """Says that a fact never held. What it had closed opens again; its sources stay. `undo` undoes it."""
+        return self._decisions.retract(self._require(fact, scope), because)
+
+    def merge(
+        self, entity: Named, *others: Named, scope: str | Scope = "default", because: str | None = None
+    ) -> Record:
+        """Says that several names mean one entity. `undo` undoes it."""
+        names = [id_of(name) for name in (entity, *others)]
+        return self._decisions.merge(names, Scope(one(scope)), because)
+
+    def split(
+        self,
+        entity: Named,
+        *,
+        sources: Sequence[str],
+        name: str,
+        scope: str | Scope = "default",
+        because: str | None = None,
+    ) -> Record:
+        """Says that what some records (by id) tell is of another one of the same name. `undo` undoes it.
+
+        `name` tells the new one from the old one: `split("Alex", sources=[…], name="from work")`.
+        """
+        return self._decisions.split(id_of(entity), sources, name, Scope(one(scope)), because)
+
+    def undo(self, decision: Record | str, *, scope: str | Scope = "default") -> None:
+        """Takes a decision back: a merge, a split, a resolution or a retraction."""
+        if isinstance(decision, Record):
+            self._decisions.undo(decision.id, Scope(decision.scope))
+        else:
+            self._decisions.undo(clean_text(decision, "an id"), Scope(one(scope)))
+
+    def decisions(self, *, scope: str | Scope = "default") -> list[Record]:
+        """What was decided about facts and entities, the oldest first."""
+        return list_decisions(self._parts.store, Scope.of(scope), self._parts.clock())
+
+    def export(
+        self,
+        format: str = "json-ld",
+        *,
+        scope: str | Scope = "default",
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        ever: bool = False,
+    ) -> str:
+        """The facts that hold (or `ever` held) as text: json-ld, graphml, mermaid, or mcp.
+
+        `mcp` is the file of the MCP reference server for memory.
+        """
+        write = FORMATS.get(format)
+        if write is None:
+            raise BadInput(f"facts are exported as {', '.join(FORMATS)}, not {format!r}")
+        return write(*self._list_all(scope, as_of, known_at, ever))
+
+    def networkx(
+        self,
+        *,
+        scope: str | Scope = "default",
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        ever: bool = False,
+    ) -> Any:
+        """The same as a `networkx.MultiDiGraph`; needs networkx."""
+        return to_networkx(*self._list_all(scope, as_of, known_at, ever))
+
+    def load(self, path: str | Path, *, scope: str | Scope = "default") -> int:
+        """Adds what a file of the MCP reference server for memory holds; how many facts. All or nothing."""
+        rows = read_mcp_lines(Path(path).read_text(encoding="utf-8"))
+        return self._decisions.load(rows, scope, source=str(path))
+
+    # what the verbs share
+
+    def _list_all(
+        self, scope: str | Scope, as_of: Moment | None, known_at: Moment | None, ever: bool
+    ) -> tuple[list[Entity], list[Fact]]:
+        asking = self._ask(scope, known_at)
+        moments = moments_of(self._parts.clock, as_of, known_at, ever=check_flag(ever, "ever"))
+        facts = asking.list_all(Scope.of(scope), moments)
+        return asking.list_entities(Scope.of(scope)), note_facts(self._auditing, "facts.export", scope, facts)
+
+    def _ask(self, scope: str | Scope, known_at: Moment | None = None) -> Asking:
+        """Asks what is known, or what was known at a time."""
+        self._parts.check_open()
+        known = None if known_at is None else moment(known_at, "known_at")
+        return Asking(self._reads.graphs_known_at(Scope.of(scope), known))
+
+    def _require(self, fact: Fact | str, scope: str | Scope) -> Fact:
+        if isinstance(fact, Fact):
+            return fact
+        place, id = Scope(one(scope)), clean_text(fact, "the id of a fact")
+        found = find_fact(self._ask(scope), place, id, moments_of(self._parts.clock).view)
+        if found is None:
+            raise self._parts.absence_error(f"fact {id!r} in scope {place}")
+        return found

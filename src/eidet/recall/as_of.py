@@ -1,0 +1,137 @@
+"""What was true at an earlier time: records of until then, and those that tell of it later.
+
+A record that states no facts counts from when it happened. One that does counts while any of its facts held:
+"we lived in Rome in 2020", told years later, is true as of 2020.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, NamedTuple
+
+from ..core.hit import Hits
+from ..core.limits import FILTER_VALUES
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.where import Where
+from ..graph import Graphs
+from ..graph.derived_records import DerivedRecords, asks_for_triples
+from ..graph.scope_graph import ScopeGraph, View
+from . import Recall
+
+PAGE: Final = 200  # records looked at in one go, where some of them may not have held
+
+
+def narrow_to(graphs: Graphs | None, scope: Scope, as_of: float, view: View) -> Where:
+    """A filter for what may have been true then; `keep_held` decides."""
+    until = Where(until=as_of)
+    if graphs is None:
+        return until
+    late: list[str] = []
+    for ids in graphs.ask_each(scope, lambda graph: _list_told_later(graphs, graph, as_of, view)):
+        late += ids
+    if not late:
+        return until
+    return until | Where(ids=late[:FILTER_VALUES])
+
+
+def _list_told_later(graphs: Graphs, graph: ScopeGraph, as_of: float, view: View) -> list[str]:
+    """The ids of records that were told after a time and state what held then."""
+    seqs: list[int] = []
+    for seq, source in graph.index.sources.items():
+        if source.occurred > as_of and _holds(graph, seq, as_of, view):
+            seqs.append(seq)
+    return list(graphs.name_sources(graph, seqs).values())
+
+
+def _holds(graph: ScopeGraph, seq: int, as_of: float, view: View) -> bool:
+    """Whether a record states something that held at a time; stating nothing counts as holding."""
+    intervals = graph.find_intervals(seq, view)
+    return not intervals or any(interval.holds_at(as_of) for interval in intervals)
+
+
+def keep_held(graphs: Graphs | None, records: Sequence[Record], as_of: float, view: View) -> list[Record]:
+    """The records whose facts held at a time, or that state none."""
+    if graphs is None:
+        return list(records)
+    by_scope: dict[str, list[int]] = {}
+    for record in records:
+        by_scope.setdefault(record.scope, []).append(record.seq)
+    ended: set[tuple[str, int]] = set()
+    for path, seqs in by_scope.items():
+        for seq in graphs.ask(path, partial(_list_ended, seqs=seqs, as_of=as_of, view=view)):
+            ended.add((path, seq))
+    return [record for record in records if (record.scope, record.seq) not in ended]
+
+
+def _list_ended(graph: ScopeGraph, seqs: Sequence[int], as_of: float, view: View) -> list[int]:
+    return [seq for seq in seqs if not _holds(graph, seq, as_of, view)]
+
+
+class Page(NamedTuple):
+    """Which part of a list is asked for."""
+
+    order: str
+    limit: int
+    offset: int = 0
+
+
+def list_page(recall: Recall, where: Where, scope: Scope, *, now: float, page: Page) -> list[Record]:
+    """Records that are stored; whoever asks for triples also gets the facts that rules read in texts."""
+    order, limit, offset = page
+    if recall.graphs is None or not asks_for_triples(where):
+        return recall.list_records(where, scope, now=now, order=order, limit=limit, offset=offset)
+    stored = recall.list_records(where, scope, now=now, order=order, limit=limit + offset)
+    living = Where(scope=scope, alive_at=now, every=(where,))
+    return DerivedRecords(recall.graphs).find(living, stored, order=order, limit=limit, offset=offset)
+
+
+@dataclass(frozen=True, slots=True)
+class PastTime:
+    """A time that is asked about: what was true `as_of` then, or what `recall` knew at `now`, or both."""
+
+    recall: Recall
+    scope: Scope
+    now: float  # the time from which it is seen
+    as_of: float | None
+
+    @property
+    def asked(self) -> float:
+        """The present of a question about this time."""
+        return self.now if self.as_of is None else self.as_of
+
+    def narrow(self, where: Where) -> Where:
+        """The filter, for what may have been true then."""
+        if self.as_of is None:
+            return where
+        return where & narrow_to(self.recall.graphs, self.scope, self.as_of, self._view)
+
+    def keep(self, hits: Hits, limit: int) -> Hits:
+        """The hits whose facts held then."""
+        kept = {record.seq for record in self._keep([hit.record for hit in hits])}
+        return Hits([hit for hit in hits if hit.record.seq in kept][:limit], hits.trace, hits.scope)
+
+    def list_page(self, where: Where, page: Page) -> list[Record]:
+        """One page of the records that held then; looks at more until there are enough."""
+        chosen = self.narrow(where)
+        held: list[Record] = []
+        at, wanted = 0, page.offset + page.limit
+        while len(held) < wanted:
+            part = Page(page.order, max(PAGE, page.limit), at)
+            records = list_page(self.recall, chosen, self.scope, now=self.now, page=part)
+            held += self._keep(records)
+            at += len(records)
+            if len(records) < part.limit:
+                break
+        return held[page.offset : wanted]
+
+    def _keep(self, records: Sequence[Record]) -> list[Record]:
+        if self.as_of is None:
+            return list(records)
+        return keep_held(self.recall.graphs, records, self.as_of, self._view)
+
+    @property
+    def _view(self) -> View:
+        return View(now=self.now)
