@@ -53,6 +53,7 @@ class Grant:
     caller: Caller
     scope: Scope
     serving: Serving
+    named: bool = True  # whether the request names the scope; else it is the default
 
     @property
     def memory(self) -> AsyncMemory:
@@ -115,7 +116,7 @@ def needs(right: Right) -> Callable[..., Awaitable[Grant]]:
         check_right(caller, right)
         named = Scope.of(scope or scope_header or Scope().path)
         check_reach(caller, named)
-        return Grant(caller, named, serving_of(request))
+        return Grant(caller, named, serving_of(request), bool(scope or scope_header))
 
     return grant
 
@@ -153,6 +154,29 @@ def needs_widely(right: Right) -> Callable[..., Awaitable[WideGrant]]:
     return grant
 
 
+@dataclass(frozen=True, slots=True)
+class BareGrant:
+    """The same for routes that are in no scope, or look at those of the caller themselves."""
+
+    caller: Caller
+    serving: Serving
+
+    @property
+    def memory(self) -> AsyncMemory:
+        return self.serving.memory
+
+
+def needs_alone(right: Right) -> Callable[..., Awaitable[BareGrant]]:
+    """A dependency: the caller has this right, in whatever scopes."""
+
+    async def grant(request: Request) -> BareGrant:
+        caller = caller_of(request)
+        check_right(caller, right)
+        return BareGrant(caller, serving_of(request))
+
+    return grant
+
+
 Secured = Security(BEARER)  # tells the documentation that routes take a key; the doorway checks it
 Reads = Annotated[Grant, Depends(needs(Right.READ))]
 Writes = Annotated[Grant, Depends(needs(Right.WRITE))]
@@ -160,3 +184,5 @@ Forgets = Annotated[Grant, Depends(needs(Right.FORGET))]
 Administers = Annotated[Grant, Depends(needs(Right.ADMIN))]
 ReadsWidely = Annotated[WideGrant, Depends(needs_widely(Right.READ))]
 AdministersWidely = Annotated[WideGrant, Depends(needs_widely(Right.ADMIN))]
+ReadsAnywhere = Annotated[BareGrant, Depends(needs_alone(Right.READ))]
+AdministersAnywhere = Annotated[BareGrant, Depends(needs_alone(Right.ADMIN))]
