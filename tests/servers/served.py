@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import threading
 import time
@@ -55,7 +56,14 @@ class Running:
             assert time.monotonic() < deadline, "the server takes too long to start"
             time.sleep(0.01)
 
+    @functools.cached_property
+    def shared(self) -> httpx.Client:
+        """One client for many requests: to make one takes longer than to ask."""
+        return self.http()
+
     def stop(self) -> None:
+        if "shared" in self.__dict__:
+            self.shared.close()
         self._server.should_exit = True
         self._thread.join(20)
         assert not self._thread.is_alive()
