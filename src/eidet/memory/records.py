@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..core.arguments import one
 from ..core.errors import Conflict, Refused
@@ -14,12 +14,30 @@ from ..core.items import each_item
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import clean_text
+from ..graph.derived_records import MARK, DerivedRecords
 from ..parts import Parts
 from ..recall.feedback import counts_of, find_judged, judge
 from ..recall.pack import Context
 from ..trust.audit.reads import Auditing
 
 TRIES = 100  # at a change that others are always faster with
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a record must be for a revision: at a version, of a content, and free to be changed."""
+
+    version: int | None
+    digest: str | None
+    check_changeable: Callable[[Record], None]
+
+    @property
+    def names_one(self) -> bool:
+        return self.version is not None or self.digest is not None
+
+    def check(self, old: Record) -> None:
+        check_unchanged(old, self.version, self.digest)
+        self.check_changeable(old)
 
 
 class Records:
@@ -30,17 +48,28 @@ class Records:
         self._audit = audit
 
     def get(self, ids: Sequence[str], scope: str | Scope) -> list[Record | None]:
-        """One answer per id, in the order asked; None where there is none, or it has expired."""
+        """One answer per id, in the order asked; None where there is none, or it has expired.
+
+        Facts that rules read in a record have its id and their number: they are records made on the spot.
+        """
         wanted = each_item(check_id_text, ids)
+        found = self._get_stored(wanted, scope)
+        for at, id in enumerate(wanted):
+            if found[at] is None and MARK in id:
+                derived = DerivedRecords(self._parts.graphs).get(one(scope), id)
+                found[at] = alive(derived, self._parts.clock())
+        return found
+
+    def _get_stored(self, ids: Sequence[str], scope: str | Scope) -> list[Record | None]:
         now = self._parts.clock()
-        found = [alive(record, now) for record in self._parts.store.read(one(scope), wanted)]
+        found = [alive(record, now) for record in self._parts.store.read(one(scope), ids)]
         self._parts.usage.count_reads(filter(None, found), now)
         self._audit.read("get", scope, [record.id for record in found if record is not None])
         return found
 
     def require(self, id: str, scope: str | Scope) -> Record:
         """The record with an id; `NotFound` if there is none."""
-        record = self.get([id], scope)[0]
+        record = self._get_stored(each_item(check_id_text, [id]), scope)[0]
         if record is None:
             raise self._parts.absence_error(f"record {id!r} in scope {one(scope)}")
         return record
@@ -78,6 +107,20 @@ class Records:
         for _ in range(TRIES):
             with suppress(Conflict):
                 return change(self.require(id, scope), self._parts.clock())
+        raise make_conflict(id)
+
+    def revise(
+        self, id: str, scope: str | Scope, expected: Expected, write: Callable[[Record], Record]
+    ) -> Record:
+        """Writes the next version; again if somebody else was faster, unless one version is expected."""
+        for _ in range(TRIES):
+            old = self.require(id, scope)
+            expected.check(old)
+            try:
+                return write(old)
+            except Conflict:
+                if expected.names_one:
+                    raise
         raise make_conflict(id)
 
 

@@ -21,6 +21,7 @@ from ..core.record import Kind, Record
 from ..core.scope import Scope
 from ..core.validate import Json
 from ..core.where import Where
+from ..graph.derived_records import DerivedRecords, asks_for_triples
 from ..parts import Parts
 from ..store import verbs
 from ..text import term_id
@@ -120,10 +121,9 @@ class ReadPath:
         self, where: Filter | None, scope: str | Scope, limit: int, options: FindOptions
     ) -> list[Record]:
         chosen = self._guarding.filter_visible(read_filter("find", where, options))
-        found = Recall.of(self._parts).list_records(
+        found = self._list_records(
             chosen,
             Scope.of(scope),
-            now=self._parts.clock(),
             order=options.get("order", "-occurred"),
             limit=check_limit(limit),
             offset=check_offset(options.get("offset", 0)),
@@ -131,10 +131,25 @@ class ReadPath:
         self._auditing.read("find", scope, [record.id for record in found])
         return found
 
+    def _list_records(
+        self, chosen: Where, scope: Scope, *, order: str, limit: int, offset: int
+    ) -> list[Record]:
+        """Records that are stored; whoever asks for triples also gets the facts that rules read in texts."""
+        now, recall = self._parts.clock(), Recall.of(self._parts)
+        if not asks_for_triples(chosen):
+            return recall.list_records(chosen, scope, now=now, order=order, limit=limit, offset=offset)
+        stored = recall.list_records(chosen, scope, now=now, order=order, limit=limit + offset)
+        living = Where(scope=scope, alive_at=now, every=(chosen,))
+        derived = DerivedRecords(self._parts.graphs)
+        return derived.find(living, stored, order=order, limit=limit, offset=offset)
+
     def count(self, where: Filter | None, scope: str | Scope, options: FilterOptions) -> int:
         chosen = self._guarding.filter_visible(read_filter("count", where, options))
-        living = chosen & Where(alive_at=self._parts.clock())
-        return verbs.count(self._parts.store, living.within(Scope.of(scope)))
+        living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.of(scope))
+        count = verbs.count(self._parts.store, living)
+        if asks_for_triples(living):
+            count += DerivedRecords(self._parts.graphs).count(living)
+        return count
 
     def phrase(self, query: Asked, scope: str | Scope, asked: float | None) -> str:
         """The query as it is embedded: without the names of who speaks in the scope."""

@@ -1,0 +1,11 @@
+"""The statements that the write path read out of a record's text."""
+
+from __future__ import annotations
+
+from ..text.analysis import read_analysis
+from ..text.facts.statement import Statement
+
+
+def statements_of(terms: bytes) -> tuple[Statement, ...]:
+    """Those in a record's analysis; `Corrupt` if that is damaged."""
+    return read_analysis(terms).statements
