@@ -6,6 +6,7 @@
     upkeep_commands.py   maintain, detail, restore, pin, hold, fit …
     review.py            review, quarantine, approve, reveal, forget-value
     erase.py             forget, verify-forgotten, verify-receipt
+    mcp_command.py       mcp
     key_commands.py      keys new, rotate, check, shred; seal
     serve_command.py     serve; keys api, revoke, callers
     admin_commands.py    export, load, rebuild, reembed, doctor
@@ -35,6 +36,7 @@ from . import (
     erase,
     evaluate,
     key_commands,
+    mcp_command,
     read_commands,
     retention,
     review,
@@ -112,6 +114,7 @@ for part in (
     audit,
     retention,
     key_commands,
+    mcp_command,
     admin_commands,
     copy,
     bench,
