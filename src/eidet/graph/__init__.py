@@ -133,7 +133,7 @@ class Graphs:
         if graph.head.seq >= head.seq and graph.head.epoch >= head.epoch:
             return
         away = graph.head.seq
-        with paused_collector(head.seq - away > BATCH):
+        with pause_collector(head.seq - away > BATCH):
             graph = self._read_on(graph, head, away)
         self._apply_splits(graph)
         slot.graph, slot.nbytes = graph, graph.nbytes
@@ -182,7 +182,7 @@ class Graphs:
 
 
 @contextmanager
-def paused_collector(is_worth_it: bool) -> Iterator[None]:
+def pause_collector(is_worth_it: bool) -> Iterator[None]:
     """Lets no garbage collection run while many objects are made that stay: it takes a third of the time."""
     if not is_worth_it or not gc.isenabled():
         yield

@@ -106,7 +106,7 @@ class Resolver:
                 if found != speaker and _fits(mention.reference, found):
                     return found
         sort = "" if mention.reference in (Reference.IT, Reference.THEY) else PERSON
-        return Signature(f"{mention.reference} ({turn.source.session or turn.source.seq})", sort)
+        return Signature(f"{mention.reference} ({turn.source.session or int(turn.source.occurred)})", sort)
 
     def _needs_hint(self, signature: Signature) -> bool:
         if signature.sort not in (PERSON, "") or signature.is_distinct or not signature.name:

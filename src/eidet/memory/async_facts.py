@@ -10,13 +10,13 @@ class AsyncFacts(Hopping[FactsNamespace]):
     """`memory.facts` for asyncio."""
 
     add = hop(FactsNamespace.add)
+    read = hop(FactsNamespace.read)
     about = hop(FactsNamespace.about)
     match = hop(FactsNamespace.match)
     neighbours = hop(FactsNamespace.neighbours)
     paths = hop(FactsNamespace.paths)
     timeline = hop(FactsNamespace.timeline)
     entities = hop(FactsNamespace.entities)
-    find = hop(FactsNamespace.find)
     profile = hop(FactsNamespace.profile)
     why = hop(FactsNamespace.why)
     instructions = hop(FactsNamespace.instructions)
@@ -27,3 +27,6 @@ class AsyncFacts(Hopping[FactsNamespace]):
     split = hop(FactsNamespace.split)
     undo = hop(FactsNamespace.undo)
     decisions = hop(FactsNamespace.decisions)
+    export = hop(FactsNamespace.export)
+    networkx = hop(FactsNamespace.networkx)
+    load = hop(FactsNamespace.load)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..core.arguments import (
     check_budget,
@@ -19,17 +19,19 @@ from ..core.dict_filters import Filter
 from ..core.hit import Hits
 from ..core.record import Kind, Record
 from ..core.scope import Scope
-from ..core.validate import Json
+from ..core.validate import Json, moment
 from ..core.where import Where
+from ..graph import Graphs
 from ..graph.derived_records import DerivedRecords, asks_for_triples
 from ..parts import Parts
-from ..store import verbs
+from ..store import Store, verbs
 from ..text import term_id
 from ..text.tokens import TokenCounter, counter_of
 from . import Query, Recall
 from .nearby import turns_around, working_state
 from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
 from .pack import Context, pack
+from .past import PastViews
 
 if TYPE_CHECKING:
     from ..trust.audit.reads import Auditing
@@ -60,17 +62,22 @@ class ReadPath:
         self._guarding = guarding
         self._echoes = echoes
         self._auditing = auditing
+        self._past = PastViews(parts)
 
     def recall(
         self, query: Asked, scope: str | Scope, limit: int, where: Filter | None, options: RecallOptions
     ) -> Hits:
         options = _for_state(options) if isinstance(query, Mapping) else options
-        now = self._parts.clock()
         seen = self._guarding.filter_visible(read_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
-        asked = build_query(text, scope, limit, seen, options, now)
-        hits = self._answer(asked)
-        self._echoes.note(hits, now)
+        known_at = _time_of(options, "known_at")
+        if known_at is not None:
+            asked = build_query(text, scope, limit, seen, options, known_at)
+            hits = self._past.view(asked.scope, known_at).answer(asked)
+        else:
+            now = self._parts.clock()
+            hits = self._answer(build_query(text, scope, limit, seen, options, now))
+            self._echoes.note(hits, now)
         self._auditing.read("recall", scope, [hit.id for hit in hits], query=text)
         return hits
 
@@ -99,7 +106,7 @@ class ReadPath:
         tokens, count = check_budget(packing.budget), counter_of(packing.counter)
         reach = check_neighbours(packing.neighbours)
         hits = self.recall(query, scope, limit, where, options)
-        now, recall = self._parts.clock(), Recall.of(self._parts)
+        recall, now = self._source(scope, options)
         found = [hit.record for hit in hits]
         seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
         text = self._guarding.query(check_query(query))
@@ -114,8 +121,15 @@ class ReadPath:
             fence=packing.fence,
         )
         spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
-        self._parts.usage.tally(hits.scope, "context", spent, now)
+        self._parts.usage.tally(hits.scope, "context", spent, self._parts.clock())
         return replace(made, scope=hits.scope)
+
+    def _source(self, scope: str | Scope, options: RecallOptions | FindOptions) -> tuple[Recall, float]:
+        """What answers, and the time it answers for: the present, or what the memory knew before."""
+        known_at = _time_of(options, "known_at")
+        if known_at is None:
+            return Recall.of(self._parts), self._parts.clock()
+        return self._past.view(Scope.of(scope), known_at), known_at
 
     def find(
         self, where: Filter | None, scope: str | Scope, limit: int, options: FindOptions
@@ -124,6 +138,7 @@ class ReadPath:
         found = self._list_records(
             chosen,
             Scope.of(scope),
+            self._source(scope, options),
             order=options.get("order", "-occurred"),
             limit=check_limit(limit),
             offset=check_offset(options.get("offset", 0)),
@@ -132,16 +147,34 @@ class ReadPath:
         return found
 
     def _list_records(
-        self, chosen: Where, scope: Scope, *, order: str, limit: int, offset: int
+        self,
+        chosen: Where,
+        scope: Scope,
+        source: tuple[Recall, float],
+        *,
+        order: str,
+        limit: int,
+        offset: int,
     ) -> list[Record]:
         """Records that are stored; whoever asks for triples also gets the facts that rules read in texts."""
-        now, recall = self._parts.clock(), Recall.of(self._parts)
+        recall, now = source
         if not asks_for_triples(chosen):
             return recall.list_records(chosen, scope, now=now, order=order, limit=limit, offset=offset)
         stored = recall.list_records(chosen, scope, now=now, order=order, limit=limit + offset)
         living = Where(scope=scope, alive_at=now, every=(chosen,))
-        derived = DerivedRecords(self._parts.graphs)
+        derived = DerivedRecords(self._graphs_over(recall.store))
         return derived.find(living, stored, order=order, limit=limit, offset=offset)
+
+    def graphs_known_at(self, scope: Scope, known_at: float | None) -> Graphs:
+        """The graphs of what the memory knew at a time; of all that it knows, if none is given."""
+        if known_at is None:
+            return self._parts.graphs
+        return self._graphs_over(self._past.view(scope, known_at).store)
+
+    def _graphs_over(self, store: Store) -> Graphs:
+        if store is self._parts.store:
+            return self._parts.graphs
+        return Graphs(store)
 
     def count(self, where: Filter | None, scope: str | Scope, options: FilterOptions) -> int:
         chosen = self._guarding.filter_visible(read_filter("count", where, options))
@@ -161,6 +194,13 @@ class ReadPath:
             asked=now if asked is None else asked,
         )
         return Recall.of(self._parts).understand(meant).dense
+
+
+def _time_of(options: RecallOptions | FindOptions, name: Literal["as_of", "known_at"]) -> float | None:
+    given = options.get(name)
+    if given is None:
+        return None
+    return moment(given, name)
 
 
 def _for_state(options: RecallOptions) -> RecallOptions:

@@ -1,0 +1,85 @@
+"""What callers of `memory.facts` give and get: names, entities, relations, and facts that are audited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..core.errors import BadInput
+from ..core.scope import Scope
+from ..core.validate import Moment, clean_text, moment
+from ..graph.fact import Entity, Fact
+from ..graph.scope_graph import Moments, View
+from ..trust.audit.reads import Auditing
+
+Named = str | Entity
+
+
+def id_of(entity: Named | float) -> str:
+    if isinstance(entity, Entity):
+        return entity.id
+    if isinstance(entity, bool) or not isinstance(entity, str | int | float):
+        raise BadInput(f"an entity is a name or an Entity, not {type(entity).__name__}")
+    return clean_text(str(entity), "a name")
+
+
+def name_of(entity: Named | float) -> str:
+    """A name as a text would write it."""
+    if isinstance(entity, Entity):
+        return entity.name
+    return id_of(entity)
+
+
+def part_of(entity: Named | None) -> str | None:
+    if entity is None:
+        return None
+    return id_of(entity)
+
+
+def check_relation(relation: str) -> str:
+    """In the form of the catalogue: `lives in` is `lives_in`."""
+    name = "_".join(clean_text(relation, "a relation").casefold().split())
+    if not name or len(name) > 100 or "{" in name or "}" in name:
+        raise BadInput(f"a relation is a name such as 'lives_in', not {relation!r:.80}")
+    return name
+
+
+def split_by(facts: Sequence[Fact], entity: Entity, at: float) -> tuple[list[Fact], list[Fact]]:
+    """Those that hold of an entity at a time, and those that will."""
+    now: list[Fact] = []
+    later: list[Fact] = []
+    for fact in facts:
+        if entity.id not in (fact.subject_id, fact.object_id):
+            continue
+        if fact.holds_at(at):
+            now.append(fact)
+        elif fact.valid_from is not None and fact.valid_from > at:
+            later.append(fact)
+    return now, later
+
+
+def note_facts(auditing: Auditing, verb: str, scope: str | Scope, facts: Sequence[Fact]) -> list[Fact]:
+    """Notes in the audit log which records an answer comes from; the facts."""
+    sources: dict[str, None] = {}
+    for fact in facts:
+        sources.update(dict.fromkeys(fact.sources))
+    auditing.read(verb, scope, list(sources))
+    return list(facts)
+
+
+def moments_of(
+    clock: Callable[[], float],
+    as_of: Moment | None = None,
+    known_at: Moment | None = None,
+    *,
+    ever: bool = False,
+) -> Moments:
+    """Without `as_of`, the present; of what was known then, the present of then."""
+    if known_at is None:
+        view = View(now=clock())
+    else:
+        view = View(now=moment(known_at, "known_at"))
+    if ever:
+        return Moments(view=view, at=None)
+    if as_of is None:
+        return Moments(view=view, at=view.now)
+    return Moments(view=view, at=moment(as_of, "as_of"))
