@@ -27,7 +27,7 @@ FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`]+)`")
 SHELLS = ("bash", "console", "sh")
 CALL = re.compile(r"\b([A-Z]\w+)\(")
-VERB = re.compile(r"\bmemory\.([a-z]\w*)(?:\.([a-z]\w*))?")
+VERB = re.compile(r"(?<!gen_ai\.)\bmemory\.([a-z]\w*)(?:\.([a-z]\w*))?")
 
 
 def _id(page: Path) -> str:

@@ -7,6 +7,7 @@
     upkeep_commands.py   maintain, detail, restore, pin, hold, fit …
     review.py            review, quarantine, approve, reveal, forget-value
     erase.py             forget, verify-forgotten, verify-receipt
+    mcp_command.py       mcp
     key_commands.py      keys new, rotate, check, shred; seal
     serve_command.py     serve; keys api, revoke, callers
     admin_commands.py    export, load, rebuild, reembed, doctor
@@ -37,6 +38,7 @@ from . import (
     evaluate,
     fact_commands,
     key_commands,
+    mcp_command,
     read_commands,
     retention,
     review,
@@ -115,6 +117,7 @@ for part in (
     audit,
     retention,
     key_commands,
+    mcp_command,
     admin_commands,
     copy,
     bench,

@@ -51,8 +51,27 @@ def serve(
         typer.Option(metavar="ADDRESS", help="A proxy whose X-Forwarded headers count. Repeatable."),
     ] = None,
     upload_mb: Annotated[int, typer.Option(min=1, help="The largest export to load.")] = 1000,
+    public_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="How clients reach it, if a proxy stands before it.")
+    ] = None,
+    log_json: Annotated[bool, typer.Option("--log-json", help="Log lines of JSON.")] = False,
+    log_content: Annotated[
+        bool,
+        typer.Option(
+            "--log-content",
+            envvar="OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT",
+            help="Logs and spans may hold queries and texts.",
+        ),
+    ] = False,
+    slow_recall: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="Log recalls that take longer; 0 logs none.")
+    ] = 1.0,
+    graph_tools: Annotated[
+        bool,
+        typer.Option("--graph-tools", help="MCP: also the tools of the reference knowledge-graph server."),
+    ] = False,
 ) -> None:
-    """Serve the memory over HTTP: REST, with its documentation at /docs. Ctrl-C stops it."""
+    """Serve the memory over HTTP: REST, MCP and metrics; documentation is at /docs. Ctrl-C stops it."""
     try:
         from ..server.serve import Opening
         from ..server.serve import serve as run
@@ -71,6 +90,11 @@ def serve(
         cors_origins=tuple(cors_origin or ()),
         proxies=tuple(proxy or ()),
         upload_bytes=upload_mb * MEGABYTE,
+        public_url=public_url,
+        graph_tools=graph_tools,
+        log_json=log_json,
+        log_content=log_content,
+        slow_seconds=slow_recall or None,
     )
     chosen.check()
     settings = change_settings(on.settings(), language=on.language)
@@ -90,6 +114,8 @@ def tell_addresses(server: ServerSettings, place: str) -> None:
     lines = (
         f"serving {hide_login(place)}",
         f"  REST           {base}/v1",
+        f"  MCP            {base}/mcp",
+        f"  metrics        {base}/metrics",
         f"  documentation  {base}/docs",
         access,
         "stop it with Ctrl-C",

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
 from ..core.arguments import actor, one_or_all
@@ -21,6 +20,7 @@ from ..core.environment import change_settings, settings_of, warn_unused
 from ..core.errors import BadInput, Unavailable
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
+from ..core.observers import observable
 from ..core.record import Record
 from ..core.remembered import RememberedList
 from ..core.scope import Scope
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 __all__ = ["Memory", "Progress"]
 
 
+@observable("remember", "recall", "context", "find", "revise", "forget", "export", "load")
 class Memory:
     """A memory for agents: in RAM, in a file, or on a server, with the same verbs.
 
@@ -394,7 +395,5 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self.close()

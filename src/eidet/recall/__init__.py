@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.errors import BadInput, Corrupt
 from ..core.hit import Hit, Hits, Trace
+from ..core.observers import add_details
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import local
@@ -138,6 +139,7 @@ class Recall:
         least = _least_for(query, asked)
         best = [hit for hit in hits[: query.limit] if hit.score >= least]
         clock.lap("rerank")
+        add_details(millis=clock.millis, searched=found.searched, kept=found.kept)
         trace = None
         if query.explain:
             trace = self._trace(

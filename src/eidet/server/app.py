@@ -15,9 +15,11 @@ from .access import KeyRing
 from .doorway import Doorway
 from .errors import add_handlers
 from .gzip_answers import Gzip
+from .mcp.mounting import add_mcp
 from .rest import add_rest
 from .server_settings import ServerSettings
 from .serving import Serving
+from .telemetry.metrics_route import add_telemetry, surround
 
 ABOUT: Final = """A memory for AI agents. Every route works in one scope, `default` if none is named.
 
@@ -58,6 +60,7 @@ def create_app(
     app.add_middleware(Doorway, serving=serving)
     if chosen.cors_origins:
         allow_origins(app, chosen.cors_origins)
+    surround(app)
     return app
 
 
@@ -67,15 +70,17 @@ def allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
         CORSMiddleware,
         allow_origins=list(origins),
         allow_methods=["GET", "POST", "PATCH", "DELETE"],
-        allow_headers=["Authorization", "Content-Type", "Eidet-Scope", "Idempotency-Key", "If-Match"],
-        expose_headers=["ETag", "Retry-After", "X-Request-Id", "Idempotent-Replayed"],
+        allow_headers=[
+            *("Authorization", "Content-Type", "Eidet-Scope", "Idempotency-Key", "If-Match"),
+            *("Last-Event-Id", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id"),
+        ],
+        expose_headers=["ETag", "Retry-After", "X-Request-Id", "Idempotent-Replayed", "Mcp-Session-Id"],
     )
 
 
 def add_parts(app: FastAPI, serving: Serving) -> None:
     """Mounts everything. The dashboard comes last: it takes what nobody else has."""
-    parts: list[Any] = [add_rest]
-    # MCP at /mcp and metrics at /metrics are added here.
+    parts: list[Any] = [add_rest, add_telemetry, add_mcp]
     # The dashboard at / and its routes under /v1/debug are added here.
     for add in parts:
         add(app, serving)

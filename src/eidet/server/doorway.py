@@ -19,6 +19,7 @@ from .access import LOCAL, Caller, Right
 from .errors import LOG, Problem, make_internal, problem_of
 from .server_settings import ServerSettings, is_loopback
 from .serving import CALLER, Serving, make_unauthorized
+from .telemetry.request_names import name_request
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -53,7 +54,7 @@ class Doorway:
             caller = self._let_in(scope, headers)
             body = self._make_body(scope, caller, receive)
             body.check_announced(headers)
-            with (caller or LOCAL).act(client_of(scope)):
+            with (caller or LOCAL).act(client_of(scope)), name_request(scope[REQUEST_ID]):
                 await self._app(scope, body, answer)
         except Problem as problem:
             await answer.fail(problem, receive)

@@ -39,7 +39,7 @@ class GzipSender:
         self._packer: Any = None
 
     async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] == "http.response.start" and not is_event_stream(Headers(raw=message["headers"])):
             self._start = message
         elif message["type"] != "http.response.body":
             await self._send(message)
@@ -75,9 +75,14 @@ class GzipSender:
 
 def is_packable(headers: Headers | MutableHeaders, size: int, more: bool) -> bool:
     kind = headers.get("content-type", "")
-    if "content-encoding" in headers or kind.startswith("text/event-stream"):
+    if "content-encoding" in headers or is_event_stream(headers):
         return False
     return kind.startswith(PACKABLE) and (more or size >= SMALLEST)
+
+
+def is_event_stream(headers: Headers | MutableHeaders) -> bool:
+    """Its head goes out at once: the first event may be minutes away."""
+    return headers.get("content-type", "").startswith("text/event-stream")
 
 
 async def pack_whole(body: bytes) -> bytes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import uvicorn
 from fastapi import FastAPI
@@ -19,20 +20,13 @@ from ..open import RAM
 from .app import create_app
 from .patience import PatientProtocol
 from .server_settings import ServerSettings
+from .telemetry.exporting import export_spans
+from .telemetry.log_lines import configure_lines
+from .telemetry.shared_metrics import share_metrics
 
 BACKLOG: Final = 2048
 STARTING_SECONDS: Final = 60  # until a worker that does not answer is started anew; a busy machine is slow
 MOST_FILES: Final = 65_536
-LOGGING: Final[dict[str, Any]] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "loggers": {
-        "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
-        "eidet": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
-    },
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +42,7 @@ class Opening:
         return AsyncMemory(self.place, embedder=self.embedder, settings=self.settings)
 
     def __call__(self) -> FastAPI:
+        export_spans(os.environ)
         return create_app(self.open_memory(), self.server, closes=True)
 
 
@@ -62,7 +57,8 @@ def serve(opening: Opening) -> None:
         check_memory(opening)
         config = configure(opening, server)
         if server.workers > 1:
-            Multiprocess(config, sockets=[listener]).run()
+            with share_metrics():
+                Multiprocess(config, sockets=[listener]).run()
         else:
             uvicorn.Server(config).run(sockets=[listener])
 
@@ -82,7 +78,7 @@ def configure(opening: Opening, server: ServerSettings) -> uvicorn.Config:
         workers=server.workers,
         http=PatientProtocol,
         ws="none",
-        log_config=LOGGING,
+        log_config=configure_lines(as_json=server.log_json, content=server.log_content),
         access_log=False,
         server_header=False,
         proxy_headers=bool(server.proxies),

@@ -1,0 +1,121 @@
+"""`eidet mcp`: a memory for agents that start MCP servers themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import logging
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+from urllib.parse import urlsplit
+
+import typer
+
+from ..core.errors import MissingExtra
+from ..core.scope import ALL, Scope
+from .memory_options import Which, command
+from .panels import USE
+
+if TYPE_CHECKING:
+    from ..server.access import Caller
+
+Rights = Annotated[str, typer.Option(metavar="LIST", help="What the agent may do: of read, write, forget.")]
+GraphTools = Annotated[
+    bool,
+    typer.Option("--graph-tools", help="Also the nine tools of the reference knowledge-graph server."),
+]
+PrintConfig = Annotated[
+    bool, typer.Option("--print-config", help="Print what to paste into an agent's configuration, and exit.")
+]
+SECRET: Final = "EIDET_MEMORY"  # noqa: S105  # the variable that holds a URL with a password
+
+
+def add_to(app: typer.Typer) -> None:
+    command(app, USE)(mcp)
+
+
+def mcp(
+    on: Which,
+    rights: Rights = "read,write,forget",
+    graph_tools: GraphTools = False,
+    print_config: PrintConfig = False,
+) -> None:
+    """Serve a memory to an agent over MCP (stdin and stdout); --print-config says how to add it.
+
+    With --scope, the agent works in that scope and those below it, and sees no other.
+    """
+    if print_config:
+        show_config(on, rights, graph_tools)
+        return
+    if importlib.util.find_spec("mcp") is None:
+        raise MissingExtra("eidet mcp", extra="mcp")
+    from ..aio import AsyncMemory
+    from ..server.mcp.stdio import serve_stdio
+
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    memory = AsyncMemory(on.at, embedder=on.embedder, language=on.language, settings=on.settings())
+    caller = make_caller(on.scope, rights)
+    if sys.stdin.isatty():
+        typer.echo(
+            "Waiting for an agent on stdin. `eidet mcp --print-config` says how to add it; Ctrl-D ends.",
+            err=True,
+        )
+    asyncio.run(serve_stdio(memory, caller, on.one_scope, graph_tools=graph_tools))
+
+
+def make_caller(scope: str | None, rights: str) -> Caller:
+    """Whoever is at the other end of the pipe."""
+    from ..server.access import LOCAL, Caller, read_rights
+
+    scopes = (ALL,)
+    if scope is not None:
+        scopes = (Scope.exactly(scope).path,)
+    given = [one.strip() for one in rights.split(",")]
+    return Caller(name=None, scopes=scopes, rights=read_rights(given, "--rights"), limits=LOCAL.limits)
+
+
+def show_config(on: Which, rights: str, graph_tools: bool) -> None:
+    """The same server in the two forms that agents take: JSON, and a command line."""
+    server = describe_server(on, rights, graph_tools)
+    typer.echo(json.dumps({"mcpServers": {"eidet": server}}, indent=2))
+    line = shlex.join([server["command"], *server["args"]])
+    typer.echo(
+        f"\nIn a shell, for agents with a command of their own:\n  claude mcp add eidet -- {line}", err=True
+    )
+    if "env" in server:
+        typer.echo(f"Set {SECRET} to the URL of the memory; it has a password, so it is not shown.", err=True)
+
+
+def describe_server(on: Which, rights: str, graph_tools: bool) -> dict[str, Any]:
+    """The entry of a configuration file. A URL with a password goes into the environment."""
+    command, *args = find_command()
+    args.append("mcp")
+    server: dict[str, Any] = {"command": command, "args": args}
+    if "://" not in on.at:
+        args += ["--at", str(Path(on.at).absolute())]
+    elif urlsplit(on.at).password is None:
+        args += ["--at", on.at]
+    else:
+        server["env"] = {SECRET: "…"}
+    if on.scope is not None:
+        args += ["--scope", on.scope]
+    if rights != "read,write,forget":
+        args += ["--rights", rights]
+    if graph_tools:
+        args.append("--graph-tools")
+    return server
+
+
+def find_command() -> list[str]:
+    """How an agent starts `eidet` from anywhere."""
+    beside = Path(sys.executable).with_name("eidet")
+    if beside.exists():
+        return [str(beside)]
+    found = shutil.which("eidet")
+    if found is not None:
+        return [found]
+    return [sys.executable, "-m", "eidet.cli"]

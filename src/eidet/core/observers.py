@@ -1,0 +1,121 @@
+"""Watching the verbs of a memory: an observer sees each call; without observers a call costs nothing more.
+
+Spans, metrics and the log of slow recalls are observers. They see calls of the library itself, so they
+also see what a server, a view or an integration asks of a memory.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cached_property, wraps
+from typing import Any, Final, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(kw_only=True)
+class VerbCall:
+    """One call of a verb. `answer` is there once the verb has returned; `details` fills up meanwhile."""
+
+    verb: str  # recall, remember …
+    owner: object  # the memory whose verb it is
+    signature: inspect.Signature
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    answer: object = None
+    details: dict[str, Any] = field(default_factory=dict)  # what the stages of the verb tell of themselves
+
+    @cached_property
+    def arguments(self) -> Mapping[str, Any]:
+        """What the verb was given, by name; a call that does not fit its signature has none."""
+        try:
+            return self.signature.bind_partial(*self.args, **self.kwargs).arguments
+        except TypeError:
+            return {}
+
+
+VerbObserver = Callable[[VerbCall], AbstractContextManager[object]]  # entered before the verb, left after it
+
+
+class _Observers:
+    """Who watches in this process. Reading `all` needs no lock: it is replaced, never changed."""
+
+    def __init__(self) -> None:
+        self.all: tuple[VerbObserver, ...] = ()
+        self._lock = threading.Lock()
+
+    def add(self, observer: VerbObserver) -> None:
+        with self._lock:
+            self.all = (*self.all, observer)
+
+    def remove(self, observer: VerbObserver) -> None:
+        """Once; an observer that was added twice still watches."""
+        with self._lock:
+            left = list(self.all)
+            left.remove(observer)
+            self.all = tuple(left)
+
+
+_observers: Final = _Observers()
+_current: ContextVar[VerbCall | None] = ContextVar("eidet_verb_call", default=None)
+
+
+@contextmanager
+def observe(observer: VerbObserver) -> Iterator[None]:
+    """Shows every call of every memory in this process to an observer, for as long as the block lasts."""
+    _observers.add(observer)
+    try:
+        yield
+    finally:
+        _observers.remove(observer)
+
+
+def observable(*verbs: str) -> Callable[[type[T]], type[T]]:
+    """Makes the calls of some methods of a class visible to observers."""
+
+    def mark(owner: type[T]) -> type[T]:
+        for name in verbs:
+            setattr(owner, name, _show_calls(getattr(owner, name)))
+        return owner
+
+    return mark
+
+
+def _show_calls(verb: Callable[P, T]) -> Callable[P, T]:
+    signature = inspect.signature(verb)
+
+    @wraps(verb)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        if not _observers.all:
+            return verb(*args, **kwargs)
+        seen = VerbCall(verb=verb.__name__, owner=args[0], signature=signature, args=args, kwargs=kwargs)
+        with _watch(seen):
+            answer = verb(*args, **kwargs)
+            seen.answer = answer
+        return answer
+
+    return call
+
+
+@contextmanager
+def _watch(call: VerbCall) -> Iterator[None]:
+    token = _current.set(call)
+    try:
+        with ExitStack() as stack:
+            for observer in _observers.all:
+                stack.enter_context(observer(call))
+            yield
+    finally:
+        _current.reset(token)
+
+
+def add_details(**details: Any) -> None:
+    """A stage tells observers of the call that it belongs to; does nothing while nobody watches."""
+    if _observers.all and (call := _current.get()) is not None:
+        call.details.update(details)

@@ -1,0 +1,102 @@
+"""Who asks through MCP, and what they may do. Keys, scopes and rights are those of REST."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from mcp.server.auth.middleware.auth_context import get_access_token
+from mcp.server.auth.provider import AccessToken
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import ConfigDict
+
+from ...core.actor import acting, acts
+from ...core.errors import NotFound
+from ...core.scope import Scope
+from ..access import Caller, KeyRing, Right
+
+SOURCE: Final = (
+    "mcp"  # what the audit names as the source of a change over stdio; over HTTP it is the address
+)
+
+
+class CallerToken(AccessToken):
+    """A key that was checked. It holds no secret: `token` is empty."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    caller: Caller
+
+
+class KeyVerifier:
+    """The SDK's `TokenVerifier` over the keys file, which is read again when it changes."""
+
+    def __init__(self, keys: KeyRing) -> None:
+        self._keys = keys
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        caller = self._keys.find(token)
+        if caller is None or caller.name is None:
+            return None
+        return CallerToken(token="", client_id=caller.name, scopes=sorted(caller.rights), caller=caller)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAccess:
+    """Decides for every call of a tool who asks and which scope is meant.
+
+    `local` is whoever asks without a key: None where a key is needed.
+    """
+
+    local: Caller | None
+    home: str = Scope().path  # the scope of calls that name none
+
+    @property
+    def caller(self) -> Caller:
+        """Whoever asks at this moment."""
+        token = get_access_token()
+        if isinstance(token, CallerToken):
+            return token.caller
+        if self.local is None:
+            raise ToolError("this memory needs a key, and the request has none that is valid")
+        return self.local
+
+    def may(self, right: Right) -> bool:
+        return self.caller.may(right)
+
+    def reaches(self, scope: str) -> bool:
+        return self.caller.reaches(Scope.of(scope))
+
+    @contextmanager
+    def enter(self, right: Right, scope: str | None = None) -> Iterator[str]:
+        """Gives the path of the scope that is meant; what is done inside is done by the caller."""
+        caller = self.caller
+        check_right(caller, right)
+        place = self._find_scope(caller, scope)
+        with acting(by=caller.name, source=acts().source or SOURCE):
+            yield place
+
+    def _find_scope(self, caller: Caller, scope: str | None) -> str:
+        if scope is None:
+            return home_of(caller, self.home)
+        meant = Scope.exactly(scope)
+        if not caller.reaches(meant):
+            raise NotFound(f"there is no scope {scope!r} here")
+        return meant.path
+
+
+def check_right(caller: Caller, right: Right) -> None:
+    if not caller.may(right):
+        raise ToolError(
+            f"this needs the right {right.value!r}, which the key does not have. "
+            "Do not try again; tell the user that whoever runs the server can add it to the key."
+        )
+
+
+def home_of(caller: Caller, home: str) -> str:
+    """The usual scope, or the first one of a caller who is not let into it."""
+    if caller.reaches(Scope.of(home)):
+        return home
+    return caller.scopes[0]

@@ -1,0 +1,94 @@
+"""The tool for facts: what holds, what held, and since when."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from mcp.types import CallToolResult
+
+from ...aio import AsyncMemory
+from ...core.errors import BadInput
+from ...graph.fact import Fact
+from ..access import Right
+from .agent_access import AgentAccess
+from .tool_answers import FactsAnswer, answer, make_fact, tell_fact
+from .tool_arguments import About, AsOf, EverHeld, Limit, Object, Relation, ScopeName, Subject
+
+
+class FactTools:
+    """`memory.facts` for whoever `access` lets in."""
+
+    def __init__(self, memory: AsyncMemory, access: AgentAccess) -> None:
+        self._memory = memory
+        self._access = access
+
+    async def facts(
+        self,
+        about: About = None,
+        subject: Subject = None,
+        relation: Relation = None,
+        object: Object = None,
+        as_of: AsOf = None,
+        ever: EverHeld = False,
+        limit: Limit = 50,
+        scope: ScopeName = None,
+    ) -> Annotated[CallToolResult, FactsAnswer]:
+        """Tells facts with their times: who lives where, works at what, likes what, and since when.
+
+        Ask `about` somebody or something, or give subject, relation or object. It answers what holds now;
+        `as_of` asks for another time, `ever` for everything that held. The memory reads facts out of what
+        it is told; use recall for what was said in other words.
+        """
+        if about is None and subject is None and relation is None and object is None:
+            raise BadInput("facts needs about, or one of subject, relation and object")
+        with self._access.enter(Right.READ, scope) as place:
+            if about is not None:
+                found = await self._list_about(about, relation, as_of, ever, place)
+            else:
+                found = await self._match(subject, relation, object, as_of, ever, limit, place)
+        told = [tell_fact(fact) for fact in found[:limit]]
+        values = FactsAnswer(facts=[make_fact(fact) for fact in found[:limit]])
+        return answer("\n".join(told) or "no such fact is known", values)
+
+    async def _list_about(
+        self, about: str, relation: str | None, as_of: str | None, ever: bool, place: str
+    ) -> list[Fact]:
+        wanted = name_relation(relation)
+        if ever:
+            return await self._memory.facts.timeline(about, relation=wanted, scope=place)
+        facts = await self._memory.facts.about(about, scope=place, as_of=as_of)
+        if wanted is None:
+            return facts
+        return [fact for fact in facts if fact.relation == wanted]
+
+    async def _match(
+        self,
+        subject: str | None,
+        relation: str | None,
+        object: str | None,
+        as_of: str | None,
+        ever: bool,
+        limit: int,
+        place: str,
+    ) -> list[Fact]:
+        matches = await self._memory.facts.match(
+            subject=subject,
+            relation=name_relation(relation),
+            object=object,
+            scope=place,
+            as_of=as_of,
+            ever=ever,
+            limit=limit,
+        )
+        found: dict[str, Fact] = {}
+        for match in matches:
+            for fact in match.facts:
+                found.setdefault(f"{fact.id} {fact.text}", fact)
+        return list(found.values())
+
+
+def name_relation(relation: str | None) -> str | None:
+    """`lives in` is `lives_in`."""
+    if relation is None:
+        return None
+    return "_".join(relation.casefold().split())

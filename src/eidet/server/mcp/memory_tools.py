@@ -1,0 +1,265 @@
+"""The tools of a memory: one verb each, as an agent calls them. Their docstrings are what a model reads."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from mcp.types import CallToolResult
+
+from ...aio import AsyncMemory
+from ...core.draft import Draft
+from ...core.errors import BadInput, NotFound, Refused
+from ...core.record import Record
+from ...core.remembered import RememberedList
+from ..access import Right
+from .agent_access import AgentAccess
+from .tool_answers import (
+    ContextAnswer,
+    ForgetAnswer,
+    HistoryAnswer,
+    RecallAnswer,
+    RememberAnswer,
+    ReviseAnswer,
+    answer,
+    make_entry,
+    make_item,
+    make_items,
+    make_recalled,
+    tell_entry,
+    tell_hit,
+    tell_records,
+)
+from .tool_arguments import (
+    Again,
+    Budget,
+    ExpectedVersion,
+    Importance,
+    Key,
+    KindOfText,
+    Kinds,
+    Limit,
+    MoreTexts,
+    NewText,
+    Occurred,
+    PreviewOnly,
+    Question,
+    RecordId,
+    RecordIds,
+    RevisedText,
+    ScopeName,
+    Session,
+    Since,
+    Source,
+    SourceTrust,
+    Until,
+    Who,
+)
+
+
+class MemoryTools:
+    """The verbs of one memory for whoever `access` lets in."""
+
+    def __init__(self, memory: AsyncMemory, access: AgentAccess) -> None:
+        self._memory = memory
+        self._access = access
+
+    async def remember(
+        self,
+        text: NewText,
+        more: MoreTexts = None,
+        kind: KindOfText = None,
+        who: Who = None,
+        session: Session = None,
+        occurred: Occurred = None,
+        importance: Importance = None,
+        source: Source = None,
+        trust: SourceTrust = None,
+        key: Key = None,
+        again: Again = False,
+        scope: ScopeName = None,
+    ) -> Annotated[CallToolResult, RememberAnswer]:
+        """Stores something worth knowing later: a fact, a preference, a decision, an event.
+
+        Write each text so that it can be understood on its own ("Ann prefers trains to flights", not
+        "she prefers those"). What the memory knows already is not stored twice. Never store passwords or
+        keys. If something changed, recall it and use revise, so that the old version stays in its history.
+        """
+        with self._access.enter(Right.WRITE, scope) as place:
+            given = drop_absent(
+                kind=kind,
+                who=who,
+                session=session,
+                occurred=occurred,
+                importance=importance,
+                source=source,
+                trust=trust,
+                agent=self._access.caller.name,
+            )
+            stored = await self._memory.remember(
+                list_drafts(text, more, key), scope=place, again=again, **given
+            )
+        check_accepted(stored)
+        refused = [one.index for one in stored.rejected]
+        values = RememberAnswer(stored=make_items(stored), refused=refused)
+        return answer(tell_stored(stored), values)
+
+    async def recall(
+        self,
+        query: Question,
+        limit: Limit = 10,
+        kinds: Kinds = None,
+        who: Who = None,
+        session: Session = None,
+        since: Since = None,
+        until: Until = None,
+        scope: ScopeName = None,
+    ) -> Annotated[CallToolResult, RecallAnswer]:
+        """Finds what matters for a question, best first, each with its id, score and reason.
+
+        Call it before you answer anything that may depend on earlier conversations, and before you
+        remember something that may already be known. An empty answer means that nothing fits.
+        """
+        with self._access.enter(Right.READ, scope) as place:
+            filters = drop_absent(kinds=kinds, who=who, session=session, since=since, until=until)
+            hits = await self._memory.recall(query, scope=place, limit=limit, **filters)
+        values = RecallAnswer(memories=[make_recalled(hit) for hit in hits])
+        lines = [tell_hit(hit) for hit in hits]
+        return answer("\n".join(lines) or "nothing fits this question", values)
+
+    async def context(
+        self,
+        query: Question,
+        budget: Budget = 1000,
+        session: Session = None,
+        scope: ScopeName = None,
+    ) -> Annotated[CallToolResult, ContextAnswer]:
+        """Makes one block of text from all that matters for a question, never over a token budget.
+
+        It holds working state, facts and passages of conversations with what was said around them. Use it
+        instead of recall when you want to read rather than to change single memories.
+        """
+        with self._access.enter(Right.READ, scope) as place:
+            tokens = min(budget, self._access.caller.limits.context_tokens)
+            made = await self._memory.context(query, scope=place, budget=tokens, session=session)
+        values = ContextAnswer(
+            text=made.text,
+            tokens=made.tokens,
+            budget=made.budget,
+            ids=[record.id for record in made.records],
+            left_out=len(made.left_out),
+        )
+        return answer(made.text or "nothing fits this question", values)
+
+    async def revise(
+        self,
+        id: RecordId,
+        text: RevisedText = None,
+        who: Who = None,
+        occurred: Occurred = None,
+        importance: Importance = None,
+        version: ExpectedVersion = None,
+        scope: ScopeName = None,
+    ) -> Annotated[CallToolResult, ReviseAnswer]:
+        """Corrects or updates a memory by its id. The old version stays in its history.
+
+        Give only what changes. With `version`, nothing is written if somebody else changed it first.
+        """
+        changes = drop_absent(text=text, who=who, occurred=occurred, importance=importance)
+        if not changes:
+            raise BadInput("revise needs something to change: text, who, occurred or importance")
+        with self._access.enter(Right.WRITE, scope) as place:
+            record = await self._memory.revise(id, scope=place, version=version, **changes)
+        told = f"revised; now version {record.version}\n{tell_records([record])}"
+        return answer(told, ReviseAnswer(memory=make_item(record)))
+
+    async def forget(
+        self,
+        ids: RecordIds = None,
+        session: Session = None,
+        who: Who = None,
+        since: Since = None,
+        until: Until = None,
+        preview: PreviewOnly = False,
+        scope: ScopeName = None,
+    ) -> Annotated[CallToolResult, ForgetAnswer]:
+        """Deletes memories for good, by id or by a filter: copies and summaries of them go too.
+
+        This cannot be undone. Ask the user first, or call it with preview=true and show what would go.
+        Use revise, not forget, for something that merely changed.
+        """
+        filters = drop_absent(session=session, who=who, since=since, until=until)
+        check_forget(ids, filters)
+        with self._access.enter(Right.FORGET, scope) as place:
+            if preview:
+                return await self._preview(ids, place, filters)
+            gone = await self._memory.forget(ids, scope=place, **filters)
+        values = ForgetAnswer(forgotten=int(gone), preview=False, memories=[])
+        return answer(f"forgotten for good: {int(gone)}", values)
+
+    async def _preview(self, ids: list[str] | None, place: str, filters: dict[str, Any]) -> CallToolResult:
+        found = await self._memory.trust.preview_forget(ids, scope=place, **filters)
+        doomed = [*found.asked, *found.copies, *found.dropped]
+        values = ForgetAnswer(forgotten=0, preview=True, memories=make_items(doomed))
+        told = f"nothing was deleted yet; this would go: {found.count}\n{tell_records(doomed)}"
+        return answer(told, values)
+
+    async def history(
+        self, id: RecordId, scope: ScopeName = None
+    ) -> Annotated[CallToolResult, HistoryAnswer]:
+        """Tells what happened to a memory: when it was made, changed or forgotten, by whom, and what it said.
+
+        Use it when memories contradict each other or when the user asks since when you know something.
+        """
+        with self._access.enter(Right.READ, scope) as place:
+            events = await self._memory.history(id, scope=place)
+            if not events:
+                raise NotFound(f"there is no memory {id!r} in scope {place}")
+        entries = [make_entry(event) for event in events]
+        told = "\n".join(tell_entry(entry) for entry in entries)
+        return answer(told, HistoryAnswer(id=id, entries=entries))
+
+
+def drop_absent(**given: Any) -> dict[str, Any]:
+    """The arguments that were given."""
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def check_forget(ids: list[str] | None, filters: dict[str, Any]) -> None:
+    """A call that names nothing, or means two things at once, deletes nothing."""
+    if not ids and not filters:
+        raise BadInput("forget needs ids, or one of session, who, since, until")
+    if ids and filters:
+        raise BadInput("forget takes ids or a filter, not both")
+
+
+def list_drafts(text: str, more: list[str] | None, key: str | None) -> list[Draft]:
+    """All texts of a call; a key can only name one."""
+    if key is not None and more:
+        raise BadInput("a key names one memory; call remember once for each text")
+    return [Draft(text=one, key=key) for one in (text, *(more or ()))]
+
+
+def check_accepted(stored: RememberedList) -> None:
+    """Where nothing at all was stored, the call has failed."""
+    if not stored and stored.rejected:
+        raise Refused(
+            "this was forgotten for good before, so it is not stored again; "
+            "if the user wants it back, call remember with again=true"
+        )
+
+
+def tell_stored(stored: RememberedList) -> str:
+    lines = []
+    for record in stored:
+        lines.append(f"id={record.id} {describe_change(record)}")
+    for one in stored.rejected:
+        lines.append(f"refused: {one}; the user asked to forget this")
+    return "\n".join(lines)
+
+
+def describe_change(record: Record) -> str:
+    if record.version > 1:
+        return f"stored as version {record.version}"
+    if record.uses:
+        return "known already"
+    return "stored"

@@ -1,0 +1,120 @@
+"""Durations, results and sizes for Prometheus. Labels are operations and outcomes, never who they concern."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from ...core.errors import EidetError, MissingExtra
+from ...core.hit import Hits
+from ...core.observers import VerbCall
+from ...core.record import Record
+from ...recall.pack import Context
+from ...trust.erase import Forgotten
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Counter, Histogram
+
+SHARED: Final = "PROMETHEUS_MULTIPROC_DIR"  # where several workers keep their numbers together
+SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+COUNTS: Final = (0, 1, 2, 5, 10, 20, 50, 100)
+TOKENS: Final = (50, 100, 250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000)
+
+
+class MemoryMetrics:
+    """Observes verbs (`observe(metrics)`), tools and requests; `text()` is what Prometheus reads."""
+
+    def __init__(self) -> None:
+        try:
+            from prometheus_client import CollectorRegistry
+        except ImportError:
+            raise MissingExtra("metrics", extra="server") from None
+        self._registry = CollectorRegistry()
+        verbs, requests = ("operation", "status"), ("method", "route", "status")
+        self._seconds = self._spread("operation_duration_seconds", "Time of a verb", SECONDS, verbs)
+        self._results = self._spread("retrieval_results", "Hits of a recall", COUNTS, ("operation",))
+        self._tokens = self._spread("context_tokens", "Tokens of a context", TOKENS)
+        self._requests = self._spread("http_request_duration_seconds", "Time of a request", SECONDS, requests)
+        self._written = self._counter("records_written", "Records stored or revised", ("operation",))
+        self._forgotten = self._counter("records_forgotten", "Records forgotten")
+        self._tools = self._counter("tool_calls", "Calls of MCP tools", ("tool", "status"))
+
+    def _spread(
+        self, name: str, about: str, buckets: Sequence[float], labels: Sequence[str] = ()
+    ) -> Histogram:
+        from prometheus_client import Histogram
+
+        return Histogram(f"eidet_{name}", about, labels, buckets=buckets, registry=self._registry)
+
+    def _counter(self, name: str, about: str, labels: Sequence[str] = ()) -> Counter:
+        from prometheus_client import Counter
+
+        return Counter(f"eidet_{name}", about, labels, registry=self._registry)
+
+    @contextmanager
+    def __call__(self, call: VerbCall) -> Iterator[None]:
+        started = time.perf_counter()
+        status = "error"
+        try:
+            yield
+            status = "ok"
+        except EidetError as error:
+            status = name_status(error)
+            raise
+        finally:
+            self._seconds.labels(call.verb, status).observe(time.perf_counter() - started)
+        self._count_answer(call.verb, call.answer)
+
+    def _count_answer(self, verb: str, answer: object) -> None:
+        if isinstance(answer, Hits):
+            self._results.labels(verb).observe(len(answer))
+        elif isinstance(answer, Context):
+            self._results.labels(verb).observe(len(answer.hits))
+            self._tokens.observe(answer.tokens)
+        elif isinstance(answer, Forgotten):
+            self._forgotten.inc(int(answer))
+        elif verb in ("remember", "revise"):
+            self._written.labels(verb).inc(count_records(answer))
+
+    def count_tool(self, tool: str, status: str) -> None:
+        self._tools.labels(tool, status).inc()
+
+    def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        self._requests.labels(method, route, str(status)).observe(seconds)
+
+    def text(self) -> str:
+        """All numbers in Prometheus' text format: of this process, or of all workers together."""
+        from prometheus_client import generate_latest
+
+        return generate_latest(self._all_workers()).decode()
+
+    def _all_workers(self) -> CollectorRegistry:
+        if SHARED not in os.environ:
+            return self._registry
+        from prometheus_client import CollectorRegistry
+        from prometheus_client.multiprocess import MultiProcessCollector
+
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return registry
+
+
+def count_records(answer: object) -> int:
+    if isinstance(answer, Record):
+        return 1
+    if isinstance(answer, list):
+        return len(answer)
+    return 0
+
+
+def name_status(error: EidetError) -> str:
+    """`BadInput` is bad_input."""
+    letters = []
+    for at, letter in enumerate(type(error).__name__):
+        if letter.isupper() and at:
+            letters.append("_")
+        letters.append(letter.lower())
+    return "".join(letters)

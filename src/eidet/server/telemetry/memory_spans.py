@@ -1,0 +1,138 @@
+"""OpenTelemetry spans for the verbs of memories, by the `gen_ai.memory` conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ...core.errors import MissingExtra
+from ...core.hit import Hit, Hits
+from ...core.observers import VerbCall, observe
+from ...core.record import Record
+from ...core.validate import dump_json
+from ...memory import Memory
+from ...recall.pack import Context
+from .memory_conventions import (
+    ERROR_TYPE,
+    OPERATION,
+    OPERATIONS,
+    PROVIDER,
+    QUERY_TEXT,
+    RECORD_COUNT,
+    RECORD_ID,
+    RECORDS,
+    SEARCHED,
+    STORE_ID,
+    VERB,
+)
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, TracerProvider
+
+Attributes = dict[str, str | int | float | bool]
+
+
+@contextmanager
+def trace_memories(*, content: bool = False, provider: TracerProvider | None = None) -> Iterator[None]:
+    """Makes a span of every verb of every memory in this process, for as long as the block lasts.
+
+    Spans tell the operation, the store, ids and counts. With `content` they also tell queries and texts.
+    Without a `provider`, the one that OpenTelemetry is configured with gets them.
+    """
+    with observe(MemorySpans(content=content, provider=provider)):
+        yield
+
+
+class MemorySpans:
+    """Observes verbs, and makes spans of them."""
+
+    def __init__(self, *, content: bool = False, provider: TracerProvider | None = None) -> None:
+        try:
+            from opentelemetry.trace import get_tracer
+        except ImportError:
+            raise MissingExtra("tracing", extra="otel") from None
+        self._tracer = get_tracer("eidet", tracer_provider=provider)
+        self._content = content
+
+    @contextmanager
+    def __call__(self, call: VerbCall) -> Iterator[None]:
+        from opentelemetry.trace import SpanKind
+
+        operation = OPERATIONS.get(call.verb)
+        if operation is None:
+            yield
+            return
+        with self._tracer.start_as_current_span(
+            operation,
+            kind=SpanKind.INTERNAL,
+            attributes=self._describe_call(call, operation),
+            record_exception=False,  # its message may hold content
+            set_status_on_exception=False,
+        ) as span:
+            with note_failure(span):
+                yield
+            span.set_attributes(self._describe_answer(call))
+
+    def _describe_call(self, call: VerbCall, operation: str) -> Attributes:
+        said: Attributes = {OPERATION: operation, PROVIDER: "eidet", VERB: call.verb}
+        if isinstance(call.owner, Memory) and not call.owner.parts.closed:
+            said[STORE_ID] = call.owner.parts.store.identity
+        if call.verb in ("revise", "forget"):
+            named = call.arguments.get("id", call.arguments.get("ids"))
+            if isinstance(named, str):
+                said[RECORD_ID] = named
+        query = call.arguments.get("query")
+        if self._content and isinstance(query, str):
+            said[QUERY_TEXT] = query
+        return said
+
+    def _describe_answer(self, call: VerbCall) -> Attributes:
+        said: Attributes = {}
+        found = records_in(call.answer)
+        if found is not None:
+            said[RECORD_COUNT] = len(found)
+        elif isinstance(call.answer, int):
+            said[RECORD_COUNT] = int(call.answer)
+        if isinstance(call.answer, Record):
+            said[RECORD_ID] = call.answer.id
+        if "searched" in call.details:
+            said[SEARCHED] = int(call.details["searched"])
+        for stage, millis in call.details.get("millis", {}).items():
+            said[f"eidet.recall.{stage}_ms"] = round(millis, 3)
+        if self._content and found is not None:
+            said[RECORDS] = dump_json([describe_record(one) for one in found])
+        return said
+
+
+@contextmanager
+def note_failure(span: Span) -> Iterator[None]:
+    """Tells the type of an error; its message may hold content."""
+    from opentelemetry.trace import StatusCode
+
+    try:
+        yield
+    except Exception as error:
+        span.set_attribute(ERROR_TYPE, type(error).__name__)
+        span.set_status(StatusCode.ERROR)
+        raise
+
+
+def records_in(answer: object) -> Sequence[Hit | Record] | None:
+    """The records of an answer, with their scores where it has some; None for an answer without any."""
+    if isinstance(answer, Hits):
+        return answer
+    if isinstance(answer, Context):
+        return answer.hits
+    if isinstance(answer, Record):
+        return [answer]
+    if isinstance(answer, list):
+        return [one for one in answer if isinstance(one, Record)]
+    return None
+
+
+def describe_record(one: Hit | Record) -> dict[str, Any]:
+    """In the shape that the conventions give: content, id, score, metadata."""
+    if isinstance(one, Hit):
+        return {**describe_record(one.record), "score": one.score}
+    return {"content": one.text, "id": one.id, "metadata": dict(one.meta)}

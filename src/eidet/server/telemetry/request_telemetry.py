@@ -1,0 +1,106 @@
+"""What is told of every HTTP request: a span, a duration, a line in the log. Never its path or its query."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from opentelemetry.propagate import extract
+from opentelemetry.trace import Span, SpanKind, StatusCode, get_tracer
+
+from ..doorway import REQUEST_ID, AsgiApp, Message, Receive, Send
+from ..serving import CALLER
+from .log_lines import FIELDS
+from .memory_metrics import MemoryMetrics
+
+LOG: Final = logging.getLogger("eidet.access")
+PLAIN_PATHS: Final = frozenset(("/", "/mcp", "/metrics", "/docs", "/openapi.json"))
+METHODS: Final = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
+OTHER: Final = "other"  # a path of nobody, or of a file: not a label, since there is no end of them
+
+
+class RequestTelemetry:
+    """ASGI middleware around all others: it also sees what the doorway turns away."""
+
+    def __init__(self, app: AsgiApp, metrics: MemoryMetrics) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._tracer = get_tracer("eidet")
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = StatusWatch(send)
+        started = time.perf_counter()
+        with self._open_span(scope, answer):
+            try:
+                await self._app(scope, receive, answer)
+            finally:
+                self._note(scope, answer.status, time.perf_counter() - started)
+
+    @contextmanager
+    def _open_span(self, scope: MutableMapping[str, Any], answer: StatusWatch) -> Iterator[None]:
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        with self._tracer.start_as_current_span(
+            method_of(scope), context=extract(headers), kind=SpanKind.SERVER, record_exception=False
+        ) as span:
+            try:
+                yield
+            finally:
+                describe_request(span, scope, answer.status)
+
+    def _note(self, scope: MutableMapping[str, Any], status: int, seconds: float) -> None:
+        method, route = method_of(scope), route_of(scope)
+        self._metrics.count_request(method, route, status, seconds)
+        said = {"method": method, "route": route, "status": status, "seconds": round(seconds, 4)}
+        said["request_id"] = scope.get(REQUEST_ID)
+        caller = scope.get(CALLER)
+        if caller is not None and caller.name is not None:
+            said["key"] = caller.name
+        LOG.info("request", extra={FIELDS: said})
+
+
+class StatusWatch:
+    """Sends an answer, and remembers its status; 499 if the client left before there was one."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 499
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        await self._send(message)
+
+
+def describe_request(span: Span, scope: MutableMapping[str, Any], status: int) -> None:
+    method, route = method_of(scope), route_of(scope)
+    span.update_name(f"{method} {route}")
+    span.set_attributes(
+        {"http.request.method": method, "http.route": route, "http.response.status_code": status}
+    )
+    if REQUEST_ID in scope:
+        span.set_attribute("eidet.request_id", scope[REQUEST_ID])
+    if status >= 500:
+        span.set_status(StatusCode.ERROR)
+
+
+def method_of(scope: MutableMapping[str, Any]) -> str:
+    """A method that HTTP knows; others are words of a stranger."""
+    if scope["method"] in METHODS:
+        return str(scope["method"])
+    return "_OTHER"
+
+
+def route_of(scope: MutableMapping[str, Any]) -> str:
+    """The template of the path, such as /v1/memories/{id}: a path itself can name anybody."""
+    route = scope.get("route")
+    if route is not None:
+        return str(route.path)
+    if scope["path"] in PLAIN_PATHS:
+        return str(scope["path"])
+    return OTHER

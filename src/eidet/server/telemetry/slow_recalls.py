@@ -1,0 +1,64 @@
+"""The log of slow recalls: what each spent its time on, and how much it looked through."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from ...core.observers import VerbCall, observe
+from .log_lines import FIELDS
+from .memory_spans import records_in
+
+LOG: Final = logging.getLogger("eidet.slow")
+WATCHED: Final = ("recall", "context")
+
+
+@contextmanager
+def log_slow_recalls(*, seconds: float = 1.0, content: bool = False) -> Iterator[None]:
+    """Logs every recall and context that takes longer, for as long as the block lasts.
+
+    A line tells the time of each stage, how many rows were searched and passed the filter, and how many
+    hits there were. With `content` it also tells the query and the scope.
+    """
+    with observe(SlowRecalls(seconds, content=content)):
+        yield
+
+
+class SlowRecalls:
+    """Observes recalls, and logs those that take long."""
+
+    def __init__(self, seconds: float, *, content: bool = False) -> None:
+        self._seconds = seconds
+        self._content = content
+
+    @contextmanager
+    def __call__(self, call: VerbCall) -> Iterator[None]:
+        if call.verb not in WATCHED:
+            yield
+            return
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - started
+            if spent >= self._seconds:
+                LOG.warning(
+                    "a slow %s: %.3f s", call.verb, spent, extra={FIELDS: self._describe(call, spent)}
+                )
+
+    def _describe(self, call: VerbCall, spent: float) -> dict[str, Any]:
+        said: dict[str, Any] = {"verb": call.verb, "seconds": round(spent, 4)}
+        stages = {stage: round(millis, 2) for stage, millis in call.details.get("millis", {}).items()}
+        said |= {"millis": stages, "searched": call.details.get("searched"), "kept": call.details.get("kept")}
+        found = records_in(call.answer)
+        if found is not None:
+            said["hits"] = len(found)
+        if self._content:
+            said |= {
+                "query": call.arguments.get("query"),
+                "scope": str(call.arguments.get("scope", "default")),
+            }
+        return said
