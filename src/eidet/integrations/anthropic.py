@@ -1,0 +1,366 @@
+"""`EidetMemoryTool`: Claude's memory tool, with its files in a memory instead of on a disk.
+
+The six commands answer word for word as the SDK's own tool for the file system does. The files are
+documents of the memory as well, so that `memory.recall` finds what Claude noted down.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import threading
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+from ..core.draft import Draft
+from ..core.errors import BadInput, Refused
+from ..core.record import Record, key_id
+from ..core.scope import Scope
+from ..core.where import Condition, Where
+from ..memory import Memory
+from .extras import finish, make_missing
+
+try:
+    from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
+except ModuleNotFoundError as error:
+    raise make_missing("The Anthropic SDK", "anthropic") from error
+
+ROOT: Final = "/memories"
+MOST_LINES: Final = 999_999
+DIGITS: Final = 6  # of a line number
+PAGE: Final = 500
+DEEPEST: Final = 2  # levels of folders that a view shows
+_FOLDER_SIZE: Final = "4K"  # what a folder of a disk takes up
+_UNITS: Final = ("B", "K", "M", "G")
+_FILE: Final = Where(conditions=(Condition("meta.anthropic_memory", "exists"),))
+
+
+class MemoryFiles:
+    """Files and folders by path, as documents of one scope. Safe from many threads."""
+
+    def __init__(self, memory: Memory, scope: str) -> None:
+        self.memory = memory
+        self.scope = Scope.exactly(scope).path
+        self.lock = threading.RLock()
+
+    def read(self, path: str) -> str | None:
+        """The text of a file; None if there is none."""
+        record = self._record(path)
+        if record is None or _is_folder(record):
+            return None
+        return _text_of(record)
+
+    def is_folder(self, path: str) -> bool:
+        if path == ROOT:
+            return True
+        record = self._record(path)
+        return record is not None and _is_folder(record)
+
+    def exists(self, path: str) -> bool:
+        return path == ROOT or self._record(path) is not None
+
+    def write(self, path: str, text: str) -> None:
+        """Writes a file as a whole: its next version if it exists."""
+        self._store([_draft(path, text)])
+
+    def make_folders(self, path: str) -> None:
+        """Makes a folder and those above it."""
+        missing = []
+        while not self.exists(path):
+            missing.append(_draft(path, None))
+            path = posixpath.dirname(path)
+        if not self.is_folder(path):
+            raise ToolError(f"The path {path} is not a directory.")
+        if missing:
+            self._store(missing)
+
+    def delete(self, path: str) -> None:
+        """Deletes a file, or a folder with all that is in it."""
+        doomed = [key_id(path)]
+        for inner in self.list_below(path):
+            doomed.append(key_id(inner))
+        self.memory.forget(doomed, scope=self.scope, for_good=False)
+
+    def move(self, old: str, new: str) -> None:
+        """Writes everything at its new path before the old ones go: nothing is lost in between."""
+        paths = [old, *self.list_below(old)]
+        drafts = []
+        for path in paths:
+            drafts.append(_draft(new + path.removeprefix(old), self.read(path)))
+        self._store(drafts)
+        self.memory.forget([key_id(path) for path in paths], scope=self.scope, for_good=False)
+
+    def list_below(self, folder: str) -> list[str]:
+        """The paths of all files and folders below a folder, in order."""
+        return [path for path, _ in self.list_entries(folder)]
+
+    def list_entries(self, folder: str) -> list[tuple[str, Record]]:
+        found: dict[str, Record] = {}
+        at = 0
+        while page := self.memory.find(_FILE, scope=self.scope, limit=PAGE, offset=at, order="created"):
+            for record in page:
+                path = str(record.meta["path"])
+                if path.startswith(folder.rstrip("/") + "/"):
+                    found[path] = record
+            at += len(page)
+        return sorted(found.items())
+
+    def clear(self) -> None:
+        self.memory.forget(where=_FILE, scope=self.scope, for_good=False)
+
+    def _record(self, path: str) -> Record | None:
+        return self.memory.get(key_id(path), scope=self.scope)
+
+    def _store(self, drafts: Sequence[Draft]) -> None:
+        """What the memory refuses, such as a text that is too long, the model is told."""
+        try:
+            self.memory.remember(list(drafts), scope=self.scope, keep_duplicates=True, again=True)
+        except (BadInput, Refused) as error:
+            raise ToolError(str(error)) from error
+
+
+def _draft(path: str, text: str | None) -> Draft:
+    """A file, or a folder if there is no text. What cannot be a record's text is kept beside it."""
+    meta = {"anthropic_memory": "folder" if text is None else "file", "path": path}
+    shown = text if text and text.strip() else path
+    data = None if text in (None, shown) else {"content": text}
+    return Draft(key=path, kind="document", text=shown, data=data, meta=meta, source=path)
+
+
+def _is_folder(record: Record) -> bool:
+    return record.meta["anthropic_memory"] == "folder"
+
+
+def _text_of(record: Record) -> str:
+    whole = record.whole
+    if isinstance(whole.data, dict):
+        return str(whole.data["content"])
+    return whole.text
+
+
+class MemoryCommands:
+    """The six commands. Errors that Claude can act on are `ToolError`."""
+
+    def __init__(self, files: MemoryFiles) -> None:
+        self.files = files
+
+    def view(self, command: Any) -> str:
+        path = normalise(command.path)
+        if self.files.is_folder(path):
+            return self._view_folder(path, command.path)
+        text = self.files.read(path)
+        if text is None:
+            raise _absence(command.path)
+        lines = text.split("\n")
+        if len(lines) > MOST_LINES:
+            raise ToolError(f"File {command.path} exceeds maximum line limit of 999,999 lines.")
+        first, shown = 0, lines
+        if command.view_range and len(command.view_range) == 2:
+            first = max(1, command.view_range[0]) - 1
+            last = command.view_range[1]
+            shown = lines[first : len(lines) if last == -1 else last]
+        return f"Here's the content of {command.path} with line numbers:\n" + _number(shown, first + 1)
+
+    def _view_folder(self, path: str, named: str) -> str:
+        lines = [f"{_FOLDER_SIZE}\t{named}"]
+        entries = []
+        for inner, record in self.files.list_entries(path):
+            parts = tuple(inner.removeprefix(path + "/").split("/"))
+            if len(parts) <= DEEPEST and not any(part.startswith(".") for part in parts):
+                entries.append((parts, record))
+        for parts, record in sorted(entries, key=_parts_of):
+            shown = "/".join(parts)
+            if _is_folder(record):
+                lines.append(f"{_FOLDER_SIZE}\t{named}/{shown}/")
+            else:
+                lines.append(f"{format_size(len(_text_of(record).encode()))}\t{named}/{shown}")
+        header = f"Here're the files and directories up to 2 levels deep in {named}, excluding hidden items:"
+        return header + "\n" + "\n".join(lines)
+
+    def create(self, command: Any) -> str:
+        path = normalise(command.path)
+        with self.files.lock:
+            if path != ROOT:
+                self.files.make_folders(posixpath.dirname(path))
+            if self.files.exists(path):
+                raise ToolError(f"File {command.path} already exists")
+            self.files.write(path, command.file_text)
+        return f"File created successfully at: {command.path}"
+
+    def str_replace(self, command: Any) -> str:
+        path = normalise(command.path)
+        with self.files.lock:
+            text = self._require_file(path, command.path)
+            lines = _lines_with(text, command.old_str)
+            if not lines:
+                raise ToolError(
+                    f"No replacement was performed, old_str `{command.old_str}` did not appear verbatim in "
+                    f"{command.path}."
+                )
+            if text.count(command.old_str) > 1:
+                raise ToolError(
+                    f"No replacement was performed. Multiple occurrences of old_str `{command.old_str}` in "
+                    f"lines: {', '.join(map(str, lines))}. Please ensure it is unique"
+                )
+            new = text.replace(command.old_str, command.new_str)
+            self.files.write(path, new)
+        shown = new.split("\n")[max(0, lines[0] - 3) : lines[0] + 2]
+        return (
+            "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
+            + _number(shown, max(1, lines[0] - 2))
+        )
+
+    def insert(self, command: Any) -> str:
+        path = normalise(command.path)
+        with self.files.lock:
+            lines = self._require_file(path, command.path).split("\n")
+            if lines[-1] == "":
+                lines.pop()
+            if not 0 <= command.insert_line <= len(lines):
+                raise ToolError(
+                    f"Invalid `insert_line` parameter: {command.insert_line}. "
+                    f"It should be within the range [0, {len(lines)}]."
+                )
+            lines.insert(command.insert_line, command.insert_text.rstrip("\n"))
+            text = "\n".join(lines)
+            self.files.write(path, text if text.endswith("\n") else text + "\n")
+        return f"The file {command.path} has been edited."
+
+    def delete(self, command: Any) -> str:
+        path = normalise(command.path)
+        if path == ROOT:
+            raise ToolError("Cannot delete the /memories directory itself")
+        with self.files.lock:
+            if not self.files.exists(path):
+                raise ToolError(f"The path {command.path} does not exist")
+            self.files.delete(path)
+        return f"Successfully deleted {command.path}"
+
+    def rename(self, command: Any) -> str:
+        old, new = normalise(command.old_path), normalise(command.new_path)
+        if old == ROOT:
+            raise ToolError("Cannot rename the /memories directory itself")
+        with self.files.lock:
+            if self.files.exists(new):
+                raise ToolError(f"The destination {command.new_path} already exists")
+            self.files.make_folders(posixpath.dirname(new))
+            if not self.files.exists(old):
+                raise ToolError(f"The path {command.old_path} does not exist")
+            if new.startswith(old + "/"):
+                raise ToolError(f"Cannot move {command.old_path} into itself")
+            self.files.move(old, new)
+        return f"Successfully renamed {command.old_path} to {command.new_path}"
+
+    def clear(self) -> str:
+        self.files.clear()
+        return "All memory cleared"
+
+    def _require_file(self, path: str, named: str) -> str:
+        if self.files.is_folder(path):
+            raise ToolError(f"The path {named} is not a file.")
+        text = self.files.read(path)
+        if text is None:
+            raise _absence(named)
+        return text
+
+
+class EidetMemoryTool(BetaAbstractMemoryTool):
+    """The memory tool over a scope of a memory: `tools=[EidetMemoryTool(memory, scope="ann")]`."""
+
+    def __init__(self, memory: Memory, *, scope: str = "default", cache_control: Any = None) -> None:
+        super().__init__(cache_control=cache_control)
+        self.commands = MemoryCommands(MemoryFiles(memory, scope))
+
+    def view(self, command: Any) -> str:
+        return self.commands.view(command)
+
+    def create(self, command: Any) -> str:
+        return self.commands.create(command)
+
+    def str_replace(self, command: Any) -> str:
+        return self.commands.str_replace(command)
+
+    def insert(self, command: Any) -> str:
+        return self.commands.insert(command)
+
+    def delete(self, command: Any) -> str:
+        return self.commands.delete(command)
+
+    def rename(self, command: Any) -> str:
+        return self.commands.rename(command)
+
+    def clear_all_memory(self) -> str:
+        return self.commands.clear()
+
+
+class AsyncEidetMemoryTool(BetaAsyncAbstractMemoryTool):
+    """The same for asyncio. A command that was begun is finished, even if its task is cancelled."""
+
+    def __init__(self, memory: Memory, *, scope: str = "default", cache_control: Any = None) -> None:
+        super().__init__(cache_control=cache_control)
+        self.commands = MemoryCommands(MemoryFiles(memory, scope))
+
+    async def view(self, command: Any) -> str:
+        return await finish(partial(self.commands.view, command))
+
+    async def create(self, command: Any) -> str:
+        return await finish(partial(self.commands.create, command))
+
+    async def str_replace(self, command: Any) -> str:
+        return await finish(partial(self.commands.str_replace, command))
+
+    async def insert(self, command: Any) -> str:
+        return await finish(partial(self.commands.insert, command))
+
+    async def delete(self, command: Any) -> str:
+        return await finish(partial(self.commands.delete, command))
+
+    async def rename(self, command: Any) -> str:
+        return await finish(partial(self.commands.rename, command))
+
+    async def clear_all_memory(self) -> str:
+        return await finish(self.commands.clear)
+
+
+def normalise(path: str) -> str:
+    """The path without `.`, `..` and double slashes; `ToolError` if it leaves /memories."""
+    if not path.startswith(ROOT):
+        raise ToolError(f"Path must start with /memories, got: {path}")
+    inner = path[len(ROOT) :].lstrip("/")
+    plain = posixpath.normpath(posixpath.join(ROOT, inner)) if inner else ROOT
+    if plain != ROOT and not plain.startswith(ROOT + "/"):
+        raise ToolError(f"Path {path} would escape /memories directory")
+    return plain
+
+
+def format_size(count: int) -> str:
+    """A number of bytes as the SDK shows it: 0B, 512B, 1.5K."""
+    if count == 0:
+        return "0B"
+    unit = min((count.bit_length() - 1) // 10, len(_UNITS) - 1)
+    size = count / 1024**unit
+    if size == int(size):
+        return f"{int(size)}{_UNITS[unit]}"
+    return f"{size:.1f}{_UNITS[unit]}"
+
+
+def _number(lines: Sequence[str], first: int) -> str:
+    return "\n".join(f"{number:>{DIGITS}}\t{line}" for number, line in enumerate(lines, first))
+
+
+def _lines_with(text: str, wanted: str) -> list[int]:
+    """The numbers of the lines in which a text begins, overlapping ones too."""
+    lines: list[int] = []
+    at = text.find(wanted)
+    while at >= 0:
+        lines.append(text.count("\n", 0, at) + 1)
+        at = text.find(wanted, at + 1)
+    return lines
+
+
+def _parts_of(entry: tuple[tuple[str, ...], Record]) -> tuple[str, ...]:
+    return entry[0]
+
+
+def _absence(named: str) -> ToolError:
+    return ToolError(f"The path {named} does not exist. Please provide a valid path.")

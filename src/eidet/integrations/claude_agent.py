@@ -1,0 +1,196 @@
+"""`EidetSessionStore`: transcripts of the Claude Agent SDK in a memory, as a `SessionStore`.
+
+Each project is a scope of its own below `scope`. Entries come back exactly, in the order they were
+appended; one that is sent again (the same uuid) is stored once. What was said is a message of the
+memory as well, so that `memory.recall` finds it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from ..core.draft import Draft
+from ..core.record import Record, key_id
+from ..core.scope import Scope
+from ..core.validate import dump_json
+from ..core.where import Condition, Where
+from ..memory import Memory
+from .extras import RisingTimes, finish, make_missing, quote_label
+
+try:
+    from claude_agent_sdk import fold_session_summary
+except ModuleNotFoundError as error:
+    raise make_missing("The Claude Agent SDK", "claude-agent") from error
+
+PAGE: Final = 500
+_PART: Final = "meta.claude_agent"
+_ENTRY: Final = Where(conditions=(Condition(_PART, "=", "entry"),))
+_SUMMARY: Final = Where(conditions=(Condition(_PART, "=", "summary"),))
+
+
+class EidetSessionStore:
+    """Keeps transcripts: `ClaudeAgentOptions(session_store=EidetSessionStore(memory))`."""
+
+    def __init__(self, memory: Memory, *, scope: str = "claude") -> None:
+        self.memory = memory
+        self.scope = Scope.exactly(scope).path
+        self._times = RisingTimes(memory.parts.clock)
+        self._lock = threading.Lock()
+
+    async def append(self, key: Mapping[str, str], entries: Sequence[Any]) -> None:
+        """Adds entries, all or none; those with a uuid that is there already are passed over."""
+        if entries:
+            await finish(partial(self._append, key, list(entries)))
+
+    async def load(self, key: Mapping[str, str]) -> list[Any] | None:
+        """All entries of a transcript in their order; None if there are none."""
+        records = await asyncio.to_thread(self._entries, key)
+        if not records:
+            return None
+        return [record.whole.data for record in records]
+
+    async def list_sessions(self, project_key: str) -> list[dict[str, Any]]:
+        """The sessions of a project, with when each was last written, in milliseconds."""
+        found = []
+        for record in await asyncio.to_thread(self._summaries, project_key):
+            found.append({"session_id": record.session, "mtime": record.meta["mtime"]})
+        return found
+
+    async def list_session_summaries(self, project_key: str) -> list[dict[str, Any]]:
+        """What the SDK folded of each session, as it was."""
+        found = []
+        for record in await asyncio.to_thread(self._summaries, project_key):
+            mtime = record.meta["mtime"]
+            found.append({"session_id": record.session, "mtime": mtime, "data": record.whole.data})
+        return found
+
+    async def delete(self, key: Mapping[str, str]) -> None:
+        """Deletes a transcript; without a subpath, the whole session."""
+        await finish(partial(self._delete, key))
+
+    async def list_subkeys(self, key: Mapping[str, str]) -> list[str]:
+        """The subpaths of a session."""
+        records = await asyncio.to_thread(
+            self._read, self._scope(key["project_key"]), _ENTRY, key["session_id"]
+        )
+        subpaths = {str(record.meta["subpath"]) for record in records}
+        return sorted(subpaths - {""})
+
+    def _scope(self, project_key: str) -> str:
+        return f"{self.scope}/{quote_label(project_key)}"
+
+    def _append(self, key: Mapping[str, str], entries: Sequence[Any]) -> None:
+        scope = self._scope(key["project_key"])
+        with self._lock:
+            fresh = self._without_known(scope, key, entries)
+            times = self._times.take(len(fresh) + 1)
+            drafts = []
+            for entry, at in zip(fresh, times, strict=False):
+                drafts.append(_draft(key, entry, at))
+            if "subpath" not in key:
+                drafts.append(self._fold(scope, key, fresh, times[-1]))
+            if drafts:
+                self.memory.remember(drafts, scope=scope, keep_duplicates=True, again=True)
+
+    def _without_known(self, scope: str, key: Mapping[str, str], entries: Sequence[Any]) -> list[Any]:
+        ids = [_id_of(key, entry) for entry in entries]
+        known = set()
+        for record in self.memory.get([id for id in ids if id is not None], scope=scope):
+            if record is not None:
+                known.add(record.id)
+        fresh = []
+        for id, entry in zip(ids, entries, strict=True):
+            if id is None or id not in known:
+                fresh.append(entry)
+                known.add(id or "")
+        return fresh
+
+    def _fold(self, scope: str, key: Mapping[str, str], entries: Sequence[Any], at: float) -> Draft:
+        """The session's summary with what is new. It is written together with the entries."""
+        own = f"{key['session_id']}\x1fsummary"
+        there = self.memory.get(key_id(own), scope=scope)
+        before: Any = None
+        if there is not None:
+            mtime = there.meta["mtime"]
+            before = {"session_id": there.session, "mtime": mtime, "data": there.whole.data}
+        folded = fold_session_summary(before, key, list(entries))
+        return Draft(
+            key=own,
+            kind="summary",
+            text=f"session {key['session_id']}",
+            data=folded["data"],
+            session=key["session_id"],
+            meta={"claude_agent": "summary", "mtime": int(at * 1000) + 1},
+        )
+
+    def _entries(self, key: Mapping[str, str]) -> list[Record]:
+        subpath = key.get("subpath", "")
+        own = Where(conditions=(Condition("meta.subpath", "=", subpath),))
+        return self._read(self._scope(key["project_key"]), _ENTRY & own, key["session_id"])
+
+    def _summaries(self, project_key: str) -> list[Record]:
+        return self._read(self._scope(project_key), _SUMMARY, None)
+
+    def _read(self, scope: str, where: Where, session: str | None) -> list[Record]:
+        """All that matches, oldest first."""
+        found: list[Record] = []
+        while True:
+            page = self.memory.find(
+                where, scope=scope, session=session, order="occurred", limit=PAGE, offset=len(found)
+            )
+            found += page
+            if len(page) < PAGE:
+                return found
+
+    def _delete(self, key: Mapping[str, str]) -> None:
+        where = _ENTRY | _SUMMARY
+        if "subpath" in key:
+            where = _ENTRY & Where(conditions=(Condition("meta.subpath", "=", key["subpath"]),))
+        with self._lock:
+            self.memory.forget(
+                where=where, session=key["session_id"], scope=self._scope(key["project_key"]), for_good=False
+            )
+
+
+def _id_of(key: Mapping[str, str], entry: Any) -> str | None:
+    """The id of an entry that has a uuid; others are always new."""
+    uuid = entry.get("uuid") if isinstance(entry, Mapping) else None
+    if not uuid:
+        return None
+    return key_id(_key_of(key, uuid))
+
+
+def _key_of(key: Mapping[str, str], uuid: str) -> str:
+    return "\x1f".join((key["session_id"], key.get("subpath", ""), uuid))
+
+
+def _draft(key: Mapping[str, str], entry: Any, at: float) -> Draft:
+    uuid = entry.get("uuid")
+    role, text = _said(entry)
+    return Draft(
+        key=_key_of(key, uuid) if uuid else None,
+        kind="message",
+        text=text or dump_json(entry),
+        data=entry,
+        who=role,
+        session=key["session_id"],
+        occurred=at,
+        meta={"claude_agent": "entry", "subpath": key.get("subpath", "")},
+    )
+
+
+def _said(entry: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Who speaks in an entry, and what it says; most entries of other types say nothing."""
+    message = entry.get("message")
+    if not isinstance(message, Mapping):
+        return None, ""
+    role, content = message.get("role"), message.get("content")
+    texts = [content] if isinstance(content, str) else []
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+    return role if isinstance(role, str) else None, "\n".join(texts).strip()

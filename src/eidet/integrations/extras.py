@@ -1,0 +1,65 @@
+"""What adapters share: an error for a missing framework, writes that outlive a cancellation, rising times."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from ..core.errors import Misconfigured
+
+T = TypeVar("T")
+
+_UNSAFE: Final = re.compile(r"[^\w .,:;@+=~!'()-]|^\s|\s$|\n")  # in a label of a scope
+STEP: Final = 1e-6  # seconds between two things that are stored at once
+
+
+def make_missing(framework: str, extra: str) -> Misconfigured:
+    """The error to raise when a framework cannot be imported; it names the command that installs it."""
+    return Misconfigured(f"{framework} is not installed: pip install 'eidet[{extra}]'")
+
+
+def quote_label(label: str) -> str:
+    """Any text as a label of a scope, in percent signs where needed; `urllib.parse.unquote` reads it back."""
+    return _UNSAFE.sub(_percent, label)
+
+
+def _percent(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode())
+
+
+async def finish(work: Callable[[], T]) -> T:
+    """Runs work in a thread and waits for its end, even if the caller is cancelled meanwhile.
+
+    So whoever is cancelled knows that a write was made or failed. The cancellation is raised afterwards.
+    """
+    task = asyncio.ensure_future(asyncio.to_thread(work))
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = cancelled or error
+    if cancelled is not None:
+        task.exception()  # mark it as seen: the cancellation is what is raised
+        raise cancelled
+    return task.result()
+
+
+class RisingTimes:
+    """Times that rise by at least a microsecond, so that what is stored at once keeps its order."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._last = 0.0
+
+    def take(self, count: int) -> list[float]:
+        with self._lock:
+            start = max(self._clock(), self._last + STEP)
+            times = [start + number * STEP for number in range(count)]
+            if times:
+                self._last = times[-1]
+            return times

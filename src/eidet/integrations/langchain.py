@@ -1,0 +1,254 @@
+"""LangChain over a memory: `EidetRetriever`, `EidetVectorStore` and `EidetChatMessageHistory`."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, Final, Self
+
+from ..core.dict_filters import Filter
+from ..core.draft import Draft
+from ..core.hit import Hit
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.validate import dump_json
+from ..core.where import Condition, Where
+from ..memory import Memory
+from ..models.embed.adapt import adapt
+from .extras import RisingTimes, finish, make_missing
+
+try:
+    from langchain_core.chat_history import BaseChatMessageHistory
+    from langchain_core.documents import Document
+    from langchain_core.messages import BaseMessage, message_to_dict, messages_from_dict
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.vectorstores import VectorStore
+except ModuleNotFoundError as error:
+    raise make_missing("LangChain", "langchain") from error
+
+PAGE: Final = 500
+_TURN: Final = Where(conditions=(Condition("meta.langchain", "=", "message"),))
+_DOCUMENT: Final = Where(conditions=(Condition("meta.langchain", "=", "document"),))
+
+
+class EidetRetriever(BaseRetriever):
+    """Recalls whatever the memory holds: facts, messages, documents. `k` is how many."""
+
+    memory: Any
+    scope: str = "default"
+    k: int = 4
+    where: Any = None
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: Any,  # noqa: ARG002  # LangChain looks for it by name
+        **options: Any,
+    ) -> list[Document]:
+        hits = self.memory.recall(
+            query, scope=self.scope, limit=options.get("k", self.k), where=self.where, least=0
+        )
+        return [_document(hit.record, score=hit.score, why=hit.why()) for hit in hits]
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: Any, **options: Any
+    ) -> list[Document]:
+        return await asyncio.to_thread(
+            partial(self._get_relevant_documents, query, run_manager=run_manager, **options)
+        )
+
+
+class EidetVectorStore(VectorStore):
+    """Documents in one scope of a memory, ranked as `Memory.recall` ranks.
+
+    The memory embeds with its own embedder; `from_texts` opens one in RAM with the embedder you give.
+    """
+
+    def __init__(self, memory: Memory, *, scope: str = "default") -> None:
+        self.memory = memory
+        self.scope = Scope.exactly(scope).path
+
+    @property
+    def embeddings(self) -> None:
+        """None: the memory's own embedder makes the vectors."""
+        return None
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: list[str],
+        embedding: Any,
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: list[str] | None = None,
+        memory: Memory | None = None,
+        scope: str = "default",
+        **_more: Any,
+    ) -> Self:
+        """A store with these texts: in the memory given, or in a new one in RAM with this embedder."""
+        place = memory
+        if place is None:
+            place = Memory(
+                embedder=adapt(embedding.embed_documents, name=type(embedding).__name__, batch=True)
+            )
+        store = cls(place, scope=scope)
+        store.add_texts(texts, metadatas, ids=ids)
+        return store
+
+    def add_texts(
+        self,
+        texts: Iterable[str],
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: Sequence[str | None] | None = None,
+        **_more: Any,
+    ) -> list[str]:
+        """Stores texts, all or none; their ids. A text with an id that exists takes its place."""
+        said = list(texts)
+        names = [name or str(uuid.uuid4()) for name in ids or [None] * len(said)]
+        about = metadatas or [{}] * len(said)
+        drafts = []
+        for text, name, meta in zip(said, names, about, strict=True):
+            drafts.append(_draft_document(text, name, meta))
+        if drafts:
+            self.memory.remember(drafts, scope=self.scope, keep_duplicates=True, again=True)
+        return names
+
+    def delete(self, ids: list[str] | None = None, **_more: Any) -> bool | None:
+        """Deletes documents; ids that are not there are passed over. Without ids, all of them."""
+        if ids is None:
+            self.memory.forget(where=_DOCUMENT, scope=self.scope, for_good=False)
+        else:
+            there = [record.id for record in self.memory.get(list(ids), scope=self.scope) if record]
+            if there:
+                self.memory.forget(there, scope=self.scope, for_good=False)
+        return True
+
+    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """The documents that are there, in the order asked."""
+        return [_document(record) for record in self.memory.get(list(ids), scope=self.scope) if record]
+
+    def similarity_search(
+        self, query: str, k: int = 4, filter: Filter | None = None, **_more: Any
+    ) -> list[Document]:
+        return [_document(hit.record) for hit in self._recall(query, k, filter)]
+
+    def similarity_search_with_score(
+        self, query: str, k: int = 4, filter: Filter | None = None, **_more: Any
+    ) -> list[tuple[Document, float]]:
+        """With the probability that each answers the query, from 0 to 1."""
+        return [(_document(hit.record), hit.score) for hit in self._recall(query, k, filter)]
+
+    def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **_more: Any) -> list[Document]:
+        hits = self.memory.recall("", vector=embedding, scope=self.scope, limit=k, where=_DOCUMENT, least=0)
+        return [_document(hit.record) for hit in hits]
+
+    def _select_relevance_score_fn(self) -> Any:
+        return float  # scores are from 0 to 1 already
+
+    def _recall(self, query: str, k: int, filter: Filter | None) -> Sequence[Hit]:
+        where: Filter = _DOCUMENT
+        if filter is not None:
+            where = _DOCUMENT & _where_of(filter)
+        return self.memory.recall(query, scope=self.scope, limit=k, where=where, least=0)
+
+
+class EidetChatMessageHistory(BaseChatMessageHistory):
+    """The messages of a session; they come back exactly, and `memory.recall` finds them, too."""
+
+    def __init__(self, session_id: str, memory: Memory, *, scope: str = "default") -> None:
+        self.session_id = session_id
+        self.memory = memory
+        self.scope = Scope.exactly(scope).path
+        self._times = RisingTimes(memory.parts.clock)
+
+    @property
+    def messages(self) -> list[BaseMessage]:  # type: ignore[override]  # LangChain declares a field
+        found: list[Any] = []
+        while True:
+            page = self.memory.find(
+                _TURN,
+                scope=self.scope,
+                session=self.session_id,
+                order="occurred",
+                limit=PAGE,
+                offset=len(found),
+            )
+            found += [record.whole.data for record in page]
+            if len(page) < PAGE:
+                return list(messages_from_dict(found))
+
+    async def aget_messages(self) -> list[BaseMessage]:
+        return await asyncio.to_thread(lambda: self.messages)
+
+    def add_messages(self, messages: Sequence[BaseMessage]) -> None:
+        """Adds messages, all or none. Once it returns, they are durable."""
+        drafts = []
+        for message, at in zip(messages, self._times.take(len(messages)), strict=True):
+            drafts.append(self._draft(message, at))
+        if drafts:
+            self.memory.remember(drafts, scope=self.scope, again=True)
+
+    async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
+        await finish(partial(self.add_messages, messages))
+
+    def clear(self) -> None:
+        self.memory.forget(where=_TURN, session=self.session_id, scope=self.scope, for_good=False)
+
+    async def aclear(self) -> None:
+        await finish(self.clear)
+
+    def _draft(self, message: BaseMessage, at: float) -> Draft:
+        data = message_to_dict(message)
+        return Draft(
+            kind="message",
+            text=str(message.text).strip() or dump_json(data),
+            data=data,
+            who=_ROLES.get(message.type, message.type),
+            session=self.session_id,
+            occurred=at,
+            meta={"langchain": "message"},
+        )
+
+
+_ROLES: Final = {"human": "user", "ai": "assistant"}
+
+
+def _where_of(filter: Filter) -> Where:
+    """A `Where`, or a dict of metadata: `{"topic": "music"}`."""
+    if isinstance(filter, Where):
+        return filter
+    conditions = []
+    for name, value in filter.items():
+        conditions.append(Condition(f"meta.metadata.{name}", "=", value))
+    return Where(conditions=tuple(conditions))
+
+
+def _draft_document(text: str, name: str, metadata: dict[str, Any]) -> Draft:
+    data = None if text.strip() else {"content": text}
+    meta = {"langchain": "document", "metadata": metadata}
+    return Draft(id=name, kind="document", text=text if data is None else name, data=data, meta=meta)
+
+
+def _document(record: Record, **more: Any) -> Document:
+    """A record as a document; one of this store with its own metadata, any other with what is known of it."""
+    whole = record.whole
+    text = whole.text
+    if record.meta.get("langchain") == "document":
+        if isinstance(whole.data, dict):
+            text = str(whole.data["content"])
+        metadata: Any = record.meta["metadata"]
+        return Document(page_content=text, metadata={**metadata, **more}, id=record.id)
+    about = {
+        "kind": str(record.kind),
+        "who": record.who,
+        "session": record.session,
+        "occurred": record.when.isoformat(),
+        "source": record.source,
+        **record.meta,
+    }
+    known = {name: value for name, value in about.items() if value is not None}
+    return Document(page_content=text, metadata={**known, **more}, id=record.id)

@@ -1,0 +1,376 @@
+"""`EidetStore`: the long-term memory of LangGraph agents, as a `BaseStore`.
+
+Each namespace is a scope of its own below `scope`, so that a search in ("users", "ann") cannot see
+("users", "bob"). Searches rank as `Memory.recall` does. If you bring embeddings of your own
+(`index={"embed": …}`), they rank by cosine alone, as LangGraph's own stores do.
+
+One `batch` reads first, then writes; the writes of one namespace are made at once, all or none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import operator
+import re
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import unquote
+
+from ..core.draft import Draft
+from ..core.hit import Hit
+from ..core.record import Record, key_id
+from ..core.scope import Scope
+from ..core.validate import dump_json
+from ..core.where import Condition, Where
+from ..memory import Memory
+from .extras import make_missing, quote_label
+
+try:
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        IndexConfig,
+        Item,
+        ListNamespacesOp,
+        MatchCondition,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+        TTLConfig,
+        ensure_embeddings,
+        get_text_at_path,
+        tokenize_path,
+        validate_op_namespace,
+    )
+except ModuleNotFoundError as error:
+    raise make_missing("LangGraph", "langgraph") from error
+
+Namespace = tuple[str, ...]
+
+PAGE: Final = 200  # records read at once where a filter is checked in Python
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z_0-9]*\Z")
+_INDEXED: Final = Where(conditions=(Condition("meta.indexed", "=", True),))
+
+
+class EidetStore(BaseStore):
+    """A LangGraph store that keeps its items in a memory.
+
+    `index` is LangGraph's: `fields` are the paths of a value that are searched (all of it by default);
+    `embed`, if given, must make vectors of the memory's width. `ttl` is LangGraph's, in minutes.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        memory: Memory,
+        *,
+        scope: str = "langgraph",
+        index: IndexConfig | None = None,
+        ttl: TTLConfig | None = None,
+    ) -> None:
+        self.memory = memory
+        self.scope = Scope.exactly(scope).path
+        self.index_config = index
+        self.ttl_config = ttl
+        self.embeddings = None
+        fields: Sequence[str] | None = None
+        if index is not None:
+            fields = index.get("fields") or index.get("text_fields")
+            if index.get("embed") is not None:
+                self.embeddings = ensure_embeddings(index["embed"])
+        self._fields = tuple(fields or ("$",))
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Answers in the order of the operations. Reads see what was there before the batch's writes."""
+        asked = list(ops)
+        for op in asked:
+            validate_op_namespace(op)
+        results: list[Result] = []
+        puts: dict[tuple[Namespace, str], PutOp] = {}
+        for op in asked:
+            if isinstance(op, PutOp):
+                puts.pop((op.namespace, op.key), None)  # the last of several comes last
+                puts[op.namespace, op.key] = op
+                results.append(None)
+            else:
+                results.append(self._read(op))
+        self._write(list(puts.values()))
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """As `batch`, in a thread. What a cancelled task had begun to write is written all the same."""
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    def _read(self, op: Op) -> Result:
+        if isinstance(op, GetOp):
+            return self._get(op)
+        if isinstance(op, SearchOp):
+            return self._search(op)
+        if isinstance(op, ListNamespacesOp):
+            return self._list_namespaces(op)
+        raise ValueError(f"unknown operation {type(op).__name__}")
+
+    def _path(self, namespace: Namespace) -> str:
+        return "/".join((self.scope, *(quote_label(label) for label in namespace)))
+
+    def _get(self, op: GetOp) -> Item | None:
+        record = self.memory.get(key_id(op.key), scope=self._path(op.namespace))
+        if record is None:
+            return None
+        self._refresh([record], op.refresh_ttl)
+        return _item(record)
+
+    def _search(self, op: SearchOp) -> list[SearchItem]:
+        scope = Scope.under(self._path(op.namespace_prefix))
+        pushed = _pushdown(op.filter)
+        wanted = op.offset + op.limit
+        found: list[tuple[float | None, Record]] = []
+        if op.query:
+            asked = self._vector(op.query)
+            for hit in self._ranked(op.query, asked, scope, pushed, wanted, op.filter):
+                found.append((_score(hit, asked), hit.record))
+            pushed = ~_INDEXED if pushed is None else pushed & ~_INDEXED
+        if len(found) < wanted:
+            found += [(None, one) for one in self._list(scope, pushed, wanted - len(found), op.filter)]
+        page = found[op.offset : wanted]
+        self._refresh([record for _, record in page], op.refresh_ttl)
+        return [_search_item(record, score) for score, record in page]
+
+    def _vector(self, query: str) -> list[float] | None:
+        """The query by the caller's own embeddings; None where the memory ranks by its own means."""
+        if self.embeddings is None:
+            return None
+        vector: list[float] = self.embeddings.embed_query(query)
+        return vector
+
+    def _ranked(
+        self,
+        query: str,
+        vector: list[float] | None,
+        scope: Scope,
+        where: Where | None,
+        wanted: int,
+        filter: Mapping[str, Any] | None,
+    ) -> list[Hit]:
+        """Hits that pass the filter, best first; asks for more until there are enough."""
+        chosen = _INDEXED if where is None else _INDEXED & where
+        words = query if vector is None else ""
+        ask = wanted
+        while True:
+            hits = self.memory.recall(words, vector=vector, scope=scope, where=chosen, limit=ask, least=0)
+            passed = [hit for hit in hits if _passes(hit.record.data, filter)]
+            if len(passed) >= wanted or len(hits) < ask:
+                return passed[:wanted]
+            ask *= 4
+
+    def _list(
+        self, scope: Scope, where: Where | None, wanted: int, filter: Mapping[str, Any] | None
+    ) -> list[Record]:
+        """Items without a score, by when they were first stored."""
+        found: list[Record] = []
+        for record in self._walk(scope, where):
+            if _passes(record.data, filter):
+                found.append(record)
+            if len(found) >= wanted:
+                break
+        return found
+
+    def _walk(self, scope: Scope, where: Where | None) -> Iterator[Record]:
+        at = 0
+        while True:
+            page = self.memory.find(where, scope=scope, limit=PAGE, offset=at, order="created")
+            yield from page
+            at += len(page)
+            if len(page) < PAGE:
+                return
+
+    def _list_namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
+        namespaces: set[Namespace] = set()
+        for path in self.memory.scopes(under=self.scope):
+            namespace = self._namespace(path)
+            if namespace and all(_matches(one, namespace) for one in op.match_conditions or ()):
+                namespaces.add(namespace[: op.max_depth])
+        return sorted(namespaces)[op.offset : op.offset + op.limit]
+
+    def _namespace(self, path: str) -> Namespace:
+        labels = path.removeprefix(self.scope).removeprefix("/")
+        if not labels:
+            return ()
+        return tuple(map(unquote, labels.split("/")))
+
+    def _write(self, puts: Sequence[PutOp]) -> None:
+        by_namespace: dict[Namespace, list[PutOp]] = defaultdict(list)
+        for op in puts:
+            by_namespace[op.namespace].append(op)
+        for namespace, ops in by_namespace.items():
+            self._write_namespace(self._path(namespace), ops)
+
+    def _write_namespace(self, path: str, ops: Sequence[PutOp]) -> None:
+        drafts = [self._draft(op) for op in ops if op.value is not None]
+        if drafts:
+            self.memory.remember(drafts, scope=path, keep_duplicates=True, again=True)
+        gone = [key_id(op.key) for op in ops if op.value is None]
+        if gone:
+            self.memory.forget(gone, scope=path, for_good=False)
+
+    def _draft(self, op: PutOp) -> Draft:
+        value = dict(op.value or {})
+        texts = self._texts(value, op.index)
+        vector: Any = None
+        if self.embeddings is not None:
+            vector = self.embeddings.embed_documents(texts or [dump_json(value)])
+        minutes = self._minutes(op)
+        return Draft(
+            key=op.key,
+            kind="document",
+            text="\n".join(texts) or dump_json(value),
+            data=value,
+            meta={
+                "namespace": list(op.namespace),
+                "key": op.key,
+                "indexed": bool(texts),
+                "updated": self.memory.parts.clock(),
+                "ttl": minutes,
+            },
+            vector=vector,
+            expires=None if minutes is None else self.memory.parts.clock() + minutes * 60,
+        )
+
+    def _texts(self, value: dict[str, Any], index: Any) -> list[str]:
+        """The texts of a value that are searched; none where the caller wants none of it found."""
+        if index is False:
+            return []
+        texts: list[str] = []
+        for path in self._fields if index is None else index:
+            texts += get_text_at_path(value, path if path == "$" else tokenize_path(path))
+        return texts
+
+    def _minutes(self, op: PutOp) -> float | None:
+        """How long an item lives: its own time, else the store's; None is for ever."""
+        if op.ttl is not None or self.ttl_config is None:
+            minutes: float | None = op.ttl
+            return minutes
+        default: float | None = self.ttl_config.get("default_ttl")
+        return default
+
+    def _refresh(self, records: Sequence[Record], asked: bool | None) -> None:
+        """Begins the life of what was read anew, where it has an end and that is wanted."""
+        if asked is None:
+            asked = self.ttl_config is None or self.ttl_config.get("refresh_on_read", True)
+        for record in records if asked else ():
+            minutes = record.meta.get("ttl")
+            if isinstance(minutes, int | float):
+                expires = self.memory.parts.clock() + minutes * 60
+                self.memory.revise(record.id, scope=record.scope, expires=expires)
+
+
+def _item(record: Record) -> Item:
+    return Item(**_fields(record))
+
+
+def _search_item(record: Record, score: float | None) -> SearchItem:
+    return SearchItem(**_fields(record), score=score)
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    return {
+        "value": record.data,
+        "key": record.meta["key"],
+        "namespace": tuple(record.meta["namespace"]),  # type: ignore[arg-type]
+        "created_at": datetime.fromtimestamp(record.created, UTC),
+        "updated_at": datetime.fromtimestamp(record.meta["updated"], UTC),  # type: ignore[arg-type]
+    }
+
+
+def _score(hit: Hit, asked: Sequence[float] | None) -> float:
+    """The cosine of the best text where the caller's embeddings rank, else how probably this answers."""
+    if asked is None or hit.record.vector is None:
+        return hit.score
+    kept = array("f", hit.record.vector)
+    width = len(asked)
+    best = -1.0
+    for start in range(0, len(kept), width):
+        best = max(best, _cosine(asked, kept[start : start + width]))
+    return best
+
+
+def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    length = math.hypot(*one) * math.hypot(*other)
+    if length == 0:
+        return 0.0
+    return sum(map(operator.mul, one, other)) / length
+
+
+def _matches(condition: MatchCondition, namespace: Namespace) -> bool:
+    """Whether a namespace begins or ends with a path, in which `*` is any label."""
+    path = tuple(condition.path)
+    if len(path) > len(namespace):
+        return False
+    part = namespace[: len(path)]
+    if condition.match_type == "suffix":
+        part = namespace[len(namespace) - len(path) :]
+    elif condition.match_type != "prefix":
+        raise ValueError(f"unsupported match type {condition.match_type!r}")
+    return all(wanted in ("*", label) for wanted, label in zip(path, part, strict=True))
+
+
+def _pushdown(filter: Mapping[str, Any] | None) -> Where | None:
+    """The part of a filter that the index can test: texts that are equal. `_passes` tests all of it."""
+    conditions = []
+    for key, value in (filter or {}).items():
+        if isinstance(value, str) and _PLAIN_KEY.match(key):
+            conditions.append(Condition(f"data.{key}", "=", value))
+    if not conditions:
+        return None
+    return Where(conditions=tuple(conditions))
+
+
+def _passes(value: Any, filter: Mapping[str, Any] | None) -> bool:
+    return all(_equals(_at(value, key), wanted) for key, wanted in (filter or {}).items())
+
+
+def _at(value: Mapping[str, Any], key: str) -> Any:
+    """The value of a key; one that is not there may be a path, as in `user.level`."""
+    if key in value or "." not in key:
+        return value.get(key)
+    inner: Any = value
+    for part in key.split("."):
+        inner = inner.get(part) if isinstance(inner, Mapping) else None
+    return inner
+
+
+def _equals(value: Any, wanted: Any) -> bool:
+    """As LangGraph's stores compare: dicts by the keys that are asked for, lists item by item."""
+    if isinstance(wanted, Mapping):
+        if any(str(key).startswith("$") for key in wanted):
+            return all(_holds(value, name, bound) for name, bound in wanted.items())
+        return isinstance(value, Mapping) and _passes(value, wanted)
+    if isinstance(wanted, list | tuple):
+        same = isinstance(value, list | tuple) and len(value) == len(wanted)
+        return same and all(_equals(one, other) for one, other in zip(value, wanted, strict=True))
+    return bool(value == wanted)
+
+
+def _holds(value: Any, name: str, bound: Any) -> bool:
+    if name == "$eq":
+        return bool(value == bound)
+    if name == "$ne":
+        return bool(value != bound)
+    if name not in ("$gt", "$gte", "$lt", "$lte"):
+        raise ValueError(f"unsupported operator {name!r}; there are $eq, $ne, $gt, $gte, $lt, $lte")
+    try:
+        left, right = float(value), float(bound)
+    except (TypeError, ValueError):
+        return False
+    if name == "$gt":
+        return left > right
+    if name == "$gte":
+        return left >= right
+    return left < right if name == "$lt" else left <= right

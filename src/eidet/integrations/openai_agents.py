@@ -1,0 +1,162 @@
+"""`EidetSession`: the conversation of an OpenAI agent, as a `Session` of the Agents SDK.
+
+Items come back exactly as they were added. They are messages of the memory as well, so that
+`memory.recall` and `memory.context` find what was said in any session of the scope.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from ..core.draft import Draft
+from ..core.errors import BadInput
+from ..core.record import Record
+from ..core.scope import Scope
+from ..core.validate import dump_json
+from ..core.where import Condition, Where
+from ..memory import Memory
+from .extras import RisingTimes, finish, make_missing
+
+try:
+    from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
+except ModuleNotFoundError as error:
+    raise make_missing("The OpenAI Agents SDK", "openai-agents") from error
+
+ScopeOf = Callable[[Any], str]
+
+PAGE: Final = 500
+_ITEM: Final = Where(conditions=(Condition("meta.openai_agents", "=", True),))
+
+
+class EidetSession:
+    """A session whose items are kept in a memory.
+
+    `scope` names the memory's scope, or is a function that makes it from the run's context wrapper: with
+    `scope=lambda wrapper: f"users/{wrapper.context.user}"` one session object serves many users.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        memory: Memory,
+        *,
+        scope: str | ScopeOf = "default",
+        settings: SessionSettings | Mapping[str, Any] | None = None,
+    ) -> None:
+        if not callable(scope):
+            Scope.exactly(scope)
+        self.session_id = session_id
+        self.memory = memory
+        self.scope = scope
+        self.session_settings = SessionSettings()
+        if settings is not None:
+            self.session_settings = coerce_session_settings(settings)
+        self._times = RisingTimes(memory.parts.clock)
+        self._lock = threading.Lock()
+
+    async def get_items(self, limit: int | None = None, *, wrapper: Any = None) -> list[Any]:
+        """The latest `limit` items, oldest first; all of them without a limit."""
+        wanted = resolve_session_limit(limit, self.session_settings)
+        if wanted is not None and wanted <= 0:
+            return []
+        records = await asyncio.to_thread(self._newest, self._scope(wrapper), wanted)
+        return [record.data for record in reversed(records)]
+
+    async def add_items(self, items: Sequence[Any], *, wrapper: Any = None) -> None:
+        """Adds items, all or none. Once it returns, they are durable; a cancelled call is finished first."""
+        if items:
+            await finish(partial(self._add, list(items), self._scope(wrapper)))
+
+    async def pop_item(self, *, wrapper: Any = None) -> Any | None:
+        """Removes the latest item and returns it; None if there is none."""
+        return await finish(partial(self._pop, self._scope(wrapper)))
+
+    async def clear_session(self, *, wrapper: Any = None) -> None:
+        """Removes all items of this session."""
+        await finish(partial(self._clear, self._scope(wrapper)))
+
+    def _scope(self, wrapper: Any) -> str:
+        if not callable(self.scope):
+            return self.scope
+        if wrapper is None:
+            raise BadInput(
+                "the scope of this session is a function of the run's context: pass `wrapper`, or give a name"
+            )
+        return Scope.exactly(self.scope(wrapper)).path
+
+    def _newest(self, scope: str, wanted: int | None) -> list[Record]:
+        """Newest first."""
+        found: list[Record] = []
+        while wanted is None or len(found) < wanted:
+            limit = PAGE if wanted is None else min(PAGE, wanted - len(found))
+            page = self.memory.find(
+                _ITEM,
+                scope=scope,
+                session=self.session_id,
+                order="-occurred",
+                limit=limit,
+                offset=len(found),
+            )
+            found += page
+            if len(page) < limit:
+                break
+        return [record.whole for record in found]
+
+    def _add(self, items: Sequence[Any], scope: str) -> None:
+        with self._lock:
+            drafts = []
+            for item, at in zip(items, self._times.take(len(items)), strict=True):
+                drafts.append(self._draft(item, at))
+            self.memory.remember(drafts, scope=scope, again=True)
+
+    def _draft(self, item: Any, at: float) -> Draft:
+        return Draft(
+            kind="message",
+            text=text_of(item) or dump_json(item),
+            data=item,
+            who=_role(item),
+            session=self.session_id,
+            occurred=at,
+            meta={"openai_agents": True},
+        )
+
+    def _pop(self, scope: str) -> Any | None:
+        """Two that pop at once get two items: only who deletes one has it."""
+        with self._lock:
+            while newest := self._newest(scope, 1):
+                if self.memory.forget(newest[0].id, scope=scope, for_good=False):
+                    return newest[0].data
+            return None
+
+    def _clear(self, scope: str) -> None:
+        with self._lock:
+            self.memory.forget(where=_ITEM, session=self.session_id, scope=scope, for_good=False)
+
+
+def _role(item: Any) -> str | None:
+    role = item.get("role") if isinstance(item, Mapping) else None
+    return role if isinstance(role, str) and role else None
+
+
+def text_of(item: Any) -> str:
+    """What an item says, for search: the text of a message, or the name and content of a tool call."""
+    if not isinstance(item, Mapping):
+        return ""
+    parts: list[str] = []
+    for name in ("content", "output", "name", "arguments"):
+        parts += _texts(item.get(name))
+    return "\n".join(parts).strip()
+
+
+def _texts(content: Any) -> list[str]:
+    if isinstance(content, str):
+        return [content]
+    texts: list[str] = []
+    for part in content if isinstance(content, list | tuple) else ():
+        if isinstance(part, Mapping) and isinstance(part.get("text"), str):
+            texts.append(part["text"])
+    return texts

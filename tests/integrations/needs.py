@@ -1,0 +1,15 @@
+"""Skips tests of a framework that is not installed, and names the command that runs them."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+
+def need(module: str, name: str) -> None:
+    """At the top of a test module: without the framework, all of it is skipped."""
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(
+            f"needs {module}: `.ci/integrations {name}` installs and runs it", allow_module_level=True
+        )
