@@ -24,7 +24,7 @@ from ..recall.options import FilterOptions, FindOptions, RecallOptions
 from ..recall.pack import Context
 from ..write.shape import Given, drafts_of
 from .packing import pack_draft, pack_field, pack_filter, pack_scope
-from .sending import Asking
+from .sending import WireRequest
 from .unpacking import (
     unpack_context,
     unpack_events,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..trust.erase import Forgotten, Preview
 
 T = TypeVar("T")
-Steps = Generator[Asking, Any, T]
+Steps = Generator[WireRequest, Any, T]
 PAGE: Final = 500  # records that one request asks for
 
 
@@ -63,7 +63,7 @@ def remember(
     if not drafts:
         return RememberedList()
     body["memories"] = [pack_draft(draft) for draft in drafts]
-    answer = yield Asking(
+    answer = yield WireRequest(
         method="POST",
         path="/v1/memories",
         params=pack_scope(scope),
@@ -84,7 +84,7 @@ def get(
     found: list[Record | None] = []
     for start in range(0, len(wanted), PAGE):
         body = {"ids": wanted[start : start + PAGE]}
-        answer = yield Asking(method="POST", path="/v1/get", params=pack_scope(scope), body=body)
+        answer = yield WireRequest(method="POST", path="/v1/get", params=pack_scope(scope), body=body)
         for one in answer["memories"]:
             found.append(None if one is None else unpack_record(one))
     if isinstance(ids, str):
@@ -102,7 +102,7 @@ def recall(
 ) -> Steps[Hits]:
     """What matters for a query, best first, each hit with its reasons. See `Memory.recall`."""
     body = {"query": clean_json(query, "a query"), "limit": limit} | pack_filter("recall", where, options)
-    answer = yield Asking(method="POST", path="/v1/recall", params=pack_scope(scope), body=body)
+    answer = yield WireRequest(method="POST", path="/v1/recall", params=pack_scope(scope), body=body)
     return unpack_hits(answer)
 
 
@@ -137,7 +137,7 @@ def context(
     } | pack_filter("context", where, options)
     if now is not None:
         body["now"] = moment(now, "now")
-    answer = yield Asking(method="POST", path="/v1/context", params=pack_scope(scope), body=body)
+    answer = yield WireRequest(method="POST", path="/v1/context", params=pack_scope(scope), body=body)
     return unpack_context(answer)
 
 
@@ -160,7 +160,7 @@ def feedback(
         raise BadInput(
             f"feedback is about a Hit, Hits, a Trace, a Context or an id, not {type(about).__name__}"
         )
-    yield Asking(
+    yield WireRequest(
         method="POST",
         path="/v1/feedback",
         params=pack_scope(scope),
@@ -183,7 +183,7 @@ def find(
     found: list[Record] = []
     while left:
         body = said | {"limit": min(left, PAGE), "cursor": cursor}
-        answer = yield Asking(method="POST", path="/v1/find", params=pack_scope(scope), body=body)
+        answer = yield WireRequest(method="POST", path="/v1/find", params=pack_scope(scope), body=body)
         page, cursor = unpack_records(answer["memories"]), answer["cursor"]
         found += page
         left -= len(page)
@@ -200,7 +200,7 @@ def count(
 ) -> Steps[int]:
     """How many records match."""
     body = pack_filter("count", where, options)
-    answer = yield Asking(method="POST", path="/v1/count", params=pack_scope(scope), body=body)
+    answer = yield WireRequest(method="POST", path="/v1/count", params=pack_scope(scope), body=body)
     number: int = answer["count"]
     return number
 
@@ -229,7 +229,7 @@ def revise(
             body[name] = None
         else:
             body |= pack_field(name, value)
-    answer = yield Asking(
+    answer = yield WireRequest(
         method="PATCH",
         path=_path_of(id),
         params=pack_scope(scope),
@@ -242,7 +242,7 @@ def revise(
 
 def _tag_of(id: str, scope: str | Scope, version: int | None, digest: str | None) -> Steps[str]:
     """The ETag of the record, if it is still at that version, or says that."""
-    answer = yield Asking(method="GET", path=_path_of(id), params=pack_scope(scope))
+    answer = yield WireRequest(method="GET", path=_path_of(id), params=pack_scope(scope))
     check_unchanged(unpack_record(answer), version, digest)
     tag: str = answer["etag"]
     return tag
@@ -266,7 +266,9 @@ def forget(
 ) -> Steps[Forgotten]:
     """Deletes records by id or filter, for good unless `for_good` is False. See `Memory.forget`."""
     body = _wish(ids, where, everything, for_good, options) | {"why": why}
-    asking = Asking(method="POST", path="/v1/forget", params=pack_scope(scope), body=body, repeatable=False)
+    asking = WireRequest(
+        method="POST", path="/v1/forget", params=pack_scope(scope), body=body, repeatable=False
+    )
     return unpack_forgotten((yield asking))
 
 
@@ -282,7 +284,7 @@ def preview_forget(
     """What `forget` would delete and make anew, copies and derived records included; changes nothing."""
     body = _wish(ids, where, everything, for_good, options) | {"preview": True}
     return unpack_preview(
-        (yield Asking(method="POST", path="/v1/forget", params=pack_scope(scope), body=body))
+        (yield WireRequest(method="POST", path="/v1/forget", params=pack_scope(scope), body=body))
     )
 
 
@@ -304,7 +306,7 @@ def _wish(
 def history(id: str, *, scope: str | Scope = "default") -> Steps[list[Event]]:
     """What happened to a record, oldest first; nothing if it never was."""
     try:
-        answer = yield Asking(method="GET", path=f"{_path_of(id)}/history", params=pack_scope(scope))
+        answer = yield WireRequest(method="GET", path=f"{_path_of(id)}/history", params=pack_scope(scope))
     except NotFound:
         return []
     return unpack_events(answer)
@@ -315,7 +317,7 @@ def scopes(under: str | None = None) -> Steps[dict[str, int]]:
     counts: dict[str, int] = {}
     params = {} if under is None else {"under": under}
     while True:
-        answer = yield Asking(method="GET", path="/v1/scopes", params=params)
+        answer = yield WireRequest(method="GET", path="/v1/scopes", params=params)
         for one in answer["scopes"]:
             counts[one["scope"]] = one["records"]
         if answer["cursor"] is None:
@@ -327,7 +329,7 @@ def export(path: str | Path, *, scope: str | Scope | None = None, plain: bool = 
     """Writes every scope, or the one named, to a JSONL file here, losslessly; how many records."""
     params = _wide(scope) | {"plain": plain}
     target = Path(path)
-    yield Asking(method="GET", path="/v1/export", params=params, download=target)
+    yield WireRequest(method="GET", path="/v1/export", params=params, download=target)
     return _count_of(target)
 
 
@@ -346,7 +348,7 @@ def _count_of(path: Path) -> int:
 def load(path: str | Path, *, scope: str | Scope | None = None, unverified: bool = False) -> Steps[int]:
     """Reads an export that is here into the memory on the server; how many records."""
     params = _wide(scope) | {"unverified": unverified}
-    answer = yield Asking(method="POST", path="/v1/load", params=params, upload=Path(path))
+    answer = yield WireRequest(method="POST", path="/v1/load", params=params, upload=Path(path))
     number: int = answer["count"]
     return number
 
@@ -360,11 +362,11 @@ def _wide(scope: str | Scope | None) -> dict[str, Any]:
 
 def stats(scope: str | Scope | None = None) -> Steps[dict[str, Any]]:
     """Counts by kind and tier (of a scope, or of all), and how recalls went."""
-    found: dict[str, Any] = yield Asking(method="GET", path="/v1/stats", params=_wide(scope))
+    found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/stats", params=_wide(scope))
     return found
 
 
 def health() -> Steps[dict[str, Any]]:
     """How the servers do that the memory on the server stands on."""
-    found: dict[str, Any] = yield Asking(method="GET", path="/v1/health")
+    found: dict[str, Any] = yield WireRequest(method="GET", path="/v1/health")
     return found

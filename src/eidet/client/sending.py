@@ -38,7 +38,7 @@ WAIT: Final = frozenset((429, 502, 503, 504))  # the server, or what stands befo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class WireRequest:
     """A request. `repeatable` says that it does no harm when the server has seen it already."""
 
     method: str
@@ -89,7 +89,7 @@ def load_httpx() -> Any:
 class Tries:
     """When to send a request again, until its time is over."""
 
-    def __init__(self, asking: Asking, timeout: float) -> None:
+    def __init__(self, asking: WireRequest, timeout: float) -> None:
         self._asking = asking
         self._deadline = time.monotonic() + timeout
         self._pause = FIRST_PAUSE
@@ -127,7 +127,7 @@ class Sender:
             except EidetError as error:
                 turn = partial(steps.throw, error)
 
-    def _ask(self, asking: Asking) -> Any:
+    def _ask(self, asking: WireRequest) -> Any:
         tries = Tries(asking, self.sending.timeout)
         while True:
             try:
@@ -138,7 +138,7 @@ class Sender:
                 pause = tries.wait_after(error, sent=not isinstance(error, _Waits))
             time.sleep(pause)
 
-    def _send(self, asking: Asking) -> Any:
+    def _send(self, asking: WireRequest) -> Any:
         httpx = load_httpx()
         try:
             with self._http.stream(**_arguments(asking, _read_file)) as reply:
@@ -180,7 +180,7 @@ class AsyncSender:
             except EidetError as error:
                 turn = partial(steps.throw, error)
 
-    async def _ask(self, asking: Asking) -> Any:
+    async def _ask(self, asking: WireRequest) -> Any:
         tries = Tries(asking, self.sending.timeout)
         while True:
             try:
@@ -191,7 +191,7 @@ class AsyncSender:
                 pause = tries.wait_after(error, sent=not isinstance(error, _Waits))
             await asyncio.sleep(pause)
 
-    async def _send(self, asking: Asking) -> Any:
+    async def _send(self, asking: WireRequest) -> Any:
         httpx = load_httpx()
         try:
             async with self._http.stream(**_arguments(asking, _read_file_async)) as reply:
@@ -211,7 +211,7 @@ class AsyncSender:
         await self._http.aclose()
 
 
-def _arguments(asking: Asking, read: Any) -> dict[str, Any]:
+def _arguments(asking: WireRequest, read: Any) -> dict[str, Any]:
     """What httpx takes. JSON is written as Eidet writes it: exactly."""
     headers = dict(asking.headers)
     content: Any = None

@@ -170,7 +170,7 @@ def _key_of(key: Mapping[str, str], uuid: str) -> str:
 
 def _draft(key: Mapping[str, str], entry: Any, at: float) -> Draft:
     uuid = entry.get("uuid")
-    role, text = _said(entry)
+    role, text = _read_message(entry)
     return Draft(
         key=_key_of(key, uuid) if uuid else None,
         kind="message",
@@ -183,7 +183,7 @@ def _draft(key: Mapping[str, str], entry: Any, at: float) -> Draft:
     )
 
 
-def _said(entry: Mapping[str, Any]) -> tuple[str | None, str]:
+def _read_message(entry: Mapping[str, Any]) -> tuple[str | None, str]:
     """Who speaks in an entry, and what it says; most entries of other types say nothing."""
     message = entry.get("message")
     if not isinstance(message, Mapping):

@@ -134,7 +134,7 @@ class EidetStore(BaseStore):
         found: list[tuple[float | None, Record]] = []
         if op.query:
             asked = self._vector(op.query)
-            for hit in self._ranked(op.query, asked, scope, pushed, wanted, op.filter):
+            for hit in self._rank(op.query, asked, scope, pushed, wanted, op.filter):
                 found.append((_score(hit, asked), hit.record))
             pushed = ~_INDEXED if pushed is None else pushed & ~_INDEXED
         if len(found) < wanted:
@@ -150,7 +150,7 @@ class EidetStore(BaseStore):
         vector: list[float] = self.embeddings.embed_query(query)
         return vector
 
-    def _ranked(
+    def _rank(
         self,
         query: str,
         vector: list[float] | None,

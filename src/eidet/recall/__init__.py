@@ -18,7 +18,6 @@ from ..core.scope import Scope
 from ..core.validate import local
 from ..core.where import Where
 from ..graph import Graphs
-from ..graph.scope_graph import Moments, View
 from ..index import Candidates, Floats, Hints, Index, Probe
 from ..models.embed import Embedder, embed_checked
 from ..models.embed.quantise import pack_vector, row_of
@@ -28,14 +27,13 @@ from ..store import Head, Store
 from ..store.traits import missing_of
 from ..text import Analyzer, term_id
 from .answer_forms import read_wants
-from .fact_look import apply_findings, consult_facts, read_fact_query
+from .fact_stage import AskedQuery, consult_facts
 from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .second_look import LOOKED_AT, NO_WANTS, Clues, look_again
 from .signals import signals_of
-from .standing import add_instructions, list_instructions
-from .understand import FIRST, LAST, LONGEST, Understood, understand_query
+from .understand import LONGEST, Understood, understand_query
 
 LEAST = 0.005  # hits of a lower score are not shown unless that is asked for
 LEAST_OF_SEVERAL = 0.001
@@ -132,8 +130,7 @@ class Recall:
         clock.lap("fetch")
         if query.understand and query.unit == "record" and query.recipe.echo > 0:
             hits = look_again(hits, self._list_clues(asked, terms))
-            hits = self._consult_facts(hits, query, asked, terms, head)
-            hits = self._add_instructions(hits, query, found, head)
+            hits = consult_facts(self, hits, AskedQuery(query, asked, terms), found, head)
             clock.lap("facts")
         hits, notes = rerank_hits(hits, query.text, query.reranker)
         least = _least_for(query, asked)
@@ -146,41 +143,6 @@ class Recall:
                 query, terms, found, ranked, clock, asked.notes() + notes + self._lacks(found, records)
             )
         return Hits(best, trace, query.scope.path)
-
-    def _consult_facts(
-        self, hits: list[Hit], query: Query, asked: Understood, terms: tuple[str, ...], head: Head
-    ) -> list[Hit]:
-        """What facts tell of the hits, scope by scope; a question is asked in the scope that is meant."""
-        if self.graphs is None or asked.identifiers:
-            return hits
-        timed = bool(asked.dates) or asked.moment in (FIRST, LAST)
-        names = frozenset(map(term_id, self.analyzer.terms(" ".join(asked.entities))))
-        meant = read_fact_query(
-            query.text,
-            asked=query.asked,
-            now=query.now,
-            language=self.analyzer.language,
-            timed=timed,
-            terms=frozenset(map(term_id, terms)),
-            names=names,
-        )
-        paths = dict.fromkeys(hit.record.scope for hit in hits)
-        if not query.scope.below:
-            paths = {query.scope.path: None}
-        for path in paths:
-            findings = consult_facts(self.graphs, path, head, hits, meant)
-            hits = apply_findings(hits, findings, path, meant, self._read)
-        return hits
-
-    def _add_instructions(self, hits: list[Hit], query: Query, found: Candidates, head: Head) -> list[Hit]:
-        """What the user wants whenever such a thing is asked, behind what was found."""
-        if self.graphs is None or query.scope.below:
-            return hits
-        moments = Moments(view=View(now=query.now), at=query.asked)
-        seqs = self.graphs.ask(query.scope.path, partial(list_instructions, moments=moments), head)
-        if not seqs:
-            return hits
-        return add_instructions(hits, found, seqs, query, self._read)
 
     def _answer_nothing(self, query: Query) -> Hits:
         """A question without a letter, a digit or a picture."""
@@ -286,14 +248,14 @@ class Recall:
     def _fetch(self, found: Candidates, ranked: Ranked) -> list[Record | None]:
         """The records of the ranked rows, one round trip per scope."""
         if len(found.scopes) == 1:
-            return self._read(found.scopes[0], found.seq[ranked.rows].tolist())
+            return self.read(found.scopes[0], found.seq[ranked.rows].tolist())
         records: dict[int, Record | None] = {}
         for code in set(found.scope[ranked.rows].tolist()):
             seqs = [int(found.seq[row]) for row in ranked.rows if found.scope[row] == code]
-            records.update(zip(seqs, self._read(found.scopes[code], seqs), strict=True))
+            records.update(zip(seqs, self.read(found.scopes[code], seqs), strict=True))
         return [records[int(found.seq[row])] for row in ranked.rows]
 
-    def _read(self, scope: str, seqs: list[int]) -> list[Record | None]:
+    def read(self, scope: str, seqs: list[int]) -> list[Record | None]:
         """One answer per seq; None where it is gone or, as long as others can be read, damaged."""
         try:
             return self.store.read(scope, seqs)

@@ -110,7 +110,8 @@ class PastTime:
 
     def keep(self, hits: Hits, limit: int) -> Hits:
         """The hits whose facts held then."""
-        kept = {record.seq for record in self._keep([hit.record for hit in hits])}
+        records = [hit.record for hit in hits]
+        kept = {record.seq for record in self._keep(records)}
         return Hits([hit for hit in hits if hit.record.seq in kept][:limit], hits.trace, hits.scope)
 
     def list_page(self, where: Where, page: Page) -> list[Record]:

@@ -91,7 +91,7 @@ def _asks_for_a_fact(question: FactQuestion, words: int) -> bool:
     return True
 
 
-def consult_facts(graphs: Graphs, path: str, head: Head, hits: Sequence[Hit], asked: FactQuery) -> Findings:
+def find_facts(graphs: Graphs, path: str, head: Head, hits: Sequence[Hit], asked: FactQuery) -> Findings:
     """Asks the graph of one scope about a query and its hits."""
     seqs = [hit.record.seq for hit in hits if hit.record.scope == path and has_statements(hit.record.terms)]
     if asked.question is None and not seqs:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...core.errors import Misconfigured
-from ...models.llm.anthropic import Anthropic
+from ...models.llm.claude import Anthropic
 from ...net.http import HttpClient, join_endpoint
 
 MODEL: Final = "claude-sonnet-4-20250514"

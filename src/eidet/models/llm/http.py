@@ -11,7 +11,7 @@ from typing import Any
 from ...core.errors import BadInput, Misconfigured, Unavailable
 from ...net.http import HttpClient, Reply, join_endpoint
 from . import Answer, Request
-from .anthropic import Anthropic
+from .claude import Anthropic
 from .dialect import SCHEMA, TEMPERATURE, Dialect, Without
 from .openai import OpenAI
 

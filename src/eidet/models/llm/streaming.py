@@ -14,7 +14,7 @@ from typing import Any
 from ...core.errors import Misconfigured, Unavailable
 from ...net.http import HttpClient, join_endpoint
 from . import Request
-from .anthropic import Anthropic
+from .claude import Anthropic
 
 TRIES = 4
 

@@ -1,0 +1,74 @@
+"""The stage of a recall that asks the facts: what holds goes first; instructions that apply come along."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..core.hit import Hit
+from ..graph import Graphs
+from ..graph.scope_graph import Moments, View
+from ..index import Candidates
+from ..store import Head
+from ..text import term_id
+from .fact_look import FactQuery, apply_findings, find_facts, read_fact_query
+from .standing import add_instructions, list_instructions
+from .understand import FIRST, LAST, Understood
+
+if TYPE_CHECKING:
+    from . import Query, Recall
+
+
+class AskedQuery(NamedTuple):
+    """A query, what was understood of it, and the terms that were looked for."""
+
+    query: Query
+    understood: Understood
+    terms: tuple[str, ...]
+
+
+def consult_facts(
+    recall: Recall, hits: list[Hit], question: AskedQuery, found: Candidates, head: Head
+) -> list[Hit]:
+    """The hits as facts order them. An identifier leaves nothing to choose."""
+    if recall.graphs is None or question.understood.identifiers:
+        return hits
+    meant = _read_query(recall, question)
+    for path in _list_paths(hits, question.query):
+        findings = find_facts(recall.graphs, path, head, hits, meant)
+        hits = apply_findings(hits, findings, path, meant, recall.read)
+    if question.query.scope.below:
+        return hits
+    return _add_instructions(recall, recall.graphs, hits, question.query, found, head)
+
+
+def _read_query(recall: Recall, question: AskedQuery) -> FactQuery:
+    query, understood, terms = question
+    names = recall.analyzer.terms(" ".join(understood.entities))
+    return read_fact_query(
+        query.text,
+        asked=query.asked,
+        now=query.now,
+        language=recall.analyzer.language,
+        timed=bool(understood.dates) or understood.moment in (FIRST, LAST),
+        terms=frozenset(map(term_id, terms)),
+        names=frozenset(map(term_id, names)),
+    )
+
+
+def _list_paths(hits: list[Hit], query: Query) -> list[str]:
+    """The scopes whose facts are asked: the one that is meant, or those of the hits below it."""
+    if not query.scope.below:
+        return [query.scope.path]
+    return list(dict.fromkeys(hit.record.scope for hit in hits))
+
+
+def _add_instructions(
+    recall: Recall, graphs: Graphs, hits: list[Hit], query: Query, found: Candidates, head: Head
+) -> list[Hit]:
+    """What the user wants whenever such a thing is asked, behind what was found."""
+    moments = Moments(view=View(now=query.now), at=query.asked)
+    seqs = graphs.ask(query.scope.path, partial(list_instructions, moments=moments), head)
+    if not seqs:
+        return hits
+    return add_instructions(hits, found, seqs, query, recall.read)
