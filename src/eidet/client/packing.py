@@ -16,7 +16,7 @@ from ..core.where import Box, Near
 from ..core.where_json import where_to_json
 from ..recall.options import check_options
 
-_TIMES: Final = ("occurred", "since", "until", "now")
+_TIMES: Final = ("occurred", "since", "until", "now", "as_of", "known_at")
 _LISTS: Final = ("kinds", "tiers", "trust")
 
 

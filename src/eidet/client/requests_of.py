@@ -119,6 +119,8 @@ def context(
     fence: bool = True,
     reveal: bool = False,
     now: Moment | None = None,
+    as_of: Moment | None = None,
+    known_at: Moment | None = None,
     **options: Unpack[FilterOptions],
 ) -> Steps[Context]:
     """A prompt-ready block of what matters, never over `budget` tokens. See `Memory.context`.
@@ -135,8 +137,9 @@ def context(
         "reveal": reveal,
         "recipe": recipe,
     } | pack_filter("context", where, options)
-    if now is not None:
-        body["now"] = moment(now, "now")
+    for name, value in (("now", now), ("as_of", as_of), ("known_at", known_at)):
+        if value is not None:
+            body[name] = moment(value, name)
     answer = yield WireRequest(method="POST", path="/v1/context", params=pack_scope(scope), body=body)
     return unpack_context(answer)
 

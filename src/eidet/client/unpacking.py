@@ -71,7 +71,12 @@ def unpack_remembered(said: Said) -> RememberedList:
 def unpack_hit(said: Said) -> Hit:
     signals = tuple(Signal(**one) for one in said["signals"])
     reasons = Reasons(signals=signals, matched=tuple(said["matched"]), words=(said["why"],))
-    return Hit(record=unpack_record(said["record"]), score=said["score"], reasons=lambda: reasons)
+    return Hit(
+        record=unpack_record(said["record"]),
+        score=said["score"],
+        reasons=lambda: reasons,
+        superseded_by=said.get("superseded_by"),
+    )
 
 
 def unpack_hits(said: Said) -> Hits:

@@ -160,8 +160,8 @@ def apply_findings(
     newer = _read_missing(hits, findings, path, read)
     marked = [_mark(hit, findings, newer) for hit in hits]
     answers = _list_answer_hits(marked, findings, newer)
-    first = {hit.id for hit in answers}
-    rest = _put_newer_first([hit for hit in marked if hit.id not in first], findings)
+    first = {hit.record.seq for hit in answers}
+    rest = _put_newer_first([hit for hit in marked if hit.record.seq not in first], findings)
     if rest and answers and _may_know_better(rest[0], answers[0], asked):
         return [rest[0], *_below(answers, rest[0].score), *rest[1:]]
     return answers + rest

@@ -86,8 +86,8 @@ def look_again(hits: list[Hit], clues: Clues) -> list[Hit]:
     head, rest = hits[:LOOKED_AT], hits[LOOKED_AT:]
     odds = {}
     for hit in head:
-        odds[hit.id] = _log_odds(hit.score) + weigh_text(hit.text, clues.wants)
-    order = _put_knowing_first(sorted(head, key=lambda hit: -odds[hit.id]))
+        odds[hit.record.seq] = _log_odds(hit.score) + weigh_text(hit.text, clues.wants)
+    order = _put_knowing_first(sorted(head, key=lambda hit: -odds[hit.record.seq]))
     if clues.moment == NOW:
         order = _put_change_first(order, clues, odds)
     elif clues.moment in (FIRST, LAST):
@@ -139,17 +139,17 @@ def _knows_nothing(record: Record) -> bool:
     return _KNOWS_NOTHING.search(record.text) is not None
 
 
-def _put_change_first(hits: list[Hit], clues: Clues, odds: Mapping[str, float]) -> list[Hit]:
+def _put_change_first(hits: list[Hit], clues: Clues, odds: Mapping[int, float]) -> list[Hit]:
     """The newest statement among them that tells of a change, before the one it changes."""
     if len(hits) < 2 or len(hits[0].text) > LONG:
         return hits
     first = hits[0]
     subject = terms_in(first.record.terms) & clues.terms
-    near = odds[first.id] - CHANGE
+    near = odds[first.record.seq] - CHANGE
     if clues.names:
-        near = odds[first.id] - NAMED_CHANGE
+        near = odds[first.record.seq] - NAMED_CHANGE
     for hit in sorted(hits[1:UPDATES], key=_when, reverse=True):
-        newer = odds[hit.id] >= near and _when(hit) > _when(first) + DAY
+        newer = odds[hit.record.seq] >= near and _when(hit) > _when(first) + DAY
         if newer and _changes(hit.record, subject, clues):
             rest = [other for other in hits if other is not hit]
             return [_add_words(hit, "tells of a change since"), *rest]
@@ -178,8 +178,8 @@ def _put_in_time(hits: list[Hit], clues: Clues) -> list[Hit]:
         return hits
     same.sort(key=_when, reverse=clues.moment == LAST)
     same[0] = _add_words(same[0], f"is the {clues.moment} of those")
-    told = {hit.id for hit in same}
-    return same + [hit for hit in hits if hit.id not in told]
+    told = {hit.record.seq for hit in same}
+    return same + [hit for hit in hits if hit.record.seq not in told]
 
 
 def _tells_of(record: Record, subject: set[int]) -> bool:

@@ -5,6 +5,7 @@ memory_routes.py        remember, get, revise, forget by id     once.py      ide
 search_routes.py        recall, context, find, feedback         cursors.py   pages
 forget_routes.py        forget by a filter, with a preview      respond.py   answers as bytes
 admin_routes.py         scopes, stats, health, export, load
+facts_routes.py         what held when, and who is who
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from fastapi import APIRouter, FastAPI
 
 from ..serving import Secured, Serving
-from . import admin_routes, forget_routes, health_routes, memory_routes, search_routes
+from . import admin_routes, facts_routes, forget_routes, health_routes, memory_routes, search_routes
 from .once import clear_old_keys
 
 
@@ -21,7 +22,7 @@ def add_rest(app: FastAPI, serving: Serving) -> None:
     needed = [Secured] if serving.keys.required else []
     router, open_router = APIRouter(prefix="/v1", dependencies=needed), APIRouter(prefix="/v1")
     health_routes.add_to(open_router)
-    for part in (memory_routes, search_routes, forget_routes, admin_routes):
+    for part in (memory_routes, search_routes, forget_routes, admin_routes, facts_routes):
         part.add_to(router)
     # Each route by itself, so that a 405 can list what a path allows.
     app.router.routes.extend([*open_router.routes, *router.routes])

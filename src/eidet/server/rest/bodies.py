@@ -165,6 +165,8 @@ class RecallBody(Filters):
     understand: bool = Field(True, description="Read names, times and places from the query.")
     order: OrderName = Field("-occurred", description="Without a query: the order of the answer.")
     now: Time | None = Field(None, description='When it is asked, which "last week" goes by.')
+    as_of: Time | None = Field(None, description="What was true then.")
+    known_at: Time | None = Field(None, description="What the memory knew then.")
     explain: bool = Field(False, description="Add the trace: how the answer came about.")
     reasons: bool = Field(True, description="Say why each hit is there; false is faster.")
     vectors: bool = Field(False, description="Add the vectors of records.")
@@ -182,11 +184,15 @@ class ContextBody(Filters):
     reveal: bool = Field(False, description="Turn pseudonyms back; needs the right admin.")
     recipe: Literal["auto", "dialogue", "facts", "documents", "exact"] | None = None
     now: Time | None = None
+    as_of: Time | None = Field(None, description="What was true then.")
+    known_at: Time | None = Field(None, description="What the memory knew then.")
 
 
 class FindBody(Filters):
     """Which memories to list, and which page of them."""
 
+    as_of: Time | None = Field(None, description="What was true then.")
+    known_at: Time | None = Field(None, description="What the memory knew then.")
     order: OrderName = "-occurred"
     limit: Annotated[int, Field(ge=1, le=10_000)] = 100
     offset: Annotated[int, Field(ge=0, le=10_000_000)] = 0

@@ -77,6 +77,7 @@ class HitBody(BaseModel):
     """A memory with its score from 0 to 1, and why it has it."""
 
     score: float
+    superseded_by: str | None = Field(None, description="The id of the memory that says what holds instead.")
     why: str
     matched: list[str]
     signals: list[SignalBody]
@@ -230,6 +231,7 @@ def tell_hit(hit: Hit, *, vectors: bool = False) -> dict[str, Any]:
         signals.append({"name": one.name, "value": one.value, "share": one.share, "rank": one.rank})
     return {
         "score": hit.score,
+        "superseded_by": hit.superseded_by,
         "why": explained.why(),
         "matched": reasons.matched,
         "signals": signals,
@@ -240,7 +242,14 @@ def tell_hit(hit: Hit, *, vectors: bool = False) -> dict[str, Any]:
 def tell_bare_hit(hit: Hit, *, vectors: bool = False) -> dict[str, Any]:
     """A hit without its reasons."""
     record = tell_record(hit.record, vectors=vectors)
-    return {"score": hit.score, "why": "", "matched": [], "signals": [], "record": record}
+    return {
+        "score": hit.score,
+        "superseded_by": hit.superseded_by,
+        "why": "",
+        "matched": [],
+        "signals": [],
+        "record": record,
+    }
 
 
 def tell_hits(hits: Hits, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:

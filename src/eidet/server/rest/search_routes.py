@@ -53,6 +53,8 @@ async def recall(body: RecallBody, grant: Reads) -> Response:
         understand=body.understand,
         order=body.order,
         now=body.now,
+        as_of=body.as_of,
+        known_at=body.known_at,
         explain=body.explain,
     )
     options.update(read_options(body))  # type: ignore[typeddict-item]  # filters are among the options
@@ -92,6 +94,8 @@ async def context(body: ContextBody, grant: Reads) -> Response:
             fence=body.fence,
             reveal=body.reveal,
             now=body.now,
+            as_of=body.as_of,
+            known_at=body.known_at,
             **read_options(body),
         )
     return await answer(grant.serving, lambda: tell_context(made), size=len(made.records))
@@ -107,7 +111,7 @@ async def find(body: FindBody, grant: Reads) -> Response:
     """Memories that match exactly, in order, page by page: send `cursor` again for the next page."""
     check_records(grant, body.limit, "limit")
     mark = _read_mark(body, str(grant.scope))
-    options = FindOptions(order=body.order, offset=mark.skip)
+    options = FindOptions(order=body.order, offset=mark.skip, as_of=body.as_of, known_at=body.known_at)
     options.update(read_options(body))  # type: ignore[typeddict-item]  # filters are among the options
     wanted = body.limit + len(mark.ids)
     found = await grant.memory.find(_narrow(body, mark), scope=grant.scope, limit=wanted + 1, **options)

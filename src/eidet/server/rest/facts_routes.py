@@ -1,0 +1,282 @@
+"""Facts: what held when, who is who, what was decided about it. Each route is a verb of `memory.facts`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+
+from ...graph.fact import Entity, Fact
+from ..serving import Reads, Writes
+from .bodies import RequestBody, Time
+from .respond import answer, errors
+
+TAGS: Final[list[Any]] = ["facts"]
+Pattern = Annotated[list[str | None], Field(min_length=3, max_length=3)]
+Name = Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+class FactTimes(RequestBody):
+    """Which time is asked about, if it is not the present."""
+
+    as_of: Time | None = Field(None, description="What was true then.")
+    known_at: Time | None = Field(None, description="What the memory knew then.")
+
+
+class EntityBody(FactTimes):
+    """Who or what is asked about: a name, or the id of an entity."""
+
+    entity: Name
+
+
+class PathsBody(FactTimes):
+    """Two entities, and how many facts may lie between them."""
+
+    start: Name
+    goal: Name
+    hops: Annotated[int, Field(ge=1, le=4)] = 4
+
+
+class MatchBody(FactTimes):
+    """Patterns that must hold together. A part that begins with `?` is a variable; null matches anything."""
+
+    patterns: Annotated[list[Pattern], Field(min_length=1, max_length=8)]
+    ever: bool = Field(False, description="Of all times.")
+    infer: bool = Field(True, description="Add what follows by rules: inverses, parts of parts.")
+    limit: Annotated[int, Field(ge=1, le=10_000)] = 100
+
+
+class NewFact(RequestBody):
+    """A fact to state."""
+
+    subject: Name
+    relation: Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[a-z][a-z0-9_]*$")]
+    object: Name
+    since: Time | None = None
+    until: Time | None = None
+    ended: bool = False
+    negated: bool = False
+    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
+    sources: Annotated[list[str], Field(max_length=1_000)] = Field(
+        default_factory=list, description="Ids of the memories that it was read from."
+    )
+
+
+class FactId(RequestBody):
+    """The id of a fact, from an answer."""
+
+    id: Name
+
+
+class FactBody(BaseModel):
+    """That something held, from when to when, and since when the memory knows it."""
+
+    id: str
+    scope: str
+    text: str
+    subject: str
+    relation: str
+    object: str
+    negated: bool
+    valid_from: str | None
+    valid_to: str | None
+    known_from: str
+    known_to: str | None
+    confidence: float
+    sources: list[str]
+    derived: str
+    superseded_by: str | None
+    nature: str
+    trust: str
+    subject_id: str
+    object_id: str
+    seqs: list[int]
+
+
+class FactList(BaseModel):
+    facts: list[FactBody]
+
+
+class EntityReply(BaseModel):
+    """Somebody or something that texts speak of."""
+
+    id: str
+    name: str
+    kind: str
+    aliases: list[str]
+    scope: str
+    facts: int
+
+
+class EntityList(BaseModel):
+    entities: list[EntityReply]
+
+
+class MatchReply(BaseModel):
+    """What each variable stands for, and the facts that say so."""
+
+    bindings: dict[str, str]
+    facts: list[FactBody]
+
+
+class MatchList(BaseModel):
+    matches: list[MatchReply]
+
+
+class PathList(BaseModel):
+    paths: list[list[FactBody]]
+
+
+class Dispute(BaseModel):
+    """Facts that cannot hold together."""
+
+    subject: str
+    relation: str
+    facts: list[FactBody]
+
+
+class DisputeList(BaseModel):
+    contradictions: list[Dispute]
+
+
+class ProfileReply(BaseModel):
+    text: str
+
+
+def add_to(router: APIRouter) -> None:
+    for path, run, model in (
+        ("/about", about, FactList),
+        ("/timeline", timeline, FactList),
+        ("/entities", entities, EntityList),
+        ("/profile", profile, ProfileReply),
+        ("/match", match, MatchList),
+        ("/paths", paths, PathList),
+        ("/contradictions", contradictions, DisputeList),
+        ("/instructions", instructions, FactList),
+        ("/add", add, FactBody),
+        ("/resolve", resolve, StoredDecisionBody),
+        ("/retract", retract, StoredDecisionBody),
+    ):
+        router.post(
+            f"/facts{path}",
+            tags=TAGS,
+            operation_id=f"facts_{path[1:]}",
+            response_model=model,
+            responses=errors(),
+        )(run)
+
+
+class StoredDecisionBody(BaseModel):
+    """The id of the memory that keeps a decision: to forget it is to undo it."""
+
+    id: str
+
+
+def _tell_facts(facts: Sequence[Fact]) -> list[dict[str, Any]]:
+    return [fact.to_dict() for fact in facts]
+
+
+def _tell_entities(found: Sequence[Entity]) -> list[dict[str, Any]]:
+    return [entity.to_dict() for entity in found]
+
+
+async def about(body: EntityBody, grant: Reads) -> Response:
+    """What holds of an entity."""
+    facts = await grant.memory.facts.about(
+        body.entity, scope=grant.scope, as_of=body.as_of, known_at=body.known_at
+    )
+    return await answer(grant.serving, lambda: {"facts": _tell_facts(facts)}, size=len(facts))
+
+
+async def timeline(body: EntityBody, grant: Reads) -> Response:
+    """All that ever held of an entity, the earliest first."""
+    facts = await grant.memory.facts.timeline(body.entity, scope=grant.scope, known_at=body.known_at)
+    return await answer(grant.serving, lambda: {"facts": _tell_facts(facts)}, size=len(facts))
+
+
+async def entities(grant: Reads) -> Response:
+    """Everybody and everything that is spoken of, the most often named first."""
+    found = await grant.memory.facts.entities(scope=grant.scope)
+    return await answer(grant.serving, lambda: {"entities": _tell_entities(found)}, size=len(found))
+
+
+async def profile(body: EntityBody, grant: Reads) -> Response:
+    """What holds of an entity, as a short text."""
+    text = await grant.memory.facts.profile(
+        body.entity, scope=grant.scope, as_of=body.as_of, known_at=body.known_at
+    )
+    return await answer(grant.serving, lambda: {"text": text})
+
+
+async def match(body: MatchBody, grant: Reads) -> Response:
+    """The ways in which all patterns hold together."""
+    found = await grant.memory.facts.match(
+        *body.patterns,
+        scope=grant.scope,
+        as_of=body.as_of,
+        known_at=body.known_at,
+        ever=body.ever,
+        infer=body.infer,
+        limit=body.limit,
+    )
+
+    def tell() -> dict[str, Any]:
+        matches = []
+        for one in found:
+            matches.append({"bindings": dict(one.bindings), "facts": _tell_facts(one.facts)})
+        return {"matches": matches}
+
+    return await answer(grant.serving, tell, size=len(found))
+
+
+async def paths(body: PathsBody, grant: Reads) -> Response:
+    """The shortest ways between two entities, as the facts along them."""
+    found = await grant.memory.facts.paths(
+        body.start, body.goal, hops=body.hops, scope=grant.scope, as_of=body.as_of, known_at=body.known_at
+    )
+    return await answer(
+        grant.serving, lambda: {"paths": [_tell_facts(way) for way in found]}, size=len(found)
+    )
+
+
+async def contradictions(grant: Reads) -> Response:
+    """What cannot hold together and is not decided."""
+    found = await grant.memory.facts.contradictions(scope=grant.scope)
+    return await answer(grant.serving, lambda: {"contradictions": [one.to_dict() for one in found]})
+
+
+async def instructions(body: FactTimes, grant: Reads) -> Response:
+    """Standing instructions and preferences that hold."""
+    facts = await grant.memory.facts.instructions(scope=grant.scope, as_of=body.as_of, known_at=body.known_at)
+    return await answer(grant.serving, lambda: {"facts": _tell_facts(facts)}, size=len(facts))
+
+
+async def add(body: NewFact, grant: Writes) -> Response:
+    """States a fact."""
+    fact = await grant.memory.facts.add(
+        body.subject,
+        body.relation,
+        body.object,
+        scope=grant.single,
+        since=body.since,
+        until=body.until,
+        ended=body.ended,
+        negated=body.negated,
+        confidence=body.confidence,
+        sources=body.sources,
+    )
+    return await answer(grant.serving, fact.to_dict)
+
+
+async def resolve(body: FactId, grant: Writes) -> Response:
+    """Decides a contradiction: the fact with this id is kept, its rivals are not."""
+    stored = await grant.memory.facts.resolve(body.id, scope=grant.single)
+    return await answer(grant.serving, lambda: {"id": stored.id})
+
+
+async def retract(body: FactId, grant: Writes) -> Response:
+    """Takes a fact back; the texts that say so stay."""
+    stored = await grant.memory.facts.retract(body.id, scope=grant.single)
+    return await answer(grant.serving, lambda: {"id": stored.id})
