@@ -28,7 +28,7 @@ from .fuse import Ranked, fuse, rerank_hits, with_phrases, with_uses
 from .reasons import explain_hit
 from .recipes import AUTO, RECIPES, Recipe, recipe_of
 from .second_look import LOOKED_AT, Clues, look_again
-from .signals import signals_of
+from .signals import Signals, signals_of
 from .understand import Understood, understand_query
 
 LEAST = 0.005  # hits of a lower score are not shown unless that is asked for
@@ -46,7 +46,7 @@ _NOTHING: Final[dict[str, Any]] = {
 _WORD = re.compile(r"[^\W_]|[\u2600-\U0010ffff]")  # a letter, a digit, an emoji: something to look for
 
 
-__all__ = ["AUTO", "RECIPES", "Query", "Recall", "Recipe", "recipe_of"]
+__all__ = ["AUTO", "RECIPES", "Query", "Ranking", "Recall", "Recipe", "recipe_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +68,16 @@ class Query:
     given: frozenset[str] = frozenset()  # what the caller said, which the query's own words do not change
     understand: bool = True
     explain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """What was understood of a question, and every candidate with its signals, before any record is read."""
+
+    asked: Understood
+    terms: tuple[str, ...]
+    found: Candidates
+    signals: Signals
 
 
 @dataclass(slots=True)
@@ -134,6 +144,18 @@ class Recall:
                 query, terms, found, ranked, clock, asked.notes() + notes + self._lacks(found, records)
             )
         return Hits(best, trace, query.scope.path)
+
+    def rank(self, query: Query) -> Ranking | None:
+        """All candidates of a question, of which `answer` shows the best; None where nothing is asked for."""
+        if query.vector is None and not _WORD.search(query.text):
+            return None
+        head = self.store.head()
+        asked = self.understand(query, head)
+        terms = self._terms(asked)
+        found = self.index.search(self._probe(query, asked, terms, head))
+        zone, recipe = _zone(query.asked), _recipe_for(query)
+        told = signals_of(found, asked, recipe, query.asked, zone, query.unit, len(terms))
+        return Ranking(asked=asked, terms=terms, found=found, signals=told)
 
     def _answer_nothing(self, query: Query) -> Hits:
         """A question without a letter, a digit or a picture."""

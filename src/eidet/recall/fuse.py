@@ -63,10 +63,7 @@ def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: 
     is none.
     """
     shares = {name: signals.shares[name] for name in signals.weights}
-    sums = np.zeros(len(found))
-    for name, share in shares.items():
-        sums += signals.weights[name] * share
-    np.maximum(sums, 0.0, out=sums)
+    sums = sum_signals(signals, len(found))
     if unit == "record":
         pooled = sums
     else:
@@ -92,6 +89,15 @@ def fuse(found: Candidates, signals: Signals, recipe: Recipe, limit: int, unit: 
         weights=signals.weights,
         alone=found.traits.session < 0,
     )
+
+
+def sum_signals(signals: Signals, count: int) -> NDArray[Any]:
+    """What the signals of each of `count` candidates come to, by weight."""
+    sums = np.zeros(count)
+    for name, weight in signals.weights.items():
+        sums += weight * signals.shares[name]
+    np.maximum(sums, 0.0, out=sums)
+    return sums
 
 
 def _groups(found: Candidates, unit: str) -> NDArray[np.int64]:

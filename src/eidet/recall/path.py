@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..core.arguments import (
     check_budget,
@@ -29,6 +29,7 @@ from . import Query, Recall
 from .nearby import turns_around, working_state
 from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
 from .pack import Context, pack
+from .why_not import Explained
 
 if TYPE_CHECKING:
     from ..trust.audit.reads import Auditing
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 
 Asked = str | Mapping[str, Json]  # a question, or a state
+PACKED: Final = 50  # hits that a context is made of, unless the caller says otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +65,42 @@ class ReadPath:
     def recall(
         self, query: Asked, scope: str | Scope, limit: int, where: Filter | None, options: RecallOptions
     ) -> Hits:
+        asked = self._build(query, scope, limit, where, options)
+        hits = self._answer(asked)
+        self._echoes.note(hits, asked.now)
+        self._auditing.read("recall", scope, [hit.id for hit in hits], query=asked.text)
+        return hits
+
+    def _build(
+        self, query: Asked, scope: str | Scope, limit: int, where: Filter | None, options: RecallOptions
+    ) -> Query:
         options = _for_state(options) if isinstance(query, Mapping) else options
         now = self._parts.clock()
         seen = self._guarding.filter_visible(read_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
-        asked = build_query(text, scope, limit, seen, options, now)
-        hits = self._answer(asked)
-        self._echoes.note(hits, now)
-        self._auditing.read("recall", scope, [hit.id for hit in hits], query=text)
-        return hits
+        return build_query(text, scope, limit, seen, options, now)
+
+    def explain(
+        self,
+        query: Asked,
+        scope: str | Scope,
+        limit: int,
+        where: Filter | None,
+        options: RecallOptions,
+        packing: Packing,
+    ) -> Explained:
+        """As `recall` and `context`, but nothing counts as used; with all that is known of the answer."""
+        asked = replace(self._build(query, scope, limit, where, options), explain=True)
+        if asked.text.strip() or asked.vector is not None:
+            self._parts.binding.check_width()
+        recall, chosen = Recall.of(self._parts), narrow_filter(where, **filters_in(options))
+        hits = recall.answer(asked)
+        self._auditing.read("recall", scope, [hit.id for hit in hits], query=asked.text)
+        removed, wide = Hits([]), replace(asked, limit=max(asked.limit, PACKED), explain=False)
+        if chosen is not None and asked.text.strip():
+            removed = recall.answer(replace(wide, where=self._guarding.filter_visible(~chosen)))
+        context = self._pack(recall.answer(wide), query, asked.scope, chosen, packing)
+        return Explained(query=asked, hits=hits, removed=removed, context=context, ranking=recall.rank(asked))
 
     def _answer(self, asked: Query) -> Hits:
         """Answers and counts; upkeep in the background lets it go first."""
@@ -95,9 +124,19 @@ class ReadPath:
         packing: Packing,
     ) -> Context:
         chosen = narrow_filter(where, **filters_in(options))
+        check_budget(packing.budget)
+        hits = self.recall(query, scope, limit, where, options)
+        made = self._pack(hits, query, Scope.of(scope), chosen, packing)
+        spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
+        self._parts.usage.tally(hits.scope, "context", spent, self._parts.clock())
+        return made
+
+    def _pack(
+        self, hits: Hits, query: Asked, scope: Scope, chosen: Where | None, packing: Packing
+    ) -> Context:
+        """A context of an answer, with working state and the turns around those that were found."""
         tokens, count = check_budget(packing.budget), counter_of(packing.counter)
         reach = check_neighbours(packing.neighbours)
-        hits = self.recall(query, scope, limit, where, options)
         now, recall = self._parts.clock(), Recall.of(self._parts)
         found = [hit.record for hit in hits]
         seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
@@ -106,14 +145,12 @@ class ReadPath:
             tuple(tell.hits(hits)),
             tokens,
             count,
-            working=tell.records(working_state(recall, Scope.of(scope), seen, now)),
+            working=tell.records(working_state(recall, scope, seen, now)),
             turns=tell.turns(turns_around(recall, found, reach, seen, now)),
             terms={term_id(term) for term in self._parts.analyzer.terms(text)},
             headings=packing.headings,
             fence=packing.fence,
         )
-        spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
-        self._parts.usage.tally(hits.scope, "context", spent, now)
         return replace(made, scope=hits.scope)
 
     def find(
