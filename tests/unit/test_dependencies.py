@@ -13,7 +13,7 @@ PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text
 UNBOUND = {"rich", "cryptography", "redis", "sentence-transformers", "splintr-rs"}  # as pyproject.toml says
 FOR_USERS = (
     *("sentence-transformers", "fastembed", "minilm", "splintr", "tiktoken", "plot", "seal"),
-    *("qdrant", "milvus", "postgres", "redis", "s3"),
+    *("qdrant", "milvus", "postgres", "redis", "s3", "client", "server"),
 )
 WANTED = re.compile(r"([\w.-]+)(?:\[\w+\])?(?:==([\d.]+)|>=([\d.]+)(?:,<([\d.]+))?)")
 

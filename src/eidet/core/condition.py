@@ -14,7 +14,7 @@ from .validate import Json, clean_json, clean_text, plain_value
 
 OPERATORS: Final = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", "regex", "contains")
 DOCUMENTS: Final = ("data", "meta", "state")
-NUMBERS: Final = ("uses", "last_used", "level")  # what a condition can ask of the record itself
+NUMBERS: Final = ("uses", "last_used", "level", "version")  # what a condition can ask of the record itself
 MISSING: Final = object()
 
 
@@ -26,7 +26,7 @@ class Condition:
     A missing value passes only `exists` with False. Numbers compare with numbers and strings with
     strings; true is not 1. `regex` searches strings, in linear time and hence without look-around and back
     references; `contains` is for strings and lists. Numbers of the record itself are `record.uses`,
-    `record.level` and `record.last_used` (missing if never used).
+    `record.level`, `record.version` and `record.last_used` (missing if never used).
     """
 
     path: tuple[str | int, ...]

@@ -34,6 +34,10 @@ class Threads(Generic[C]):
     def __reduce__(self) -> NoReturn:
         raise Misconfigured("an open memory cannot be pickled: open it anew where it is needed")
 
+    def hop_always(self) -> None:
+        """Makes every call in a thread from now on: for loops whose other tasks may not wait at all."""
+        self._waits = _wait_always
+
     def core(self) -> C:
         """What is open; opens it in this thread if nobody has yet."""
         with self._lock:
@@ -66,6 +70,10 @@ class Threads(Generic[C]):
             await self.run(lambda: close(opened))
         self._closed = True
         self._pool.shutdown()
+
+
+def _wait_always(_opened: object) -> bool:
+    return True
 
 
 class Hopping(Generic[V]):

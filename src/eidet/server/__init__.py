@@ -1,1 +1,11 @@
-"""Eidet over HTTP: REST under /v1, MCP under /mcp, a dashboard. It translates to verbs and adds no logic."""
+"""Eidet over HTTP: REST under /v1, MCP under /mcp, a dashboard. It translates to verbs and adds no logic.
+
+app.py              `create_app`: the FastAPI application, with all that is mounted on it
+server_settings.py  what whoever runs the server may choose
+access.py           callers, their rights, scopes and limits; the keys file
+doorway.py          what every request passes: host, origin, key, pace, size, who acts
+serving.py          what a route needs: the memory, the keys, the settings, and `needs(right)`
+errors.py           one shape for every error
+rest/               the routes under /v1
+run.py              `eidet serve`: workers, TLS, stopping
+"""

@@ -117,6 +117,8 @@ class ReadingLaws(StoreLaws):
             ("record.last_used", "<=", NOW + 5, ["used"]),
             ("record.last_used", ">", NOW + 5, []),
             ("record.level", "=", 2, ["lowered"]),
+            ("record.version", "=", 1, ["new", "used", "lowered"]),
+            ("record.version", ">", 1, []),
         ):
             where = within("a", conditions=(Condition(path, op, value),))
             assert ids(self.store.find(where)) == ids(list(verbs.scan(self.store, where))) == found, where

@@ -70,6 +70,36 @@ class TakeLease:
         return mine
 
 
+def read_lease(store: Store, name: str) -> tuple[str, float] | None:
+    """Who has a lease and until when, whether that has passed or not; None if nobody ever had it."""
+    held = get_setting(store, f"lease:{name}")
+    if held is None:
+        return None
+    until, _, owner = held.partition(" ")
+    return owner, float(until)
+
+
+def clear_leases(store: Store, prefix: str, *, now: float) -> int:
+    """Removes leases whose names begin so and whose time has passed; how many."""
+    return store.write(ClearLeases(prefix, now))
+
+
+@dataclass(frozen=True, slots=True)
+class ClearLeases:
+    """The job of `clear_leases`."""
+
+    prefix: str
+    now: float
+
+    def __call__(self, transaction: Transaction) -> int:
+        passed: dict[str, str | None] = {}
+        for name, held in transaction.values(SETTINGS, prefix=f"lease:{self.prefix}").items():
+            if may_lease(held, "", self.now):
+                passed[name] = None
+        transaction.set_values(SETTINGS, passed)
+        return len(passed)
+
+
 def add_uses(store: Store, uses: Uses) -> None:
     """Adds to use counts; records that are gone are passed over. Changes no version or seq."""
     if not uses:

@@ -19,7 +19,7 @@ from ...store import Erased, Erasure, Reader, Scrubbed, Store, Transaction, verb
 from ...store.abilities import TakesAuditLog
 from ...store.passthrough import PassthroughStore
 from ...store.verbs.erasing import Erase
-from ...store.verbs.values import AddCounts, AddUses, StageVectors, TakeLease
+from ...store.verbs.values import AddCounts, AddUses, ClearLeases, StageVectors, TakeLease
 from ...store.verbs.writing import Put, run_put
 from .entries import describe_answer, describe_job
 from .events import of_filter, of_records
@@ -30,7 +30,7 @@ from .transaction import AuditedTransaction
 T = TypeVar("T")
 warner = logging.getLogger("eidet")
 MARK_EVERY: Final = 1000  # entries after which the store is told how far its log has come
-QUIET: Final = (AddUses, AddCounts, TakeLease, StageVectors)  # jobs that change nothing of what is kept
+QUIET: Final = (AddUses, AddCounts, TakeLease, ClearLeases, StageVectors)  # they change nothing that is kept
 
 
 class AuditedStore(PassthroughStore):

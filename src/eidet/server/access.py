@@ -1,0 +1,264 @@
+"""Who may do what: callers with scopes, rights and limits, and the file that lists their keys.
+
+[[key]]
+name = "support"
+scopes = ["acme/support"]     # this scope and all below it; "**" is every scope
+rights = ["read", "write"]    # of read, write, forget, admin
+hash = "sha256:…"             # written by `eidet keys api`; or `key = "…"` in plain, for trials
+requests_per_second = 100     # and the other limits of `Limits`
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import os
+import secrets
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from ..core.actor import Acting, acting
+from ..core.errors import BadInput, EidetError, Misconfigured, Unavailable
+from ..core.scope import ALL, BELOW, Scope
+
+PREFIX: Final = "eidet_"  # by which scanners for leaked secrets know our keys
+HASH: Final = "sha256:"
+
+
+class Right(StrEnum):
+    """What a caller may do in its scopes."""
+
+    READ = "read"
+    WRITE = "write"
+    FORGET = "forget"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much one caller may ask for."""
+
+    requests_per_second: float = 100.0
+    body_bytes: int = 4_000_000
+    records_per_call: int = 1000
+    context_tokens: int = 32_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Whoever asks: the name of a key, or nobody in particular on a server without keys."""
+
+    name: str | None
+    scopes: tuple[str, ...] = (ALL,)
+    rights: frozenset[Right] = frozenset(Right)
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether every scope is open to this caller."""
+        return ALL in self.scopes
+
+    def may(self, right: Right) -> bool:
+        return right in self.rights
+
+    def reaches(self, scope: Scope) -> bool:
+        """Whether a scope, with all below it if that is meant, lies within those of the caller."""
+        return self.sees_all or any(Scope.under(prefix).holds(scope.path) for prefix in self.scopes)
+
+    def act(self, source: str | None = None) -> AbstractContextManager[Acting]:
+        """All that is done inside is done by this caller, in history and audit."""
+        return acting(by=self.name, source=source)
+
+
+LOCAL: Final = Caller(name=None, limits=Limits(requests_per_second=math.inf))
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as the file has it: what it opens, and the hash of its secret."""
+
+    digest: bytes = field(repr=False)
+    caller: Caller
+
+
+def make_key() -> str:
+    """A new secret for a caller."""
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def hash_key(key: str) -> str:
+    """What a keys file keeps of a secret. Secrets are 256 random bits, so one round of SHA-256 suffices."""
+    return HASH + _digest(key).hex()
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode(errors="surrogateescape")).digest()
+
+
+class KeyRing:
+    """The callers of a keys file; Eidet reads the file again as soon as it changes.
+
+    Without a file everybody is `LOCAL`. While the file cannot be read, nobody is let in.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._mark: tuple[int, ...] | None = None
+        self._keys: tuple[ApiKey, ...] = ()
+        if path is not None:
+            self._keys = read_keys(path)
+            self._mark = _mark_of(path)
+
+    @property
+    def required(self) -> bool:
+        """Whether a caller needs a key."""
+        return self._path is not None
+
+    def find(self, key: str) -> Caller | None:
+        """The caller with this key; None if there is none. Takes as long whichever key it is."""
+        digest, found = _digest(key), None
+        for one in self._current():
+            if hmac.compare_digest(one.digest, digest):
+                found = one.caller
+        return found
+
+    def list_callers(self) -> list[Caller]:
+        """Every caller that the file names, for a page that shows them."""
+        return [one.caller for one in self._current()]
+
+    def _current(self) -> tuple[ApiKey, ...]:
+        if self._path is None:
+            return ()
+        try:
+            mark = _mark_of(self._path)
+            if mark != self._mark:
+                self._keys = read_keys(self._path)
+                self._mark = mark
+        except (OSError, EidetError) as error:
+            self._mark = None
+            raise Unavailable(f"the keys file cannot be read: {error}", retry_after=1.0) from error
+        return self._keys
+
+
+def _mark_of(path: Path) -> tuple[int, ...]:
+    """Changes whenever the file is written or replaced."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def read_keys(path: Path) -> tuple[ApiKey, ...]:
+    """The keys of a file; `Misconfigured` names the entry that is wrong, and never shows a secret."""
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Misconfigured(f"the keys file {path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise Misconfigured(f"the keys file {path} is not TOML: {error}") from None
+    entries = said.pop("key", [])
+    if said or not isinstance(entries, list):
+        raise Misconfigured(f"{path}: a keys file holds [[key]] entries and nothing else, not {sorted(said)}")
+    keys = []
+    for number, entry in enumerate(entries, 1):
+        keys.append(_read_entry(entry, f"{path}, key {number}"))
+    _check_names(keys, path)
+    return tuple(keys)
+
+
+def _check_names(keys: Sequence[ApiKey], path: Path) -> None:
+    seen: set[str | None] = set()
+    for key in keys:
+        if key.caller.name in seen:
+            raise Misconfigured(f"{path}: two keys are named {key.caller.name!r}")
+        seen.add(key.caller.name)
+
+
+_LIMITS: Final = frozenset(one.name for one in fields(Limits))
+_KNOWN: Final = frozenset(("name", "scopes", "rights", "hash", "key")) | _LIMITS
+
+
+def _read_entry(entry: Any, where: str) -> ApiKey:
+    if not isinstance(entry, dict):
+        raise Misconfigured(f"{where} is not a table")
+    if unknown := sorted(entry.keys() - _KNOWN):
+        raise Misconfigured(f"{where}: unknown {unknown}; there are {', '.join(sorted(_KNOWN))}")
+    name = entry.get("name")
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise Misconfigured(f"{where} needs a name")
+    caller = Caller(
+        name=name,
+        scopes=read_scopes(_texts(entry, "scopes", where), where),
+        rights=read_rights(_texts(entry, "rights", where), where),
+        limits=_read_limits(entry, where),
+    )
+    return ApiKey(_read_digest(entry, where), caller)
+
+
+def _texts(entry: Mapping[str, Any], name: str, where: str) -> list[str]:
+    said = entry.get(name)
+    if not isinstance(said, list) or not said or not all(isinstance(one, str) for one in said):
+        raise Misconfigured(f'{where} needs {name} = ["…"], a list of texts')
+    return said
+
+
+def read_scopes(said: Iterable[str], where: str) -> tuple[str, ...]:
+    """Each names a scope and all below it; `**` names all there are."""
+    scopes = []
+    for one in said:
+        try:
+            scopes.append(_read_scope(one))
+        except BadInput as error:
+            raise Misconfigured(f"{where}: {error}") from None
+    return tuple(scopes)
+
+
+def _read_scope(said: str) -> str:
+    if said == ALL:
+        return ALL
+    return Scope.exactly(said.removesuffix(BELOW)).path
+
+
+def read_rights(said: Iterable[str], where: str) -> frozenset[Right]:
+    rights = set()
+    for one in said:
+        if one not in set(Right):
+            raise Misconfigured(f"{where}: unknown right {one!r}; there are {', '.join(Right)}")
+        rights.add(Right(one))
+    return frozenset(rights)
+
+
+def _read_limits(entry: Mapping[str, Any], where: str) -> Limits:
+    given: dict[str, Any] = {}
+    for name in _LIMITS & entry.keys():
+        value = entry[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            raise Misconfigured(f"{where}: {name} must be a number above 0, not {value!r}")
+        given[name] = value
+    return Limits(**given)
+
+
+def _read_digest(entry: Mapping[str, Any], where: str) -> bytes:
+    key, said = entry.get("key"), entry.get("hash")
+    if (key is None) == (said is None):
+        raise Misconfigured(f"{where} needs either hash or key: `eidet keys api NAME` writes one")
+    if key is not None:
+        if not isinstance(key, str) or len(key) < 8:
+            raise Misconfigured(f"{where}: a key in plain has at least 8 characters")
+        return _digest(key)
+    try:
+        digest = bytes.fromhex(str(said).removeprefix(HASH))
+    except ValueError:
+        digest = b""
+    if not str(said).startswith(HASH) or len(digest) != hashlib.sha256().digest_size:
+        raise Misconfigured(f'{where}: hash must be "{HASH}" and 64 hexadecimal digits')
+    return digest
+
+
+def is_private(path: Path) -> bool:
+    """Whether nobody but the owner can read or write a file; always true where there are no such modes."""
+    return os.name != "posix" or not path.stat().st_mode & 0o077

@@ -1,0 +1,65 @@
+"""The application: what is mounted where, and what runs beside it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final
+
+from fastapi import FastAPI
+
+from .. import __version__
+from ..aio import AsyncMemory
+from .access import KeyRing
+from .doorway import Doorway
+from .errors import add_handlers
+from .rest import add_rest
+from .server_settings import ServerSettings
+from .serving import Serving
+
+ABOUT: Final = """A memory for AI agents. Every route works in one scope, `default` if none is named.
+
+Errors have one shape: `type`, `message`, `hint` and `field`."""
+
+
+def create_app(
+    memory: AsyncMemory, settings: ServerSettings | None = None, *, closes: bool = False
+) -> FastAPI:
+    """The server as an ASGI application. With `closes`, the memory is closed when the server stops."""
+    chosen = settings or ServerSettings()
+    serving = Serving(memory, KeyRing(chosen.keys), chosen)
+    memory.threads.hop_always()
+
+    @asynccontextmanager
+    async def live(_app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            await memory.threads.open()
+            if closes:
+                stack.push_async_callback(memory.close)
+            for enter in serving.lifespans:
+                await stack.enter_async_context(enter())
+            yield
+
+    app = FastAPI(
+        title="Eidet",
+        version=__version__,
+        description=ABOUT,
+        lifespan=live,
+        openapi_url="/openapi.json",
+        docs_url="/docs",
+        redoc_url=None,
+    )
+    app.state.serving = serving
+    add_handlers(app)
+    add_parts(app, serving)
+    app.add_middleware(Doorway, serving=serving)
+    return app
+
+
+def add_parts(app: FastAPI, serving: Serving) -> None:
+    """Mounts everything. The dashboard comes last: it takes what nobody else has."""
+    parts: list[Any] = [add_rest]
+    # MCP at /mcp and metrics at /metrics are added here.
+    # The dashboard at / and its routes under /v1/debug are added here.
+    for add in parts:
+        add(app, serving)

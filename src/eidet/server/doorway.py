@@ -1,0 +1,257 @@
+"""What every request passes before any route: host, origin, key, pace, size; and whose name it acts under."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import math
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+
+from ..core.errors import EidetError
+from .access import LOCAL, Caller
+from .errors import LOG, Problem, make_internal, problem_of
+from .server_settings import ServerSettings, is_loopback
+from .serving import CALLER, Serving, make_unauthorized
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+AsgiApp = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+REQUEST_ID: Final = "eidet.request_id"
+UPLOADS: Final = ("/v1/load",)  # paths whose bodies are files
+STRANGER_BYTES: Final = 65_536  # of a body without a valid key
+_GIVEN_ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
+BURST_SECONDS: Final = 2.0  # how much of its pace a caller may save up
+
+
+class Doorway:
+    """ASGI middleware around the whole app."""
+
+    def __init__(self, app: AsgiApp, serving: Serving) -> None:
+        self._app = app
+        self._serving = serving
+        self._paces = Paces(serving.settings.workers)
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._pass_other(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        scope[REQUEST_ID] = choose_request_id(headers.get("x-request-id"))
+        answer = Answering(send, scope)
+        try:
+            caller = self._let_in(scope, headers)
+            body = Body(receive, self._largest_body(scope, caller), self._serving.settings.body_seconds)
+            body.check_announced(headers)
+            with (caller or LOCAL).act(client_of(scope)):
+                await self._app(scope, body, answer)
+        except Problem as problem:
+            await answer.fail(problem, receive)
+        except EidetError as error:
+            await answer.fail(problem_of(error), receive)
+        except Exception:  # noqa: BLE001  # logged, and told in the one shape
+            LOG.exception("request %s failed", scope[REQUEST_ID])
+            await answer.fail(make_internal(), receive)
+
+    async def _pass_other(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """The life of the app; there are no web sockets here."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    def _let_in(self, scope: MutableMapping[str, Any], headers: Headers) -> Caller | None:
+        check_host(headers.get("host"), self._serving.settings)
+        check_origin(headers, self._serving.settings)
+        caller = self._find_caller(headers.get("authorization"))
+        scope[CALLER] = caller
+        if caller is not None:
+            self._paces.take(caller)
+        return caller
+
+    def _find_caller(self, authorization: str | None) -> Caller | None:
+        """Whoever has the key that was sent; a wrong one is refused even where none is needed."""
+        keys = self._serving.keys
+        if not keys.required:
+            return LOCAL
+        if authorization is None:
+            return None
+        kind, _, key = authorization.partition(" ")
+        found = None
+        if kind.lower() == "bearer":
+            found = keys.find(key.strip())
+        if found is None:
+            raise make_unauthorized()
+        return found
+
+    def _largest_body(self, scope: MutableMapping[str, Any], caller: Caller | None) -> int:
+        if caller is None:
+            return STRANGER_BYTES
+        if scope["path"] in UPLOADS:
+            return self._serving.settings.upload_bytes
+        return caller.limits.body_bytes
+
+
+def choose_request_id(given: str | None) -> str:
+    """The id that the client gave, if it is harmless, else a new one."""
+    if given is not None and _GIVEN_ID.fullmatch(given):
+        return given
+    return secrets.token_hex(8)
+
+
+def client_of(scope: MutableMapping[str, Any]) -> str | None:
+    client = scope.get("client")
+    if client is None:
+        return None
+    return str(client[0])
+
+
+def check_host(host: str | None, settings: ServerSettings) -> None:
+    """421 for a name that this server does not go by: a page could have rebound it to this address."""
+    name = host_name(host or "")
+    if name in settings.allow_hosts or name == settings.host or is_loopback(name):
+        return
+    if not settings.on_loopback and _is_address(name):  # nobody can rebind a number
+        return
+    raise Problem(
+        421,
+        "wrong_host",
+        "this server does not answer to the host that the request names",
+        hint="whoever runs it can allow a name with --allow-host NAME",
+    )
+
+
+def host_name(host: str) -> str:
+    """Without the port, in lower case."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def check_origin(headers: Headers, settings: ServerSettings) -> None:
+    """403 for a request that a foreign page makes."""
+    origin = headers.get("origin")
+    if origin is None or origin in settings.cors_origins:
+        return
+    if urlsplit(origin).netloc.lower() == headers.get("host", "").lower():
+        return
+    raise Problem(
+        403,
+        "foreign_origin",
+        "pages of another origin may not call this server",
+        hint="whoever runs it can allow one with --cors-origin ORIGIN",
+    )
+
+
+class Paces:
+    """A token bucket for each caller. Several workers share a pace by dividing it."""
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+        self._buckets: dict[str | None, tuple[float, float]] = {}  # name: tokens left, when that was
+
+    def take(self, caller: Caller) -> None:
+        """429 if the caller is too fast."""
+        rate = caller.limits.requests_per_second / self._workers
+        if math.isinf(rate):
+            return
+        now, most = time.monotonic(), max(1.0, rate * BURST_SECONDS)
+        left, when = self._buckets.get(caller.name, (most, now))
+        left = min(most, left + (now - when) * rate)
+        if left < 1:
+            self._buckets[caller.name] = (left, now)
+            raise _make_too_fast(math.ceil((1 - left) / rate))
+        self._buckets[caller.name] = (left - 1, now)
+
+
+def _make_too_fast(seconds: int) -> Problem:
+    return Problem(
+        429,
+        "too_many_requests",
+        "this key asks more often than its limit allows",
+        hint="wait for the seconds that Retry-After names",
+        headers={"Retry-After": str(max(1, seconds))},
+    )
+
+
+class Body:
+    """Receives a request body, never more than a limit of it, and not for ever."""
+
+    def __init__(self, receive: Receive, largest: int, seconds: float) -> None:
+        self._receive = receive
+        self._largest = largest
+        self._seconds = seconds
+        self._taken = 0
+        self._complete = False
+
+    def check_announced(self, headers: Headers) -> None:
+        """413 before a byte is read, where the client says how much will come."""
+        length = headers.get("content-length", "")
+        if length.isdigit() and int(length) > self._largest:
+            raise self._make_too_large()
+
+    async def __call__(self) -> Message:
+        if self._complete:
+            return await self._receive()  # waits until the client goes away
+        try:
+            async with asyncio.timeout(self._seconds):
+                message = await self._receive()
+        except TimeoutError:
+            raise Problem(
+                408, "too_slow", "the request body did not arrive in time", headers={"Connection": "close"}
+            ) from None
+        self._taken += len(message.get("body", b""))
+        self._complete = not message.get("more_body", False)
+        if self._taken > self._largest:
+            raise self._make_too_large()
+        return message
+
+    def _make_too_large(self) -> Problem:
+        return Problem(
+            413,
+            "too_large",
+            f"a request body has at most {self._largest:,} bytes",
+            hint="send fewer records at once, or load a file with POST /v1/load",
+            headers={"Connection": "close"},
+        )
+
+
+class Answering:
+    """Sends an answer with the headers that every answer has."""
+
+    def __init__(self, send: Send, scope: MutableMapping[str, Any]) -> None:
+        self._send = send
+        self._scope = scope
+        self._started = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._started = True
+            headers = MutableHeaders(raw=message["headers"])
+            headers["X-Request-Id"] = self._scope[REQUEST_ID]
+            headers.setdefault("X-Content-Type-Options", "nosniff")
+            headers.setdefault("Cache-Control", "no-store")
+            message["headers"] = headers.raw
+        await self._send(message)
+
+    async def fail(self, problem: Problem, receive: Receive) -> None:
+        """Answers with an error, unless an answer has begun: then the connection breaks off."""
+        if self._started:
+            raise problem
+        await problem.respond()(self._scope, receive, self)

@@ -1,0 +1,142 @@
+"""One shape for every error: `type` for programs, `message` for people, `hint` and `field` where known."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from ..core.errors import (
+    BadInput,
+    Conflict,
+    Corrupt,
+    EidetError,
+    Misconfigured,
+    NotFound,
+    Refused,
+    Unavailable,
+)
+
+LOG: Final = logging.getLogger("eidet.server")
+
+
+class ErrorBody(BaseModel):
+    """Every error answers in this shape."""
+
+    type: str = Field(description="Which error it is, for programs: bad_input, not_found, conflict …")
+    message: str = Field(description="What happened, for people.")
+    hint: str | None = Field(None, description="What to do about it, where that is known.")
+    field: str | None = Field(None, description="The field of the request that is wrong, such as body.text.")
+
+
+class Problem(HTTPException):
+    """Ends a request with an error. FastAPI lets an HTTPException pass while it reads a body."""
+
+    def __init__(
+        self,
+        status: int,
+        type: str,
+        message: str,
+        *,
+        hint: str | None = None,
+        field: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(status, message, dict(headers or {}))
+        self.body = ErrorBody(type=type, message=message, hint=hint, field=field)
+
+    def respond(self) -> JSONResponse:
+        return JSONResponse(self.body.model_dump(), self.status_code, self.headers)
+
+
+_STATUS: Final[dict[type[EidetError], tuple[int, str]]] = {
+    BadInput: (422, "bad_input"),
+    NotFound: (404, "not_found"),
+    Conflict: (409, "conflict"),
+    Refused: (403, "refused"),
+    Unavailable: (503, "unavailable"),
+    Corrupt: (500, "corrupt"),
+    Misconfigured: (500, "misconfigured"),
+}
+
+
+def problem_of(error: EidetError) -> Problem:
+    """An error of a verb as one of HTTP. What only operators may know stays in the log."""
+    for kind, (status, type) in _STATUS.items():
+        if isinstance(error, kind):
+            return _problem_of_kind(error, status, type)
+    return make_internal()
+
+
+def _problem_of_kind(error: EidetError, status: int, type: str) -> Problem:
+    if isinstance(error, Unavailable):
+        LOG.warning("the memory is unavailable: %s", error)
+        return make_unavailable(error.retry_after)
+    if status >= 500:
+        LOG.error("a request failed: %s", error)
+        return Problem(status, type, "the memory cannot answer this; the server's log says why")
+    return Problem(status, type, str(error))
+
+
+def make_unavailable(retry_after: float | None = None) -> Problem:
+    """A store or model is away; its address is nothing for callers."""
+    seconds = max(1, math.ceil(retry_after or 1.0))
+    return Problem(
+        503,
+        "unavailable",
+        "the memory cannot be reached at the moment",
+        hint="try again after the seconds that Retry-After names",
+        headers={"Retry-After": str(seconds)},
+    )
+
+
+def make_internal() -> Problem:
+    return Problem(500, "internal", "the server failed; its log says why under this request id")
+
+
+def make_not_found(what: str = "there is no such thing here") -> Problem:
+    """The same whether a scope does not exist or is not the caller's."""
+    return Problem(404, "not_found", what)
+
+
+def make_invalid(errors: Sequence[Any]) -> Problem:
+    """What is wrong with the fields of a request; the first one is named."""
+    first = errors[0]
+    field = ".".join(str(part) for part in first.get("loc", ()))
+    return Problem(422, "bad_input", str(first.get("msg", "the request is not valid")), field=field or None)
+
+
+_HTTP: Final = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Makes every error of the app answer in the one shape."""
+
+    async def answer_problem(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, Problem)
+        return error.respond()
+
+    async def answer_eidet(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, EidetError)
+        return problem_of(error).respond()
+
+    async def answer_invalid(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        return make_invalid(error.errors()).respond()
+
+    async def answer_http(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        type = _HTTP.get(error.status_code, "bad_request")
+        return Problem(error.status_code, type, str(error.detail), headers=error.headers).respond()
+
+    app.add_exception_handler(Problem, answer_problem)
+    app.add_exception_handler(EidetError, answer_eidet)
+    app.add_exception_handler(RequestValidationError, answer_invalid)
+    app.add_exception_handler(HTTPException, answer_http)

@@ -1,0 +1,25 @@
+"""The routes under /v1: each turns a request into one verb, and its answer into JSON.
+
+bodies.py, replies.py   what requests and answers hold          drafts.py    from bodies to arguments
+memory_routes.py        remember, get, revise, forget by id     once.py      idempotency keys
+search_routes.py        recall, context, find, feedback         cursors.py   pages
+forget_routes.py        forget by a filter, with a preview      respond.py   answers as bytes
+admin_routes.py         scopes, stats, health, export, load
+"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI
+
+from ..serving import Secured, Serving
+from . import admin_routes, forget_routes, health_routes, memory_routes, search_routes
+from .once import clear_old_keys
+
+
+def add_rest(app: FastAPI, serving: Serving) -> None:
+    """Adds every route under /v1."""
+    router = APIRouter(prefix="/v1", dependencies=[Secured])
+    for part in (health_routes, memory_routes, search_routes, forget_routes, admin_routes):
+        part.add_to(router)
+    app.include_router(router)
+    serving.lifespans.append(lambda: clear_old_keys(serving))

@@ -1,0 +1,266 @@
+"""Storing, reading, changing and deleting memories by id."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+
+from ...core.condition import Condition
+from ...core.draft import Draft
+from ...core.errors import Conflict, NotFound
+from ...core.record import Record
+from ...core.remembered import Rejected, RememberedList
+from ...core.where import Where
+from ..errors import Problem
+from ..serving import Forgets, Grant, Reads, Writes
+from .bodies import Changes, GetBody, NewMemories
+from .drafts import check_records, read_changes, read_drafts
+from .once import Attempt, IdempotencyKey, begin, find_earlier
+from .replies import (
+    ForgetReply,
+    HistoryReply,
+    Lookup,
+    Remembering,
+    StoredMemory,
+    etag_of,
+    tell_events,
+    tell_forgotten,
+    tell_record,
+    tell_remembered,
+)
+from .respond import answer, errors
+
+TAGS: Final[list[Any]] = ["memories"]
+MemoryId = Annotated[str, Path(alias="id", description="The id of a memory.")]
+IfMatch = Annotated[
+    str | None, Header(alias="If-Match", description="The ETag that the memory must still have; else 412.")
+]
+IfNoneMatch = Annotated[
+    str | None, Header(alias="If-None-Match", description="304 if it still has this ETag.")
+]
+Vectors = Annotated[bool, Query(description="Add the vector.")]
+PRECONDITION: Final = {412: "The memory has changed since the ETag in If-Match."}
+CONFLICT: Final = {409: "Somebody else kept changing it."}
+_FIRST: Final = {"parameters": {"id": "$response.body#/memories/0/id"}}
+LINKS: Final = {
+    name: {"operationId": name, **_FIRST}
+    for name in ("get_memory", "revise_memory", "history", "forget_memory")
+}
+
+
+def add_to(router: APIRouter) -> None:
+    """The route of the history comes first: an id may have slashes in it."""
+    stored: dict[int | str, dict[str, Any]] = {
+        201: {"model": Remembering, "description": "Stored.", "links": LINKS}
+    }
+    gone = {410: "What the idempotency key stood for was forgotten.", **CONFLICT}
+    router.post(
+        "/memories", tags=TAGS, operation_id="remember", status_code=201, responses={**errors(gone), **stored}
+    )(remember)
+    router.post("/get", tags=TAGS, operation_id="get", response_model=Lookup, responses=errors())(get_many)
+    router.get(
+        "/memories/{id:path}/history",
+        tags=TAGS,
+        operation_id="history",
+        response_model=HistoryReply,
+        responses=errors(),
+    )(history)
+    router.get(
+        "/memories/{id:path}",
+        tags=TAGS,
+        operation_id="get_memory",
+        response_model=StoredMemory,
+        responses={**errors(), 304: {"description": "It has not changed."}},
+    )(get_one)
+    router.patch(
+        "/memories/{id:path}",
+        tags=TAGS,
+        operation_id="revise_memory",
+        response_model=StoredMemory,
+        responses=errors({**PRECONDITION, **CONFLICT}),
+    )(revise)
+    router.delete(
+        "/memories/{id:path}",
+        tags=TAGS,
+        operation_id="forget_memory",
+        response_model=ForgetReply,
+        responses=errors({**PRECONDITION, **CONFLICT}),
+    )(forget_one)
+
+
+async def remember(
+    request: Request, body: NewMemories, grant: Writes, idempotency_key: IdempotencyKey = None
+) -> Response:
+    """Stores one memory or many: all of them, or none.
+
+    A memory with an `id` or `key` that exists becomes its next version. A fact that the scope has already is
+    not stored twice. With an `Idempotency-Key`, the same request is done once, however often it is sent.
+    """
+    check_records(grant, len(body.memories), "memories")
+    drafts = read_drafts(body)
+    details = {"scope": grant.single, "again": body.again}
+    if body.keep_duplicates is not None:
+        details["keep_duplicates"] = body.keep_duplicates
+    if idempotency_key is None:
+        return await _tell_stored(grant, await _store(grant, drafts, details))
+    attempt = await begin(grant, idempotency_key, await request.body())
+    return await _store_once(grant, attempt.place(drafts), details, attempt)
+
+
+async def _store(grant: Grant, drafts: list[Draft], details: dict[str, Any]) -> RememberedList:
+    if len(drafts) == 1:
+        return RememberedList([await grant.memory.remember(drafts[0], **details)])
+    return await grant.memory.remember(drafts, **details)
+
+
+async def _store_once(
+    grant: Grant, drafts: list[Draft], details: dict[str, Any], attempt: Attempt
+) -> Response:
+    """Stores what no earlier attempt has stored."""
+    earlier = await find_earlier(grant, drafts, attempt)
+    if len(earlier.gone) == len(drafts):
+        raise Problem(410, "gone", "what this idempotency key stood for was stored, and is forgotten by now")
+    rest = [drafts[place] for place in earlier.rest]
+    if len(rest) == len(drafts):
+        return await _tell_stored(grant, await _store(grant, rest, details))
+    places = dict(earlier.done)
+    rejected = [Rejected(place, when) for place, when in earlier.gone.items()]
+    if rest:
+        for place, record in zip(earlier.rest, await _store(grant, rest, details), strict=False):
+            places[place] = record
+    stored = RememberedList([places[place] for place in sorted(places)], rejected)
+    return await _tell_stored(grant, stored, replayed=True)
+
+
+async def _tell_stored(grant: Grant, stored: RememberedList, *, replayed: bool = False) -> Response:
+    headers = {}
+    if len(stored) == 1:
+        headers["ETag"] = etag_of(stored[0])
+    if replayed:
+        headers["Idempotent-Replayed"] = "true"
+    return await answer(
+        grant.serving,
+        lambda: tell_remembered(stored, stored.rejected),
+        size=len(stored),
+        status=201,
+        headers=headers,
+    )
+
+
+async def get_many(body: GetBody, grant: Reads) -> Response:
+    """Looks up several ids at once; any id can be named here, whatever characters it has."""
+    check_records(grant, len(body.ids), "ids")
+    found = await grant.memory.get(body.ids, scope=grant.single)
+    return await answer(grant.serving, lambda: _tell_lookup(found, body.vectors), size=len(found))
+
+
+def _tell_lookup(found: list[Record | None], vectors: bool) -> dict[str, Any]:
+    told: list[dict[str, Any] | None] = []
+    for record in found:
+        if record is None:
+            told.append(None)
+        else:
+            told.append(tell_record(record, vectors=vectors))
+    return {"memories": told}
+
+
+async def get_one(
+    id: MemoryId, grant: Reads, vectors: Vectors = False, if_none_match: IfNoneMatch = None
+) -> Response:
+    """One memory, with its ETag."""
+    record = await _require(grant, id)
+    tag = etag_of(record)
+    if if_none_match is not None and _matches(tag, if_none_match):
+        return Response(status_code=304, headers={"ETag": tag})
+    return await answer(grant.serving, lambda: tell_record(record, vectors=vectors), headers={"ETag": tag})
+
+
+async def history(id: MemoryId, grant: Reads) -> Response:
+    """What happened to a memory, oldest first; also after it was forgotten."""
+    events = await grant.memory.history(id, scope=grant.single)
+    if not events:
+        raise _absence(grant, id)
+    return await answer(grant.serving, lambda: tell_events(events), size=len(events))
+
+
+async def revise(id: MemoryId, body: Changes, grant: Writes, if_match: IfMatch = None) -> Response:
+    """The next version of a memory: the fields given replace those it has, and null resets one.
+
+    With `If-Match`, the memory must still have that ETag; else 412, and nothing changes.
+    """
+    changes, clear = read_changes(body)
+    version = None
+    if if_match is not None:
+        version = (await _match(grant, id, if_match)).version
+    try:
+        record = await grant.memory.revise(
+            id, scope=grant.single, version=version, clear=clear, again=body.again, **changes
+        )
+    except Conflict:
+        if version is None:
+            raise
+        raise _changed() from None
+    return await answer(grant.serving, lambda: tell_record(record), headers={"ETag": etag_of(record)})
+
+
+async def forget_one(
+    id: MemoryId,
+    grant: Forgets,
+    for_good: Annotated[bool, Query(description="false: delete it, and no more.")] = True,
+    why: Annotated[str | None, Query(max_length=10_000, description="For the receipt and the audit.")] = None,
+    if_match: IfMatch = None,
+) -> Response:
+    """Forgets a memory: for good, with a receipt, unless `for_good` is false."""
+    where = Where(ids=(id,))
+    if if_match is not None:
+        where = _unchanged(await _match(grant, id, if_match))
+    gone = await grant.memory.forget(where=where, scope=grant.single, for_good=for_good, why=why)
+    if not gone:
+        await _require(grant, id)
+        raise _changed()
+    return await answer(grant.serving, lambda: tell_forgotten(gone))
+
+
+def _unchanged(record: Record) -> Where:
+    """The record as it was read: nothing is forgotten if it has changed by then."""
+    return Where(
+        ids=(record.id,),
+        created_since=record.created,
+        created_until=record.created,
+        conditions=(Condition("record.version", "=", record.version),),
+    )
+
+
+async def _require(grant: Grant, id: str) -> Record:
+    record = await grant.memory.get(id, scope=grant.single)
+    if record is None:
+        raise _absence(grant, id)
+    return record
+
+
+def _absence(grant: Grant, id: str) -> NotFound:
+    return NotFound(f"there is no memory {id!r} in scope {grant.single}")
+
+
+async def _match(grant: Grant, id: str, wanted: str) -> Record:
+    """The record, if it has the ETag that is wanted."""
+    record = await _require(grant, id)
+    if not _matches(etag_of(record), wanted):
+        raise _changed()
+    return record
+
+
+def _matches(tag: str, wanted: str) -> bool:
+    tags = [one.strip() for one in wanted.split(",")]
+    return "*" in tags or tag in tags
+
+
+def _changed() -> Problem:
+    return Problem(
+        412,
+        "changed",
+        "the memory has changed since it was read",
+        hint="read it again, and send its new ETag in If-Match",
+        field="header.If-Match",
+    )

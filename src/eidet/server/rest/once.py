@@ -1,0 +1,130 @@
+"""A retried POST never doubles: what an idempotency key stands for, across workers and after kill -9.
+
+The first request with a key takes a lease on it in the store. The lease says what was asked (a hash) and
+when. Ids and times of what is stored follow from that, so that a second attempt writes the same records,
+which a store leaves alone. Nothing of the content is kept: a lease outlives what is forgotten.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Annotated, Any, Final
+
+from fastapi import Header
+
+from ...core.draft import Draft
+from ...core.record import Record, key_id
+from ...store import Store, verbs
+from ..errors import Problem
+from ..serving import Grant, Serving
+
+DAY: Final = 86_400.0  # how long a key is remembered
+PREFIX: Final = "once:"
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        description="Any text of yours: the same key with the same body within a day is done once.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One of perhaps several requests with the same key. `at` is when the first one came."""
+
+    name: str
+    at: float
+    first: bool
+
+    def place(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """The same drafts, with ids and times that are those of the first attempt."""
+        placed = []
+        for number, draft in enumerate(drafts):
+            changes: dict[str, Any] = {}
+            if draft.occurred is None:
+                changes["occurred"] = self.at
+            if draft.id is None and draft.key is None:
+                changes["id"] = self._id(number)
+            placed.append(replace(draft, **changes))
+        return placed
+
+    def _id(self, number: int) -> str:
+        """As `new_id` makes them, but always the same one."""
+        tail = blake2b(f"{self.name}\0{number}".encode(), digest_size=6).hexdigest()
+        return f"{int(self.at * 1e6):014x}{tail}"
+
+
+async def begin(grant: Grant, key: str, asked: bytes) -> Attempt:
+    """Takes the key, or finds who took it; 422 if it stood for another request then."""
+    caller = grant.caller.name or ""
+    name = blake2b(f"{caller}\0{key}".encode(), digest_size=16).hexdigest()
+    mark = blake2b(f"{grant.scope}\0".encode() + asked, digest_size=16).hexdigest()
+    memory = grant.memory
+    taken = await memory.threads.run(lambda: _take(memory.parts.store, name, mark, memory.parts.clock))
+    if taken is None:
+        raise Problem(
+            422,
+            "key_reused",
+            "this idempotency key was used for another request",
+            hint="make a new key for each request, and send it again only with the same body",
+            field="header.Idempotency-Key",
+        )
+    return taken
+
+
+def _take(store: Store, name: str, mark: str, clock: Callable[[], float]) -> Attempt | None:
+    """None if the key stands for something else."""
+    now = clock()
+    until = now + DAY
+    mine = f"{mark}.{secrets.token_hex(8)}"
+    if verbs.take_lease(store, PREFIX + name, mine, now=now, until=until):
+        return Attempt(name, until - DAY, first=True)
+    held = verbs.read_lease(store, PREFIX + name)
+    if held is None or held[0].partition(".")[0] != mark:
+        return None
+    return Attempt(name, held[1] - DAY, first=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier attempt did, by the place of each draft."""
+
+    done: dict[int, Record]  # stored then, as it is now
+    gone: dict[int, float]  # stored then, and forgotten since; when
+    rest: list[int]  # of which nothing is there
+
+
+async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: Attempt) -> Earlier:
+    """A record that was written since the first attempt came was written by it."""
+    earlier = Earlier({}, {}, [])
+    if attempt.first:
+        earlier.rest.extend(range(len(drafts)))
+        return earlier
+    ids = [draft.id or key_id(draft.key or "") for draft in drafts]
+    there = await grant.memory.get(ids, scope=grant.single)
+    for place, (id, record) in enumerate(zip(ids, there, strict=True)):
+        events = await grant.memory.history(id, scope=grant.single)
+        if not events or events[-1].at < attempt.at:
+            earlier.rest.append(place)
+        elif record is None:
+            earlier.gone[place] = events[-1].at
+        else:
+            earlier.done[place] = record
+    return earlier
+
+
+@asynccontextmanager
+async def clear_old_keys(serving: Serving) -> AsyncIterator[None]:
+    """Removes keys that are older than a day, whenever a server starts."""
+    store, clock = serving.memory.parts.store, serving.memory.parts.clock
+    if store.writable:
+        await serving.memory.threads.run(lambda: verbs.clear_leases(store, PREFIX, now=clock()))
+    yield

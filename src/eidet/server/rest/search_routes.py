@@ -1,0 +1,150 @@
+"""Asking: recall, context, find, count, and what was useful."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+
+from ...core.arguments import check_filter
+from ...core.hit import Hits
+from ...core.record import Record
+from ...core.where import Where
+from ...recall.options import FindOptions, RecallOptions
+from ..access import Right
+from ..errors import Problem
+from ..serving import Reads, Writes, check_right
+from .bodies import ContextBody, FeedbackBody, Filters, FindBody, RecallBody
+from .cursors import PageMark, hash_asked, read_cursor, write_cursor
+from .drafts import check_records, read_options, read_where
+from .once import IdempotencyKey, begin
+from .replies import ContextReply, CountReply, FoundPage, RecallReply, tell_context, tell_hits, tell_records
+from .respond import answer, errors
+
+TAGS: Final[list[Any]] = ["search"]
+
+
+def add_to(router: APIRouter) -> None:
+    for path, run, model in (
+        ("/recall", recall, RecallReply),
+        ("/context", context, ContextReply),
+        ("/find", find, FoundPage),
+        ("/count", count, CountReply),
+    ):
+        router.post(path, tags=TAGS, operation_id=path[1:], response_model=model, responses=errors())(run)
+    router.post(
+        "/feedback",
+        tags=TAGS,
+        operation_id="feedback",
+        status_code=204,
+        response_class=Response,
+        responses=errors(),
+    )(feedback)
+
+
+async def recall(body: RecallBody, grant: Reads) -> Response:
+    """What matters for a query, best first, each hit with its reasons."""
+    check_records(grant, body.limit, "limit")
+    options = RecallOptions(
+        vector=body.vector,
+        recipe=body.recipe,
+        least=body.least,
+        unit=body.unit,
+        understand=body.understand,
+        order=body.order,
+        now=body.now,
+        explain=body.explain,
+    )
+    options.update(read_options(body))  # type: ignore[typeddict-item]  # filters are among the options
+    hits = await grant.memory.recall(
+        body.query, scope=grant.scope, limit=body.limit, where=read_where(body), **options
+    )
+    return await answer(grant.serving, lambda: tell_hits(hits, vectors=body.vectors), size=len(hits))
+
+
+async def context(body: ContextBody, grant: Reads) -> Response:
+    """A prompt-ready block of what matters for a query, never over its budget of tokens."""
+    check_records(grant, body.limit, "limit")
+    if body.reveal:
+        check_right(grant.caller, Right.ADMIN)
+    most = grant.caller.limits.context_tokens
+    if body.budget > most:
+        raise Problem(
+            422, "too_many_tokens", f"a context has at most {most:,} tokens for this key", field="body.budget"
+        )
+    made = await grant.memory.context(
+        body.query,
+        budget=body.budget,
+        limit=body.limit,
+        neighbours=body.neighbours,
+        headings=body.headings,
+        scope=grant.scope,
+        where=read_where(body),
+        recipe=body.recipe,
+        fence=body.fence,
+        reveal=body.reveal,
+        now=body.now,
+        **read_options(body),
+    )
+    return await answer(grant.serving, lambda: tell_context(made), size=len(made.records))
+
+
+async def find(body: FindBody, grant: Reads) -> Response:
+    """Memories that match exactly, in order, page by page: send `cursor` again for the next page."""
+    check_records(grant, body.limit, "limit")
+    mark = _read_mark(body, str(grant.scope))
+    options = FindOptions(order=body.order, offset=mark.skip)
+    options.update(read_options(body))  # type: ignore[typeddict-item]  # filters are among the options
+    wanted = body.limit + len(mark.ids)
+    found = await grant.memory.find(_narrow(body, mark), scope=grant.scope, limit=wanted + 1, **options)
+    page = _page_of(found, mark, body.limit)
+    cursor = None
+    if len(found) > wanted and page:
+        cursor = write_cursor(mark.after(page))
+    return await answer(
+        grant.serving,
+        lambda: {"memories": tell_records(page, vectors=body.vectors), "cursor": cursor},
+        size=len(page),
+    )
+
+
+def _read_mark(body: FindBody, scope: str) -> PageMark:
+    asked = hash_asked(scope, body.model_dump(exclude={"cursor", "limit", "vectors"}))
+    if body.cursor is None:
+        return PageMark(order=body.order, asked=asked, skip=body.offset)
+    return read_cursor(body.cursor, body.order, asked)
+
+
+def _narrow(body: FindBody, mark: PageMark) -> Where | None:
+    where = check_filter(read_where(body))
+    if mark.value is None:
+        return where
+    if where is None:
+        return mark.bounds()
+    return where & mark.bounds()
+
+
+def _page_of(found: list[Record], mark: PageMark, limit: int) -> list[Record]:
+    """What was not given already."""
+    known = frozenset(mark.ids)
+    page = [record for record in found if record.id not in known]
+    return page[:limit]
+
+
+async def count(body: Filters, grant: Reads) -> Response:
+    """How many memories match."""
+    number = await grant.memory.count(read_where(body), scope=grant.scope, **read_options(body))
+    return await answer(grant.serving, lambda: {"count": number})
+
+
+async def feedback(
+    request: Request, body: FeedbackBody, grant: Writes, idempotency_key: IdempotencyKey = None
+) -> Response:
+    """Says whether a memory was useful; without an id, whether the whole answer was. Only counted."""
+    if idempotency_key is not None:
+        attempt = await begin(grant, idempotency_key, await request.body())
+        if not attempt.first:
+            return Response(status_code=204, headers={"Idempotent-Replayed": "true"})
+    about: Hits | str = body.id or Hits((), scope=grant.single)
+    await grant.memory.feedback(about, useful=body.useful, scope=grant.scope, by=body.by)
+    return Response(status_code=204)

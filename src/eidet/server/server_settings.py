@@ -1,0 +1,56 @@
+"""What whoever runs the server may choose."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import Misconfigured
+
+MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """Where the server listens, who may use it, and how long it waits for slow clients."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    keys: Path | None = None  # the keys file; needed unless the host is loopback
+    workers: int = 1  # processes; each opens the memory
+    tls_cert: Path | None = None  # PEM files, if this server ends TLS itself
+    tls_key: Path | None = None
+    allow_hosts: tuple[str, ...] = ()  # further names that clients may call this server by
+    cors_origins: tuple[str, ...] = ()  # foreign web pages that may call it, such as https://app.example
+    proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-* headers are believed
+    upload_bytes: int = 1000 * MEGABYTE  # of an export that is loaded
+    body_seconds: float = 30.0  # a request body that takes longer is given up
+    head_seconds: float = 30.0  # a connection that sends no request for so long is closed
+    drain_seconds: float = 30.0  # how long requests in flight may take after SIGTERM
+
+    @property
+    def on_loopback(self) -> bool:
+        return is_loopback(self.host)
+
+    def check(self) -> None:
+        """`Misconfigured` for what would be open to strangers, or cannot work."""
+        if self.keys is None and not self.on_loopback:
+            raise Misconfigured(
+                f"--host {self.host} lets other machines in: name a keys file with --keys "
+                "(`eidet keys api NAME --keys FILE` makes one), or listen on 127.0.0.1"
+            )
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise Misconfigured("TLS needs both --tls-cert and --tls-key")
+        if self.workers < 1:
+            raise Misconfigured(f"--workers must be at least 1, not {self.workers}")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches the host."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

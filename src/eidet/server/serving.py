@@ -1,0 +1,188 @@
+"""What a route needs: the memory, the keys and the settings, and a caller who may do what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, Header, Query, Request, Security
+from fastapi.security import HTTPBearer
+
+from ..aio import AsyncMemory
+from ..core.errors import BadInput
+from ..core.scope import ALL, Scope
+from .access import Caller, KeyRing, Right
+from .errors import Problem, make_not_found
+from .server_settings import ServerSettings
+
+CALLER: Final = "eidet.caller"  # where the doorway leaves the caller in the scope of a request
+BEARER: Final = HTTPBearer(
+    auto_error=False, description="A key of the keys file; none is needed without one."
+)
+
+ScopeQuery = Annotated[
+    str | None,
+    Query(
+        alias="scope",
+        description="Whose memory, such as acme/ann; acme/** is acme and all below. Default: default.",
+    ),
+]
+ScopeHeader = Annotated[str | None, Header(alias="Eidet-Scope", description="The same as a header.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What the routes of one app share. `app.state.serving` holds it.
+
+    Whatever has to run beside the app (a session manager, a watcher) adds a context manager to
+    `lifespans`: the app enters each when it starts and leaves it when it stops.
+    """
+
+    memory: AsyncMemory
+    keys: KeyRing
+    settings: ServerSettings
+    lifespans: list[Callable[[], AbstractAsyncContextManager[Any]]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A caller who may do what a route does, and the scope it is meant in."""
+
+    caller: Caller
+    scope: Scope
+    serving: Serving
+    named: bool = True  # whether the request names the scope; else it is the default
+
+    @property
+    def memory(self) -> AsyncMemory:
+        return self.serving.memory
+
+    @property
+    def single(self) -> str:
+        """The path of the scope where only one can be meant."""
+        if self.scope.below:
+            raise BadInput(f"this needs one scope, not {self.scope}, which names several")
+        return self.scope.path
+
+
+def serving_of(request: Request) -> Serving:
+    serving = request.app.state.serving
+    assert isinstance(serving, Serving)
+    return serving
+
+
+def caller_of(request: Request) -> Caller:
+    """The caller that the doorway let in; 401 if it gave no key and one is needed."""
+    caller = request.scope.get(CALLER)
+    if not isinstance(caller, Caller):
+        raise make_unauthorized()
+    return caller
+
+
+def make_unauthorized() -> Problem:
+    return Problem(
+        401,
+        "unauthorized",
+        "this server needs a key, and the request has none that is valid",
+        hint="send the header Authorization: Bearer KEY; `eidet keys api NAME` makes a key",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
+def check_right(caller: Caller, right: Right) -> None:
+    """403 if the caller's key does not have a right."""
+    if not caller.may(right):
+        raise Problem(
+            403,
+            "no_right",
+            f"the key {caller.name!r} does not have the right {right.value!r}",
+            hint="whoever runs the server can add it in the keys file",
+        )
+
+
+def check_reach(caller: Caller, scope: Scope) -> None:
+    """404 for a scope that is not the caller's, whether it exists or not."""
+    if not caller.reaches(scope):
+        raise make_not_found()
+
+
+def needs(right: Right) -> Callable[..., Awaitable[Grant]]:
+    """A dependency: the caller has this right in the scope that the request names."""
+
+    async def grant(request: Request, scope: ScopeQuery = None, scope_header: ScopeHeader = None) -> Grant:
+        caller = caller_of(request)
+        check_right(caller, right)
+        named = Scope.of(scope or scope_header or Scope().path)
+        check_reach(caller, named)
+        return Grant(caller, named, serving_of(request), bool(scope or scope_header))
+
+    return grant
+
+
+@dataclass(frozen=True, slots=True)
+class WideGrant:
+    """The same for routes that can mean every scope: `scope` is None then."""
+
+    caller: Caller
+    scope: Scope | None
+    serving: Serving
+
+    @property
+    def memory(self) -> AsyncMemory:
+        return self.serving.memory
+
+
+def needs_widely(right: Right) -> Callable[..., Awaitable[WideGrant]]:
+    """As `needs`, for routes where `**` names every scope, if the caller's key opens all."""
+
+    async def grant(
+        request: Request, scope: ScopeQuery = None, scope_header: ScopeHeader = None
+    ) -> WideGrant:
+        caller = caller_of(request)
+        check_right(caller, right)
+        said = scope or scope_header or Scope().path
+        if said == ALL:
+            if not caller.sees_all:
+                raise make_not_found()
+            return WideGrant(caller, None, serving_of(request))
+        named = Scope.of(said)
+        check_reach(caller, named)
+        return WideGrant(caller, named, serving_of(request))
+
+    return grant
+
+
+@dataclass(frozen=True, slots=True)
+class BareGrant:
+    """The same for routes that are in no scope, or look at those of the caller themselves."""
+
+    caller: Caller
+    serving: Serving
+
+    @property
+    def memory(self) -> AsyncMemory:
+        return self.serving.memory
+
+
+def needs_alone(right: Right) -> Callable[..., Awaitable[BareGrant]]:
+    """A dependency: the caller has this right, in whatever scopes."""
+
+    async def grant(request: Request) -> BareGrant:
+        caller = caller_of(request)
+        check_right(caller, right)
+        return BareGrant(caller, serving_of(request))
+
+    return grant
+
+
+Secured = Security(BEARER)  # tells the documentation that routes take a key; the doorway checks it
+Reads = Annotated[Grant, Depends(needs(Right.READ))]
+Writes = Annotated[Grant, Depends(needs(Right.WRITE))]
+Forgets = Annotated[Grant, Depends(needs(Right.FORGET))]
+Administers = Annotated[Grant, Depends(needs(Right.ADMIN))]
+ReadsWidely = Annotated[WideGrant, Depends(needs_widely(Right.READ))]
+AdministersWidely = Annotated[WideGrant, Depends(needs_widely(Right.ADMIN))]
+ReadsAnywhere = Annotated[BareGrant, Depends(needs_alone(Right.READ))]
+AdministersAnywhere = Annotated[BareGrant, Depends(needs_alone(Right.ADMIN))]
