@@ -17,6 +17,7 @@ from .core.errors import EidetError, Misconfigured, NotFound, Unavailable
 from .core.record import Record
 from .core.settings import Settings
 from .core.validate import Json
+from .graph import Graphs
 from .index import Index
 from .models.embed import Embedder, WarmableEmbedder
 from .store import Store, Watch, verbs
@@ -243,6 +244,13 @@ class Parts:
         self.tombstones = TombstoneWatch(store)
         self.usage = Usage(store, settings)
         self.foreground = Foreground()
+        self._graphs = Graphs(store, memory_mb=max(settings.index_memory_mb // 4, 1))
+
+    @property
+    def graphs(self) -> Graphs:
+        """What the records of each scope state, and who is who; see `memory.facts`."""
+        self.check_open()
+        return self._graphs
 
     @property
     def waits(self) -> bool:
@@ -362,5 +370,6 @@ class Parts:
             self.usage.flush_if_possible()
             if self._index is not None:
                 self._index.close()
+            self._graphs.close()
             self.closed = True
             self._store.close()

@@ -12,6 +12,7 @@ from ..core.scope import Scope
 from ..core.validate import Json, Moment
 from ..memory import Memory
 from ..memory.admin import AdminNamespace
+from ..memory.async_facts import AsyncFacts
 from ..memory.keys import KeysNamespace
 from ..memory.trust import TrustNamespace
 from ..memory.upkeep import UpkeepNamespace
@@ -30,8 +31,7 @@ def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
 
     async def ready(threads: Threads[Memory], core: Callable[[], object], *args: Any, **kwargs: Any) -> None:
         memory = await threads.open()
-        embedder = memory.parts.embedder
-        if isinstance(embedder, WarmableEmbedder):
+        if isinstance(embedder := memory.parts.embedder, WarmableEmbedder):
             wanted = await threads.run(lambda: texts(memory, core(), *args, **kwargs))
             if wanted:
                 await embedder.warm(wanted)
@@ -41,8 +41,7 @@ def hop_after(texts: Callable[..., Sequence[str]]) -> Hop:
 
 def texts_to_keep(memory: Memory, _of: object, what: Any = None, **details: Any) -> Sequence[str]:
     """What `remember` embeds, as it will be kept."""
-    guarding = memory.trust.guarding
-    if guarding.guards:
+    if (guarding := memory.trust.guarding).guards:
         return guarding.texts(what, details)
     if details.get("vector") is not None:
         return ()
@@ -143,6 +142,7 @@ class AsyncMemory(Hopping[Memory]):
     def __init__(self, *args: Any, **how: Any) -> None:
         threads = Threads(partial(Memory, *args, **how), lambda memory: memory.parts.waits)
         super().__init__(threads, threads.core)
+        self.facts = AsyncFacts(threads, lambda: threads.core().facts)
         self.upkeep = AsyncUpkeep(threads, lambda: threads.core().upkeep)
         self.trust = AsyncTrust(threads, lambda: threads.core().trust)
         self.keys = AsyncKeys(threads, lambda: threads.core().keys)

@@ -188,6 +188,7 @@ SETTING_RULES: Final[Mapping[str, SettingRule]] = {
     "reference_days": Whole(1, int(LONGEST)),
     "stale_days": Whole(1, int(LONGEST)),
     "weigh": Flag(),
+    "facts": Flag(),
     "echo_guard": Flag(),
     "access_log": OrNone(Text()),
     "guard": CheckedElsewhere("the guard"),

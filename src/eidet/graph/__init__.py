@@ -1,1 +1,191 @@
-"""The graph of a scope: what its records state, who is who, what held when. It follows the store by seq."""
+"""The graph of a scope: what its records state, who is who, what held when. It follows the store by seq.
+
+fact.py            what it answers with
+triple_data.py     facts and decisions that somebody states directly
+assertion.py  stored_statements.py  statements_index.py   statements as it keeps them
+names.py  name_book.py  identities.py  entity_names.py  antecedents.py   who is who
+validity.py        what held when: closing, reopening, contradictions
+scope_graph.py     one scope, without store and clock
+inference.py  joins.py  routes.py  asking.py  explaining.py  wording.py   questions and answers
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from typing import Final, TypeVar
+
+from ..core.record import Kind, Record, Trust
+from ..core.scope import Scope
+from ..store import Changes, Entry, Head, Store, verbs
+from .fact import Contradiction, Entity, Explanation, Fact, Quotation
+from .names import name_key
+from .scope_graph import ScopeGraph, View
+from .stored_statements import statements_of
+from .triple_data import Decision, StoredDecision, read_triple
+
+__all__ = [
+    "Contradiction",
+    "Entity",
+    "Explanation",
+    "Fact",
+    "Graphs",
+    "Quotation",
+    "ScopeGraph",
+    "View",
+]
+
+T = TypeVar("T")
+BATCH: Final = 5_000  # entries read from the store at once
+DECIDING: Final = frozenset((Trust.TRUSTED.value, Trust.USER.value))  # whose decisions count
+
+
+class _Slot:
+    """A scope's place in RAM: its graph, behind a lock, and the bytes it takes."""
+
+    __slots__ = ("graph", "lock", "nbytes")
+
+    def __init__(self, scope: str) -> None:
+        self.lock = threading.RLock()
+        self.graph = ScopeGraph(scope)
+        self.nbytes = 0
+
+
+class Graphs:
+    """The graphs of a store, by scope. Before each question a graph reads what it has not seen yet.
+
+    Safe from many threads. Graphs asked longest ago leave RAM when it runs short.
+    """
+
+    def __init__(self, store: Store, *, memory_mb: int = 256) -> None:
+        self._store = store
+        self._most = memory_mb * 2**20
+        self._slots: OrderedDict[str, _Slot] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def ask(self, scope: str, question: Callable[[ScopeGraph], T], head: Head | None = None) -> T:
+        """Answers from a graph that has seen everything up to `head`, by default all there is."""
+        slot = self._find_slot(scope)
+        with slot.lock:
+            self._catch_up(slot, head or self._store.head())
+            answer = question(slot.graph)
+        self._make_room(scope)
+        return answer
+
+    def ask_each(self, scope: Scope, question: Callable[[ScopeGraph], T]) -> list[T]:
+        """The answers of all scopes that are meant, as of one head. No fact crosses a scope."""
+        head = self._store.head()
+        answers: list[T] = []
+        for path in self._list_paths(scope):
+            answers.append(self.ask(path, question, head))
+        return answers
+
+    def name_sources(self, graph: ScopeGraph, seqs: Iterable[int]) -> dict[int, str]:
+        """The ids of records by seq; asked of the store once. Call it from within a question."""
+        wanted = dict.fromkeys(seqs)
+        missing = [seq for seq in wanted if seq not in graph.ids]
+        for record in self.read(graph.scope, missing):
+            graph.ids[record.seq] = record.id
+        found: dict[int, str] = {}
+        for seq in wanted:
+            if seq in graph.ids:
+                found[seq] = graph.ids[seq]
+        return found
+
+    def read(self, scope: str, keys: list[int] | list[str]) -> list[Record]:
+        """The records that are there, of those asked for."""
+        if not keys:
+            return []
+        return [record for record in self._store.read(scope, keys) if record is not None]
+
+    def drop(self, scope: str) -> None:
+        """Lets a graph go; it is made anew when it is asked for."""
+        with self._lock:
+            self._slots.pop(scope, None)
+
+    def close(self) -> None:
+        with self._lock:
+            self._slots.clear()
+
+    @property
+    def nbytes(self) -> int:
+        with self._lock:
+            return sum(slot.nbytes for slot in self._slots.values())
+
+    def _list_paths(self, scope: Scope) -> list[str]:
+        if scope.below:
+            return list(verbs.count_scopes(self._store, scope))
+        return [scope.path]
+
+    def _find_slot(self, scope: str) -> _Slot:
+        with self._lock:
+            slot = self._slots.get(scope)
+            if slot is None:
+                slot = self._slots[scope] = _Slot(scope)
+            self._slots.move_to_end(scope)
+            return slot
+
+    def _catch_up(self, slot: _Slot, head: Head) -> None:
+        graph = slot.graph
+        if graph.head.seq >= head.seq and graph.head.epoch >= head.epoch:
+            return
+        away = graph.head.seq
+        while graph.head.seq < head.seq or graph.head.epoch < head.epoch:
+            changes = self._store.changes(graph.scope, graph.head.seq, BATCH)
+            stale = changes.head.epoch != graph.head.epoch and graph.head.seq > 0
+            if stale or 0 < away < changes.pruned:  # of another epoch, or away for longer than is told
+                graph = ScopeGraph(graph.scope)
+            else:
+                self._apply(graph, changes)
+            away = 0
+        self._apply_splits(graph)
+        slot.graph, slot.nbytes = graph, graph.nbytes
+
+    def _apply(self, graph: ScopeGraph, changes: Changes) -> None:
+        for seq in changes.gone:
+            graph.remove(seq)
+        triples: dict[int, Entry] = {}
+        for entry in changes.entries:
+            if entry.kind == Kind.TRIPLE:
+                triples[entry.seq] = entry
+            elif statements := statements_of(entry.terms):
+                graph.add(entry, statements)
+        for record in self.read(graph.scope, list(triples)):
+            _add_triple(graph, triples[record.seq], record)
+        graph.head = changes.head
+
+    def _apply_splits(self, graph: ScopeGraph) -> None:
+        """Records may have been written anew since a split named them: their seqs are looked up again."""
+        labels: dict[int, dict[str, str]] = {}
+        for split in graph.list_splits():
+            for record in self.read(graph.scope, list(split.sources)):
+                for entity in split.entities:
+                    labels.setdefault(record.seq, {})[_name_in(entity)] = split.name
+        graph.relabel(labels)
+
+    def _make_room(self, current: str) -> None:
+        """Drops the graphs asked for longest ago until the rest fits; never the one just used."""
+        with self._lock:
+            excess = sum(slot.nbytes for slot in self._slots.values()) - self._most
+            for scope in list(self._slots):
+                if excess <= 0 or scope == current:
+                    return
+                excess -= self._slots.pop(scope).nbytes
+
+
+def _add_triple(graph: ScopeGraph, entry: Entry, record: Record) -> None:
+    """A record of kind `triple` states or decides something; if its data does neither, its text may."""
+    stated = read_triple(record)
+    graph.ids[record.seq] = record.id
+    if stated is None:
+        graph.add(entry, statements_of(entry.terms))
+    elif not isinstance(stated, Decision):
+        graph.add(entry, [stated], is_told=True)
+    elif entry.trust in DECIDING:
+        graph.decide(StoredDecision(stated, entry.seq, entry.created, entry.expires))
+
+
+def _name_in(entity: str) -> str:
+    """`person:alex` names alex, and so does "Alex"."""
+    return name_key(entity.partition(":")[2].partition("/")[0] or entity)

@@ -1,6 +1,6 @@
 """The verbs. Each body is the list of its stages; the stages live in `write`, `recall` and `trust`.
 
-upkeep.py  trust.py  keys.py  admin.py   the namespaces of a memory
+facts.py  upkeep.py  trust.py  keys.py  admin.py   the namespaces of a memory
 records.py  forgetting.py  export_import.py   what several verbs share
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
@@ -17,7 +18,7 @@ from ..core.arguments import actor, one_or_all
 from ..core.dict_filters import Filter
 from ..core.draft import Details
 from ..core.environment import change_settings, settings_of, warn_unused
-from ..core.errors import BadInput, Conflict, Unavailable
+from ..core.errors import BadInput, Unavailable
 from ..core.event import Event
 from ..core.hit import Hit, Hits, Trace
 from ..core.record import Record
@@ -39,9 +40,10 @@ from ..upkeep.lifecycle import Life
 from ..write import EchoGuard, Given, WritePath
 from .admin import AdminNamespace
 from .export_import import ExportFile, Leaving, Progress, export_records
+from .facts import FactsNamespace
 from .forgetting import Forgetting
 from .keys import KeysNamespace
-from .records import TRIES, Records, check_unchanged, make_conflict
+from .records import Expected, Records
 from .trust import TrustNamespace
 from .upkeep import UpkeepNamespace
 
@@ -63,7 +65,7 @@ class Memory:
 
     Without `settings`, EIDET_* variables are obeyed, as on the command line; `settings` take their place.
 
-    Rarer verbs are in namespaces: `memory.upkeep`, `memory.trust`, `memory.keys` and `memory.admin`.
+    Namespaces: `memory.facts`, and for rarer verbs `memory.upkeep`, `.trust`, `.keys` and `.admin`.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class Memory:
         self._writes = WritePath(parts, self._guarding, self._echoes, self._life)
         self._reads = ReadPath(parts, self._guarding, self._echoes, self._auditing)
         self._forgetting = Forgetting(parts, self._guarding, self._life, self._echoes)
+        self._facts = FactsNamespace(parts, self._writes, self._forgetting, self._auditing)
         self._upkeep = UpkeepNamespace(parts, self._records, self._life, self._guarding, self._forgetting)
         self._trust = TrustNamespace(self._records, self._guarding, self._forgetting, self._reads)
         self._keys = KeysNamespace(parts, self._life)
@@ -105,6 +108,11 @@ class Memory:
     def parts(self) -> Parts:
         """What this memory is made of: store, index, embedder, analyzer, settings, clock, audit log."""
         return self._parts
+
+    @property
+    def facts(self) -> FactsNamespace:
+        """What held when, and who is who: `memory.facts.about("Ann", as_of="2024-03-01")`."""
+        return self._facts
 
     @property
     def upkeep(self) -> UpkeepNamespace:
@@ -291,17 +299,9 @@ class Memory:
         Conflict. `clear` names fields to reset. Without either, a change that somebody else made
         meanwhile is kept where it touched other fields. `again` as in `remember`.
         """
-        who = actor(by)
-        for _ in range(TRIES):
-            old = self._records.require(id, scope)
-            check_unchanged(old, version, digest)
-            self._life.check_changeable(old)
-            try:
-                return self._writes.revise(old, changes, clear, again=again, by=who)
-            except Conflict:
-                if version is not None or digest is not None:
-                    raise
-        raise make_conflict(id)
+        write = partial(self._writes.revise, changes=changes, clear=clear, again=again, by=actor(by))
+        expected = Expected(version, digest, self._life.check_changeable)
+        return self._records.revise(id, scope, expected, write)
 
     def forget(
         self,

@@ -160,7 +160,7 @@ class AdminNamespace:
             analyzer = analyzer_of(language)
             parts.binding.switch_analyzer(analyzer)
             verbs.set_settings(store, {"language": language, "analyzer": UNFINISHED})
-            reanalyse(store, analyzer, parts.embedder.width, progress)
+            reanalyse(store, analyzer, parts.embedder.width, progress, facts=parts.settings.facts)
             verbs.set_settings(store, {"analyzer": analyzer.name})
             parts.choose_language(language)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..core.arguments import one
 from ..core.errors import Conflict, Refused
@@ -20,6 +20,23 @@ from ..recall.pack import Context
 from ..trust.audit.reads import Auditing
 
 TRIES = 100  # at a change that others are always faster with
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a record must be for a revision: at a version, of a content, and free to be changed."""
+
+    version: int | None
+    digest: str | None
+    check_changeable: Callable[[Record], None]
+
+    @property
+    def names_one(self) -> bool:
+        return self.version is not None or self.digest is not None
+
+    def check(self, old: Record) -> None:
+        check_unchanged(old, self.version, self.digest)
+        self.check_changeable(old)
 
 
 class Records:
@@ -78,6 +95,20 @@ class Records:
         for _ in range(TRIES):
             with suppress(Conflict):
                 return change(self.require(id, scope), self._parts.clock())
+        raise make_conflict(id)
+
+    def revise(
+        self, id: str, scope: str | Scope, expected: Expected, write: Callable[[Record], Record]
+    ) -> Record:
+        """Writes the next version; again if somebody else was faster, unless one version is expected."""
+        for _ in range(TRIES):
+            old = self.require(id, scope)
+            expected.check(old)
+            try:
+                return write(old)
+            except Conflict:
+                if expected.names_one:
+                    raise
         raise make_conflict(id)
 
 

@@ -2,7 +2,9 @@
 
 A short text is one unit; a long one is cut into several, and its best unit counts. The layout of the
 bytes: flags, number of days, number of units; the number of terms of each unit; the units as
-`eidet.text.pack` writes them; then first and last day of each time that is spoken of.
+`eidet.text.pack` writes them; then first and last day of each time that is spoken of. A text that states
+facts has the highest bit of its number of days set, and ends with them: their length, and their bytes as
+`eidet.text.facts.pack_statements` writes them.
 """
 
 from __future__ import annotations
@@ -10,10 +12,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..core.errors import Corrupt
 from . import unpack
+
+if TYPE_CHECKING:
+    from .facts.statement import Statement
 
 QUESTION: Final = 1  # it asks
 TIMED: Final = 2  # it speaks of a time
@@ -22,6 +27,8 @@ NAMED: Final = 8  # it names somebody or something
 
 DAYS_KEPT: Final = 16
 _HEAD: Final = struct.Struct("<BBH")
+_LENGTH: Final = struct.Struct("<I")
+_STATED: Final = 0x80  # in the number of days: the facts that the text states follow
 _PLAIN: Final = b"\0\1\0"  # no days and one unit, as most texts have
 
 Days = tuple[int, int]  # the first and the last, as ordinals
@@ -33,16 +40,29 @@ class Analysis(NamedTuple):
     flags: int = 0
     days: tuple[Days, ...] = ()
     units: tuple[bytes, ...] = ()
+    facts: bytes = b""  # the packed statements: whoever wants them unpacks them
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The facts that rules read in the text."""
+        from .facts.statement import read_statements
+
+        return read_statements(self.facts)
 
 
 NOTHING: Final = Analysis()
 
 
-def pack_analysis(units: Sequence[bytes], flags: int = 0, days: Sequence[Days] = ()) -> bytes:
+def pack_analysis(
+    units: Sequence[bytes], flags: int = 0, days: Sequence[Days] = (), facts: bytes = b""
+) -> bytes:
     kept = days[:DAYS_KEPT]
-    head = _HEAD.pack(flags, len(kept), len(units))
+    dated, tail = len(kept), b""
+    if facts:
+        dated, tail = dated | _STATED, _LENGTH.pack(len(facts)) + facts
+    head = _HEAD.pack(flags, dated, len(units))
     sizes = struct.pack(f"<{len(units)}I", *[len(unit) // 5 for unit in units])
-    return head + sizes + b"".join(units) + b"".join(struct.pack("<ii", *pair) for pair in kept)
+    return head + sizes + b"".join(units) + b"".join(struct.pack("<ii", *pair) for pair in kept) + tail
 
 
 def read_analysis(blob: bytes) -> Analysis:
@@ -51,12 +71,16 @@ def read_analysis(blob: bytes) -> Analysis:
         return NOTHING
     if blob[1:4] == _PLAIN and len(blob) == 8 + 5 * int.from_bytes(blob[4:8], "little"):
         return Analysis(blob[0], (), (blob[8:],))
+    facts = b""
+    if len(blob) > 1 and blob[1] & _STATED:
+        blob, facts = _cut_facts(blob)
     try:
         flags, dated, count = _HEAD.unpack_from(blob)
         sizes = struct.unpack_from(f"<{count}I", blob, _HEAD.size)
     except struct.error as error:
         raise Corrupt(f"the analysis of a text is damaged: {error}") from error
     start = _HEAD.size + 4 * count
+    dated &= ~_STATED
     if len(blob) != start + 5 * sum(sizes) + 8 * dated:
         raise Corrupt(f"the analysis of a text has {len(blob):,} bytes, which is not what it says")
     units = []
@@ -64,7 +88,21 @@ def read_analysis(blob: bytes) -> Analysis:
         units.append(blob[start : start + 5 * size])
         start += 5 * size
     pairs = struct.unpack_from(f"<{2 * dated}i", blob, start)
-    return Analysis(flags, tuple(zip(pairs[::2], pairs[1::2], strict=True)), tuple(units))
+    return Analysis(flags, tuple(zip(pairs[::2], pairs[1::2], strict=True)), tuple(units), facts)
+
+
+def _cut_facts(blob: bytes) -> tuple[bytes, bytes]:
+    """The bytes before the facts, and the facts."""
+    try:
+        _, dated, count = _HEAD.unpack_from(blob)
+        sizes = struct.unpack_from(f"<{count}I", blob, _HEAD.size)
+        start = _HEAD.size + 4 * count + 5 * sum(sizes) + 8 * (dated & ~_STATED)
+        (length,) = _LENGTH.unpack_from(blob, start)
+    except struct.error as error:
+        raise Corrupt(f"the analysis of a text is damaged: {error}") from error
+    if len(blob) != start + _LENGTH.size + length:
+        raise Corrupt(f"the facts of a text have {len(blob):,} bytes, which is not what it says")
+    return blob[:start], blob[start + _LENGTH.size :]
 
 
 def terms_in(blob: bytes) -> set[int]:

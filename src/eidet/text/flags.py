@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 from .analysis import DAYS_KEPT, NAMED, NUMBERED, QUESTION, TIMED, Days
-from .dates import dates_in, has_time
+from .dates import Dated, dates_in, has_time
 
 LONGEST: Final = 4_000  # characters looked at: what a text is shows early
 SURE: Final = 0.5  # times less certain are not kept
@@ -54,10 +55,18 @@ _GREETING = re.compile(r"\b(?:hey|hi|hello|dear|thanks|yeah|wow|oh) \Z", re.IGNO
 _CAPITAL_NOUNS: Final = frozenset({"de"})
 
 
-def marks_of(text: str, occurred: datetime, language: str) -> tuple[int, tuple[Days, ...]]:
-    """The flags of a text and the days it speaks of, as of when it was said."""
+def times_of(text: str, occurred: datetime, language: str) -> tuple[Dated, ...]:
+    """The time expressions of as much of a text as is looked at, as of when it was said."""
+    return dates_in(text[:LONGEST], occurred, language=language, past=False)
+
+
+def marks_of(
+    text: str, occurred: datetime, language: str, dated: Sequence[Dated] | None = None
+) -> tuple[int, tuple[Days, ...]]:
+    """The flags of a text and the days it speaks of; `dated` are its `times_of`, if they are known."""
     said = text[:LONGEST]
-    dated = dates_in(said, occurred, language=language, past=False)
+    if dated is None:
+        dated = times_of(text, occurred, language)
     flags = 0
     if _asks(text[-400:]):
         flags = QUESTION

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
+from typing import Final
 
 from ..core.draft import Draft
 from ..core.items import each_item
-from ..core.record import Record
+from ..core.record import Kind, Record
 from ..core.validate import local
 from ..models.embed import Embedder, embed_checked
 from ..models.embed.quantise import how_many, pack_rows, pack_vector, quantise
@@ -17,8 +18,11 @@ from ..parts import Parts
 from ..text import Analyzer
 from ..text.analysis import pack_analysis
 from ..text.chunks import units_of
-from ..text.flags import marks_of
+from ..text.facts import pack_statements, read_facts
+from ..text.flags import marks_of, times_of
 from .shape import shape_record
+
+STATING: Final = frozenset({Kind.FACT, Kind.MESSAGE})  # kinds whose texts are read for facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +32,14 @@ class Ingest:
     embedder: Embedder
     analyzer: Analyzer
     text_chars: int
+    facts: bool = True
 
     @classmethod
     def of(cls, parts: Parts) -> Ingest:
         """For an open memory, whose names are checked first."""
         parts.check_ready()
         parts.binding.check_width()
-        return cls(parts.embedder, parts.analyzer, parts.settings.text_chars)
+        return cls(parts.embedder, parts.analyzer, parts.settings.text_chars, parts.settings.facts)
 
     def records(self, drafts: Sequence[Draft], *, scope: str, now: float) -> list[Record]:
         """One record per draft, in order; the first bad draft is an error and nothing is embedded."""
@@ -49,18 +54,18 @@ class Ingest:
         missing = [i for i in range(len(records)) if i not in own]
         made = embed_units(self.embedder, [records[i].text for i in missing])
         own.update(zip(missing, made, strict=True))
-        return [
-            record.but(
-                vector=own[i], terms=analyse_record(record, own[i], self.embedder.width, self.analyzer)
-            )
-            for i, record in enumerate(records)
-        ]
+        ready: list[Record] = []
+        for i, record in enumerate(records):
+            ready.append(record.but(vector=own[i], terms=self.analyse(record, own[i])))
+        return ready
+
+    def analyse(self, record: Record, vector: bytes | None) -> bytes:
+        return analyse_record(record, vector, self.embedder.width, self.analyzer, facts=self.facts)
 
     def refit(self, records: Sequence[Record], embedded: bool) -> list[Record]:
         """Stored records of another analyzer (and embedder, if not `embedded`) made ours, at their level."""
         if embedded:
-            width = self.embedder.width
-            return [r.but(terms=analyse_record(r, r.vector, width, self.analyzer)) for r in records]
+            return [record.but(terms=self.analyse(record, record.vector)) for record in records]
         fresh = self.derive([record.whole.but(level=0, original=None) for record in records])
         return [
             record.but(vector=quantise(new.vector or b"", record.level, self.embedder.width), terms=new.terms)
@@ -80,8 +85,10 @@ def embed_units(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     return [b"".join(islice(rest, len(parts))) for parts in units]
 
 
-def analyse_record(record: Record, vector: bytes | None, width: int, analyzer: Analyzer) -> bytes:
-    """What search keeps of a record's text; as many units as it has vectors.
+def analyse_record(
+    record: Record, vector: bytes | None, width: int, analyzer: Analyzer, *, facts: bool = True
+) -> bytes:
+    """What search and the graph keep of a record's text; as many units as it has vectors.
 
     Vectors that somebody else made of the text may be more or fewer than its units: then all its
     words belong to the first.
@@ -91,7 +98,13 @@ def analyse_record(record: Record, vector: bytes | None, width: int, analyzer: A
     if len(units) != count:
         units = [record.text, *[""] * (count - 1)]
     terms = [analyzer.pack_text(_add_speaker(record, unit)) if unit else b"" for unit in units]
-    return pack_analysis(terms, *marks_of(record.text, local(record.occurred), analyzer.language))
+    said = local(record.occurred)
+    dated = times_of(record.text, said, analyzer.language)
+    flags, days = marks_of(record.text, said, analyzer.language, dated)
+    stated = b""
+    if facts and record.kind in STATING:
+        stated = pack_statements(read_facts(record.text, said=said, language=analyzer.language, dated=dated))
+    return pack_analysis(terms, flags, days, stated)
 
 
 def _add_speaker(record: Record, unit: str) -> str:

@@ -18,13 +18,17 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]  # done, of how many
 
 
-def reanalyse(store: Store, analyzer: Analyzer, width: int, progress: Progress | None) -> int:
+def reanalyse(
+    store: Store, analyzer: Analyzer, width: int, progress: Progress | None, *, facts: bool = True
+) -> int:
     """What search keeps of every record's text, by another analyzer."""
     total, done = verbs.count(store, Where()), 0
     for batch in batches(verbs.scan(store, Where()), 1000):
-        verbs.replace_derived(
-            store, (Derived(r.seq, r.vector, analyse_record(r, r.vector, width, analyzer)) for r in batch)
-        )
+        fresh: list[Derived] = []
+        for record in batch:
+            terms = analyse_record(record, record.vector, width, analyzer, facts=facts)
+            fresh.append(Derived(record.seq, record.vector, terms))
+        verbs.replace_derived(store, fresh)
         done += len(batch)
         if progress is not None:
             progress(done, total)

@@ -9,13 +9,13 @@ from typing import Any, Final
 from ..core.draft import Draft
 from ..core.errors import BadInput
 from ..core.record import Record
-from .ingest import Ingest, analyse_record
+from .ingest import Ingest
 from .shape import pin_state, shape_record
 
 _CHANGEABLE: Final = frozenset(field.name for field in fields(Draft)) - {"id", "key"}
 _OF_STATE: Final = ("ttl", "pinned")  # what a caller may say of the state of a record
 _OF_RECORD: Final = _CHANGEABLE - {"vector", *_OF_STATE}
-_ANALYSED: Final = ("who", "occurred")  # what the analysis is made from, beside the text
+_ANALYSED: Final = ("who", "occurred", "kind")  # what the analysis is made from, beside the text
 
 
 def revise_record(
@@ -34,7 +34,7 @@ def revise_record(
     if draft.vector is not None or new.text != old.text:
         return ingest.derive([new], [draft.vector])[0]
     if any(getattr(new, name) != getattr(old, name) for name in _ANALYSED):
-        return new.but(terms=analyse_record(new, old.vector, ingest.embedder.width, ingest.analyzer))
+        return new.but(terms=ingest.analyse(new, old.vector))
     return new
 
 

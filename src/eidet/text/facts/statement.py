@@ -41,7 +41,8 @@ class Mention:
     """Somebody or something as a text names it.
 
     `role` tells people of one name apart: "brother" (of `owner`) in "my brother Alex", or words such as
-    "from work". The owner of a role is the name of an entity, or "" for the speaker.
+    "from work". The owner of a role is the name of an entity, "" for the speaker, or a pronoun ("she" in
+    "her brother"). A mention without a name that has a role is "my brother", unnamed.
     """
 
     name: str = ""  # as written, without an article; "" unless `reference` is NAME

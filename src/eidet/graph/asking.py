@@ -1,0 +1,268 @@
+"""Questions to the graphs of one scope or several: facts with the ids of their sources, entities, times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+
+from ..core.scope import Scope
+from ..text.facts.statement import Nature
+from . import Graphs
+from .assertion import Assertion, SourceRow
+from .entity_names import Node
+from .fact import Contradiction, Entity, Fact, Neighbour
+from .inference import Inferred
+from .joins import FactMatch, PatternJoin, TriplePattern
+from .routes import Leg, list_legs, list_paths
+from .scope_graph import Moments, ScopeGraph, View
+from .validity import Interval
+
+
+class Asking:
+    """Answers questions with facts."""
+
+    def __init__(self, graphs: Graphs) -> None:
+        self.graphs = graphs
+
+    def list_facts(
+        self, scope: Scope, choose: Callable[[ScopeGraph], Iterable[Interval]], *, limit: int | None = None
+    ) -> list[Fact]:
+        """The facts that a question chooses in each scope."""
+        found: list[Fact] = []
+        for facts in self.graphs.ask_each(scope, lambda graph: self.make_facts(graph, choose(graph))):
+            found += facts
+        return found[:limit]
+
+    def about(self, scope: Scope, entity: str, moments: Moments) -> list[Fact]:
+        """What held of an entity: what is said of it, then what names it."""
+        return self.list_facts(scope, lambda graph: list_about(graph, entity, moments))
+
+    def timeline(self, scope: Scope, entity: str, view: View) -> list[Fact]:
+        """All that ever held of an entity, the earliest first."""
+        facts = self.about(scope, entity, Moments(view=view, at=None))
+        return sorted(facts, key=_start)
+
+    def list_entities(self, scope: Scope, kind: str | None = None) -> list[Entity]:
+        """Everybody and everything that is spoken of, the most often named first."""
+        found: list[Entity] = []
+        for entities in self.graphs.ask_each(scope, _list_entities):
+            found += entities
+        if kind is not None:
+            found = [entity for entity in found if entity.kind == kind]
+        return sorted(found, key=lambda entity: (-entity.facts, entity.name))
+
+    def find_entities(self, scope: Scope, name: str) -> list[Entity]:
+        """Those that a name (or an id) may mean."""
+        found: list[Entity] = []
+        for entities in self.graphs.ask_each(scope, lambda graph: describe_all(graph, name)):
+            found += entities
+        return found
+
+    def instructions(self, scope: Scope, moments: Moments, natures: Sequence[Nature]) -> list[Fact]:
+        """Standing instructions and preferences that hold."""
+        facts = self.list_facts(scope, lambda graph: _list_special(graph, moments, natures))
+        return sorted(facts, key=lambda fact: (fact.nature is not Nature.INSTRUCTION, _start(fact)))
+
+    def contradictions(self, scope: Scope, view: View) -> list[Contradiction]:
+        """What cannot hold together and is not decided."""
+        found: list[Contradiction] = []
+        for group in self.graphs.ask_each(scope, lambda graph: self._list_contradictions(graph, view)):
+            found += group
+        return found
+
+    def _list_contradictions(self, graph: ScopeGraph, view: View) -> list[Contradiction]:
+        found: list[Contradiction] = []
+        for subject, relation in sorted(graph.list_groups()):
+            rivals = [one for one in graph.trace(subject, relation, view) if is_disputed(one)]
+            if rivals:
+                name = graph.identities.names.name_of(subject)
+                facts = tuple(self.make_facts(graph, rivals))
+                found.append(Contradiction(subject=name, relation=relation, facts=facts))
+        return found
+
+    def match(
+        self, scope: Scope, patterns: Sequence[TriplePattern], moments: Moments, *, infer: bool, limit: int
+    ) -> list[FactMatch]:
+        """The ways in which all patterns hold, at most `limit` of them in each scope."""
+        found: list[FactMatch] = []
+        for matches in self.graphs.ask_each(
+            scope, lambda graph: self._match(graph, PatternJoin(graph, moments, infer=infer), patterns, limit)
+        ):
+            found += matches
+        return found[:limit]
+
+    def _match(
+        self, graph: ScopeGraph, matcher: PatternJoin, patterns: Sequence[TriplePattern], limit: int
+    ) -> list[FactMatch]:
+        solutions = list(islice(matcher.solve(patterns), limit))
+        intervals: list[Interval] = []
+        for solution in solutions:
+            intervals += solution.intervals
+        facts = iter(self.make_facts(graph, intervals))
+        found: list[FactMatch] = []
+        for solution in solutions:
+            names = {name: _name_bound(graph, node) for name, node in solution.bindings.items()}
+            chosen = tuple(islice(facts, len(solution.intervals)))
+            found.append(FactMatch(bindings=names, facts=chosen))
+        return found
+
+    def neighbours(self, scope: Scope, entity: str, moments: Moments) -> list[Neighbour]:
+        """Who and what is one fact away, the nearest by confidence first."""
+        found: list[Neighbour] = []
+        for group in self.graphs.ask_each(scope, lambda graph: self._list_neighbours(graph, entity, moments)):
+            found += group
+        return sorted(found, key=lambda one: (-one.fact.confidence, one.entity.name, one.fact.relation))
+
+    def _list_neighbours(self, graph: ScopeGraph, entity: str, moments: Moments) -> list[Neighbour]:
+        legs: list[Leg] = []
+        for root in graph.identities.find(entity):
+            legs += list_legs(graph, root, moments)
+        facts = self.make_facts(graph, [leg.interval for leg in legs])
+        found: list[Neighbour] = []
+        for leg, fact in zip(legs, facts, strict=True):
+            found.append(Neighbour(entity=describe_entity(graph, leg.to), fact=fact))
+        return found
+
+    def paths(
+        self, scope: Scope, start: str, goal: str, moments: Moments, hops: int
+    ) -> list[tuple[Fact, ...]]:
+        """The shortest ways between two entities, as the facts along them."""
+        found: list[tuple[Fact, ...]] = []
+        for ways in self.graphs.ask_each(
+            scope, lambda graph: self._list_paths(graph, (start, goal), moments, hops)
+        ):
+            found += ways
+        return sorted(found, key=len)
+
+    def _list_paths(
+        self, graph: ScopeGraph, ends: tuple[str, str], moments: Moments, hops: int
+    ) -> list[tuple[Fact, ...]]:
+        ways: list[tuple[Interval, ...]] = []
+        for start in graph.identities.find(ends[0]):
+            for goal in graph.identities.find(ends[1]):
+                ways += list_paths(graph, start, goal, moments, hops)
+        return [tuple(self.make_facts(graph, way)) for way in ways]
+
+    def make_facts(self, graph: ScopeGraph, intervals: Iterable[Interval]) -> list[Fact]:
+        """Facts with the ids of their sources. Call it from within a question."""
+        chosen = list(intervals)
+        seqs: list[int] = []
+        for interval in chosen:
+            seqs += [assertion.source.seq for assertion in interval.said]
+            if interval.successor is not None:
+                seqs.append(interval.successor.first.source.seq)
+        ids = self.graphs.name_sources(graph, seqs)
+        return [make_fact(graph, interval, ids) for interval in chosen]
+
+
+def list_about(graph: ScopeGraph, entity: str, moments: Moments) -> list[Interval]:
+    found: list[Interval] = []
+    for root in graph.identities.find(entity):
+        found += graph.list_intervals(root, moments.view)
+        for interval in graph.list_intervals_naming(root, moments.view):
+            if interval.subject != root:
+                found.append(interval)
+    return [interval for interval in found if moments.admits(interval)]
+
+
+def is_disputed(interval: Interval) -> bool:
+    return interval.end is None and any(rival.end is None for rival in interval.rivals)
+
+
+def make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fact:
+    identities, first = graph.identities, interval.first
+    successor, superseded = interval.successor, None
+    if successor is not None:
+        superseded = statement_id(successor.first, ids)
+    rule, id = "", statement_id(first, ids)
+    if isinstance(interval, Inferred):
+        rule, id = interval.rule, f"~{interval.subject}~{interval.relation}~{interval.object}"
+    seqs = tuple(dict.fromkeys(assertion.source.seq for assertion in interval.said))
+    return Fact(
+        id=id,
+        scope=graph.scope,
+        subject=identities.names.name_of(interval.subject),
+        relation=interval.relation,
+        object=name_object(graph, interval),
+        negated=interval.negated,
+        valid_from=interval.start,
+        valid_to=interval.end,
+        known_from=interval.known_from,
+        known_to=interval.known_to,
+        confidence=round(interval.confidence, 4),
+        sources=tuple(ids[seq] for seq in seqs if seq in ids),
+        derived=rule,
+        superseded_by=superseded,
+        nature=first.nature,
+        trust=_most_trusted(interval).trust,
+        subject_id=interval.subject,
+        object_id=interval.object,
+        seqs=seqs,
+    )
+
+
+def statement_id(assertion: Assertion, ids: dict[int, str]) -> str:
+    """The id of a statement: that of its record, if the record is nothing else."""
+    source = ids.get(assertion.source.seq, str(assertion.source.seq))
+    if assertion.source.is_told:
+        return source
+    return f"{source}#{assertion.position}"
+
+
+def name_object(graph: ScopeGraph, interval: Interval) -> str:
+    """A value is told as it was written."""
+    if interval.object.startswith("value:"):
+        return interval.first.object_mention.name
+    return graph.identities.names.name_of(interval.object)
+
+
+def _name_bound(graph: ScopeGraph, node: Node) -> str:
+    """What a variable stands for: an entity, a value or a relation."""
+    if ":" not in node:
+        return node
+    return graph.identities.names.name_of(node)
+
+
+def _most_trusted(interval: Interval) -> SourceRow:
+    best = interval.first.source
+    for assertion in interval.said:
+        if assertion.source.rank > best.rank:
+            best = assertion.source
+    return best
+
+
+def describe_entity(graph: ScopeGraph, root: Node) -> Entity:
+    identities = graph.identities
+    return Entity(
+        id=root,
+        name=identities.names.name_of(root),
+        kind=identities.names.kind_of(root),
+        aliases=identities.names.aliases_of(root),
+        scope=graph.scope,
+        facts=identities.names.count_uses(root),
+    )
+
+
+def describe_all(graph: ScopeGraph, name: str) -> list[Entity]:
+    return [describe_entity(graph, root) for root in graph.identities.find(name)]
+
+
+def _list_entities(graph: ScopeGraph) -> list[Entity]:
+    return [describe_entity(graph, root) for root in graph.identities.list_roots()]
+
+
+def _list_special(graph: ScopeGraph, moments: Moments, natures: Sequence[Nature]) -> list[Interval]:
+    groups: dict[tuple[Node, str], None] = {}
+    for assertion in graph.index.special:
+        if assertion.nature in natures:
+            groups[graph.identities.root_of(assertion.subject), assertion.relation] = None
+    found: list[Interval] = []
+    for subject, relation in groups:
+        for interval in graph.trace(subject, relation, moments.view):
+            if interval.first.nature in natures and moments.admits(interval):
+                found.append(interval)
+    return found
+
+
+def _start(fact: Fact) -> tuple[float, float]:
+    return fact.valid_from if fact.valid_from is not None else float("-inf"), fact.known_from

@@ -1,0 +1,141 @@
+"""What the graph answers with: facts, entities, contradictions and reasons. Frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.record import iso_time
+from ..text.facts import relation_of
+from ..text.facts.statement import Nature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """Somebody or something that texts of a scope speak of."""
+
+    id: str  # stays the same as long as the texts do not tell it apart from another one
+    name: str  # the name used most often; unique within its scope
+    kind: str = ""  # person, place, organisation, thing, event; "" if no text tells
+    aliases: tuple[str, ...] = ()  # all its names as texts write them
+    scope: str = "default"
+    facts: int = 0  # how many statements name it
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entity as plain values for JSON."""
+        told = {name: getattr(self, name) for name in Entity.__slots__}
+        told["aliases"] = list(self.aliases)
+        return told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """That something held, from when to when, and since when the memory knows it.
+
+    `valid_from` None means that no text says since when; `valid_to` None means that it still holds.
+    `known_to` is when the memory learnt that it had ended. `id` is that of its first statement:
+    `memory.get(fact.id)` gives it as a record. `sources` are the ids of the records that say so.
+    """
+
+    id: str
+    scope: str
+    subject: str
+    relation: str
+    object: str
+    negated: bool = False
+    valid_from: float | None = None
+    valid_to: float | None = None
+    known_from: float = 0.0
+    known_to: float | None = None
+    confidence: float = 1.0
+    sources: tuple[str, ...] = ()
+    derived: str = ""  # the rule that inferred it; "" if a text or somebody states it
+    superseded_by: str | None = None  # the id of the fact that took its place
+    nature: Nature = Nature.FACT
+    trust: str = "user"  # of its most trusted source
+    subject_id: str = ""
+    object_id: str = ""
+    seqs: tuple[int, ...] = ()  # the store's numbers of its sources
+
+    @property
+    def text(self) -> str:
+        """The fact as a short sentence."""
+        said = relation_of(self.relation).phrase.format(subject=self.subject, object=self.object)
+        if self.negated:
+            return f"not: {said}"
+        return said
+
+    def holds_at(self, at: float) -> bool:
+        """Whether it was true in the world at a time."""
+        begun = self.valid_from is None or self.valid_from <= at
+        return begun and (self.valid_to is None or at < self.valid_to)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fact as plain values for JSON: times are ISO 8601 in UTC."""
+        told: dict[str, Any] = {"text": self.text}
+        for name in Fact.__slots__:
+            told[name] = getattr(self, name)
+        for name in ("valid_from", "valid_to", "known_from", "known_to"):
+            told[name] = iso_time(told[name])
+        told["sources"], told["seqs"] = list(self.sources), list(self.seqs)
+        return told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """An entity that a fact leads to."""
+
+    entity: Entity
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Facts that cannot hold together, and nothing that Eidet knows decides between them."""
+
+    subject: str
+    relation: str
+    facts: tuple[Fact, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The contradiction as plain values for JSON."""
+        facts = [fact.to_dict() for fact in self.facts]
+        return {"subject": self.subject, "relation": self.relation, "facts": facts}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotation:
+    """The sentence of a record that states a fact."""
+
+    id: str  # of the record
+    text: str
+    occurred: float
+    who: str | None = None
+    trust: str = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why the memory believes a fact: the sentences behind it, what ended it, the rule that inferred it."""
+
+    fact: Fact
+    quotations: tuple[Quotation, ...] = ()
+    ended_by: tuple[Quotation, ...] = ()
+    rule: str = ""
+    premises: tuple[Fact, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [self.fact.text]
+        if self.rule:
+            lines.append(f"  by the rule: {self.rule}")
+        for premise in self.premises:
+            lines.append(f"  because {premise.text}")
+        for quotation in self.quotations:
+            lines.append(f"  {_day(quotation.occurred)} {quotation.who or 'user'}: {quotation.text}")
+        for quotation in self.ended_by:
+            lines.append(f"  ended {_day(quotation.occurred)} {quotation.who or 'user'}: {quotation.text}")
+        return "\n".join(lines)
+
+
+def _day(at: float) -> str:
+    return (iso_time(at) or "")[:10]

@@ -1,0 +1,248 @@
+"""Who is who in a scope: which signatures mean the same person or thing.
+
+Namesakes stay apart where surnames or roles tell them apart; a bare name means the only one there is, or the
+one that its session spoke of last. All of it follows from the signatures that are there, in whatever order
+they came: nothing is decided once and kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ..text.facts.statement import VALUE
+from .entity_names import EntityNames, Node
+from .name_book import NameBook, Role
+from .names import PERSON, SPEAKERS, THING, USER, Signature, first_word, name_key, role_shelf
+
+USER_NODE: Node = f"{PERSON}:{USER}"
+
+
+@dataclass(frozen=True, slots=True)
+class Namesakes:
+    """Those who share a first name and are told apart."""
+
+    fulls: tuple[str, ...] = ()  # by full names
+    attached: dict[Role, str] = field(default_factory=dict)  # roles that belong to one with a full name
+    loose: tuple[Role, ...] = ()  # roles of others
+
+    def __len__(self) -> int:
+        return len(self.fulls) + len(self.loose)
+
+
+class Identities:
+    """The signatures of a scope and the entities that they mean."""
+
+    def __init__(self) -> None:
+        self.book = NameBook()
+        self.names = EntityNames(self.book, self.members_of)
+        self._links: dict[object, tuple[Signature | str, Signature | str]] = {}
+        self._forget_answers()
+
+    @property
+    def signatures(self) -> list[Signature]:
+        return self.book.signatures
+
+    def add(self, signature: Signature, spelling: str, kind: str) -> int:
+        """Counts one more mention; the number of its signature."""
+        number, is_new = self.book.add(signature, spelling, kind)
+        if is_new:
+            self._forget_answers()
+        return number
+
+    def remove(self, number: int, spelling: str, kind: str) -> None:
+        """Takes one mention back."""
+        if self.book.remove(number, spelling, kind):
+            self._forget_answers()
+
+    def _forget_answers(self) -> None:
+        self._nodes: dict[Signature, Node] = {}
+        self._roots: dict[int, Node] = {}
+        self._members: dict[Node, tuple[int, ...]] = {}
+        self._namesakes: dict[str, Namesakes] = {}
+        self._parents: dict[Node, Node] | None = None
+        self._groups: dict[Node, list[Node]] = {}
+
+    def link(self, key: object, first: Signature | str, second: Signature | str) -> None:
+        """Says that two are one: signatures, or whatever `find` understands."""
+        self._links[key] = first, second
+        self._forget_answers()
+
+    def unlink(self, key: object) -> None:
+        if self._links.pop(key, None) is not None:
+            self._forget_answers()
+
+    def root_of(self, number: int) -> Node:
+        """The entity that a signature means."""
+        root = self._roots.get(number)
+        if root is None:
+            root = self._roots[number] = self._root_of_node(self._node_of(self.signatures[number]))
+        return root
+
+    def members_of(self, root: Node) -> tuple[int, ...]:
+        """The numbers of all living signatures that mean an entity."""
+        members = self._members.get(root)
+        if members is None:
+            members = self._members[root] = tuple(self._list_members(root))
+        return members
+
+    def _list_members(self, root: Node) -> Iterator[int]:
+        shelves: dict[str, None] = {}
+        self._root_of_node(root)
+        for node in self._groups.get(root, [root]):
+            for shelf in self._list_shelves(node):
+                shelves[shelf] = None
+        for shelf in shelves:
+            for number in self.book.list_living(shelf):
+                if self.root_of(number) == root:
+                    yield number
+
+    def _list_shelves(self, node: Node) -> Iterator[str]:
+        name = node.partition(":")[2]
+        if name.startswith("/"):
+            yield name
+            return
+        name = name.partition("/")[0]
+        for shelf in dict.fromkeys((name, first_word(name))):
+            yield shelf
+            for number in self.book.list_living(shelf):
+                signature = self.signatures[number]
+                if signature.role:
+                    yield role_shelf(signature.role, signature.owner)
+
+    def list_roots(self) -> list[Node]:
+        """All entities that somebody or something mentions; values are none."""
+        roots: dict[Node, None] = {}
+        for number, signature in enumerate(self.signatures):
+            if self.book.uses[number] and signature.sort != VALUE:
+                roots[self.root_of(number)] = None
+        return list(roots)
+
+    def find(self, name: str) -> list[Node]:
+        """The entities that a name (or the id of one) may mean."""
+        if name.partition(":")[0] in (PERSON, THING, VALUE) and self.members_of(self._root_of_node(name)):
+            return [self._root_of_node(name)]
+        key = name_key(name)
+        if key in SPEAKERS:
+            key = USER
+        numbers = self.book.list_living(key)
+        for full in self.book.list_fulls(key):
+            numbers += self.book.list_living(full)
+        roots = sorted({self.root_of(number) for number in numbers})
+        if roots or not name.endswith(")"):
+            return roots
+        found = self.find(name.rpartition(" (")[0])
+        return [root for root in found if self.names.name_of(root) == name]
+
+    # who is meant
+
+    def _node_of(self, signature: Signature) -> Node:
+        node = self._nodes.get(signature)
+        if node is None:
+            node = self._nodes[signature] = self._decide_node(signature)
+        return node
+
+    def _decide_node(self, signature: Signature) -> Node:
+        name, sort = signature.name, signature.sort or self._guess_sort(signature)
+        if signature.label:
+            return f"{sort}:{name}/~{signature.label}"
+        if sort != PERSON or " " in name:
+            return f"{sort}:{name}"
+        if not name:
+            return self._decide_nameless(signature)
+        namesakes = self._list_namesakes(name)
+        if signature.role:
+            return _node_of_role(signature, namesakes)
+        if len(namesakes) < 2:
+            return f"{PERSON}:{(*namesakes.fulls, name)[0]}"
+        if signature.hint is not None:
+            return self._node_of(signature.hint)
+        return f"{PERSON}:{name}"
+
+    def _decide_nameless(self, signature: Signature) -> Node:
+        """ "My brother": the one whose name was told, if there is only one."""
+        role = (signature.role, signature.owner)
+        names = self.book.list_holders(role)
+        if len(names) == 1:
+            return self._node_of(Signature(names[0], PERSON, *role))
+        return f"{PERSON}:{role_shelf(*role)}"
+
+    def _guess_sort(self, signature: Signature) -> str:
+        """Where a text does not tell what a name is, others may."""
+        counts: Counter[str] = Counter()
+        for number in self.book.list_living(signature.name):
+            counts[self.signatures[number].sort] += self.book.uses[number]
+        people = counts[PERSON] + len(self.book.list_fulls(signature.name))
+        if people and people >= counts[THING]:
+            return PERSON
+        return THING
+
+    def _list_namesakes(self, word: str) -> Namesakes:
+        known = self._namesakes.get(word)
+        if known is None:
+            known = self._namesakes[word] = self._tell_apart(word)
+        return known
+
+    def _tell_apart(self, word: str) -> Namesakes:
+        roles_of: dict[str, set[Role]] = {}
+        for full in self.book.list_fulls(word):
+            roles_of[full] = self.book.list_roles(full)
+        attached: dict[Role, str] = {}
+        for full, roles in roles_of.items():
+            for role in roles:
+                attached.setdefault(role, full)
+        loose = sorted(self.book.list_roles(word) - attached.keys())
+        free = [full for full, roles in roles_of.items() if not roles]
+        if len(loose) == 1 and len(free) == 1 == len(roles_of):
+            attached[loose.pop()] = free[0]
+        return Namesakes(tuple(roles_of), attached, tuple(loose))
+
+    # aliases
+
+    def _root_of_node(self, node: Node) -> Node:
+        if self._parents is None:
+            self._parents = {}
+            self._join_links()
+        return self._parents.get(node, node)
+
+    def _join_links(self) -> None:
+        groups: dict[Node, set[Node]] = {}
+        for first, second in self._links.values():
+            for one in self._meanings(first):
+                for other in self._meanings(second):
+                    joined = groups.get(one, {one}) | groups.get(other, {other})
+                    for node in joined:
+                        groups[node] = joined
+        for node, group in groups.items():
+            root = _choose_root(group)
+            assert self._parents is not None
+            self._parents[node] = root
+            self._groups[root] = sorted(group)
+
+    def _meanings(self, who: Signature | str) -> list[Node]:
+        """The nodes behind an end of a link; a name that means several is no link."""
+        if isinstance(who, Signature):
+            return [self._node_of(who)]
+        if who.partition(":")[0] in (PERSON, THING):
+            return [who]
+        numbers = self.book.list_living(name_key(who))
+        found = dict.fromkeys(self._node_of(self.signatures[number]) for number in numbers)
+        return list(found) if len(found) == 1 else []
+
+
+def _node_of_role(signature: Signature, namesakes: Namesakes) -> Node:
+    full = namesakes.attached.get((signature.role, signature.owner))
+    if full is not None:
+        return f"{PERSON}:{full}"
+    if len(namesakes) == 1:
+        return f"{PERSON}:{signature.name}"
+    return f"{PERSON}:{signature.name}/{signature.role}/{signature.owner}"
+
+
+def _choose_root(group: Iterable[Node]) -> Node:
+    """The user of the scope, else the first by name: the same whatever came first."""
+    nodes = sorted(group)
+    if USER_NODE in nodes:
+        return USER_NODE
+    return nodes[0]

@@ -1,0 +1,179 @@
+"""Facts that follow from others by stated rules. They are made when they are asked for, and never stored.
+
+inverse     Leo's parent is Ann, because Ann's child is Leo
+symmetric   Maria's sibling is Ann, because Ann's sibling is Maria
+transitive  the flat is in Portugal, because it is in Porto, and Porto is in Portugal
+composed    Ann's grandchild is Mia, because Ann's child is Leo, and Leo's child is Mia
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from .entity_names import Node
+from .scope_graph import ScopeGraph, View, find_relation
+from .validity import Interval
+
+STEPS: Final = 6  # so far a transitive relation carries
+COMPOSED: Final[dict[str, tuple[tuple[str, str], ...]]] = {
+    "grandparent": (("parent", "parent"),),
+    "grandchild": (("child", "child"),),
+    "aunt_or_uncle": (("parent", "sibling"),),
+    "niece_or_nephew": (("sibling", "child"),),
+    "cousin": (("aunt_or_uncle", "child"),),
+    "parent_in_law": (("married_to", "parent"),),
+    "lives_in": (("lives_in", "located_in"),),
+    "works_in": (("works_at", "located_in"),),
+}
+
+
+class Inferred(Interval):
+    """An interval that a rule made of others."""
+
+    __slots__ = ("premises", "rule")
+
+    def __init__(
+        self, subject: Node, relation: str, value: Node, rule: str, premises: tuple[Interval, ...]
+    ) -> None:
+        super().__init__(value, _latest(premises), premises[0].first)
+        self.subject, self.relation = subject, relation
+        self.end = _earliest(premises)
+        self.said = []
+        for premise in premises:
+            self.said += premise.said
+        self.rule, self.premises = rule, premises
+
+    @property
+    def confidence(self) -> float:
+        product = 1.0
+        for premise in self.premises:
+            product *= premise.confidence
+        return product
+
+
+def _latest(premises: tuple[Interval, ...]) -> float | None:
+    starts = [premise.start for premise in premises if premise.start is not None]
+    return max(starts, default=None)
+
+
+def _earliest(premises: tuple[Interval, ...]) -> float | None:
+    ends = [premise.end for premise in premises if premise.end is not None]
+    return min(ends, default=None)
+
+
+def _overlap(premises: tuple[Interval, ...]) -> bool:
+    start, end = _latest(premises), _earliest(premises)
+    return start is None or end is None or start < end
+
+
+class Reasoner:
+    """Answers for one relation with what is stated and what follows from it."""
+
+    def __init__(self, graph: ScopeGraph, view: View) -> None:
+        self._graph, self._view = graph, view
+
+    def list_from(self, subject: Node, relation: str, depth: int = 2) -> list[Interval]:
+        """What is stated and follows of a subject; what is stated goes first."""
+        found: dict[Node, Interval] = {}
+        stated = list(self._graph.trace(subject, relation, self._view))
+        for interval in stated:
+            if not interval.negated:
+                found.setdefault(interval.object, interval)
+        inferred = [*self._turn_round(subject, relation)]
+        if depth:
+            inferred += self._compose(subject, relation, depth)
+        inferred += self._carry_on(subject, relation, [*stated, *inferred])
+        new: list[Interval] = []
+        for interval in inferred:
+            if interval.object not in found and interval.object != subject:
+                found[interval.object] = interval
+                new.append(interval)
+        return stated + new
+
+    def list_to(self, value: Node, relation: str) -> list[Interval]:
+        """What is stated and follows with this object."""
+        stated = list(self._graph.list_intervals_naming(value, self._view, relation))
+        known = {interval.subject for interval in stated}
+        new: list[Interval] = []
+        for subject in self._list_possible(value, relation):
+            if subject not in known and subject != value:
+                for interval in self.list_from(subject, relation):
+                    if interval.object == value:
+                        new.append(interval)
+        return stated + new
+
+    def _list_possible(self, value: Node, relation: str) -> list[Node]:
+        """Subjects of which the relation may follow, by reading the rules backwards."""
+        kind, possible = find_relation(relation), dict[Node, None]()
+        turned = relation if kind.symmetric else kind.inverse
+        if turned:
+            for interval in self._graph.trace(value, turned, self._view):
+                possible[interval.object] = None
+        for first, second in self._list_chains(relation):
+            for middle in self._list_before(value, second):
+                for subject in self._list_before(middle, first):
+                    possible[subject] = None
+        return list(possible)
+
+    def _list_before(self, value: Node, relation: str) -> list[Node]:
+        kind, before = find_relation(relation), dict[Node, None]()
+        for interval in self._graph.list_intervals_naming(value, self._view, relation):
+            before[interval.subject] = None
+        turned = relation if kind.symmetric else kind.inverse
+        if turned:
+            for interval in self._graph.trace(value, turned, self._view):
+                before[interval.object] = None
+        return list(before)
+
+    def _list_chains(self, relation: str) -> list[tuple[str, str]]:
+        chains = list(COMPOSED.get(relation, ()))
+        if find_relation(relation).transitive:
+            chains.append((relation, relation))
+        return chains
+
+    def _turn_round(self, subject: Node, relation: str) -> Iterator[Interval]:
+        kind = find_relation(relation)
+        turned, rule = kind.inverse, f"{relation} is the inverse of {kind.inverse}"
+        if kind.symmetric:
+            turned, rule = relation, f"{relation} is symmetric"
+        if not turned:
+            return
+        for interval in self._graph.list_intervals_naming(subject, self._view, turned):
+            if not interval.negated:
+                yield Inferred(subject, relation, interval.subject, rule, (interval,))
+
+    def _compose(self, subject: Node, relation: str, depth: int) -> Iterator[Interval]:
+        for first, second in COMPOSED.get(relation, ()):
+            rule = f"{first} of {second} is {relation}"
+            for one in self._list_step(subject, first, relation, depth):
+                for other in self._list_step(one.object, second, relation, depth):
+                    if _overlap((one, other)):
+                        yield Inferred(subject, relation, other.object, rule, (one, other))
+
+    def _list_step(self, subject: Node, step: str, relation: str, depth: int) -> list[Interval]:
+        """A rule that needs the relation it makes looks only at what is stated."""
+        if step == relation:
+            steps = self._graph.trace(subject, step, self._view)
+        else:
+            steps = self.list_from(subject, step, depth - 1)
+        return [interval for interval in steps if not interval.negated]
+
+    def _carry_on(self, subject: Node, relation: str, begun: list[Interval]) -> Iterator[Interval]:
+        if not find_relation(relation).transitive:
+            return
+        rule, seen = f"{relation} is transitive", {subject}
+        front: list[tuple[Interval, ...]] = [(one,) for one in begun]
+        for _ in range(STEPS):
+            further: list[tuple[Interval, ...]] = []
+            for chain in front:
+                last = chain[-1].object
+                if last in seen or chain[-1].negated:
+                    continue
+                seen.add(last)
+                for step in self._graph.trace(last, relation, self._view):
+                    longer = (*chain, step)
+                    if not step.negated and _overlap(longer):
+                        further.append(longer)
+                        yield Inferred(subject, relation, step.object, rule, longer)
+            front = further

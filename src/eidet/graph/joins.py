@@ -1,0 +1,173 @@
+"""Patterns with variables, joined: "who works where somebody's sister lives?"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from ..core.errors import BadInput
+from .entity_names import Node
+from .fact import Fact
+from .inference import Reasoner
+from .scope_graph import Moments, ScopeGraph
+from .validity import Interval
+
+VARIABLE: Final = "?"
+Bindings = Mapping[str, Node]
+
+
+class TriplePattern(NamedTuple):
+    """A subject, a relation and an object: a name, a variable such as `?x`, or None for anything."""
+
+    subject: str | None = None
+    relation: str | None = None
+    object: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactMatch:
+    """One way in which all patterns hold: what each variable stands for, and the facts."""
+
+    bindings: dict[str, str]
+    facts: tuple[Fact, ...]
+
+    def __getitem__(self, variable: str) -> str:
+        """What a variable stands for; with or without its question mark."""
+        return self.bindings[VARIABLE + variable.removeprefix(VARIABLE)]
+
+
+class Solution(NamedTuple):
+    """A solution inside a graph: nodes by variable, and an interval per pattern."""
+
+    bindings: dict[str, Node]
+    intervals: tuple[Interval, ...]
+
+
+def read_patterns(patterns: Iterable[Sequence[str | None]]) -> list[TriplePattern]:
+    """`BadInput` for what is no pattern."""
+    found: list[TriplePattern] = []
+    for pattern in patterns:
+        if isinstance(pattern, str) or len(pattern) != 3:
+            raise BadInput(f"a pattern is a subject, a relation and an object, not {pattern!r:.80}")
+        for part in pattern:
+            if part is not None and (not isinstance(part, str) or not part.strip()):
+                raise BadInput(f"a pattern has names, variables such as '?x', or None, not {part!r:.80}")
+        found.append(TriplePattern(*pattern))
+    if not found:
+        raise BadInput("there is no pattern to match")
+    return found
+
+
+class PatternJoin:
+    """Finds all ways in which patterns hold in one graph. The pattern that is bound most goes first."""
+
+    def __init__(self, graph: ScopeGraph, moments: Moments, *, infer: bool) -> None:
+        self._graph, self._moments, self._infer = graph, moments, infer
+        self._reasoner = Reasoner(graph, moments.view)
+        self._meanings: dict[str, list[Node]] = {}
+
+    def solve(self, patterns: Sequence[TriplePattern]) -> Iterator[Solution]:
+        """In no order; each solution once."""
+        seen: set[tuple[object, ...]] = set()
+        for bindings, chosen in self._join(dict(enumerate(patterns)), {}, {}):
+            intervals = tuple(chosen[number] for number in range(len(patterns)))
+            mark = (*sorted(bindings.items()), *map(id, intervals))
+            if mark not in seen:
+                seen.add(mark)
+                yield Solution(bindings, intervals)
+
+    def _join(
+        self, left: dict[int, TriplePattern], bindings: dict[str, Node], chosen: dict[int, Interval]
+    ) -> Iterator[tuple[dict[str, Node], dict[int, Interval]]]:
+        if not left:
+            yield bindings, chosen
+            return
+        number = max(left, key=lambda one: (self._weigh(left[one], bindings), -one))
+        rest = {other: pattern for other, pattern in left.items() if other != number}
+        for interval in self._list_candidates(left[number], bindings):
+            more = self._bind(left[number], interval, bindings)
+            if more is not None:
+                yield from self._join(rest, more, {**chosen, number: interval})
+
+    def _weigh(self, pattern: TriplePattern, bindings: Bindings) -> int:
+        """How few candidates a pattern may have, by what is bound of it."""
+        weight = 0
+        if self._is_bound(pattern.subject, bindings):
+            weight += 4
+        if self._is_bound(pattern.object, bindings):
+            weight += 3
+        if self._is_bound(pattern.relation, bindings):
+            weight += 2
+        return weight
+
+    def _is_bound(self, part: str | None, bindings: Bindings) -> bool:
+        if part is None:
+            return False
+        return not part.startswith(VARIABLE) or part in bindings
+
+    def _find(self, part: str | None, bindings: Bindings) -> list[Node] | None:
+        """The nodes that a part may be; None if it may be any."""
+        if part is None:
+            return None
+        if part.startswith(VARIABLE):
+            if part in bindings:
+                return [bindings[part]]
+            return None
+        if part not in self._meanings:
+            self._meanings[part] = self._graph.identities.find(part)
+        return self._meanings[part]
+
+    def _list_candidates(self, pattern: TriplePattern, bindings: Bindings) -> Iterator[Interval]:
+        subjects = self._find(pattern.subject, bindings)
+        objects = self._find(pattern.object, bindings)
+        relation = pattern.relation
+        if relation is not None and relation.startswith(VARIABLE):
+            relation = bindings.get(relation)
+        for interval in self._list_intervals(subjects, relation, objects):
+            fits = objects is None or interval.object in objects
+            if fits and not interval.negated and self._moments.admits(interval):
+                yield interval
+
+    def _list_intervals(
+        self, subjects: list[Node] | None, relation: str | None, objects: list[Node] | None
+    ) -> Iterator[Interval]:
+        if subjects is not None:
+            for subject in subjects:
+                yield from self._list_from(subject, relation)
+        elif objects is not None:
+            for value in objects:
+                yield from self._list_to(value, relation)
+        else:
+            for subject, name in self._list_groups(relation):
+                yield from self._list_from(subject, name)
+
+    def _list_groups(self, relation: str | None) -> Iterator[tuple[Node, str]]:
+        if relation is None:
+            yield from self._graph.list_groups()
+            return
+        for subject in self._graph.list_subjects(relation):
+            yield subject, relation
+
+    def _list_from(self, subject: Node, relation: str | None) -> Iterable[Interval]:
+        if relation is None:
+            return self._graph.list_intervals(subject, self._moments.view)
+        if self._infer:
+            return self._reasoner.list_from(subject, relation)
+        return self._graph.trace(subject, relation, self._moments.view)
+
+    def _list_to(self, value: Node, relation: str | None) -> Iterable[Interval]:
+        if relation is not None and self._infer:
+            return self._reasoner.list_to(value, relation)
+        return self._graph.list_intervals_naming(value, self._moments.view, relation)
+
+    def _bind(
+        self, pattern: TriplePattern, interval: Interval, bindings: dict[str, Node]
+    ) -> dict[str, Node] | None:
+        """The bindings with those of one more pattern; None where they do not agree."""
+        more = dict(bindings)
+        parts = (interval.subject, interval.relation, interval.object)
+        for part, value in zip(pattern, parts, strict=True):
+            if part is not None and part.startswith(VARIABLE) and more.setdefault(part, value) != value:
+                return None
+        return more

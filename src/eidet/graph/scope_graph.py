@@ -1,0 +1,271 @@
+"""The graph of one scope: statements and decisions in, intervals out. It knows neither store nor clock."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..store import Entry, Head
+from ..text.facts import Relation, relation_of
+from ..text.facts.statement import Statement
+from .assertion import Assertion
+from .entity_names import Node
+from .statements_index import StatementsIndex
+from .triple_data import Decision, DecisionKind, StoredDecision
+from .validity import Interval, list_effects, trace_validity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """From where facts are seen: what is known by `known_at` (None: all), what has not expired at `now`.
+
+    With `quarantined`, records that wait for a review count, too.
+    """
+
+    now: float
+    known_at: float | None = None
+    quarantined: bool = False
+
+    def sees(self, assertion: Assertion) -> bool:
+        source = assertion.source
+        if source.rank < 0 and not self.quarantined:
+            return False
+        return self.knows(source.created, source.expires)
+
+    def knows(self, created: float, expires: float | None) -> bool:
+        at = self.now
+        if self.known_at is not None:
+            if created > self.known_at:
+                return False
+            at = self.known_at
+        return expires is None or expires > at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moments:
+    """Which time is asked about: what was true `at`, seen from a view. Without `at`, all times."""
+
+    view: View
+    at: float | None
+
+    def admits(self, interval: Interval) -> bool:
+        return self.at is None or interval.holds_at(self.at)
+
+
+@lru_cache(maxsize=4096)
+def find_relation(name: str) -> Relation:
+    return relation_of(name)
+
+
+class ScopeGraph:
+    """What the records of a scope state, who is who, and what held when."""
+
+    def __init__(self, scope: str) -> None:
+        self.scope = scope
+        self.head = Head(0, 0)
+        self.index = StatementsIndex()
+        self.identities = self.index.identities
+        self.decisions: dict[int, StoredDecision] = {}
+        self._expiring = 0  # sources that will expire: with them, answers depend on the time
+        self._answers: dict[tuple[Node, str], list[Interval]] = {}
+        self._rejected: dict[tuple[Node, str], list[StoredDecision]] | None = None
+        self.ids: dict[int, str] = {}  # of the records that answers have named, by seq
+
+    @property
+    def nbytes(self) -> int:
+        """About how much RAM it takes."""
+        return 700 * self.index.size + 900 * len(self.identities.signatures) + 2_000
+
+    # what the store holds
+
+    def add(self, entry: Entry, statements: Iterable[Statement], *, is_told: bool = False) -> None:
+        """Takes in what a record states."""
+        self.index.add(entry, statements, is_told=is_told)
+        if entry.expires is not None and entry.seq in self.index.sources:
+            self._expiring += 1
+        self._answers.clear()
+        self._rejected = None
+
+    def decide(self, stored: StoredDecision) -> None:
+        """Takes in what somebody decided."""
+        self.decisions[stored.seq] = stored
+        if stored.decision.action is DecisionKind.MERGE:
+            first, *others = stored.decision.entities
+            for number, other in enumerate(others):
+                self.identities.link((stored.seq, number), first, other)
+        self._answers.clear()
+        self._rejected = None
+
+    def remove(self, seq: int) -> None:
+        """Takes out what a record stated or decided."""
+        source = self.index.sources.get(seq)
+        if source is not None:
+            self._expiring -= source.expires is not None
+            self.index.remove(seq)
+        stored = self.decisions.pop(seq, None)
+        if stored is not None:
+            for number in range(len(stored.decision.entities)):
+                self.identities.unlink((seq, number))
+        self.ids.pop(seq, None)
+        self._answers.clear()
+        self._rejected = None
+
+    def relabel(self, labels: Mapping[int, dict[str, str]]) -> None:
+        """See `StatementsIndex.relabel`."""
+        self.index.relabel(labels)
+        self._answers.clear()
+
+    def list_splits(self) -> list[Decision]:
+        """The splits that somebody decided, the oldest first."""
+        splits: list[Decision] = []
+        for seq in sorted(self.decisions):
+            decision = self.decisions[seq].decision
+            if decision.action is DecisionKind.SPLIT:
+                splits.append(decision)
+        return splits
+
+    # what held when
+
+    def trace(self, subject: Node, relation: str, view: View) -> list[Interval]:
+        """The intervals of one subject and one relation, the earliest first."""
+        plain = view.known_at is None and not view.quarantined and not self._expiring
+        if not plain:
+            return self._trace(subject, relation, view)
+        key = (subject, relation)
+        known = self._answers.get(key)
+        if known is None:
+            known = self._answers[key] = self._trace(subject, relation, view)
+        return known
+
+    def _trace(self, subject: Node, relation: str, view: View) -> list[Interval]:
+        kind = find_relation(relation)
+        intervals = trace_validity(self._list_said(subject, kind, view), is_single=kind.single)
+        if kind.single and kind.symmetric:
+            intervals = self._agree(subject, kind, intervals, view)
+        for interval in intervals:
+            interval.subject = subject
+        return intervals
+
+    def _list_said(self, subject: Node, relation: Relation, view: View) -> list[tuple[Node, Assertion]]:
+        """What is said of a subject, with the object of each; from both sides, where one closes the other."""
+        said: list[tuple[Node, Assertion]] = []
+        root_of, name = self.identities.root_of, relation.name
+        for number in self.identities.members_of(subject):
+            for assertion in self.index.list_said_of(number):
+                if assertion.relation == name and view.sees(assertion):
+                    said.append((root_of(assertion.object), assertion))
+            if relation.symmetric and relation.single:
+                for assertion in self.index.list_naming(number):
+                    if assertion.relation == name and view.sees(assertion):
+                        said.append((root_of(assertion.subject), assertion))
+        if self._find_rejected():
+            return self._drop_rejected(subject, name, said, view)
+        return said
+
+    def _agree(
+        self, subject: Node, relation: Relation, intervals: list[Interval], view: View
+    ) -> list[Interval]:
+        """Who is married ends that for both; what only the other side states is told there."""
+        own: list[Interval] = []
+        for interval in intervals:
+            if interval.end is None:
+                others = trace_validity(self._list_said(interval.object, relation, view), is_single=True)
+                for other in others:
+                    if other.object == subject and other.start == interval.start and other.closer is not None:
+                        interval.close(other.end or 0.0, other.closer)
+            if any(self.identities.root_of(said.subject) == subject for said in interval.said):
+                own.append(interval)
+        return own
+
+    # decisions about facts
+
+    def _find_rejected(self) -> dict[tuple[Node, str], list[StoredDecision]]:
+        if self._rejected is None:
+            found: defaultdict[tuple[Node, str], list[StoredDecision]] = defaultdict(list)
+            for stored in self.decisions.values():
+                if stored.decision.action in (DecisionKind.RETRACT, DecisionKind.RESOLVE):
+                    for entity in stored.decision.entities:
+                        for root in self.identities.find(entity):
+                            found[root, stored.decision.relation].append(stored)
+            self._rejected = dict(found)
+        return self._rejected
+
+    def _drop_rejected(
+        self, subject: Node, relation: str, said: list[tuple[Node, Assertion]], view: View
+    ) -> list[tuple[Node, Assertion]]:
+        decided = self._find_rejected().get((subject, relation), ())
+        seen = [stored for stored in decided if view.knows(stored.created, stored.expires)]
+        kept: list[tuple[Node, Assertion]] = []
+        for value, assertion in said:
+            if not any(self._rejects(stored, value, assertion) for stored in seen):
+                kept.append((value, assertion))
+        return kept
+
+    def _rejects(self, stored: StoredDecision, value: Node, assertion: Assertion) -> bool:
+        """What is said again after the decision counts again."""
+        decision = stored.decision
+        if decision.negated != assertion.negated or assertion.source.created > stored.created:
+            return False
+        if not any(value in self.identities.find(name) for name in decision.objects):
+            return False
+        at = list_effects(value, assertion)[0].at
+        if decision.since is not None and at < decision.since:
+            return False
+        return decision.until is None or at <= decision.until
+
+    # what there is
+
+    def list_relations(self, subject: Node) -> list[str]:
+        """The relations in which an entity is the subject."""
+        relations: dict[str, None] = {}
+        for number in self.identities.members_of(subject):
+            for assertion in self.index.list_said_of(number):
+                relations[assertion.relation] = None
+        return sorted(relations)
+
+    def list_intervals(self, subject: Node, view: View) -> Iterator[Interval]:
+        """All that was ever said of an entity."""
+        for relation in self.list_relations(subject):
+            yield from self.trace(subject, relation, view)
+
+    def list_intervals_naming(
+        self, thing: Node, view: View, relation: str | None = None
+    ) -> Iterator[Interval]:
+        """All in which an entity is the object."""
+        groups: dict[tuple[Node, str], None] = {}
+        for number in self.identities.members_of(thing):
+            for assertion in self.index.list_naming(number):
+                if relation is None or assertion.relation == relation:
+                    groups[self.identities.root_of(assertion.subject), assertion.relation] = None
+        for subject, name in groups:
+            for interval in self.trace(subject, name, view):
+                if interval.object == thing:
+                    yield interval
+
+    def list_subjects(self, relation: str) -> list[Node]:
+        """Those of whom a relation is stated."""
+        subjects: dict[Node, None] = {}
+        for assertion in self.index.by_relation.get(relation, ()):
+            subjects[self.identities.root_of(assertion.subject)] = None
+        return list(subjects)
+
+    def list_groups(self) -> Iterator[tuple[Node, str]]:
+        """All subjects with each of their relations."""
+        for relation in list(self.index.by_relation):
+            for subject in self.list_subjects(relation):
+                yield subject, relation
+
+    def find_intervals(self, seq: int, view: View) -> list[Interval]:
+        """The intervals that a record's statements are part of, in the order of its statements."""
+        source = self.index.sources.get(seq)
+        found: list[Interval] = []
+        if source is None:
+            return found
+        for assertion in source.assertions:
+            subject = self.identities.root_of(assertion.subject)
+            for interval in self.trace(subject, assertion.relation, view):
+                if assertion in interval.said and interval not in found:
+                    found.append(interval)
+        return found

@@ -1,0 +1,138 @@
+"""Decisions about facts and entities. Each is a record of kind `triple`: forgetting it undoes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.errors import BadInput, NotFound
+from ..core.record import Kind, Record
+from ..core.scope import Scope
+from ..core.validate import clean_text
+from ..graph.asking import Asking
+from ..graph.explaining import list_decisions, list_rivals
+from ..graph.fact import Entity, Fact
+from ..graph.scope_graph import View
+from ..graph.triple_data import Decision, DecisionKind, decision_data
+from ..parts import Parts
+from ..write import WritePath
+from .forgetting import Forgetting
+
+IMPORTANCE = 0.1  # of a decision: nobody looks for its text
+
+
+class FactDecisions:
+    """Stores decisions, and takes them back."""
+
+    def __init__(self, parts: Parts, writes: WritePath, forgetting: Forgetting) -> None:
+        self._parts = parts
+        self._writes = writes
+        self._forgetting = forgetting
+
+    def resolve(self, kept: Fact, view: View, because: str | None) -> Record:
+        rivals = list_rivals(self._asking, kept, view)
+        if not rivals:
+            raise NotFound(f"nothing contradicts {kept.text!r}: there is nothing to resolve")
+        return self._reject(DecisionKind.RESOLVE, rivals, because)
+
+    def retract(self, fact: Fact, because: str | None) -> Record:
+        if fact.derived:
+            raise BadInput(f"{fact.text!r} follows from other facts: retract one of those (see `why`)")
+        return self._reject(DecisionKind.RETRACT, [fact], because)
+
+    def merge(self, names: Sequence[str], scope: Scope, because: str | None) -> Record:
+        if len(names) < 2:
+            raise BadInput("merge takes two entities or more")
+        entities = [self._require_entity(name, scope) for name in names]
+        decision = Decision(action=DecisionKind.MERGE, entities=tuple(entity.id for entity in entities))
+        text = f"Merged: {' and '.join(entity.name for entity in entities)} are the same"
+        return self._decide(scope, text, decision, (), because)
+
+    def split(
+        self, name: str, sources: Sequence[str], label: str, scope: Scope, because: str | None
+    ) -> Record:
+        found = self._require_entity(name, scope)
+        if isinstance(sources, str) or not sources:
+            raise BadInput("split takes the ids of the records that speak of the other one")
+        label = clean_text(label, "a name").strip()
+        decision = Decision(
+            action=DecisionKind.SPLIT, entities=(found.id,), sources=tuple(sources), name=label
+        )
+        text = f"Split: some records speak of another {found.name} ({label})"
+        return self._decide(scope, text, decision, sources, because)
+
+    def undo(self, id: str, scope: Scope) -> None:
+        known = list_decisions(self._parts.store, scope, self._parts.clock())
+        if not any(record.id == id for record in known):
+            raise NotFound(f"there is no decision {id!r} in scope {scope}")
+        self._forgetting.delete(id, None, False, scope, by=None, why="undone")
+
+    def store(
+        self,
+        scope: str | Scope,
+        text: str,
+        data: dict[str, Any],
+        sources: Sequence[str],
+        details: dict[str, Any],
+    ) -> Record:
+        """Stores a fact or a decision as any record is stored."""
+        said = {"kind": Kind.TRIPLE, "scope": scope, "data": data, "derived_from": list(sources), **details}
+        stored = self._writes.remember(text, said)  # type: ignore[arg-type]  # named as in Details
+        assert isinstance(stored, Record)
+        return stored
+
+    @property
+    def _asking(self) -> Asking:
+        return Asking(self._parts.graphs)
+
+    def _require_entity(self, name: str, scope: Scope) -> Entity:
+        found = self._asking.find_entities(scope, name)
+        if not found:
+            raise NotFound(f"nothing in scope {scope} is called {name!r}")
+        if len(found) > 1:
+            names = ", ".join(entity.name for entity in found)
+            raise BadInput(f"{name!r} may be {names}: name one of them")
+        return found[0]
+
+    def _reject(self, action: DecisionKind, facts: Sequence[Fact], because: str | None) -> Record:
+        first, sources = facts[0], dict[str, None]()
+        for fact in facts:
+            sources.update(dict.fromkeys(fact.sources))
+        decision = Decision(
+            action=action,
+            entities=(first.subject_id,),
+            relation=first.relation,
+            objects=tuple(fact.object_id for fact in facts),
+            negated=first.negated,
+            since=_first_start(facts),
+            until=_last_end(facts),
+        )
+        text = "Retracted: " + "; ".join(fact.text for fact in facts)
+        return self._decide(Scope(first.scope), text, decision, list(sources), because)
+
+    def _decide(
+        self, scope: Scope, text: str, decision: Decision, sources: Sequence[str], because: str | None
+    ) -> Record:
+        if because is not None:
+            text = f"{text}, because {clean_text(because, 'because')}"
+        return self.store(scope, text, decision_data(decision), sources, {"importance": IMPORTANCE})
+
+
+def _first_start(facts: Sequence[Fact]) -> float | None:
+    """The start of the first fact; None if one has none."""
+    first = float("inf")
+    for fact in facts:
+        if fact.valid_from is None:
+            return None
+        first = min(first, fact.valid_from)
+    return first
+
+
+def _last_end(facts: Sequence[Fact]) -> float | None:
+    """The end of the last fact; None if one has not ended."""
+    last = float("-inf")
+    for fact in facts:
+        if fact.valid_to is None:
+            return None
+        last = max(last, fact.valid_to)
+    return last

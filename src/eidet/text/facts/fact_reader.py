@@ -1,0 +1,118 @@
+"""From a text to its statements: sentences, a look for words that matter, then the rules at each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from ..dates import Dated, dates_in
+from .copula_rules import read_copula
+from .event_rules import read_event
+from .instruction_rules import read_instruction, read_wish
+from .kin_rules import read_having, read_kin
+from .sentence_reading import SentenceReading
+from .sentence_words import LONGEST, SentenceWords, split_words
+from .statement import Statement
+from .verb_rules import read_verb
+from .word_tables import WordTables, tables_of
+
+MOST: Final = 64  # statements of one text
+
+
+def read_facts(
+    text: str, *, said: datetime, language: str = "en", dated: Sequence[Dated] | None = None
+) -> tuple[Statement, ...]:
+    """What a text states, by rules, in the order of the text. Pure; nothing is raised for any text.
+
+    Only the first `LONGEST` characters are read. `dated` are the text's time expressions, if the caller has
+    read them already (`dates_in(text, said, past=False)`).
+    """
+    tables = tables_of(language)
+    if tables is None:
+        return ()
+    text = text[:LONGEST]
+    found: list[Statement] = []
+    for words in split_words(text):
+        if _is_telling(words, tables):
+            if dated is None:
+                dated = dates_in(text, said, language=language, past=False)
+            found.extend(_read_sentence(words, tables, dated, said))
+            if len(found) >= MOST:
+                break
+    return tuple(_unique(found)[:MOST])
+
+
+def _is_telling(words: SentenceWords, tables: WordTables) -> bool:
+    """Whether a sentence may state anything: it has a word that rules know, asks nothing, tells no secret."""
+    if words.mark == "?" or tables.triggers.isdisjoint(words.low):
+        return False
+    if not tables.secrets.isdisjoint(words.low):
+        return False
+    return not _asks(words, tables)
+
+
+def _asks(words: SentenceWords, tables: WordTables) -> bool:
+    first, second = words.low[1], words.low[2]
+    if first not in tables.asking:
+        return False
+    return (
+        second in tables.speaker
+        or second in tables.pronouns
+        or second in ("you", "is", "are", "'s", "do", "n't")
+    )
+
+
+def _read_sentence(
+    words: SentenceWords, tables: WordTables, dated: Sequence[Dated], said: datetime
+) -> list[Statement]:
+    low, high = words.starts[1], words.ends[words.last]
+    within = [one for one in dated if low <= one.start < high]
+    reading = SentenceReading(words, tables, within, said)
+    if read_instruction(reading):
+        return reading.statements
+    read_wish(reading)
+    _read_words(reading, _unreal_from(words, tables))
+    return reading.statements
+
+
+def _unreal_from(words: SentenceWords, tables: WordTables) -> int:
+    """The word from which on a sentence supposes something; beyond its end if it does not."""
+    for at in range(1, words.last + 1):
+        if words.low[at] in tables.unreal:
+            return at
+    return words.last + 1
+
+
+def _read_words(reading: SentenceReading, end: int) -> None:
+    low, tables = reading.words.low, reading.tables
+    for at in range(1, end):
+        word = low[at]
+        if word in tables.frames:
+            read_verb(reading, at)
+        if word in tables.copulas:
+            read_copula(reading, at)
+        if word in tables.having:
+            read_having(reading, at)
+        if word in tables.kin or word in tables.pets:
+            read_kin(reading, at)
+        if word in tables.events:
+            read_event(reading, at)
+
+
+def _unique(found: list[Statement]) -> list[Statement]:
+    """Without what two rules read in one sentence; the surer one stays."""
+    kept: dict[tuple[object, ...], Statement] = {}
+    for one in found:
+        key = (
+            one.subject.name,
+            one.subject.reference,
+            one.subject.role,
+            one.relation,
+            one.object.name.lower(),
+            one.ended,
+            one.start,
+        )
+        if key not in kept or kept[key].confidence < one.confidence:
+            kept[key] = one
+    return list(kept.values())

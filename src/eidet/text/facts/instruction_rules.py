@@ -1,0 +1,149 @@
+"""Standing instructions and wishes: "always answer in metric", "from now on …", "I'd rather walk"."""
+
+from __future__ import annotations
+
+from .sentence_reading import SPEAKER, SentenceReading
+from .statement import VALUE, Mention, Nature
+
+_LONGEST = 300  # characters of an instruction
+
+
+def read_instruction(reading: SentenceReading) -> bool:
+    """Whether the sentence tells the assistant what to do from now on; it then states nothing else."""
+    at = _begin(reading)
+    if at == 0:
+        return False
+    words = reading.words
+    text = words.text[words.starts[1] : words.ends[words.last]][:_LONGEST]
+    order = Mention(name=text, kind=VALUE)
+    reading.add([SPEAKER], "instruction", [order], nature=Nature.INSTRUCTION)
+    return True
+
+
+def _begin(reading: SentenceReading) -> int:
+    """The word after the opening of an instruction; 0 where there is none."""
+    low, actions = reading.words.low, reading.tables.actions
+    at, polite = 1, False
+    while low[at] in ("please", "and", "also", "so", "ok", "okay", ",", "hey", "just", "but", "bitte", "btw"):
+        polite = polite or low[at] in ("please", "bitte")
+        at += 1
+    if opened := _after_opening(low, at):
+        return opened
+    if low[at] in ("always", "never", "immer", "nie", "niemals"):
+        return _if_action(low, at + 1, actions)
+    if low[at] == "do" and low[at + 1] in ("n't", "not") and (polite or _says_ever(reading)):
+        return _if_action(low, at + 2 + (low[at + 2] == "ever"), actions)
+    if polite and low[at] in actions and _says_ever(reading):
+        return at
+    if low[at] in actions and _says_ever(reading):
+        return at
+    return 0
+
+
+_OPENINGS = (
+    ("from", "now", "on"),
+    ("going", "forward"),
+    ("in", "the", "future"),
+    ("remember", "to", "always"),
+    ("remember", "to", "never"),
+    ("remember", "never"),
+    ("remember", "always"),
+    ("make", "sure", "to"),
+    ("make", "sure", "you"),
+    ("make", "sure", "that"),
+    ("be", "sure", "to"),
+    ("i", "want", "you", "to"),
+    ("i", "need", "you", "to"),
+    ("i", "'d", "like", "you", "to"),
+    ("you", "should", "always"),
+    ("you", "should", "never"),
+    ("you", "must", "always"),
+    ("you", "must", "never"),
+    ("whenever", "i", "ask"),
+    ("when", "i", "ask"),
+    ("if", "i", "ask"),
+    ("when", "you", "answer"),
+    ("whenever", "you"),
+    ("don't", "ever"),
+    ("ab", "jetzt"),
+    ("in", "zukunft"),
+    ("by", "default"),
+)
+
+
+def _after_opening(low: list[str], at: int) -> int:
+    for opening in _OPENINGS:
+        if low[at] == opening[0] and tuple(low[at : at + len(opening)]) == opening:
+            return at + len(opening)
+    return 0
+
+
+def _if_action(low: list[str], at: int, actions: frozenset[str]) -> int:
+    if low[at] in actions and low[at + 1] != "up":
+        return at
+    return 0
+
+
+_EVER = frozenset(
+    [
+        "always",
+        "never",
+        "ever",
+        "whenever",
+        "unless",
+        "every",
+        "again",
+        "default",
+        "anymore",
+        "metric",
+        "celsius",
+        "kilometres",
+        "kilometers",
+        "formal",
+        "informal",
+        "concise",
+        "brief",
+        "bullet",
+        "immer",
+    ]
+)
+
+
+def _says_ever(reading: SentenceReading) -> bool:
+    return not _EVER.isdisjoint(reading.words.low)
+
+
+def read_wish(reading: SentenceReading) -> None:
+    """I'd rather … · I'm more comfortable with … · call me …"""
+    low = reading.words.low
+    for at in range(1, reading.words.last):
+        if low[at] == "rather" and low[at - 1] in ("'d", "would"):
+            _say_rather(reading, at)
+        elif low[at] == "comfortable" and low[at + 1] == "with" and low[at - 1] in ("more", "most"):
+            _say_comfortable(reading, at)
+        elif (
+            low[at] == "call"
+            and low[at + 1] == "me"
+            and low[at - 1] in ("", "please", "can", "just", "people", "friends", "everyone", "all")
+        ):
+            _say_called(reading, at)
+
+
+def _say_rather(reading: SentenceReading, at: int) -> None:
+    subjects = reading.subjects_before(at - 2)
+    objects, _ = reading.mentions.objects(at + 1, "activity")
+    if subjects and objects:
+        reading.add(subjects, "prefers", objects[:1], nature=Nature.PREFERENCE)
+
+
+def _say_comfortable(reading: SentenceReading, at: int) -> None:
+    subjects = reading.subjects_before(at - 3)
+    objects, _ = reading.mentions.objects(at + 2, "activity")
+    if subjects and objects:
+        reading.add(subjects, "prefers", objects, nature=Nature.PREFERENCE)
+
+
+def _say_called(reading: SentenceReading, at: int) -> None:
+    names, _ = reading.mentions.objects(at + 2, "name")
+    for name in names[:1]:
+        reading.add([SPEAKER], "nickname", [Mention(name=name.name, kind=VALUE)])

@@ -1,0 +1,107 @@
+"""When a statement holds: the time expressions of its sentence as moments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import Final
+
+from ..dates import Dated
+from ..dates.days import clip_day, move_day
+from ..dates.durations import read_count
+from ..dates.english_words import UNITS
+from .sentence_words import SentenceWords
+from .word_tables import WordTables
+
+_UNIT_DAYS: Final = frozenset({"day", "week", "month", "year"})
+_LONG_AGO: Final = {"decade": ("year", 10), "fortnight": ("week", 2)}
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """Since when and until when, in seconds since 1970; None where the text does not say.
+
+    point    the time is one at which something happens, not the beginning or end of it
+    lasting  it goes on: "since March", "for two years"
+    """
+
+    since: float | None = None
+    until: float | None = None
+    point: bool = False
+    lasting: bool = False
+
+
+NO_TIME: Final = Validity()
+
+
+def read_span(
+    words: SentenceWords, dated: Sequence[Dated], tables: WordTables, said: datetime, low: int, high: int
+) -> Validity:
+    """The time that goes with a clause: what stands in the text between two places."""
+    since = until = None
+    point = False
+    lasting = False
+    for found in dated:
+        if found.start < low or found.start >= high:
+            continue
+        before = _word_before(words, found)
+        first = moment(found.first, said)
+        after = moment(found.last + 1, said)
+        if before in tables.since:
+            since, lasting = first, True
+        elif before in tables.until:
+            until = after if before in ("through", "bis") else first
+        elif since is None:
+            since, until, point = first, after, True
+    if since is None and (began := _read_duration(words, said, low, high)) is not None:
+        since, lasting = began, True
+    return Validity(since, until, point, lasting)
+
+
+def moment(ordinal: int, said: datetime) -> float:
+    """Midnight of a day in the zone in which the text was said."""
+    day = datetime.combine(date.fromordinal(clip_day(ordinal)), time.min, said.tzinfo)
+    try:
+        return day.timestamp()
+    except (OverflowError, ValueError, OSError):
+        return 0.0
+
+
+def _word_before(words: SentenceWords, found: Dated) -> str:
+    first = found.text.partition(" ")[0].lower()
+    if first in ("since", "from", "until", "till"):
+        return first
+    for at in range(1, words.last + 1):
+        if words.starts[at] >= found.start:
+            return words.low[at - 1]
+    return ""
+
+
+_ABOUT: Final = frozenset(
+    ["the", "past", "last", "over", "about", "almost", "nearly", "around", "more", "than"]
+)
+
+
+def _read_duration(words: SentenceWords, said: datetime, low: int, high: int) -> float | None:
+    """ "… for three years": since then."""
+    for at in range(1, words.last):
+        if words.low[at] == "for" and low <= words.starts[at] < high:
+            began = _count_back(words, at + 1, said)
+            if began is not None:
+                return began
+    return None
+
+
+def _count_back(words: SentenceWords, at: int, said: datetime) -> float | None:
+    while words.low[at] in _ABOUT:
+        at += 1
+    count = read_count(words.low, at)
+    if count is None or count.after > words.last:
+        return None
+    unit = UNITS.get(words.low[count.after], "")
+    unit, times = _LONG_AGO.get(unit, (unit, 1))
+    if unit not in _UNIT_DAYS:
+        return None
+    middle = (count.low + count.high) // 2 * times
+    return moment(move_day(said.toordinal(), -middle, unit), said)

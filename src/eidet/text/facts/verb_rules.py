@@ -1,0 +1,227 @@
+"""Statements of verbs: "Ann lives in Porto", "we used to work at Acme", "I sold my car last week"."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from .moods import COMES, ENDED, HOLDS, NEGATED, NOTHING_SAID, PLANNED, Mood, judge, read_mood, says_no_more
+from .sentence_reading import SPEAKER, SentenceReading
+from .statement import VALUE, Mention, Nature, Reference
+from .valid_times import NO_TIME, Validity
+from .word_tables import PAST, Frame
+
+_PLANNED_SURENESS: Final = 0.6
+_COMING_SURENESS: Final = 0.9
+_OMITTED_SURENESS: Final = 0.7
+_PEOPLE: Final = frozenset({Reference.SPEAKER, Reference.HE, Reference.SHE})
+_OPPOSITE: Final = {"likes": "dislikes", "prefers": "dislikes", "fan_of": "dislikes"}
+
+
+class _Clause(NamedTuple):
+    """A verb with its subjects, read once for all of its frames."""
+
+    verb: int
+    mood: Mood
+    subjects: list[Mention]
+    confidence: float
+
+
+def read_verb(reading: SentenceReading, verb: int) -> None:
+    """The statements of the verb at a word, if it has an object that fits."""
+    frames = reading.tables.frames[reading.words.low[verb]]
+    clause = _read_clause(reading, verb, frames[0])
+    if clause is None:
+        return
+    at, left = verb + 1, list(frames)
+    while left:
+        match = _match(reading, clause, left, at)
+        if match is None:
+            break
+        frame, objects, at = match
+        left = _frames_after(left, frame)
+        _say(reading, clause, frame, objects, at)
+
+
+def _frames_after(frames: list[Frame], said: Frame) -> list[Frame]:
+    """The frames that may follow one: "work at Acme as a nurse", "moved from Rome to Bern"."""
+    left: list[Frame] = []
+    for frame in frames:
+        if (frame.ties and frame.relation != said.relation) or _moves(said, frame):
+            left.append(frame)
+    return left
+
+
+def _moves(frame: Frame, other: Frame) -> bool:
+    """From … to …: two frames of one verb, one of which ends what the other begins."""
+    return bool(frame.ties and other.ties) and ("end" in frame.marks) != ("end" in other.marks)
+
+
+def _read_clause(reading: SentenceReading, verb: int, frame: Frame) -> _Clause | None:
+    words, tables = reading.words, reading.tables
+    mood = read_mood(words, verb, tables, frame.form)
+    if "unreal" in mood and "planned" not in mood:
+        return None
+    sure = min(mood.confidence, reading.confidence_at(verb))
+    things = "thing" in frame.marks or "only_thing" in frame.marks
+    subjects = reading.subjects_before(mood.subject_end, things)
+    if not subjects and mood.subject_end == 0 and frame.form == PAST and not mood.effects and verb == 1:
+        subjects, sure = [SPEAKER], min(sure, _OMITTED_SURENESS)
+    if not subjects:
+        return None
+    if "may" in mood:
+        sure = min(sure, 0.5)
+    return _Clause(verb, mood, subjects, sure)
+
+
+def _match(
+    reading: SentenceReading, clause: _Clause, frames: list[Frame], at: int
+) -> tuple[Frame, list[Mention], int] | None:
+    for frame in frames:
+        begin = _after_ties(reading, frame, at)
+        if begin == 0 or not _fits_subject(frame, clause.subjects):
+            continue
+        objects, after = reading.mentions.objects(begin, frame.object)
+        if objects and not _is_vague(reading, objects):
+            return frame, objects, after
+    return None
+
+
+def _after_ties(reading: SentenceReading, frame: Frame, at: int) -> int:
+    """Where the object begins: after the tie, if the frame has one; 0 where it does not fit."""
+    low = reading.words.low
+    while low[at] in reading.tables.adverbs and low[at] not in frame.ties:
+        at += 1
+    if not frame.ties:
+        return at
+    if f"{low[at]}_{low[at + 1]}" in frame.ties:
+        return at + 2
+    if low[at] in frame.ties:
+        return at + 1
+    if (
+        low[at] in ("back", "over", "out", "remotely", "abroad", "full-time", "part-time")
+        and low[at + 1] in frame.ties
+    ):
+        return at + 2
+    return 0
+
+
+def _fits_subject(frame: Frame, subjects: list[Mention]) -> bool:
+    if "only_thing" in frame.marks:
+        return subjects[0].reference not in _PEOPLE and subjects[0].kind != "person"
+    return True
+
+
+def _is_vague(reading: SentenceReading, objects: list[Mention]) -> bool:
+    last = objects[0].name.rpartition(" ")[2].lower()
+    return last in reading.tables.vague
+
+
+def _say(reading: SentenceReading, clause: _Clause, frame: Frame, objects: list[Mention], after: int) -> None:
+    span = reading.span(1, 0)
+    said = judge(frame, clause.mood, span.lasting, span.since is not None)
+    if said == NEGATED and says_no_more(reading.words, clause.verb):
+        said = ENDED
+    if said == NOTHING_SAID:
+        return
+    if said == PLANNED:
+        _say_plan(reading, clause, frame, objects, after, span)
+    elif said == NEGATED:
+        _say_not(reading, clause, frame, objects)
+    elif said == COMES:
+        _say_coming(reading, clause, frame, objects, span)
+    elif "only_not" not in frame.marks:
+        _say_that(reading, clause, frame, objects, span, ended=said == ENDED)
+
+
+def _say_that(
+    reading: SentenceReading,
+    clause: _Clause,
+    frame: Frame,
+    objects: list[Mention],
+    span: Validity,
+    ended: bool,
+) -> None:
+    reading.add(
+        clause.subjects,
+        frame.relation,
+        objects,
+        span=_fit_span(frame, span, ended),
+        ended=ended,
+        confidence=clause.confidence,
+        nature=_nature(frame),
+    )
+
+
+def _fit_span(frame: Frame, span: Validity, ended: bool) -> Validity:
+    """What a time means for a verb: when it began, when it ended, or both."""
+    if ended and "end" in frame.marks:
+        return Validity(until=span.since)
+    if ended:
+        return span
+    if "trip" in frame.marks:
+        return span
+    if "change" in frame.marks or span.lasting or not span.point:
+        return Validity(since=span.since, until=None if span.point else span.until)
+    return NO_TIME
+
+
+def _say_not(reading: SentenceReading, clause: _Clause, frame: Frame, objects: list[Mention]) -> None:
+    if "only_not" in frame.marks:
+        reading.add(
+            clause.subjects, frame.relation, objects, confidence=clause.confidence, nature=Nature.FACT
+        )
+        return
+    if "taste" in frame.marks:
+        if opposite := _OPPOSITE.get(frame.relation):
+            reading.add(
+                clause.subjects, opposite, objects, confidence=clause.confidence, nature=Nature.PREFERENCE
+            )
+        return
+    reading.add(clause.subjects, frame.relation, objects, negated=True, confidence=clause.confidence)
+
+
+def _say_coming(
+    reading: SentenceReading, clause: _Clause, frame: Frame, objects: list[Mention], span: Validity
+) -> None:
+    sure = min(clause.confidence, _COMING_SURENESS)
+    if "end" in frame.marks:
+        reading.add(
+            clause.subjects,
+            frame.relation,
+            objects,
+            span=Validity(until=span.since),
+            ended=True,
+            confidence=sure,
+        )
+    elif "trip" in frame.marks:
+        reading.add(clause.subjects, "trip", objects, span=span, confidence=sure)
+    else:
+        reading.add(
+            clause.subjects, frame.relation, objects, span=Validity(since=span.since), confidence=sure
+        )
+
+
+def _say_plan(
+    reading: SentenceReading,
+    clause: _Clause,
+    frame: Frame,
+    objects: list[Mention],
+    after: int,
+    span: Validity,
+) -> None:
+    sure = min(clause.confidence, _PLANNED_SURENESS)
+    if "trip" in frame.marks:
+        reading.add(clause.subjects, "trip", objects, span=span, confidence=sure)
+        return
+    text = reading.words.cut(clause.verb, after)
+    plan = Mention(name=text, kind=VALUE)
+    reading.add(clause.subjects, "plan", [plan], span=span, confidence=sure)
+
+
+def _nature(frame: Frame) -> Nature:
+    if "taste" in frame.marks:
+        return Nature.PREFERENCE
+    return Nature.FACT
+
+
+__all__ = ["HOLDS", "read_verb"]
