@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from .. import __version__
 from ..aio import AsyncMemory
 from .access import KeyRing
+from .dashboard import add_dashboard
 from .doorway import Doorway
 from .errors import add_handlers
 from .rest import add_rest
@@ -58,8 +59,7 @@ def create_app(
 
 def add_parts(app: FastAPI, serving: Serving) -> None:
     """Mounts everything. The dashboard comes last: it takes what nobody else has."""
-    parts: list[Any] = [add_rest]
+    parts: list[Any] = [add_rest, add_dashboard]
     # MCP at /mcp and metrics at /metrics are added here.
-    # The dashboard at / and its routes under /v1/debug are added here.
     for add in parts:
         add(app, serving)
