@@ -146,7 +146,10 @@ class PatternJoin:
         if relation is None:
             yield from self._graph.list_groups()
             return
-        for subject in self._graph.list_subjects(relation):
+        subjects = self._graph.list_subjects(relation)
+        if self._infer:
+            subjects = self._reasoner.list_subjects(relation)
+        for subject in subjects:
             yield subject, relation
 
     def _list_from(self, subject: Node, relation: str | None) -> Iterable[Interval]:

@@ -251,6 +251,13 @@ class ScopeGraph:
             subjects[self.identities.root_of(assertion.subject)] = None
         return list(subjects)
 
+    def list_objects(self, relation: str) -> list[Node]:
+        """Those whom a relation names."""
+        objects: dict[Node, None] = {}
+        for assertion in self.index.by_relation.get(relation, ()):
+            objects[self.identities.root_of(assertion.object)] = None
+        return list(objects)
+
     def list_groups(self) -> Iterator[tuple[Node, str]]:
         """All subjects with each of their relations."""
         for relation in list(self.index.by_relation):

@@ -12,6 +12,7 @@ from .antecedents import Discourse, Resolver
 from .assertion import Assertion, SourceRow
 from .identities import Identities
 from .names import Signature, name_key
+from .subjects import name_person
 
 ALIASES: Final = frozenset(("name", "nickname"))  # relations whose object is another name of the subject
 
@@ -38,7 +39,8 @@ class StatementsIndex:
         source = SourceRow(entry, is_told=is_told)
         for position, said in enumerate(statements):
             assertion = Assertion(source, position, said)
-            assertion.subject_mention = self._mentions.setdefault(said.subject, said.subject)
+            subject = name_person(said.subject, said.relation)
+            assertion.subject_mention = self._mentions.setdefault(subject, subject)
             assertion.object_mention = self._mentions.setdefault(said.object, said.object)
             source.assertions.append(assertion)
         if source.assertions:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from ..text.analysis import read_analysis
 from ..text.facts.statement import Statement
 
-NONE: tuple[Statement, ...] = ()
-
 
 def statements_of(terms: bytes) -> tuple[Statement, ...]:
-    """Those in a record's analysis."""
-    read_analysis(terms)
-    return NONE
+    """Those in a record's analysis; `Corrupt` if that is damaged."""
+    return read_analysis(terms).statements
