@@ -7,6 +7,7 @@
     review.py            review, quarantine, approve, reveal, forget-value
     erase.py             forget, verify-forgotten, verify-receipt
     key_commands.py      keys new, rotate, check, shred; seal
+    serve_command.py     serve; keys api, revoke, callers
     admin_commands.py    export, load, rebuild, reembed, doctor
     audit.py, retention.py, copy.py, bench.py, demo.py, evaluate.py    the commands of these names
     show.py, json_output.py, panels.py    answers for people, answers as JSON, the headings of --help
@@ -37,6 +38,7 @@ from . import (
     read_commands,
     retention,
     review,
+    serve_command,
     upkeep_commands,
     write_commands,
 )
@@ -101,6 +103,7 @@ app = typer.Typer(
 )
 for part in (
     demo,
+    serve_command,
     write_commands,
     erase,
     read_commands,

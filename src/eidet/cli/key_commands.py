@@ -14,6 +14,7 @@ from ..core.errors import BadInput, Misconfigured, NotFound, Refused
 from .json_output import emit
 from .memory_options import Which, command
 from .panels import INSIDE, TRUST
+from .serve_command import add_keys_to
 from .show import progress_bar
 
 if TYPE_CHECKING:
@@ -25,10 +26,11 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmat
 
 
 def add_to(app: typer.Typer) -> None:
-    keys = typer.Typer(no_args_is_help=True, help="Keys of a sealed memory: new, rotate, check, shred.")
+    keys = typer.Typer(no_args_is_help=True, help="Keys of a sealed memory, and of callers of `eidet serve`.")
     keys.command()(new)
     for run in (rotate, check, shred):
         command(keys, INSIDE)(run)
+    add_keys_to(keys)
     app.add_typer(keys, name="keys", rich_help_panel=TRUST)
     command(app, TRUST)(seal)
 

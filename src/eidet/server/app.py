@@ -14,6 +14,7 @@ from .access import KeyRing
 from .dashboard import add_dashboard
 from .doorway import Doorway
 from .errors import add_handlers
+from .gzip_answers import Gzip
 from .rest import add_rest
 from .server_settings import ServerSettings
 from .serving import Serving
@@ -53,6 +54,7 @@ def create_app(
     app.state.serving = serving
     add_handlers(app)
     add_parts(app, serving)
+    app.add_middleware(Gzip)
     app.add_middleware(Doorway, serving=serving)
     return app
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 
 from ..core.errors import EidetError
-from .access import LOCAL, Caller
+from .access import LOCAL, Caller, Right
 from .errors import LOG, Problem, make_internal, problem_of
 from .server_settings import ServerSettings, is_loopback
 from .serving import CALLER, Serving, make_unauthorized
@@ -49,7 +49,7 @@ class Doorway:
         answer = Answering(send, scope)
         try:
             caller = self._let_in(scope, headers)
-            body = Body(receive, self._largest_body(scope, caller), self._serving.settings.body_seconds)
+            body = self._make_body(scope, caller, receive)
             body.check_announced(headers)
             with (caller or LOCAL).act(client_of(scope)):
                 await self._app(scope, body, answer)
@@ -92,12 +92,13 @@ class Doorway:
             raise make_unauthorized()
         return found
 
-    def _largest_body(self, scope: MutableMapping[str, Any], caller: Caller | None) -> int:
+    def _make_body(self, scope: MutableMapping[str, Any], caller: Caller | None, receive: Receive) -> Body:
+        settings = self._serving.settings
         if caller is None:
-            return STRANGER_BYTES
-        if scope["path"] in UPLOADS:
-            return self._serving.settings.upload_bytes
-        return caller.limits.body_bytes
+            return Body(receive, STRANGER_BYTES, settings.body_seconds)
+        if scope["path"] in UPLOADS and caller.may(Right.ADMIN):
+            return Body(receive, settings.upload_bytes, settings.body_seconds, pieces=True)
+        return Body(receive, caller.limits.body_bytes, settings.body_seconds)
 
 
 def choose_request_id(given: str | None) -> str:
@@ -191,12 +192,17 @@ def _make_too_fast(seconds: int) -> Problem:
 
 
 class Body:
-    """Receives a request body, never more than a limit of it, and not for ever."""
+    """Receives a request body, never more than a limit of it, and not for ever.
 
-    def __init__(self, receive: Receive, largest: int, seconds: float) -> None:
+    The whole body must arrive within `seconds`; with `pieces`, each piece of it.
+    """
+
+    def __init__(self, receive: Receive, largest: int, seconds: float, *, pieces: bool = False) -> None:
         self._receive = receive
         self._largest = largest
         self._seconds = seconds
+        self._pieces = pieces
+        self._deadline = 0.0
         self._taken = 0
         self._complete = False
 
@@ -209,8 +215,11 @@ class Body:
     async def __call__(self) -> Message:
         if self._complete:
             return await self._receive()  # waits until the client goes away
+        now = asyncio.get_running_loop().time()
+        if self._pieces or not self._deadline:
+            self._deadline = now + self._seconds
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
         except TimeoutError:
             raise Problem(

@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 
 from ..core.errors import (
     BadInput,
@@ -116,6 +117,15 @@ def make_invalid(errors: Sequence[Any]) -> Problem:
 _HTTP: Final = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 
 
+def list_methods(request: Request) -> list[str]:
+    """What may be asked of a path, by all routes that know it."""
+    methods: set[str] = set()
+    for route in request.app.router.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            methods |= route.methods or set()
+    return sorted(methods)
+
+
 def add_handlers(app: FastAPI) -> None:
     """Makes every error of the app answer in the one shape."""
 
@@ -131,10 +141,12 @@ def add_handlers(app: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)
         return make_invalid(error.errors()).respond()
 
-    async def answer_http(_request: Request, error: Exception) -> JSONResponse:
+    async def answer_http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
-        type = _HTTP.get(error.status_code, "bad_request")
-        return Problem(error.status_code, type, str(error.detail), headers=error.headers).respond()
+        type, headers = _HTTP.get(error.status_code, "bad_request"), dict(error.headers or {})
+        if error.status_code == 405:
+            headers["Allow"] = ", ".join(list_methods(request))
+        return Problem(error.status_code, type, str(error.detail), headers=headers).respond()
 
     app.add_exception_handler(Problem, answer_problem)
     app.add_exception_handler(EidetError, answer_eidet)

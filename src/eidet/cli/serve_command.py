@@ -1,0 +1,162 @@
+"""`eidet serve`, and the keys of its callers: `eidet keys api`, `revoke`, `callers`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..core.environment import change_settings
+from ..core.errors import MissingExtra
+from .json_output import emit
+from .memory_options import Which, command
+from .panels import START
+
+if TYPE_CHECKING:
+    from ..server.server_settings import ServerSettings
+
+KeysFile = Annotated[
+    Path, typer.Option("--keys", envvar="EIDET_KEYS", metavar="FILE", help="The keys file, in TOML.")
+]
+Name = Annotated[str, typer.Argument(metavar="NAME")]
+KEYS_FILE = Path("eidet-keys.toml")
+
+
+def add_to(app: typer.Typer) -> None:
+    command(app, START)(serve)
+
+
+def serve(
+    on: Which,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; others than loopback need --keys.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535)] = 8765,
+    keys: Annotated[
+        Path | None,
+        typer.Option(envvar="EIDET_KEYS", metavar="FILE", help="Callers and their keys: `eidet keys api`."),
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes; each opens the memory.")] = 1,
+    tls_cert: Annotated[Path | None, typer.Option(metavar="PEM", help="Certificate chain.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="PEM", help="Its private key.")] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A name clients call it by. Repeatable.")
+    ] = None,
+    cors_origin: Annotated[
+        list[str] | None, typer.Option(metavar="ORIGIN", help="A web page that may call it. Repeatable.")
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ADDRESS", help="A proxy whose X-Forwarded headers count. Repeatable."),
+    ] = None,
+    upload_mb: Annotated[int, typer.Option(min=1, help="The largest export to load.")] = 1000,
+) -> None:
+    """Serve the memory over HTTP: REST, with its documentation at /docs. Ctrl-C stops it."""
+    try:
+        from ..server.serve import Opening
+        from ..server.serve import serve as run
+        from ..server.server_settings import MEGABYTE, ServerSettings
+    except ImportError as error:
+        raise MissingExtra("`eidet serve`", extra="server") from error
+
+    chosen = ServerSettings(
+        host=host,
+        port=port,
+        keys=keys,
+        workers=workers,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        allow_hosts=tuple(allow_host or ()),
+        cors_origins=tuple(cors_origin or ()),
+        proxies=tuple(proxy or ()),
+        upload_bytes=upload_mb * MEGABYTE,
+    )
+    chosen.check()
+    settings = change_settings(on.settings(), language=on.language)
+    tell_addresses(chosen, on.at)
+    run(Opening(place=on.at, embedder=on.embedder, settings=settings, server=chosen))
+
+
+def tell_addresses(server: ServerSettings, place: str) -> None:
+    """Where everything is, and how to stop it."""
+    scheme = "http" if server.tls_cert is None else "https"
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    base = f"{scheme}://{host}:{server.port}"
+    if server.keys is None:
+        access = "no key is needed: only this machine reaches it"
+    else:
+        access = f"callers need a key of {server.keys}"
+    lines = (
+        f"serving {hide_login(place)}",
+        f"  REST           {base}/v1",
+        f"  documentation  {base}/docs",
+        access,
+        "stop it with Ctrl-C",
+    )
+    typer.echo("\n".join(lines), err=True)
+
+
+def hide_login(place: str) -> str:
+    """An address without user and password."""
+    from ..net.url import split_url
+
+    if "://" not in place:
+        return place
+    return str(split_url(place))
+
+
+def add_keys_to(keys: typer.Typer) -> None:
+    """The commands for callers, in the group `eidet keys`."""
+    for run in (api, revoke, callers):
+        keys.command()(run)
+
+
+def api(
+    name: Name,
+    scopes: Annotated[
+        list[str],
+        typer.Option("--scopes", metavar="SCOPE", help="A scope and all below; ** is all. Repeatable."),
+    ],
+    rights: Annotated[
+        list[str], typer.Option("--rights", metavar="RIGHT", help="read, write, forget, admin. Repeatable.")
+    ],
+    keys: KeysFile = KEYS_FILE,
+) -> None:
+    """Make a key for a caller of `eidet serve`. It is shown once; the file keeps a hash of it."""
+    from ..server.keys_file import add_key
+
+    secret = add_key(keys, name, split_words(scopes), split_words(rights))
+    typer.echo(secret)
+    typer.echo(f"added {name} to {keys}; the key is shown only this once", err=True)
+
+
+def split_words(said: list[str]) -> list[str]:
+    """Values may be repeated, or stand with commas between them."""
+    words = []
+    for one in said:
+        words += [word.strip() for word in one.split(",") if word.strip()]
+    return words
+
+
+def revoke(name: Name, keys: KeysFile = KEYS_FILE) -> None:
+    """Take a caller's key away; a running server refuses it at once."""
+    from ..server.keys_file import remove_key
+
+    remove_key(keys, name)
+    typer.echo(f"revoked {name} in {keys}", err=True)
+
+
+def callers(
+    keys: KeysFile = KEYS_FILE,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the callers of a keys file, with their scopes and rights."""
+    from ..server.keys_file import list_keys
+
+    for key in list_keys(keys):
+        caller = key.caller
+        if json:
+            emit({"name": caller.name, "scopes": list(caller.scopes), "rights": sorted(caller.rights)})
+        else:
+            typer.echo(f"{caller.name}: {', '.join(sorted(caller.rights))} in {', '.join(caller.scopes)}")

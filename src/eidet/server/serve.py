@@ -1,0 +1,126 @@
+"""`eidet serve`: opens a memory, listens, and stops in order. With several workers, each opens the memory."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.supervisors import Multiprocess
+
+from ..aio import AsyncMemory
+from ..core.errors import Misconfigured, Unavailable
+from ..core.settings import Settings
+from ..open import RAM
+from .app import create_app
+from .patience import PatientProtocol
+from .server_settings import ServerSettings
+
+BACKLOG: Final = 2048
+MOST_FILES: Final = 65_536
+LOGGING: Final[dict[str, Any]] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "loggers": {
+        "uvicorn": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+        "eidet": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """Which memory to serve and how to open it; travels to the workers. Called, it makes their app."""
+
+    place: str
+    embedder: str | None
+    settings: Settings = field(repr=False)
+    server: ServerSettings
+
+    def open_memory(self) -> AsyncMemory:
+        return AsyncMemory(self.place, embedder=self.embedder, settings=self.settings)
+
+    def __call__(self) -> FastAPI:
+        return create_app(self.open_memory(), self.server, closes=True)
+
+
+def serve(opening: Opening) -> None:
+    """Serves until SIGINT or SIGTERM. Requests in flight are answered, then the memory is closed."""
+    server = opening.server
+    server.check()
+    if server.workers > 1 and opening.place in RAM:
+        raise Misconfigured("a memory in RAM lives in one process: use --workers 1, or a file or a server")
+    raise_file_limit()
+    with listen(server) as listener:
+        check_memory(opening)
+        config = configure(opening, server)
+        if server.workers > 1:
+            Multiprocess(config, sockets=[listener]).run()
+        else:
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def check_memory(opening: Opening) -> None:
+    """Opens the memory once, so that what is wrong with it is told before anybody connects."""
+    if opening.place in RAM:
+        return
+    memory = opening.open_memory()
+    memory.core.close()
+
+
+def configure(opening: Opening, server: ServerSettings) -> uvicorn.Config:
+    return uvicorn.Config(
+        opening,
+        factory=True,
+        workers=server.workers,
+        http=PatientProtocol,
+        ws="none",
+        log_config=LOGGING,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(server.proxies),
+        forwarded_allow_ips=list(server.proxies) or "",
+        timeout_graceful_shutdown=max(1, int(server.drain_seconds)),
+        timeout_keep_alive=30,
+        backlog=BACKLOG,
+        ssl_certfile=server.tls_cert,
+        ssl_keyfile=server.tls_key,
+    )
+
+
+@contextlib.contextmanager
+def listen(server: ServerSettings) -> Iterator[socket.socket]:
+    """A socket that listens where the settings say."""
+    family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
+    try:
+        listener = socket.create_server(
+            (server.host.strip("[]"), server.port), family=family, backlog=BACKLOG
+        )
+    except OSError as error:
+        raise Unavailable(
+            f"cannot listen on {server.host}:{server.port}: {error.strerror}; --port names another one"
+        ) from error
+    with listener:
+        listener.setblocking(False)
+        yield listener
+
+
+def raise_file_limit() -> None:
+    """Many idle clients need many open files; systems give few unless they are asked."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(MOST_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
