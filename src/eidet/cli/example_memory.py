@@ -13,6 +13,7 @@ from typing import Final
 from ..core.draft import Draft, Message
 from ..memory import Memory
 from . import example_story as story
+from .example_talks import TALKS
 
 HOUR: Final = 3600.0
 DAY: Final = 86_400.0
@@ -55,7 +56,7 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _TalkWork(_Work):
-    talk: story.Talk
+    talk: story.StoryTalk
     summed_up: bool = True
 
     def __call__(self, memory: Memory, at: float) -> None:
@@ -67,7 +68,7 @@ class _TalkWork(_Work):
 
 @dataclass(frozen=True, slots=True)
 class _NoteWork(_Work):
-    note: story.Note
+    note: story.StoryNote
 
     def __call__(self, memory: Memory, at: float) -> None:
         note = self.note
@@ -100,7 +101,7 @@ class _StateWork(_Work):
             Draft(data=data, kind="state", place=place, step=self.step, importance=0.2, occurred=at),
             scope=story.FLEET,
             agent=self.boat,
-            session=f"{self.boat} week {self.step // 4 + 1}",
+            session=f"{self.boat} week {self.step // 2 + 1}",
         )
 
 
@@ -116,7 +117,7 @@ class _RecallWork(_Work):
 
 
 def _works(start: float) -> Iterator[tuple[float, _Work]]:
-    for talk in story.TALKS:
+    for talk in TALKS:
         yield start + talk.day * DAY + talk.hour * HOUR, _TalkWork(talk)
     for note in story.NOTES:
         yield start + note.day * DAY + (18 + note.day % 5) * HOUR, _NoteWork(note)
@@ -140,15 +141,15 @@ def _meetings(start: float) -> Iterator[tuple[float, _Work]]:
             lines.append(f"{who}: Last week I {thing}.")
             lines.append(f"{who}: In the way: {trouble}.")
         lines.append(f"assistant: Noted, week {week + 1}.")
-        talk = story.Talk(story.MARA, f"monday-{week + 1:02}", 7 * week, 8.5, "\n".join(lines))
+        talk = story.StoryTalk(story.MARA, f"monday-{week + 1:02}", 7 * week, 8.5, "\n".join(lines))
         yield start + talk.day * DAY + talk.hour * HOUR, _TalkWork(talk, summed_up=False)
 
 
 def _states(start: float) -> Iterator[tuple[float, _Work]]:
     dice = random.Random(SEED)  # noqa: S311
-    for step in range(story.DAYS // 7 * 4):
+    for step in range(story.DAYS // 7 * 2):
         for boat in story.BOATS:
-            day = step * 7 // 4 + dice.random()
+            day = step * 3.5 + dice.random()
             yield start + (day + 0.2) * DAY, _StateWork(boat, step, dice.randrange(1 << 30))
 
 

@@ -167,10 +167,7 @@ def _place_in_ranking(record: Record, ranking: Ranking, query: Query, hits: Hits
     if not len(rows):
         words = ("neither its words nor its meaning brought it among the candidates",)
         return Whereabouts(id=record.id, stage="not a candidate", words=words, of=len(ranking.found))
-    row = int(rows[0])
-    sums = sum_signals(ranking.signals, len(ranking.found))
-    standing = _Standing(ranking, query, sums)
-    shown = [hit.id for hit in hits]
+    row, standing = int(rows[0]), _Standing(ranking, query)
     place = Whereabouts(
         id=record.id,
         stage="outranked",
@@ -180,18 +177,18 @@ def _place_in_ranking(record: Record, ranking: Ranking, query: Query, hits: Hits
         least=query.least,
         arms=standing.arms(row),
     )
+    return _compare(_name_stage(place, record, hits), row, standing, hits)
+
+
+def _name_stage(place: Whereabouts, record: Record, hits: Hits) -> Whereabouts:
+    """Whether the record is shown; if not, whether its score or its rank is to blame."""
+    shown = [hit.id for hit in hits]
     if record.id in shown:
-        place = replace(place, stage="shown", rank=shown.index(record.id) + 1, score=_score_in(hits, record))
-    elif (place.score or 0.0) < query.least or not shown:
-        place = replace(place, stage="too weak")
-    return _compare(place, row, standing, hits)
-
-
-def _score_in(hits: Hits, record: Record) -> float:
-    for hit in hits:
-        if hit.id == record.id:
-            return hit.score
-    return 0.0
+        at = shown.index(record.id)
+        return replace(place, stage="shown", rank=at + 1, score=hits[at].score)
+    if not shown or (place.score or 0.0) < place.least:
+        return replace(place, stage="too weak")
+    return place
 
 
 def _compare(place: Whereabouts, row: int, standing: _Standing, hits: Hits) -> Whereabouts:
@@ -227,12 +224,12 @@ def _describe(place: Whereabouts, gaps: tuple[Gap, ...]) -> tuple[str, ...]:
 class _Standing:
     """The candidates of a question by their sums."""
 
-    def __init__(self, ranking: Ranking, query: Query, sums: NDArray[Any]) -> None:
+    def __init__(self, ranking: Ranking, query: Query) -> None:
         self.ranking = ranking
         self._query = query
-        self._sums = sums
-        last = len(sums) - 1
-        self._order = last - np.argsort(-sums[::-1], kind="stable")
+        self._sums: NDArray[Any] = sum_signals(ranking.signals, len(ranking.found))
+        last = len(self._sums) - 1
+        self._order = last - np.argsort(-self._sums[::-1], kind="stable")
 
     def rank(self, row: int) -> int:
         return 1 + int(np.flatnonzero(self._order == row)[0])

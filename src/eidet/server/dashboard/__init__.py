@@ -1,7 +1,7 @@
 """The dashboard: pages without a build step, and the routes that they ask.
 
     static/             the pages: HTML, CSS and ES modules; `vendor/` holds foreign ones with their licences
-    routes.py           the routes under /v1 that only the pages use
+    dashboard_routes.py   the routes under /v1 that only the pages use
     *_view.py           what each view asks of the memory, as JSON
     entry_scan.py       times and labels of a scope, for the timeline and the map
 
@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope as Connection
 
 from ..serving import Serving
-from .routes import router
+from .dashboard_routes import router
 
 STATIC: Final = Path(__file__).parent / "static"
 CSP: Final = (

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ...core.scope import Scope
-from ...store import Entry, Head, Store, verbs
+from ...store import Changes, Entry, Head, Store, verbs
 
 PAGE: Final = 5_000  # entries that are read at once
 SCOPES: Final = 64  # scopes whose columns are kept
@@ -58,23 +58,26 @@ class EntryScan:
         head = store.head()
         if kept.head == head:
             return
-        since = 0
-        if kept.head is not None and kept.head.epoch == head.epoch:
-            since = kept.head.seq
-        changes = store.changes(path, since, PAGE)
-        if since < changes.pruned:
-            since, changes = 0, store.changes(path, 0, PAGE)
-        if since == 0:
-            kept.rows.clear()
+        changes = _changes_since(store, path, kept, head)
         while True:
             for gone in changes.gone:
                 kept.rows.pop(gone, None)
             for entry in changes.entries:
                 kept.rows[entry.seq] = _row(entry)
+            kept.head = changes.head
             if changes.head.seq >= head.seq:
-                break
+                return
             changes = store.changes(path, changes.head.seq, PAGE)
-        kept.head = changes.head
+
+
+def _changes_since(store: Store, path: str, kept: _Kept, head: Head) -> Changes:
+    """What is new since the last look; everything, where the store cannot tell that any more."""
+    if kept.head is not None and kept.head.epoch == head.epoch:
+        changes = store.changes(path, kept.head.seq, PAGE)
+        if kept.head.seq >= changes.pruned:
+            return changes
+    kept.rows.clear()
+    return store.changes(path, 0, PAGE)
 
 
 def _row(entry: Entry) -> Row:

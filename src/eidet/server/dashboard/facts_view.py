@@ -15,6 +15,20 @@ from .record_json import records_as_json
 ENTITIES: Final = 300  # names in the list
 NODES: Final = 60  # entities of a neighbourhood
 LONGEST: Final = 400  # characters of a name or a quotation
+_PLAIN: Final = (
+    "id",
+    "scope",
+    "subject_id",
+    "relation",
+    "object_id",
+    "negated",
+    "valid_from",
+    "valid_to",
+    "known_from",
+    "confidence",
+    "derived",
+    "superseded_by",
+)
 
 
 class DecisionForm(BaseModel):
@@ -119,24 +133,13 @@ def entity_as_json(entity: Entity) -> dict[str, Any]:
 
 
 def fact_as_json(fact: Fact) -> dict[str, Any]:
-    return {
-        "id": fact.id,
-        "scope": fact.scope,
-        "text": fact.text[:LONGEST],
-        "subject": fact.subject[:LONGEST],
-        "subject_id": fact.subject_id,
-        "relation": fact.relation,
-        "object": fact.object[:LONGEST],
-        "object_id": fact.object_id,
-        "negated": fact.negated,
-        "valid_from": fact.valid_from,
-        "valid_to": fact.valid_to,
-        "known_from": fact.known_from,
-        "confidence": fact.confidence,
-        "derived": fact.derived,
-        "superseded_by": fact.superseded_by,
-        "sources": list(fact.sources[:20]),
-    }
+    told: dict[str, Any] = {}
+    for name in _PLAIN:
+        told[name] = getattr(fact, name)
+    for name in ("text", "subject", "object"):
+        told[name] = getattr(fact, name)[:LONGEST]
+    told["sources"] = list(fact.sources[:20])
+    return told
 
 
 def facts_as_json(facts: Iterable[Fact]) -> list[dict[str, Any]]:

@@ -46,10 +46,10 @@ def read_health(memory: Memory, scope: Scope) -> dict[str, Any]:
 
 def run_upkeep(memory: Memory, scope: Scope, form: UpkeepForm) -> dict[str, Any]:
     done = memory.upkeep.maintain(scope, dry_run=form.dry_run, only=form.only or None)
-    return maintained_as_json(done)
+    return upkeep_as_json(done)
 
 
-def maintained_as_json(done: Maintained) -> dict[str, Any]:
+def upkeep_as_json(done: Maintained) -> dict[str, Any]:
     changes = []
     for noted in done.changes[:CHANGES]:
         changes.append(noted._asdict())

@@ -52,7 +52,7 @@ class TableForm(FilterForm):
         if self.uses_min is not None:
             parts.append(Where(conditions=[Condition("record.uses", ">=", self.uses_min)]))
         if self.marked:
-            parts.append(_marked(self.marked))
+            parts.append(_mark_filter(self.marked))
         if not parts:
             return None
         return Where(every=parts)
@@ -67,7 +67,7 @@ _MARKS: Final = {
 }
 
 
-def _marked(mark: str) -> Where:
+def _mark_filter(mark: str) -> Where:
     if mark not in _MARKS:
         raise BadInput(f"there is no mark {mark!r}; there are {', '.join(_MARKS)}")
     return Where(conditions=[_MARKS[mark]])
@@ -235,7 +235,7 @@ def preview_as_json(preview: Preview) -> dict[str, Any]:
     }
 
 
-def forgotten_as_json(forgotten: Forgotten) -> dict[str, Any]:
+def receipt_as_json(forgotten: Forgotten) -> dict[str, Any]:
     receipt = None
     if forgotten.receipt is not None:
         receipt = {"eidet": "receipt", "format": 1} | asdict(forgotten.receipt)

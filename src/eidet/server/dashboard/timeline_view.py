@@ -33,12 +33,19 @@ class TimelineForm(BaseModel):
 
 
 def read_timeline(memory: Memory, scan: EntryScan, scope: Scope, form: TimelineForm) -> dict[str, Any]:
+    """The whole line by day, and the stretch that is looked at in bins, sessions and single records."""
     if form.by not in ("occurred", "created"):
         raise BadInput(f"a timeline goes by occurred or created, not {form.by!r}")
     rows = scan.rows(memory.parts.store, scope)
-    recalls = _count_recalls(memory, scope)
     times = [getattr(row, form.by) for _, row in rows]
     start, end = _whole_range(times, memory.parts.clock())
+    told = {"start": start, "end": end, "total": len(rows), "days": _count_days(times)}
+    return told | _read_stretch(memory, rows, form, start, end) | {"recalls": _count_recalls(memory, scope)}
+
+
+def _read_stretch(
+    memory: Memory, rows: list[Placed], form: TimelineForm, start: float, end: float
+) -> dict[str, Any]:
     first = start if form.first is None else form.first
     last = end if form.last is None else form.last
     if not first < last:
@@ -48,18 +55,13 @@ def read_timeline(memory: Memory, scan: EntryScan, scope: Scope, form: TimelineF
         if first <= getattr(placed[1], form.by) <= last:
             within.append(placed)
     return {
-        "start": start,
-        "end": end,
         "first": first,
         "last": last,
-        "total": len(rows),
         "count": len(within),
         "series": _bin_kinds(within, form, first, last),
         "sessions": _find_sessions(rows, form.by, first, last),
         "marks": _read(memory, _spread(within, form.by)),
         "records": _read(memory, _single(within, form.by)),
-        "days": _count_days(times),
-        "recalls": recalls,
     }
 
 

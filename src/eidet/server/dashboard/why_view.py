@@ -66,7 +66,7 @@ class WhyForm(FilterForm):
         told = self.options() | {
             "limit": self.limit,
             "where": self.where,
-            "recipe": self.chosen_recipe(),
+            "recipe": self.choose_recipe(),
             "understand": self.understand,
             "budget": self.budget,
         }
@@ -76,7 +76,7 @@ class WhyForm(FilterForm):
             told["least"] = self.least
         return told
 
-    def chosen_recipe(self) -> Recipe:
+    def choose_recipe(self) -> Recipe:
         if self.recipe not in RECIPES:
             raise BadInput(f"there is no recipe named {self.recipe!r}; there are {', '.join(RECIPES)}")
         recipe = RECIPES[self.recipe]
@@ -94,30 +94,30 @@ class WhyNotForm(WhyForm):
     at: str | None = None  # its scope, where the question asks several
 
 
-def explained_as_json(memory: Memory, explained: Explained, form: WhyForm) -> dict[str, Any]:
+def answer_as_json(memory: Memory, explained: Explained, form: WhyForm) -> dict[str, Any]:
     trace = explained.hits.trace
     assert trace is not None
-    chosen = form.chosen_recipe()
+    chosen = form.choose_recipe()
     hits = []
     for hit in explained.hits:
         hits.append(hit_as_json(hit))
     return {
         "hits": hits,
-        "understood": _understood(explained),
+        "understood": _meaning(explained),
         "notes": list(trace.notes),
         "searched": trace.searched,
         "filtered": trace.filtered,
         "weights": dict(trace.weights),
         "millis": dict(trace.millis),
         "arms": _arms(memory, explained),
-        "removed": _removed(explained),
+        "removed": _list_removed(explained),
         "context": context_as_json(explained.context),
         "recipe": {name: getattr(chosen, name) for name in WEIGHTS},
         "recipes": list(RECIPES),
     }
 
 
-def _understood(explained: Explained) -> dict[str, Any]:
+def _meaning(explained: Explained) -> dict[str, Any]:
     if explained.ranking is None:
         return {"terms": [], "dense": ""}
     asked = explained.ranking.asked
@@ -182,7 +182,7 @@ def _read_by_id(memory: Memory, explained: Explained, ids: list[str]) -> dict[st
     return found
 
 
-def _removed(explained: Explained) -> list[dict[str, Any]]:
+def _list_removed(explained: Explained) -> list[dict[str, Any]]:
     told = []
     where = explained.query.where
     for hit in list(explained.removed)[:REMOVED_ROWS]:

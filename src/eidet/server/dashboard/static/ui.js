@@ -171,7 +171,7 @@ export function MetaLine({ record, scoped }) {
 
 // A bar of parts, each with a colour and a share of the whole width.
 export function Bar({ parts, total, label, height = 10 }) {
-  return html`<div class="bar" role="img" aria-label=${label} style=${{ height: `${height}px` }}>
+  return html`<div class="bar" role="img" aria-label=${label || "nothing"} style=${{ height: `${height}px` }}>
     ${parts.map((part) => html`<i key=${part.name} title=${part.title || part.name}
       style=${{ width: `${(100 * part.value) / total}%`, background: part.colour }}></i>`)}
   </div>`;

@@ -116,7 +116,7 @@ function Graph({ nodes, edges, centre, onPick, onWhy }) {
       const at = place.get(node.id);
       const main = node.id === centre;
       const short = node.name.length > 26 ? `${node.name.slice(0, 24)}…` : node.name;
-      return html`<g key=${node.id} class="node" tabindex="0" role="button" aria-label=${`${node.name}, ${plural(node.facts, "fact")}`} onClick=${() => onPick(node.id)} onKeyDown=${(event) => event.key === "Enter" && onPick(node.id)} onMouseEnter=${() => setOver(node.id)} onMouseLeave=${() => setOver(null)}>
+      return html`<g key=${node.id} class="node" tabindex="0" role="button" aria-label=${`${short}: ${node.name}, ${plural(node.facts, "fact")}`} onClick=${() => onPick(node.id)} onKeyDown=${(event) => event.key === "Enter" && onPick(node.id)} onMouseEnter=${() => setOver(node.id)} onMouseLeave=${() => setOver(null)}>
         <circle cx=${at.px} cy=${at.py} r=${main ? 11 : 7.5} fill=${colourOf(node.kind)} stroke="var(--surface)" stroke-width="2" />
         <text class=${`node-text ${main ? "main" : ""}`} x=${at.px} y=${at.py + (main ? 27 : 22)} text-anchor="middle">${short}</text></g>`;
     })}
@@ -150,11 +150,12 @@ function Spans({ facts, now, centre, onWhy }) {
       const held = fact.valid_to === null || fact.valid_to > now;
       const name = `${fact.negated ? "not " : ""}${fact.subject_id === centre ? fact.object : fact.subject === fact.object ? fact.object : fact.object}`;
       const room = Math.max(0, Math.floor((width - from - 20) / 6.6));
-      return html`<g key=${fact.id} class="span-row" tabindex="0" role="button" aria-label=${`${fact.text}, ${fact.valid_from ? `from ${day(fact.valid_from)}` : "since unknown"}${fact.valid_to ? ` to ${day(fact.valid_to)}` : ""}`} onClick=${() => onWhy(fact.id)} onKeyDown=${(event) => event.key === "Enter" && onWhy(fact.id)}>
-        <title>${fact.text}</title><rect x="0" y=${at * tall} width=${width} height=${tall - 2} fill="transparent" />
-        <text class="span-about" x="0" y=${at * tall + 17}>${about.slice(0, Math.floor(left / 6.8))}</text>
+      const shown = name.length > room ? `${name.slice(0, room)}…` : name;
+      const title = about.slice(0, Math.floor(left / 6.8));
+      return html`<text class="span-about" x="0" y=${at * tall + 17}>${title}</text><g key=${fact.id} class="span-row" tabindex="0" role="button" aria-label=${`${shown}: ${fact.text}, ${fact.valid_from ? `from ${day(fact.valid_from)}` : "since unknown"}${fact.valid_to ? ` to ${day(fact.valid_to)}` : ""}`} onClick=${() => onWhy(fact.id)} onKeyDown=${(event) => event.key === "Enter" && onWhy(fact.id)}>
+        <rect x="0" y=${at * tall} width=${width} height=${tall - 2} fill="transparent" />
         <rect x=${from} y=${at * tall + 3} width=${Math.max(6, to - from)} height=${tall - 10} rx="5" class=${held ? "span-held" : "span-ended"} />
-        <text class=${held ? "span-name" : "span-name ended"} x=${from + 8} y=${at * tall + 16}>${name.length > room ? `${name.slice(0, room)}…` : name}</text></g>`;
+        <text class=${held ? "span-name" : "span-name ended"} x=${from + 8} y=${at * tall + 16}>${shown}</text></g>`;
     })}</svg></figure>`;
 }
 

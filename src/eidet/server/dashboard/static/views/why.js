@@ -95,6 +95,7 @@ export function Why({ scope, params, head, say, go, may, single }) {
 function Suggestions({ scope, onAsk }) {
   const { data } = useLoad((signal) => call("/dashboard/records", { scope, signal, body: { limit: 40, kinds: ["message", "fact", "document", "episode"] } }), [scope]);
   const asked = data ? data.records.filter((one) => /\?\s*$/.test(one.text) && one.text.length < 90).slice(0, 4).map((one) => one.text) : [];
+  if (!data) return html`<${Loading} what="Looking around" />`;
   const shown = asked.length ? asked : ["What did we decide last week?", "Who is this about?"];
   return html`<${Empty} icon="why" title="Ask a question to see how it is answered">
     <p>Every signal that ranks a memory is shown, and for any memory you miss, where it fell out and what it lacked. Nothing here counts as a use.</p>
@@ -193,7 +194,7 @@ function Funnel({ data }) {
   const total = stages.reduce((sum, [, ms]) => sum + ms, 0);
   return html`<section class="card"><header><h2>How it went</h2><span class="small soft num">${millis(total)}</span></header>
     <dl class="funnel">${steps.map(([name, n]) => html`<div><dt>${name}</dt><dd class="num">${count(n)}</dd>
-      <i style=${{ width: `${Math.max(1, (100 * n) / Math.max(1, data.searched))}%` }}></i></div>`)}</dl>
+      <dd class="funnel-bar" aria-hidden="true" style=${{ width: `${Math.max(1, (100 * n) / Math.max(1, data.searched))}%` }}></dd></div>`)}</dl>
     ${data.filtered > 0 && html`<p class="small soft">The filter removed ${plural(data.filtered, "record")}.</p>`}
     <${Bar} label=${`Stages: ${stages.map(([name, ms]) => `${name} ${millis(ms)}`).join(", ")}`} total=${total || 1}
       parts=${stages.map(([name, ms], at) => ({ name, value: ms, colour: `var(--c${[5, 0, 1, 2, 8, 9][at % 6]})`, title: `${name} ${millis(ms)}` }))} />
@@ -266,7 +267,7 @@ function Packed({ context, budget, onBudget }) {
       <label class="row small soft budget">Budget <input type="number" min="50" max="20000" step="50" value=${budget} onChange=${(event) => onBudget(Math.max(1, Number(event.target.value) || 600))} /></label></header>
     <${Bar} parts=${parts} total=${context.budget} label=${label} height=${16} />
     <p class="small soft num">${count(context.tokens)} of ${count(context.budget)} tokens, ${plural(context.told, "record")}${context.left_out ? `; ${plural(context.left_out, "hit")} left out` : ""}</p>
-    ${context.text === "" || !context.lines.some((line) => line.text) ? html`<p class="soft">Nothing was packed.</p>` : html`<div class="packed">${context.lines.map((line, at) => html`<div key=${at} class=${line.id ? "told" : "frame"}>
+    ${context.text === "" || !context.lines.some((line) => line.text) ? html`<p class="soft">Nothing was packed.</p>` : html`<div class="packed" tabindex="0" role="group" aria-label="The packed context, line by line">${context.lines.map((line, at) => html`<div key=${at} class=${line.id ? "told" : "frame"}>
       <span class="num soft">${line.text ? line.tokens : ""}</span><i style=${{ width: `${Math.min(100, (100 * line.tokens) / Math.max(1, context.tokens)) * 2}px`, background: line.id ? kindColour(line.kind) : "var(--edge)" }}></i><${Text} text=${line.text} /></div>`)}</div>`}
   </section>`;
 }

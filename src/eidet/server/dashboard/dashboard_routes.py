@@ -64,7 +64,7 @@ async def read_head(grant: Reader) -> dict[str, int]:
 @router.post("/debug/why")
 async def explain_answer(grant: Reader, form: why_view.WhyForm) -> dict[str, Any]:
     explained = await grant.memory.admin.explain(form.query, scope=grant.scope, **form.arguments())
-    return await ask(grant, lambda memory: why_view.explained_as_json(memory, explained, form))
+    return await ask(grant, lambda memory: why_view.answer_as_json(memory, explained, form))
 
 
 @router.post("/debug/why-not")
@@ -143,7 +143,7 @@ async def preview_forget(grant: Forgetter, form: memories_view.ForgetForm) -> di
 @router.post("/dashboard/forget")
 async def forget_records(grant: Forgetter, form: memories_view.ForgetForm) -> dict[str, Any]:
     done = await ask(grant, lambda memory: memory.forget(form.ids, scope=grant.single, why=form.why))
-    return memories_view.forgotten_as_json(done)
+    return memories_view.receipt_as_json(done)
 
 
 @router.post("/timeline")
