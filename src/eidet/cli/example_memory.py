@@ -33,19 +33,20 @@ class StoryClock:
 
 def build_example(place: str | Path, end: float) -> int:
     """Fills a new memory with half a year of conversations, facts, states and recalls; how many records."""
-    start = _monday_before(end - story.DAYS * DAY)
+    start = _next_monday(end - story.DAYS * DAY)
     clock = StoryClock(start)
     with Memory(place, clock=clock) as memory:
         for at, write in sorted(_works(start), key=lambda work: work[0]):
-            clock.now = at
-            write(memory, at)
+            if at < end:
+                clock.now = at
+                write(memory, at)
         clock.now = end
         return sum(memory.scopes().values())
 
 
-def _monday_before(at: float) -> float:
-    """Midnight, UTC, of the last Monday: the first day of 1970 was a Thursday."""
-    return (at + 3 * DAY) // (7 * DAY) * 7 * DAY - 3 * DAY
+def _next_monday(at: float) -> float:
+    """Midnight, UTC, of the Monday that comes: the first day of 1970 was a Thursday."""
+    return -((-at - 3 * DAY) // (7 * DAY)) * 7 * DAY - 3 * DAY
 
 
 class _Work:
@@ -157,7 +158,7 @@ def _recalls(start: float) -> Iterator[tuple[float, _Work]]:
     """A few questions a day, more of them lately; about one in five is judged."""
     dice = random.Random(SEED + 1)  # noqa: S311
     for day in range(3, story.DAYS):
-        for _ in range(dice.choice((0, 0, 1, 2, 3)) + (2 if day > story.DAYS - 36 else 0)):
+        for _ in range(dice.choice((0, 0, 1, 2, 3)) + (9 if day > story.DAYS - 42 else 0)):
             query = dice.choice(story.QUESTIONS)
             useful = None
             if dice.random() < 0.25:

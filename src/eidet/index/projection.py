@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..models.embed.quantise import first_rows
 
+NOISE: Final = 1e-6  # differences below this come from rounding
 EDGE: Final = 99.0  # percent of the points fill the plane; the others are drawn in from outside
 
 
@@ -38,7 +39,7 @@ def _main_components(rows: NDArray[Any]) -> NDArray[Any]:
 def _fit_square(plane: NDArray[Any]) -> NDArray[Any]:
     """Most points within -0.9 to 0.9; what lies further out comes close to the edge."""
     reach = np.percentile(np.abs(plane), EDGE, axis=0)
-    scaled = plane / np.where(reach > 0, reach, 1.0) * 0.9
+    scaled = plane / np.where(reach > NOISE, reach, np.inf) * 0.9
     beyond = np.abs(scaled) > 0.9
     far = np.sign(scaled) * (0.9 + 0.1 * np.tanh((np.abs(scaled) - 0.9) * 2))
     fitted: NDArray[Any] = np.where(beyond, far, scaled)

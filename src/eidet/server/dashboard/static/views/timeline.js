@@ -73,7 +73,7 @@ function Days({ data, what, onDay }) {
   const days = what === "writes" ? data.days : recalls;
   const known = [...Object.keys(data.days), ...Object.keys(data.recalls)].map(Number);
   const last = Math.max(...known);
-  const first = Math.max(Math.min(...known), last - 371);
+  const first = matchMedia("(min-width: 1200px)").matches ? last - 370 : Math.max(Math.min(...known), last - 370);
   const total = Object.values(days).reduce((sum, n) => sum + n, 0);
   return html`<${HeatMap} days=${days} first=${first} last=${last} onDay=${onDay} label=${`${count(total)} ${what} by day`} />
     <div class="row spread"><p class="small soft">${plural(total, what.slice(0, -1))} on ${plural(Object.keys(days).length, "day")}. Click a day to look into it.</p>
