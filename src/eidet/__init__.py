@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .aio import AsyncMemory
+    from .client import AsyncClient, Client, connect
     from .core.actor import acting
     from .core.draft import Draft, Message
     from .core.errors import (
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "aio": ("AsyncMemory",),
+    "client": ("AsyncClient", "Client", "connect"),
     "trust.audit": ("Audit",),
     "core.settings": ("Retention", "Settings", "Upkeep"),
     "core.errors": (
@@ -79,10 +81,12 @@ __all__ = [
     "EXACT",
     "FACTS",
     "Absence",
+    "AsyncClient",
     "AsyncMemory",
     "Audit",
     "BadInput",
     "Box",
+    "Client",
     "Condition",
     "Conflict",
     "Context",
@@ -118,6 +122,7 @@ __all__ = [
     "Upkeep",
     "Where",
     "acting",
+    "connect",
 ]
 
 

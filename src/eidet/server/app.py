@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from fastapi import FastAPI
+from fastapi.middleware.cors import CORSMiddleware
 
 from .. import __version__
 from ..aio import AsyncMemory
@@ -56,7 +57,20 @@ def create_app(
     add_parts(app, serving)
     app.add_middleware(Gzip)
     app.add_middleware(Doorway, serving=serving)
+    if chosen.cors_origins:
+        allow_origins(app, chosen.cors_origins)
     return app
+
+
+def allow_origins(app: FastAPI, origins: tuple[str, ...]) -> None:
+    """Tells browsers which foreign pages may call; outermost, so that such pages can read errors, too."""
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=list(origins),
+        allow_methods=["GET", "POST", "PATCH", "DELETE"],
+        allow_headers=["Authorization", "Content-Type", "Eidet-Scope", "Idempotency-Key", "If-Match"],
+        expose_headers=["ETag", "Retry-After", "X-Request-Id", "Idempotent-Replayed"],
+    )
 
 
 def add_parts(app: FastAPI, serving: Serving) -> None:

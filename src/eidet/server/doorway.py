@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 
@@ -27,6 +27,7 @@ AsgiApp = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 REQUEST_ID: Final = "eidet.request_id"
 UPLOADS: Final = ("/v1/load",)  # paths whose bodies are files
+ENCODED: Final = b"/v1/memories/"  # before ids, which may have any character
 STRANGER_BYTES: Final = 65_536  # of a body without a valid key
 _GIVEN_ID: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
 BURST_SECONDS: Final = 2.0  # how much of its pace a caller may save up
@@ -44,6 +45,7 @@ class Doorway:
         if scope["type"] != "http":
             await self._pass_other(scope, receive, send)
             return
+        keep_encoded(scope)
         headers = Headers(scope=scope)
         scope[REQUEST_ID] = choose_request_id(headers.get("x-request-id"))
         answer = Answering(send, scope)
@@ -99,6 +101,13 @@ class Doorway:
         if scope["path"] in UPLOADS and caller.may(Right.ADMIN):
             return Body(receive, settings.upload_bytes, settings.body_seconds, pieces=True)
         return Body(receive, caller.limits.body_bytes, settings.body_seconds)
+
+
+def keep_encoded(scope: MutableMapping[str, Any]) -> None:
+    """Leaves ids in a path as they came: a route that reads one decodes it, and a %2F is part of it."""
+    raw = scope.get("raw_path") or quote(scope["path"]).encode()
+    if raw.startswith(ENCODED):
+        scope["path"] = raw.decode("ascii", "replace")
 
 
 def choose_request_id(given: str | None) -> str:

@@ -144,6 +144,8 @@ def add_handlers(app: FastAPI) -> None:
     async def answer_http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
         type, headers = _HTTP.get(error.status_code, "bad_request"), dict(error.headers or {})
+        if error.status_code == 400:  # all that FastAPI says so is that a body is not JSON
+            return Problem(422, "bad_input", "the body is not JSON in UTF-8", field="body").respond()
         if error.status_code == 405:
             headers["Allow"] = ", ".join(list_methods(request))
         return Problem(error.status_code, type, str(error.detail), headers=headers).respond()

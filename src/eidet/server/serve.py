@@ -21,6 +21,7 @@ from .patience import PatientProtocol
 from .server_settings import ServerSettings
 
 BACKLOG: Final = 2048
+STARTING_SECONDS: Final = 60  # until a worker that does not answer is started anew; a busy machine is slow
 MOST_FILES: Final = 65_536
 LOGGING: Final[dict[str, Any]] = {
     "version": 1,
@@ -88,6 +89,7 @@ def configure(opening: Opening, server: ServerSettings) -> uvicorn.Config:
         forwarded_allow_ips=list(server.proxies) or "",
         timeout_graceful_shutdown=max(1, int(server.drain_seconds)),
         timeout_keep_alive=30,
+        timeout_worker_healthcheck=STARTING_SECONDS,
         backlog=BACKLOG,
         ssl_certfile=server.tls_cert,
         ssl_keyfile=server.tls_key,

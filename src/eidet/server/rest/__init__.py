@@ -18,8 +18,11 @@ from .once import clear_old_keys
 
 def add_rest(app: FastAPI, serving: Serving) -> None:
     """Adds every route under /v1."""
-    router = APIRouter(prefix="/v1", dependencies=[Secured])
-    for part in (health_routes, memory_routes, search_routes, forget_routes, admin_routes):
+    needed = [Secured] if serving.keys.required else []
+    router, open_router = APIRouter(prefix="/v1", dependencies=needed), APIRouter(prefix="/v1")
+    health_routes.add_to(open_router)
+    for part in (memory_routes, search_routes, forget_routes, admin_routes):
         part.add_to(router)
-    app.include_router(router)
+    # Each route by itself, so that a 405 can list what a path allows.
+    app.router.routes.extend([*open_router.routes, *router.routes])
     serving.lifespans.append(lambda: clear_old_keys(serving))

@@ -54,6 +54,7 @@ def add_to(router: APIRouter) -> None:
     router.get(
         "/health", tags=["health"], operation_id="health", response_model=HealthReport, responses=errors()
     )(health)
+    upload = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
     lines = {LINES: {"schema": {"type": "string", "format": "binary"}}}
     router.get(
         "/export",
@@ -68,7 +69,7 @@ def add_to(router: APIRouter) -> None:
         operation_id="load",
         response_model=CountReply,
         responses=errors({409: "Somebody else kept changing the records."}),
-        openapi_extra={"requestBody": {"required": True, "content": lines}},
+        openapi_extra={"requestBody": {"required": True, "content": upload}},
     )(load)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Final
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
+from pydantic import AfterValidator
 
 from ...core.condition import Condition
 from ...core.draft import Draft
@@ -32,7 +34,7 @@ from .replies import (
 from .respond import answer, errors
 
 TAGS: Final[list[Any]] = ["memories"]
-MemoryId = Annotated[str, Path(alias="id", description="The id of a memory.")]
+MemoryId = Annotated[str, Path(alias="id", description="The id of a memory."), AfterValidator(unquote)]
 IfMatch = Annotated[
     str | None, Header(alias="If-Match", description="The ETag that the memory must still have; else 412.")
 ]
@@ -50,7 +52,6 @@ LINKS: Final = {
 
 
 def add_to(router: APIRouter) -> None:
-    """The route of the history comes first: an id may have slashes in it."""
     stored: dict[int | str, dict[str, Any]] = {
         201: {"model": Remembering, "description": "Stored.", "links": LINKS}
     }
@@ -60,28 +61,28 @@ def add_to(router: APIRouter) -> None:
     )(remember)
     router.post("/get", tags=TAGS, operation_id="get", response_model=Lookup, responses=errors())(get_many)
     router.get(
-        "/memories/{id:path}/history",
+        "/memories/{id}/history",
         tags=TAGS,
         operation_id="history",
         response_model=HistoryReply,
         responses=errors(),
     )(history)
     router.get(
-        "/memories/{id:path}",
+        "/memories/{id}",
         tags=TAGS,
         operation_id="get_memory",
         response_model=StoredMemory,
         responses={**errors(), 304: {"description": "It has not changed."}},
     )(get_one)
     router.patch(
-        "/memories/{id:path}",
+        "/memories/{id}",
         tags=TAGS,
         operation_id="revise_memory",
         response_model=StoredMemory,
         responses=errors({**PRECONDITION, **CONFLICT}),
     )(revise)
     router.delete(
-        "/memories/{id:path}",
+        "/memories/{id}",
         tags=TAGS,
         operation_id="forget_memory",
         response_model=ForgetReply,

@@ -108,13 +108,14 @@ async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: Attempt) 
     if attempt.first:
         earlier.rest.extend(range(len(drafts)))
         return earlier
-    ids = [draft.id or key_id(draft.key or "") for draft in drafts]
-    there = await grant.memory.get(ids, scope=grant.single)
-    for place, (id, record) in enumerate(zip(ids, there, strict=True)):
+    for place, draft in enumerate(drafts):
+        id = draft.id or key_id(draft.key or "")
         events = await grant.memory.history(id, scope=grant.single)
         if not events or events[-1].at < attempt.at:
             earlier.rest.append(place)
-        elif record is None:
+            continue
+        record = await grant.memory.get(id, scope=grant.single)  # read after its history: it was there then
+        if record is None:
             earlier.gone[place] = events[-1].at
         else:
             earlier.done[place] = record

@@ -13,7 +13,7 @@ from ...core.where import Where
 from ...recall.options import FindOptions, RecallOptions
 from ..access import Right
 from ..errors import Problem
-from ..serving import Reads, Writes, check_right
+from ..serving import Grant, Reads, Writes, check_right
 from .bodies import ContextBody, FeedbackBody, Filters, FindBody, RecallBody
 from .cursors import PageMark, hash_asked, read_cursor, write_cursor
 from .drafts import check_records, read_options, read_where
@@ -67,6 +67,7 @@ async def context(body: ContextBody, grant: Reads) -> Response:
     check_records(grant, body.limit, "limit")
     if body.reveal:
         check_right(grant.caller, Right.ADMIN)
+        check_reveals(grant)
     most = grant.caller.limits.context_tokens
     if body.budget > most:
         raise Problem(
@@ -87,6 +88,12 @@ async def context(body: ContextBody, grant: Reads) -> Response:
         **read_options(body),
     )
     return await answer(grant.serving, lambda: tell_context(made), size=len(made.records))
+
+
+def check_reveals(grant: Grant) -> None:
+    """422 where this memory has nothing to turn pseudonyms back with."""
+    if not grant.memory.core.trust.guarding.pseudonyms.has_vault:
+        raise Problem(422, "bad_input", "this memory has no vault to reveal from", field="body.reveal")
 
 
 async def find(body: FindBody, grant: Reads) -> Response:

@@ -1,0 +1,370 @@
+"""Each verb as the requests it makes: generators that yield requests, get answers, and return the result."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack
+from urllib.parse import quote
+
+from ..core.arguments import check_limit, check_offset
+from ..core.dict_filters import Filter
+from ..core.draft import Details
+from ..core.errors import BadInput, Corrupt, NotFound
+from ..core.event import Event
+from ..core.hit import Hit, Hits, Trace
+from ..core.record import Record
+from ..core.remembered import RememberedList
+from ..core.scope import ALL, Scope
+from ..core.validate import Json, Moment, clean_json, clean_text, moment
+from ..memory.records import check_unchanged
+from ..recall.options import FilterOptions, FindOptions, RecallOptions
+from ..recall.pack import Context
+from ..write.shape import Given, drafts_of
+from .packing import pack_draft, pack_field, pack_filter, pack_scope
+from .sending import Asking
+from .unpacking import (
+    unpack_context,
+    unpack_events,
+    unpack_forgotten,
+    unpack_hits,
+    unpack_preview,
+    unpack_record,
+    unpack_records,
+    unpack_remembered,
+)
+
+if TYPE_CHECKING:
+    from ..trust.erase import Forgotten, Preview
+
+T = TypeVar("T")
+Steps = Generator[Asking, Any, T]
+PAGE: Final = 500  # records that one request asks for
+
+
+def remember(
+    what: Given | Sequence[Given] | None = None, **details: Unpack[Details]
+) -> Steps[Record | RememberedList]:
+    """Stores a text, a message, a dict or a list of those; all of a list or none of it.
+
+    As `Memory.remember`, with the same details.
+
+    Each call has an idempotency key of its own, so that sending it again never stores anything twice.
+    """
+    said: dict[str, Any] = {name: value for name, value in details.items() if value is not None}
+    scope = said.pop("scope", Scope().path)
+    body: dict[str, Any] = {}
+    for name in ("keep_duplicates", "again"):
+        if name in said:
+            body[name] = said.pop(name)
+    drafts, single = drafts_of(what, said)
+    if not drafts:
+        return RememberedList()
+    body["memories"] = [pack_draft(draft) for draft in drafts]
+    answer = yield Asking(
+        method="POST",
+        path="/v1/memories",
+        params=pack_scope(scope),
+        body=body,
+        headers={"Idempotency-Key": uuid.uuid4().hex},
+    )
+    stored = unpack_remembered(answer)
+    if single:
+        return stored[0]
+    return stored
+
+
+def get(
+    ids: str | Sequence[str], *, scope: str | Scope = "default"
+) -> Steps[Record | list[Record | None] | None]:
+    """The record with an id, or None; a list gives a list, in the order asked."""
+    wanted = [ids] if isinstance(ids, str) else list(ids)
+    found: list[Record | None] = []
+    for start in range(0, len(wanted), PAGE):
+        body = {"ids": wanted[start : start + PAGE]}
+        answer = yield Asking(method="POST", path="/v1/get", params=pack_scope(scope), body=body)
+        for one in answer["memories"]:
+            found.append(None if one is None else unpack_record(one))
+    if isinstance(ids, str):
+        return found[0]
+    return found
+
+
+def recall(
+    query: str | Mapping[str, Json] = "",
+    *,
+    scope: str | Scope = "default",
+    limit: int = 10,
+    where: Filter | None = None,
+    **options: Unpack[RecallOptions],
+) -> Steps[Hits]:
+    """What matters for a query, best first, each hit with its reasons. See `Memory.recall`."""
+    body = {"query": clean_json(query, "a query"), "limit": limit} | pack_filter("recall", where, options)
+    answer = yield Asking(method="POST", path="/v1/recall", params=pack_scope(scope), body=body)
+    return unpack_hits(answer)
+
+
+def context(
+    query: str | Mapping[str, Json],
+    *,
+    budget: int = 1000,
+    limit: int = 50,
+    neighbours: int = 1,
+    headings: bool = True,
+    scope: str | Scope = "default",
+    where: Filter | None = None,
+    recipe: str | None = None,
+    fence: bool = True,
+    reveal: bool = False,
+    now: Moment | None = None,
+    **options: Unpack[FilterOptions],
+) -> Steps[Context]:
+    """A prompt-ready block of what matters, never over `budget` tokens. See `Memory.context`.
+
+    The server counts the tokens.
+    """
+    body = {
+        "query": clean_json(query, "a query"),
+        "budget": budget,
+        "limit": limit,
+        "neighbours": neighbours,
+        "headings": headings,
+        "fence": fence,
+        "reveal": reveal,
+        "recipe": recipe,
+    } | pack_filter("context", where, options)
+    if now is not None:
+        body["now"] = moment(now, "now")
+    answer = yield Asking(method="POST", path="/v1/context", params=pack_scope(scope), body=body)
+    return unpack_context(answer)
+
+
+def feedback(
+    about: Hit | Hits | Trace | Context | str,
+    *,
+    useful: bool,
+    scope: str | Scope | None = None,
+    by: str | None = None,
+) -> Steps[None]:
+    """Says whether an answer (the Hits, Trace or Context) or one record (a Hit or an id) was useful."""
+    body: dict[str, Any] = {"useful": useful, "by": by}
+    if isinstance(about, Hit):
+        body["id"], scope = about.id, scope or about.record.scope
+    elif isinstance(about, str):
+        body["id"] = clean_text(about, "an id")
+    elif isinstance(about, Hits | Trace | Context):
+        scope = scope or about.scope
+    else:
+        raise BadInput(
+            f"feedback is about a Hit, Hits, a Trace, a Context or an id, not {type(about).__name__}"
+        )
+    yield Asking(
+        method="POST",
+        path="/v1/feedback",
+        params=pack_scope(scope),
+        body=body,
+        headers={"Idempotency-Key": uuid.uuid4().hex},
+    )
+
+
+def find(
+    where: Filter | None = None,
+    *,
+    scope: str | Scope = "default",
+    limit: int = 100,
+    **options: Unpack[FindOptions],
+) -> Steps[list[Record]]:
+    """Records that match exactly, ordered by a field; a leading '-' means descending. See `Memory.find`."""
+    said = pack_filter("find", where, options)
+    said["offset"] = check_offset(said.get("offset", 0))
+    left, cursor = check_limit(limit), None
+    found: list[Record] = []
+    while left:
+        body = said | {"limit": min(left, PAGE), "cursor": cursor}
+        answer = yield Asking(method="POST", path="/v1/find", params=pack_scope(scope), body=body)
+        page, cursor = unpack_records(answer["memories"]), answer["cursor"]
+        found += page
+        left -= len(page)
+        if cursor is None:
+            break
+    return found
+
+
+def count(
+    where: Filter | None = None,
+    *,
+    scope: str | Scope = "default",
+    **options: Unpack[FilterOptions],
+) -> Steps[int]:
+    """How many records match."""
+    body = pack_filter("count", where, options)
+    answer = yield Asking(method="POST", path="/v1/count", params=pack_scope(scope), body=body)
+    number: int = answer["count"]
+    return number
+
+
+def revise(
+    id: str,
+    /,
+    *,
+    scope: str | Scope = "default",
+    version: int | None = None,
+    digest: str | None = None,
+    clear: Sequence[str] = (),
+    again: bool = False,
+    **changes: Any,
+) -> Steps[Record]:
+    """The next version of a record: the fields given replace those it has. See `Memory.revise`.
+
+    With `version` or `digest` the record must still be that one, else Conflict. The server notes who acts.
+    """
+    headers: dict[str, str] = {}
+    if version is not None or digest is not None:
+        headers["If-Match"] = yield from _tag_of(id, scope, version, digest)
+    body: dict[str, Any] = {"clear": list(clear), "again": again}
+    for name, value in changes.items():
+        if value is None:
+            body[name] = None
+        else:
+            body |= pack_field(name, value)
+    answer = yield Asking(
+        method="PATCH",
+        path=_path_of(id),
+        params=pack_scope(scope),
+        body=body,
+        headers=headers,
+        repeatable=not headers,
+    )
+    return unpack_record(answer)
+
+
+def _tag_of(id: str, scope: str | Scope, version: int | None, digest: str | None) -> Steps[str]:
+    """The ETag of the record, if it is still at that version, or says that."""
+    answer = yield Asking(method="GET", path=_path_of(id), params=pack_scope(scope))
+    check_unchanged(unpack_record(answer), version, digest)
+    tag: str = answer["etag"]
+    return tag
+
+
+def _path_of(id: str) -> str:
+    """Dots are encoded, too: a path segment of dots alone would mean another path."""
+    encoded = quote(clean_text(id, "an id"), safe="").replace(".", "%2E")
+    return f"/v1/memories/{encoded}"
+
+
+def forget(
+    ids: str | Sequence[str] | None = None,
+    *,
+    where: Filter | None = None,
+    everything: bool = False,
+    scope: str | Scope | None = None,
+    for_good: bool | None = None,
+    why: str | None = None,
+    **options: Unpack[FilterOptions],
+) -> Steps[Forgotten]:
+    """Deletes records by id or filter, for good unless `for_good` is False. See `Memory.forget`."""
+    body = _wish(ids, where, everything, for_good, options) | {"why": why}
+    asking = Asking(method="POST", path="/v1/forget", params=pack_scope(scope), body=body, repeatable=False)
+    return unpack_forgotten((yield asking))
+
+
+def preview_forget(
+    ids: str | Sequence[str] | None = None,
+    *,
+    where: Filter | None = None,
+    everything: bool = False,
+    scope: str | Scope | None = None,
+    for_good: bool | None = None,
+    **options: Unpack[FilterOptions],
+) -> Steps[Preview]:
+    """What `forget` would delete and make anew, copies and derived records included; changes nothing."""
+    body = _wish(ids, where, everything, for_good, options) | {"preview": True}
+    return unpack_preview(
+        (yield Asking(method="POST", path="/v1/forget", params=pack_scope(scope), body=body))
+    )
+
+
+def _wish(
+    ids: str | Sequence[str] | None,
+    where: Filter | None,
+    everything: bool,
+    for_good: bool | None,
+    options: FilterOptions,
+) -> dict[str, Any]:
+    body = pack_filter("forget", where, options) | {"everything": everything, "for_good": for_good}
+    if isinstance(ids, str):
+        body["ids"] = [ids]
+    elif ids is not None:
+        body["ids"] = list(ids)
+    return body
+
+
+def history(id: str, *, scope: str | Scope = "default") -> Steps[list[Event]]:
+    """What happened to a record, oldest first; nothing if it never was."""
+    try:
+        answer = yield Asking(method="GET", path=f"{_path_of(id)}/history", params=pack_scope(scope))
+    except NotFound:
+        return []
+    return unpack_events(answer)
+
+
+def scopes(under: str | None = None) -> Steps[dict[str, int]]:
+    """The scopes that hold records, with how many, as far as the key reaches."""
+    counts: dict[str, int] = {}
+    params = {} if under is None else {"under": under}
+    while True:
+        answer = yield Asking(method="GET", path="/v1/scopes", params=params)
+        for one in answer["scopes"]:
+            counts[one["scope"]] = one["records"]
+        if answer["cursor"] is None:
+            return counts
+        params = params | {"cursor": answer["cursor"]}
+
+
+def export(path: str | Path, *, scope: str | Scope | None = None, plain: bool = False) -> Steps[int]:
+    """Writes every scope, or the one named, to a JSONL file here, losslessly; how many records."""
+    params = _wide(scope) | {"plain": plain}
+    target = Path(path)
+    yield Asking(method="GET", path="/v1/export", params=params, download=target)
+    return _count_of(target)
+
+
+def _count_of(path: Path) -> int:
+    """What the last line of an export says."""
+    last = b""
+    with path.open("rb") as file:
+        for line in file:
+            last = line
+    try:
+        return int(json.loads(last)["count"])
+    except (ValueError, KeyError, TypeError):
+        raise Corrupt(f"{path} is not a whole export; the connection may have broken off") from None
+
+
+def load(path: str | Path, *, scope: str | Scope | None = None, unverified: bool = False) -> Steps[int]:
+    """Reads an export that is here into the memory on the server; how many records."""
+    params = _wide(scope) | {"unverified": unverified}
+    answer = yield Asking(method="POST", path="/v1/load", params=params, upload=Path(path))
+    number: int = answer["count"]
+    return number
+
+
+def _wide(scope: str | Scope | None) -> dict[str, Any]:
+    """None means every scope here, as it does for a memory of one's own."""
+    if scope is None or scope == ALL:
+        return {"scope": ALL}
+    return {"scope": str(Scope.of(scope))}
+
+
+def stats(scope: str | Scope | None = None) -> Steps[dict[str, Any]]:
+    """Counts by kind and tier (of a scope, or of all), and how recalls went."""
+    found: dict[str, Any] = yield Asking(method="GET", path="/v1/stats", params=_wide(scope))
+    return found
+
+
+def health() -> Steps[dict[str, Any]]:
+    """How the servers do that the memory on the server stands on."""
+    found: dict[str, Any] = yield Asking(method="GET", path="/v1/health")
+    return found

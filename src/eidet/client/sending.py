@@ -1,0 +1,343 @@
+"""One request over the wire: sent again while the server is away, and its errors as those of Eidet."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+
+from ..core.errors import (
+    BadInput,
+    Conflict,
+    Corrupt,
+    EidetError,
+    Misconfigured,
+    MissingExtra,
+    NotFound,
+    Refused,
+    Unavailable,
+)
+from ..core.private_files import write_bytes_anew
+from ..core.validate import dump_json
+from ..net.url import read_secret
+
+if TYPE_CHECKING:
+    import httpx
+
+    from .requests_of import Steps
+
+T = TypeVar("T")
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+PIECE: Final = 1 << 16
+WAIT: Final = frozenset((429, 502, 503, 504))  # the server, or what stands before it, asks to come again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """A request. `repeatable` says that it does no harm when the server has seen it already."""
+
+    method: str
+    path: str
+    params: dict[str, Any] = field(default_factory=dict)
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    repeatable: bool = True
+    upload: Path | None = None
+    download: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending:
+    """Where to, with which key, and for how long a call is tried."""
+
+    url: str
+    key: str | None = field(repr=False)
+    timeout: float
+
+    @classmethod
+    def of(cls, url: str, key: str | None, timeout: float) -> Sending:
+        if not url.startswith(("http://", "https://")):
+            raise Misconfigured(f"a server's address begins with http:// or https://, not {url!r}")
+        secret = None
+        if key is not None:
+            secret = read_secret(key, os.environ, "the server")
+        return cls(url=url.rstrip("/"), key=secret, timeout=timeout)
+
+    def headers(self) -> dict[str, str]:
+        if self.key is None:
+            return {}
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise Misconfigured(
+                "the key holds a character that no header can carry; does it end in a line break?"
+            )
+        return {"Authorization": f"Bearer {self.key}"}
+
+
+def load_httpx() -> Any:
+    try:
+        import httpx
+    except ImportError as error:
+        raise MissingExtra("a client of a server", extra="client") from error
+    return httpx
+
+
+class Tries:
+    """When to send a request again, until its time is over."""
+
+    def __init__(self, asking: Asking, timeout: float) -> None:
+        self._asking = asking
+        self._deadline = time.monotonic() + timeout
+        self._pause = FIRST_PAUSE
+
+    def wait_after(self, error: Unavailable, *, sent: bool) -> float:
+        """How long to pause; raises the error where it must not or need not be sent again."""
+        pause = max(self._pause, error.retry_after or 0.0)
+        if (sent and not self._asking.repeatable) or time.monotonic() + pause > self._deadline:
+            raise error
+        self._pause = min(LONGEST_PAUSE, self._pause * 2)
+        return pause
+
+
+class Sender:
+    """Sends the requests of a verb one after the other."""
+
+    def __init__(self, sending: Sending) -> None:
+        self.sending = sending
+        self._http: httpx.Client = load_httpx().Client(
+            base_url=sending.url, headers=sending.headers(), timeout=sending.timeout
+        )
+
+    def run(self, steps: Steps[T]) -> T:
+        turn = partial(steps.send, None)
+        while True:
+            try:
+                asking = turn()
+            except StopIteration as end:
+                done: T = end.value
+                return done
+            try:
+                turn = partial(steps.send, self._ask(asking))
+            except EidetError as error:
+                turn = partial(steps.throw, error)
+
+    def _ask(self, asking: Asking) -> Any:
+        tries = Tries(asking, self.sending.timeout)
+        while True:
+            try:
+                return self._send(asking)
+            except _Unsent as error:
+                pause = tries.wait_after(error.as_unavailable(), sent=False)
+            except Unavailable as error:
+                pause = tries.wait_after(error, sent=not isinstance(error, _Waits))
+            time.sleep(pause)
+
+    def _send(self, asking: Asking) -> Any:
+        httpx = load_httpx()
+        try:
+            with self._http.stream(**_arguments(asking, _read_file)) as reply:
+                if asking.download is not None and reply.is_success:
+                    with _Download(asking.download) as download:
+                        for piece in reply.iter_bytes(PIECE):
+                            download.write(piece)
+                    return None
+                reply.read()
+                return read_answer(reply)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            raise _Unsent(self.sending.url, error) from error
+        except httpx.HTTPError as error:
+            raise _make_lost(self.sending.url, error) from error
+
+    def close(self) -> None:
+        self._http.close()
+
+
+class AsyncSender:
+    """The same for asyncio."""
+
+    def __init__(self, sending: Sending) -> None:
+        self.sending = sending
+        self._http: httpx.AsyncClient = load_httpx().AsyncClient(
+            base_url=sending.url, headers=sending.headers(), timeout=sending.timeout
+        )
+
+    async def run(self, steps: Steps[T]) -> T:
+        turn = partial(steps.send, None)
+        while True:
+            try:
+                asking = turn()
+            except StopIteration as end:
+                done: T = end.value
+                return done
+            try:
+                turn = partial(steps.send, await self._ask(asking))
+            except EidetError as error:
+                turn = partial(steps.throw, error)
+
+    async def _ask(self, asking: Asking) -> Any:
+        tries = Tries(asking, self.sending.timeout)
+        while True:
+            try:
+                return await self._send(asking)
+            except _Unsent as error:
+                pause = tries.wait_after(error.as_unavailable(), sent=False)
+            except Unavailable as error:
+                pause = tries.wait_after(error, sent=not isinstance(error, _Waits))
+            await asyncio.sleep(pause)
+
+    async def _send(self, asking: Asking) -> Any:
+        httpx = load_httpx()
+        try:
+            async with self._http.stream(**_arguments(asking, _read_file_async)) as reply:
+                if asking.download is not None and reply.is_success:
+                    with _Download(asking.download) as download:
+                        async for piece in reply.aiter_bytes(PIECE):
+                            await asyncio.to_thread(download.write, piece)
+                    return None
+                await reply.aread()
+                return read_answer(reply)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            raise _Unsent(self.sending.url, error) from error
+        except httpx.HTTPError as error:
+            raise _make_lost(self.sending.url, error) from error
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+
+def _arguments(asking: Asking, read: Any) -> dict[str, Any]:
+    """What httpx takes. JSON is written as Eidet writes it: exactly."""
+    headers = dict(asking.headers)
+    content: Any = None
+    if asking.body is not None:
+        content = dump_json(asking.body).encode()
+        headers["Content-Type"] = "application/json"
+    if asking.upload is not None:
+        content = read(asking.upload)
+        headers["Content-Type"] = "application/x-ndjson"
+    return {
+        "method": asking.method,
+        "url": asking.path,
+        "params": asking.params,
+        "headers": headers,
+        "content": content,
+    }
+
+
+def _read_file(path: Path) -> Iterator[bytes]:
+    with _open(path) as file:
+        while piece := file.read(PIECE):
+            yield piece
+
+
+async def _read_file_async(path: Path) -> AsyncIterator[bytes]:
+    with await asyncio.to_thread(_open, path) as file:
+        while piece := await asyncio.to_thread(file.read, PIECE):
+            yield piece
+
+
+def _open(path: Path) -> Any:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise Misconfigured(f"{path} cannot be read: {error.strerror}") from error
+
+
+class _Download:
+    """Writes beside and renames: a file of that name is always whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._partial = path.with_name(path.name + ".partial")
+
+    def __enter__(self) -> Self:
+        try:
+            self._file = write_bytes_anew(self._partial)
+        except OSError as error:
+            raise Unavailable(f"{self._path} could not be written: {error.strerror}") from error
+        return self
+
+    def write(self, piece: bytes) -> None:
+        self._file.write(piece)
+
+    def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
+        self._file.close()
+        if kind is None:
+            self._partial.replace(self._path)
+        else:
+            self._partial.unlink(missing_ok=True)
+
+
+class _Unsent(Exception):
+    """The server could not be reached, so it has not seen the request."""
+
+    def __init__(self, url: str, error: Exception) -> None:
+        super().__init__(f"the server {url} cannot be reached: {error or type(error).__name__}")
+
+    def as_unavailable(self) -> Unavailable:
+        return Unavailable(str(self))
+
+
+class _Waits(Unavailable):
+    """The server asks to come again: it has done nothing yet."""
+
+
+def _make_lost(url: str, error: Exception) -> Unavailable:
+    return Unavailable(f"the connection to {url} broke off: {error or type(error).__name__}")
+
+
+def read_answer(reply: httpx.Response) -> Any:
+    """The JSON of an answer; raises what an error means."""
+    if reply.is_success:
+        if not reply.content:
+            return None
+        return reply.json()
+    try:
+        said = reply.json()
+        type, message = str(said["type"]), str(said["message"])
+        hint = said.get("hint")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        type, message, hint = "", f"the server answered {reply.status_code} without saying why", None
+    if hint:
+        message = f"{message}: {hint}"
+    raise make_error(reply, type, message)
+
+
+_BY_TYPE: Final[dict[str, type[EidetError]]] = {
+    "bad_input": BadInput,
+    "key_reused": BadInput,
+    "too_many_records": BadInput,
+    "too_many_tokens": BadInput,
+    "too_large": BadInput,
+    "not_found": NotFound,
+    "gone": NotFound,
+    "conflict": Conflict,
+    "changed": Conflict,
+    "refused": Refused,
+    "no_right": Refused,
+    "damaged_export": Corrupt,
+    "corrupt": Corrupt,
+}
+
+
+def make_error(reply: httpx.Response, type: str, message: str) -> EidetError:
+    """The error that the same verb of a memory of one's own would raise."""
+    if reply.status_code in WAIT:
+        return _Waits(message, retry_after=_read_seconds(reply.headers.get("retry-after")))
+    kind = _BY_TYPE.get(type)
+    if kind is not None:
+        return kind(message)
+    if reply.status_code == 408 or reply.status_code >= 500:
+        return Unavailable(message)
+    return Misconfigured(message)
+
+
+def _read_seconds(said: str | None) -> float | None:
+    try:
+        return float(said or "")
+    except ValueError:
+        return None

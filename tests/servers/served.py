@@ -1,0 +1,114 @@
+"""Eidet's own server: in a thread for tests of what it answers, as processes for tests of how it dies."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import Child, free_port
+
+for _package in ("fastapi", "uvicorn", "httpx"):
+    pytest.importorskip(_package, reason="needs eidet[server]: pip install 'eidet[server]'")
+
+import httpx  # noqa: E402
+import uvicorn  # noqa: E402
+
+from eidet import AsyncMemory  # noqa: E402
+from eidet.server.app import create_app  # noqa: E402
+from eidet.server.patience import PatientProtocol  # noqa: E402
+from eidet.server.server_settings import ServerSettings  # noqa: E402
+
+
+class Running:
+    """A server that runs in a thread, and where it is."""
+
+    def __init__(self, memory: AsyncMemory, settings: ServerSettings) -> None:
+        self.memory = memory
+        self.port = settings.port
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.app = create_app(memory, settings)
+        config = uvicorn.Config(
+            self.app,
+            host="127.0.0.1",
+            port=self.port,
+            http=PatientProtocol,
+            ws="none",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=2,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, name="test server")
+
+    def start(self) -> None:
+        self._thread.start()
+        deadline = time.monotonic() + 20
+        while not self._server.started:
+            assert self._thread.is_alive(), "the server did not start"
+            assert time.monotonic() < deadline, "the server takes too long to start"
+            time.sleep(0.01)
+
+    @functools.cached_property
+    def shared(self) -> httpx.Client:
+        """One client for many requests: to make one takes longer than to ask."""
+        return self.http()
+
+    def stop(self) -> None:
+        if "shared" in self.__dict__:
+            self.shared.close()
+        self._server.should_exit = True
+        self._thread.join(20)
+        assert not self._thread.is_alive()
+
+    def http(self, key: str | None = None, **how: Any) -> httpx.Client:
+        """A client that knows nothing of Eidet."""
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=20, **how)
+
+
+@contextlib.contextmanager
+def serve_in_thread(place: object = None, **settings: Any) -> Iterator[Running]:
+    """A memory on a server; both are closed at the end."""
+    memory = AsyncMemory(place, embedder="hashing:64")  # type: ignore[arg-type]
+    running = Running(memory, ServerSettings(port=free_port(), **settings))
+    running.start()
+    try:
+        yield running
+    finally:
+        running.stop()
+        memory.core.close()
+
+
+class ServerProcess:
+    """`eidet serve` as a process of its own."""
+
+    def __init__(self, place: str, folder: Path, *options: str, env: Sequence[str] = ()) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = folder / f"serve-{self.port}.log"
+        words = ["serve", "--at", place, "--port", str(self.port), "--embedder", "hashing:64", *options]
+        self.child = Child(["env", *env, sys.executable, "-m", "eidet.cli", *words], self.log)
+
+    def start(self) -> None:
+        self.child.start()
+        self.child.await_ready(self.is_ready)
+
+    def is_ready(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/v1/health/ready", timeout=2).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    def stop(self) -> None:
+        self.child.stop()
+
+    def kill(self) -> None:
+        self.child.kill()

@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.servers.served import Running, serve_in_thread
+
+
+@pytest.fixture
+def running() -> Iterator[Running]:
+    with serve_in_thread() as server:
+        yield server

@@ -1,0 +1,391 @@
+"""Who may do what: rights and scopes on every route, keys that come and go, hosts and origins, limits."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from tests.servers.served import Running, serve_in_thread
+
+from eidet import Client, Misconfigured, NotFound, Refused
+from eidet.server.access import KeyRing, Right, hash_key, make_key, read_keys
+from eidet.server.keys_file import add_key, list_keys, remove_key
+from eidet.server.server_settings import ServerSettings
+
+BODY = {"memories": [{"text": "Ann lives in Lisbon"}]}
+
+
+class Door(NamedTuple):
+    """A route: what it needs, and a request that it takes."""
+
+    method: str
+    path: str
+    right: Right
+    body: Any = None
+    scoped: bool = True  # whether it works in the scope that the request names
+
+
+DOORS = (
+    Door("POST", "/v1/memories", Right.WRITE, BODY),
+    Door("POST", "/v1/get", Right.READ, {"ids": ["home"]}),
+    Door("GET", "/v1/memories/home", Right.READ),
+    Door("GET", "/v1/memories/home/history", Right.READ),
+    Door("PATCH", "/v1/memories/home", Right.WRITE, {"importance": 0.4}),
+    Door("POST", "/v1/recall", Right.READ, {"query": "Ann"}),
+    Door("POST", "/v1/context", Right.READ, {"query": "Ann"}),
+    Door("POST", "/v1/find", Right.READ, {}),
+    Door("POST", "/v1/count", Right.READ, {}),
+    Door("POST", "/v1/feedback", Right.WRITE, {"useful": True}),
+    Door("GET", "/v1/scopes", Right.READ, scoped=False),
+    Door("GET", "/v1/stats", Right.READ),
+    Door("GET", "/v1/health", Right.ADMIN, scoped=False),
+    Door("GET", "/v1/export", Right.ADMIN),
+    Door("POST", "/v1/load", Right.ADMIN, b""),
+    Door("POST", "/v1/forget", Right.FORGET, {"ids": ["nothing"]}),
+    Door("DELETE", "/v1/memories/home", Right.FORGET),
+)
+OPEN = ("/v1/health/live", "/v1/health/ready", "/docs", "/openapi.json")
+each_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: f"{door.method} {door.path}")
+
+
+class Keyed(NamedTuple):
+    server: Running
+    file: Path
+    keys: dict[str, str]
+    http: httpx.Client
+
+    def ask(self, door: Door, who: str | None, scope: str | None = "acme/ann") -> Any:
+        params = {} if scope is None else {"scope": scope}
+        content = door.body if isinstance(door.body, bytes) else None
+        body = None if content is not None else door.body
+        headers = {} if who is None else {"Authorization": f"Bearer {self.keys[who]}"}
+        return self.http.request(
+            door.method, door.path, params=params, json=body, content=content, headers=headers
+        )
+
+
+@pytest.fixture(scope="module")
+def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyed]:
+    """A server whose callers have one right each in acme, all rights in acme, or all rights everywhere."""
+    file = tmp_path_factory.mktemp("keys") / "keys.toml"
+    keys = {right.value: add_key(file, right.value, ["acme"], [right.value]) for right in Right}
+    keys["all"] = add_key(file, "all", ["acme"], list(Right))
+    keys["root"] = add_key(file, "root", ["**"], list(Right))
+    file.write_text(file.read_text().replace("[[key]]\n", "[[key]]\nrequests_per_second = 10000\n"))
+    with serve_in_thread(keys=file) as server:
+        for scope in ("acme/ann", "acme", "default", "other"):
+            server.memory.core.remember("Ann lives in Lisbon", id="home", scope=scope)
+        with server.http() as http:
+            yield Keyed(server, file, keys, http)
+
+
+def restore(keyed: Keyed) -> None:
+    for scope in ("acme/ann", "acme", "other"):
+        keyed.server.memory.core.remember("Ann lives in Lisbon", id="home", scope=scope, again=True)
+
+
+@each_door
+@pytest.mark.parametrize("right", Right)
+def test_a_route_asks_for_its_right_and_no_other(keyed: Keyed, door: Door, right: Right) -> None:
+    answer = keyed.ask(door, right.value)
+    if right is door.right:
+        assert answer.status_code in (200, 201, 204, 422), answer.text  # an empty upload is damaged
+        restore(keyed)
+    else:
+        assert answer.status_code == 403
+        assert answer.json()["type"] == "no_right"
+
+
+@each_door
+def test_without_a_key_there_is_nothing(keyed: Keyed, door: Door) -> None:
+    for said in (None, "Bearer eidet_wrong", "Bearer", "Basic YTpi", "Bearer \u00e9\u00ff"):
+        headers = {} if said is None else {b"Authorization": said.encode("latin-1")}
+        answer = keyed.http.request(door.method, door.path, headers=headers)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert answer.json()["type"] == "unauthorized"
+
+
+@each_door
+@pytest.mark.parametrize("scope", [None, "default", "other", "acmes", "**", "other/**", "nowhere"])
+def test_a_foreign_scope_is_not_there(keyed: Keyed, door: Door, scope: str | None) -> None:
+    """The same answer whether it exists or not."""
+    answer = keyed.ask(door, "all", scope)
+    if not door.scoped:
+        assert answer.status_code == 200
+        return
+    assert answer.status_code in (404, 422) if scope == "**" else answer.status_code == 404
+    if answer.status_code == 404:
+        assert answer.json()["message"] == "there is no such thing here"
+        assert answer.json() == keyed.ask(door, "all", "nowhere").json()
+
+
+@each_door
+@pytest.mark.parametrize("scope", ["acme", "acme/ann"])
+def test_its_own_scopes_are_open(keyed: Keyed, door: Door, scope: str) -> None:
+    keyed.server.memory.core.remember("Ann lives in Lisbon", id="home", scope=scope, again=True)
+    assert keyed.ask(door, "all", scope).status_code in (200, 201, 204, 422)
+    restore(keyed)
+
+
+def test_every_route_is_in_the_table(keyed: Keyed) -> None:
+    with keyed.server.http() as http:
+        paths = http.get("/openapi.json").json()["paths"]
+    there = set()
+    for path, methods in paths.items():
+        for method in methods:
+            there.add((method.upper(), path.replace("{id}", "home")))
+    ours = {(door.method, door.path) for door in DOORS}
+    assert {one for one in there if not one[1].startswith("/v1/health/")} >= ours
+    missing = {one for one in there if one[1].startswith("/v1/")} - ours - {("GET", path) for path in OPEN}
+    assert {path for _, path in missing if "/debug" not in path and "/facts" not in path} == set()
+
+
+@pytest.mark.parametrize("path", OPEN)
+def test_some_pages_are_for_everybody(keyed: Keyed, path: str) -> None:
+    with keyed.server.http() as http:
+        assert http.get(path).status_code == 200
+
+
+def test_a_caller_sees_its_own_scopes_only(keyed: Keyed) -> None:
+    with Client(keyed.server.url, key=keyed.keys["all"]) as client:
+        assert set(client.scopes()) == {"acme", "acme/ann"}
+        assert set(client.scopes("acme/ann")) == {"acme/ann"}
+        assert client.scopes("other") == client.scopes("nowhere") == {}
+        assert {hit.record.scope for hit in client.recall("Ann", scope="acme/**")} == {"acme", "acme/ann"}
+        assert "store_bytes" not in client.admin.stats("acme")
+        with pytest.raises(NotFound):
+            client.recall("Ann")
+        with pytest.raises(NotFound):
+            client.admin.stats()
+    with Client(keyed.server.url, key=keyed.keys["root"]) as client:
+        assert set(client.scopes()) == {"acme", "acme/ann", "default", "other"}
+        assert "store_bytes" in client.admin.stats()
+    with (
+        Client(keyed.server.url, key=keyed.keys["read"]) as client,
+        pytest.raises(Refused, match="right 'write'"),
+    ):
+        client.remember("x", scope="acme")
+    with Client(keyed.server.url) as client, pytest.raises(Misconfigured, match="needs a key"):
+        client.count()
+
+
+def test_the_history_says_which_key_acted(keyed: Keyed) -> None:
+    with Client(keyed.server.url, key=keyed.keys["all"]) as client:
+        record: Any = client.remember("written by a key", scope="acme")
+        client.revise(record.id, text="changed by a key", scope="acme")
+        assert client.history(record.id, scope="acme")[-1].by == "all"
+        assert client.forget(record.id, scope="acme").receipt.by == "all"  # type: ignore[union-attr]
+
+
+def test_keys_come_and_go_without_a_restart(keyed: Keyed) -> None:
+    door = Door("POST", "/v1/count", Right.READ, {})
+    keyed.keys["guest"] = add_key(keyed.file, "guest", ["acme"], ["read"])
+    assert keyed.ask(door, "guest").status_code == 200
+    remove_key(keyed.file, "guest")
+    assert keyed.ask(door, "guest").status_code == 401
+    assert keyed.ask(door, "read").status_code == 200
+
+
+def test_a_damaged_keys_file_lets_nobody_in_until_it_is_mended(keyed: Keyed) -> None:
+    door, good = Door("POST", "/v1/count", Right.READ, {}), keyed.file.read_text()
+    keyed.file.write_text(good + "\n[[key]\n")
+    try:
+        answer = keyed.ask(door, "read")
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        assert str(keyed.file) not in answer.text
+    finally:
+        keyed.file.write_text(good)
+    assert keyed.ask(door, "read").status_code == 200
+
+
+def test_a_keys_file_keeps_no_secret(tmp_path: Path) -> None:
+    file = tmp_path / "keys.toml"
+    secret = add_key(file, 'b"o\\b', ["a b", "**"], ["read"])
+    assert secret not in file.read_text()
+    assert hash_key(secret) in file.read_text()
+    assert file.stat().st_mode & 0o077 == 0
+    file.write_text("# ours\n\n" + file.read_text() + "\n# the second\n[[key]]\nname='plain'\nscopes=['x']\n"
+                    "rights=['admin']\nkey='trial-key'\ncontext_tokens = 7\n")  # fmt: skip
+    assert [key.caller.name for key in list_keys(file)] == ['b"o\\b', "plain"]
+    ring = KeyRing(file)
+    found, plain = ring.find(secret), ring.find("trial-key")
+    assert found is not None
+    assert found.sees_all
+    assert plain is not None
+    assert plain.limits.context_tokens == 7
+    assert ring.find(make_key()) is None
+    with pytest.raises(Refused):
+        add_key(file, "plain", ["x"], ["read"])
+    remove_key(file, 'b"o\\b')
+    assert [one.name for one in ring.list_callers()] == ["plain"]
+    assert file.read_text().startswith("# ours")
+    with pytest.raises(NotFound):
+        remove_key(file, "nobody")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("key = 3", "holds"),
+        ("[[key]]\nname='a'\nscopes=['x']\nrights=['read']", "either hash or key"),
+        ("[[key]]\nname='a'\nscopes=['x']\nrights=['read']\nkey='12345678'\nhash='sha256:00'", "either hash"),
+        ("[[key]]\nname='a'\nscopes=['x']\nrights=['read']\nkey='short'", "at least 8"),
+        ("[[key]]\nname='a'\nscopes=['x']\nrights=['read']\nhash='md5:00'", "64 hexadecimal"),
+        ("[[key]]\nname='a'\nscopes=['x']\nrights=['fly']\nkey='12345678'", "unknown right"),
+        ("[[key]]\nname='a'\nscopes=['x//y']\nrights=['read']\nkey='12345678'", "scope"),
+        ("[[key]]\nname='a'\nscopes='x'\nrights=['read']\nkey='12345678'", "scopes"),
+        ("[[key]]\nname='a'\nscopes=['x']\nrights=['read']\nkey='12345678'\npace=1", "unknown"),
+        ("[[key]]\nname='a'\nscopes=['x']\nrights=['read']\nkey='12345678'\nbody_bytes=0", "above 0"),
+        ("[[key]]\nname=''\nscopes=['x']\nrights=['read']\nkey='12345678'", "name"),
+        ("[[key]]\nname='a'\nscopes=['x']\nrights=['read']\nkey='12345678'\n" * 2, "two keys"),
+        ("[[", "not TOML"),
+    ],
+)
+def test_a_wrong_keys_file_says_what_is_wrong(tmp_path: Path, text: str, why: str) -> None:
+    file = tmp_path / "keys.toml"
+    file.write_text(text)
+    with pytest.raises(Misconfigured, match=why) as raised:
+        read_keys(file)
+    assert "12345678" not in str(raised.value)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])
+def test_other_machines_come_in_with_keys_only(host: str, tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="--keys"):
+        ServerSettings(host=host).check()
+    ServerSettings(host=host, keys=tmp_path / "keys.toml").check()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.8"])
+def test_this_machine_needs_none(host: str) -> None:
+    ServerSettings(host=host).check()
+
+
+HOSTS = {
+    "127.0.0.1": True,
+    "localhost:99": True,
+    "[::1]:80": True,
+    "evil.example": False,
+    "localhost.evil.example": False,
+    "127.0.0.1.evil.example": False,
+    "10.0.0.1": False,
+    "box.local:8765": True,  # allowed by name
+    "": False,
+}
+
+
+@pytest.fixture(scope="module")
+def named() -> Iterator[Running]:
+    with serve_in_thread(allow_hosts=("box.local",), cors_origins=("https://app.example",)) as server:
+        yield server
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_only_its_own_names_reach_it(named: Running, host: str) -> None:
+    answer = named.shared.post("/v1/count", json={}, headers={"Host": host})
+    assert answer.status_code == (200 if HOSTS[host] else 421)
+
+
+@pytest.mark.parametrize(
+    ("origin", "welcome"),
+    [
+        (None, True),
+        ("https://app.example", True),
+        ("https://evil.example", False),
+        ("null", False),
+        ("http://127.0.0.1:1", False),
+        ("own", True),
+    ],
+)
+@pytest.mark.parametrize("kind", ["application/json", "text/plain"])
+def test_a_foreign_page_cannot_write(named: Running, origin: str | None, welcome: bool, kind: str) -> None:
+    headers = {"Content-Type": kind}
+    if origin is not None:
+        headers["Origin"] = named.url if origin == "own" else origin
+    before = named.memory.core.count()
+    content = json.dumps(BODY | {"keep_duplicates": True})
+    answer = named.shared.post("/v1/memories", content=content, headers=headers)
+    if welcome and kind == "application/json":
+        assert answer.status_code == 201
+    else:
+        assert answer.status_code == (422 if welcome else 403)
+        assert named.memory.core.count() == before
+    allowed = answer.headers.get("access-control-allow-origin")
+    assert allowed == ("https://app.example" if origin == "https://app.example" else None)
+
+
+def test_a_page_that_is_allowed_may_ask_first(named: Running) -> None:
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+    with named.http() as http:
+        good = http.options("/v1/recall", headers=asked | {"Origin": "https://app.example"})
+        bad = http.options("/v1/recall", headers=asked | {"Origin": "https://evil.example"})
+    assert good.status_code == 200
+    assert good.headers["access-control-allow-origin"] == "https://app.example"
+    assert bad.status_code in (400, 403)
+    assert "access-control-allow-origin" not in bad.headers
+
+
+def write_limited(file: Path, **limits: float) -> str:
+    key = add_key(file, "limited", ["**"], list(Right))
+    text = "".join(f"{name} = {value}\n" for name, value in limits.items())
+    file.write_text(file.read_text().replace("[[key]]\n", f"[[key]]\n{text}"))
+    return key
+
+
+def test_a_key_has_limits(tmp_path: Path) -> None:
+    file = tmp_path / "keys.toml"
+    key = write_limited(file, body_bytes=2000, records_per_call=3, context_tokens=100)
+    with serve_in_thread(keys=file) as server, server.http(key) as http:
+        large = http.post("/v1/memories", json={"memories": [{"text": "x" * 3000}]})
+        assert (large.status_code, large.json()["type"]) == (413, "too_large")
+        endless = http.post("/v1/memories", content=(b" " * 500 for _ in range(100)))
+        assert endless.status_code == 413
+        many = http.post("/v1/memories", json={"memories": [{"text": f"{n}"} for n in range(4)]})
+        assert (many.status_code, many.json()["field"]) == (422, "body.memories")
+        for path, body in (
+            ("/v1/find", {"limit": 4}),
+            ("/v1/recall", {"limit": 4}),
+            ("/v1/get", {"ids": ["a"] * 4}),
+        ):
+            assert http.post(path, json=body).json()["type"] == "too_many_records"
+        wide = http.post("/v1/context", json={"query": "x", "budget": 101, "limit": 3})
+        assert (wide.status_code, wide.json()["field"]) == (422, "body.budget")
+        assert http.post("/v1/context", json={"query": "x", "budget": 100, "limit": 3}).status_code == 200
+        assert server.memory.core.count() == 0
+
+
+def test_a_key_that_is_too_fast_is_told_when_to_go_on(tmp_path: Path) -> None:
+    file = tmp_path / "keys.toml"
+    key = write_limited(file, requests_per_second=5)
+    with serve_in_thread(keys=file) as server, server.http(key) as http:
+        answers = [http.post("/v1/count", json={}) for _ in range(20)]
+        late = [answer for answer in answers if answer.status_code == 429]
+        assert len(late) >= 5
+        assert late[0].headers["retry-after"] == "1"
+        assert http.get("/v1/health/live").status_code in (200, 429)
+        time.sleep(0.5)
+        with Client(server.url, key=key) as client:  # waits as it is told
+            assert [client.count() for _ in range(3)] == [0, 0, 0]
+
+
+def test_what_is_given_by_name_of_a_place_is_not_leaked(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "keys.toml"
+    key = add_key(file, "one", ["acme"], ["read"])
+    with serve_in_thread(keys=file) as server, server.http(key) as http:
+        told = [
+            http.post("/v1/recall", params={"scope": "acme"}, json={"query": 3}),
+            http.post("/v1/recall", params={"scope": "other"}, json={"query": "x"}),
+            http.get("/nothing", params={"key": key}),
+            http.post("/v1/load", content=b"x"),
+        ]
+    for answer in told:
+        assert key not in answer.text
+    assert key not in caplog.text
