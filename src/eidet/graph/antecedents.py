@@ -59,7 +59,7 @@ class Discourse:
         """Resolves statements from a place on, as far as a change may be felt."""
         horizon = at + REACH
         while at < min(horizon + 1, len(self._turns)):
-            if resolve(self._turns[at], at):
+            if self._turns[at].leans and resolve(self._turns[at], at):
                 horizon = at + REACH
             at += 1
 
@@ -106,7 +106,7 @@ class Resolver:
                 if found != speaker and _fits(mention.reference, found):
                     return found
         sort = "" if mention.reference in (Reference.IT, Reference.THEY) else PERSON
-        return Signature(f"{mention.reference} ({turn.source.session or turn.source.seq})", sort)
+        return Signature(f"{mention.reference} ({turn.source.session or int(turn.source.occurred)})", sort)
 
     def _needs_hint(self, signature: Signature) -> bool:
         if signature.sort not in (PERSON, "") or signature.is_distinct or not signature.name:

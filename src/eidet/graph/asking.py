@@ -42,6 +42,10 @@ class Asking:
         facts = self.about(scope, entity, Moments(view=view, at=None))
         return sorted(facts, key=_start)
 
+    def list_all(self, scope: Scope, moments: Moments) -> list[Fact]:
+        """All facts of a time, by subject and relation."""
+        return self.list_facts(scope, lambda graph: _list_admitted(graph, moments))
+
     def list_entities(self, scope: Scope, kind: str | None = None) -> list[Entity]:
         """Everybody and everything that is spoken of, the most often named first."""
         found: list[Entity] = []
@@ -163,6 +167,15 @@ def list_about(graph: ScopeGraph, entity: str, moments: Moments) -> list[Interva
             if interval.subject != root:
                 found.append(interval)
     return [interval for interval in found if moments.admits(interval)]
+
+
+def _list_admitted(graph: ScopeGraph, moments: Moments) -> list[Interval]:
+    found: list[Interval] = []
+    for subject, relation in sorted(graph.list_groups()):
+        for interval in graph.trace(subject, relation, moments.view):
+            if moments.admits(interval):
+                found.append(interval)
+    return found
 
 
 def is_disputed(interval: Interval) -> bool:

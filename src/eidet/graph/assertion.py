@@ -48,7 +48,7 @@ class SourceRow:
         self.step = entry.step or 0
         self.speaker = speaker_key(entry.who)
         self.is_told = is_told  # somebody stated it directly: the record is the statement
-        self.assertions: list[Assertion] = []
+        self.assertions: tuple[Assertion, ...] = ()
 
 
 class Assertion:
@@ -58,6 +58,7 @@ class Assertion:
         "confidence",
         "end",
         "ended",
+        "leans",
         "nature",
         "negated",
         "object",
@@ -85,6 +86,7 @@ class Assertion:
         self.object_mention: Mention = said.object
         self.subject = -1
         self.object = -1
+        self.leans = False  # whom it names depends on what was said before it
 
     @property
     def order(self) -> tuple[float, int, int, int]:

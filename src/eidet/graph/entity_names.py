@@ -17,9 +17,21 @@ class EntityNames:
     def __init__(self, book: NameBook, members_of: Callable[[Node], tuple[int, ...]]) -> None:
         self._book = book
         self._members_of = members_of
+        self._known: dict[Node, str] = {}
+
+    def forget_answers(self) -> None:
+        """To be called when a mention came or went."""
+        if self._known:
+            self._known.clear()
 
     def name_of(self, root: Node) -> str:
         """The spelling used most, with what tells it from namesakes."""
+        name = self._known.get(root)
+        if name is None:
+            name = self._known[root] = self._choose_name(root)
+        return name
+
+    def _choose_name(self, root: Node) -> str:
         spellings = self._count_spellings(root)
         if not spellings:
             return _spell_node(root)

@@ -47,16 +47,19 @@ class Identities:
     def add(self, signature: Signature, spelling: str, kind: str) -> int:
         """Counts one more mention; the number of its signature."""
         number, is_new = self.book.add(signature, spelling, kind)
+        self.names.forget_answers()
         if is_new:
             self._forget_answers()
         return number
 
     def remove(self, number: int, spelling: str, kind: str) -> None:
         """Takes one mention back."""
+        self.names.forget_answers()
         if self.book.remove(number, spelling, kind):
             self._forget_answers()
 
     def _forget_answers(self) -> None:
+        self.names.forget_answers()
         self._nodes: dict[Signature, Node] = {}
         self._roots: dict[int, Node] = {}
         self._members: dict[Node, tuple[int, ...]] = {}

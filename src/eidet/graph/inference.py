@@ -103,16 +103,16 @@ class Reasoner:
                         new.append(interval)
         return stated + new
 
-    def list_subjects(self, relation: str, depth: int = 2) -> list[Node]:
-        """Those of whom a relation is stated or may follow."""
-        kind, subjects = find_relation(relation), dict.fromkeys(self._graph.list_subjects(relation))
+    def list_subjects(self, relation: str, depth: int = 2) -> Iterator[Node]:
+        """Those of whom a relation is stated or may follow; each at least once."""
+        kind = find_relation(relation)
+        yield from self._graph.list_subjects(relation)
         turned = relation if kind.symmetric else kind.inverse
         if turned:
-            subjects.update(dict.fromkeys(self._graph.list_objects(turned)))
+            yield from self._graph.list_objects(turned)
         for first, _ in COMPOSED.get(relation, ()):
             if depth and first != relation:
-                subjects.update(dict.fromkeys(self.list_subjects(first, depth - 1)))
-        return list(subjects)
+                yield from self.list_subjects(first, depth - 1)
 
     def _list_possible(self, value: Node, relation: str) -> list[Node]:
         """Subjects of which the relation may follow, by reading the rules backwards."""

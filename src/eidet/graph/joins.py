@@ -149,8 +149,11 @@ class PatternJoin:
         subjects = self._graph.list_subjects(relation)
         if self._infer:
             subjects = self._reasoner.list_subjects(relation)
+        seen: set[Node] = set()
         for subject in subjects:
-            yield subject, relation
+            if subject not in seen:
+                seen.add(subject)
+                yield subject, relation
 
     def _list_from(self, subject: Node, relation: str | None) -> Iterable[Interval]:
         if relation is None:

@@ -15,8 +15,8 @@ class NameBook:
     def __init__(self) -> None:
         self.signatures: list[Signature] = []
         self.uses: list[int] = []
-        self.spellings: list[Counter[str]] = []
-        self.kinds: list[Counter[str]] = []
+        self.spellings: list[dict[str, int]] = []  # plain dicts of plain values: no work for the collector
+        self.kinds: list[dict[str, int]] = []
         self._numbers: dict[Signature, int] = {}
         self._shelves: defaultdict[str, list[int]] = defaultdict(list)
         self._fulls: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -31,17 +31,18 @@ class NameBook:
         is_new = self.uses[number] == 1
         if is_new:
             self._count_name(signature, 1)
-        self.spellings[number][spelling] += 1
+        spellings, kinds = self.spellings[number], self.kinds[number]
+        spellings[spelling] = spellings.get(spelling, 0) + 1
         if kind:
-            self.kinds[number][kind] += 1
+            kinds[kind] = kinds.get(kind, 0) + 1
         return number, is_new
 
     def _open(self, signature: Signature) -> int:
         number = self._numbers[signature] = len(self.signatures)
         self.signatures.append(signature)
         self.uses.append(0)
-        self.spellings.append(Counter())
-        self.kinds.append(Counter())
+        self.spellings.append({})
+        self.kinds.append({})
         self._shelves[signature.shelf].append(number)
         return number
 

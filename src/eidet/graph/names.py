@@ -70,6 +70,7 @@ def first_word(name: str) -> str:
     return name.partition(" ")[0]
 
 
+@lru_cache(maxsize=65_536)
 def sign_mention(mention: Mention, speaker: str) -> Signature:
     """The signature of a mention by name, or of the speaker; pronouns are resolved before."""
     if mention.reference is Reference.SPEAKER:
@@ -82,6 +83,13 @@ def sign_mention(mention: Mention, speaker: str) -> Signature:
     if owner in SPEAKERS and mention.role:
         owner = USER
     return Signature(name_key(mention.name), _sort_of(mention), name_key(mention.role), owner)
+
+
+def leans_on_context(mention: Mention) -> bool:
+    """Whether whom it means may depend on what was said before: a pronoun, or a bare first name."""
+    if mention.reference is Reference.NAME:
+        return mention.kind in (PERSON, "") and not mention.role and " " not in mention.name.strip()
+    return mention.reference is not Reference.SPEAKER
 
 
 def _sort_of(mention: Mention) -> str:

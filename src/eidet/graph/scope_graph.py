@@ -244,19 +244,22 @@ class ScopeGraph:
                 if interval.object == thing:
                     yield interval
 
-    def list_subjects(self, relation: str) -> list[Node]:
-        """Those of whom a relation is stated."""
-        subjects: dict[Node, None] = {}
-        for assertion in self.index.by_relation.get(relation, ()):
-            subjects[self.identities.root_of(assertion.subject)] = None
-        return list(subjects)
+    def list_subjects(self, relation: str) -> Iterator[Node]:
+        """Those of whom a relation is stated, each once."""
+        yield from self._list_ends(relation, of_subject=True)
 
-    def list_objects(self, relation: str) -> list[Node]:
-        """Those whom a relation names."""
-        objects: dict[Node, None] = {}
+    def list_objects(self, relation: str) -> Iterator[Node]:
+        """Those whom a relation names, each once."""
+        yield from self._list_ends(relation, of_subject=False)
+
+    def _list_ends(self, relation: str, *, of_subject: bool) -> Iterator[Node]:
+        seen: set[Node] = set()
         for assertion in self.index.by_relation.get(relation, ()):
-            objects[self.identities.root_of(assertion.object)] = None
-        return list(objects)
+            number = assertion.subject if of_subject else assertion.object
+            root = self.identities.root_of(number)
+            if root not in seen:
+                seen.add(root)
+                yield root
 
     def list_groups(self) -> Iterator[tuple[Node, str]]:
         """All subjects with each of their relations."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from ..store import Entry
@@ -11,7 +11,7 @@ from ..text.facts.statement import VALUE, Mention, Nature, Reference, Statement
 from .antecedents import Discourse, Resolver
 from .assertion import Assertion, SourceRow
 from .identities import Identities
-from .names import Signature, name_key
+from .names import Signature, leans_on_context, name_key
 from .subjects import name_person
 
 ALIASES: Final = frozenset(("name", "nickname"))  # relations whose object is another name of the subject
@@ -37,16 +37,20 @@ class StatementsIndex:
     def add(self, entry: Entry, statements: Iterable[Statement], *, is_told: bool = False) -> None:
         """Takes in what a record states."""
         source = SourceRow(entry, is_told=is_told)
+        source.assertions = tuple(self._make_assertions(source, statements))
+        if source.assertions:
+            self.sources[source.seq] = source
+        for assertion in source.assertions:
+            self._add_assertion(assertion)
+
+    def _make_assertions(self, source: SourceRow, statements: Iterable[Statement]) -> Iterator[Assertion]:
         for position, said in enumerate(statements):
             assertion = Assertion(source, position, said)
             subject = name_person(said.subject, said.relation)
             assertion.subject_mention = self._mentions.setdefault(subject, subject)
             assertion.object_mention = self._mentions.setdefault(said.object, said.object)
-            source.assertions.append(assertion)
-        if source.assertions:
-            self.sources[source.seq] = source
-        for assertion in source.assertions:
-            self._add_assertion(assertion)
+            assertion.leans = leans_on_context(subject) or leans_on_context(said.object)
+            yield assertion
 
     def remove(self, seq: int) -> bool:
         """Takes out what a record stated; whether it stated anything."""

@@ -64,7 +64,6 @@ class Memory:
     named; `"acme/**"` (or `Scope.under("acme")`) asks explicitly for a scope and all below it.
 
     Without `settings`, EIDET_* variables are obeyed, as on the command line; `settings` take their place.
-
     Namespaces: `memory.facts`, and for rarer verbs `memory.upkeep`, `.trust`, `.keys` and `.admin`.
     """
 
@@ -97,7 +96,7 @@ class Memory:
         self._writes = WritePath(parts, self._guarding, self._echoes, self._life)
         self._reads = ReadPath(parts, self._guarding, self._echoes, self._auditing)
         self._forgetting = Forgetting(parts, self._guarding, self._life, self._echoes)
-        self._facts = FactsNamespace(parts, self._writes, self._forgetting, self._auditing)
+        self._facts = FactsNamespace(parts, self._writes, self._reads, self._forgetting, self._auditing)
         self._upkeep = UpkeepNamespace(parts, self._records, self._life, self._guarding, self._forgetting)
         self._trust = TrustNamespace(self._records, self._guarding, self._forgetting, self._reads)
         self._keys = KeysNamespace(parts, self._life)
@@ -202,6 +201,8 @@ class Memory:
         fence: bool = True,
         reveal: bool = False,
         now: Moment | None = None,
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
         **options: Unpack[FilterOptions],
     ) -> Context:
         """A prompt-ready block of what matters for a query, never over `budget` tokens.
@@ -221,7 +222,7 @@ class Memory:
             fence=fence,
             reveal=reveal,
         )
-        asked = RecallOptions(recipe=recipe, now=now)
+        asked = RecallOptions(recipe=recipe, now=now, as_of=as_of, known_at=known_at)
         asked.update(options)  # type: ignore[typeddict-item]  # filters are among the options of a recall
         return self._reads.context(query, scope, limit, where, asked, packing)
 
@@ -319,7 +320,6 @@ class Memory:
         """Deletes records by id or filter, content and history of content; how many there were.
 
         `options` are the parts of a filter that `recall` takes by name: `forget(session="s1")`.
-
         A whole scope is deleted only when it is named and `everything=True` says so. If anything that
         is meant is under a legal hold, all of it is refused.
 

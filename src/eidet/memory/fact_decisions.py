@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.draft import Draft
 from ..core.errors import BadInput, NotFound
 from ..core.record import Kind, Record
 from ..core.scope import Scope
@@ -12,9 +13,12 @@ from ..core.validate import clean_text
 from ..graph.asking import Asking
 from ..graph.explaining import list_decisions, list_rivals
 from ..graph.fact import Entity, Fact
+from ..graph.mcp_memory import McpRelation
 from ..graph.scope_graph import View
-from ..graph.triple_data import Decision, DecisionKind, decision_data
+from ..graph.triple_data import Decision, DecisionKind, decision_data, mention_of, triple_data
 from ..parts import Parts
+from ..text.facts import relation_of
+from ..text.facts.statement import Statement
 from ..write import WritePath
 from .forgetting import Forgetting
 
@@ -80,6 +84,22 @@ class FactDecisions:
         stored = self._writes.remember(text, said)  # type: ignore[arg-type]  # named as in Details
         assert isinstance(stored, Record)
         return stored
+
+    def load(self, rows: Sequence[McpRelation], scope: str | Scope, source: str) -> int:
+        """Stores facts of another memory, all or none."""
+        drafts: list[Draft] = []
+        for row in rows:
+            statement = Statement(
+                subject=mention_of(row.subject, row.subject_kind),
+                relation=row.relation,
+                object=mention_of(row.object, row.object_kind),
+            )
+            phrase = relation_of(row.relation).phrase
+            text = phrase.format(subject=row.subject, object=row.object)
+            drafts.append(Draft(text=text, data=triple_data(statement), kind=Kind.TRIPLE))
+        if drafts:
+            self._writes.remember(drafts, {"scope": scope, "source": source})
+        return len(drafts)
 
     @property
     def _asking(self) -> Asking:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from ..core.arguments import check_flag, check_limit, check_share, one
@@ -13,21 +14,30 @@ from ..core.validate import Moment, clean_text, moment
 from ..graph.asking import Asking
 from ..graph.explaining import explain_fact, find_fact, list_decisions
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
+from ..graph.graph_formats import to_graphml, to_json_ld, to_mermaid, to_networkx
 from ..graph.joins import FactMatch, read_patterns
+from ..graph.mcp_memory import read_mcp_lines, write_mcp_lines
 from ..graph.scope_graph import Moments, View
 from ..graph.triple_data import mention_of, triple_data
 from ..graph.wording import phrase_profile
 from ..parts import Parts
+from ..recall.path import ReadPath
 from ..text.facts import relation_of
 from ..text.facts.statement import Nature, Statement
 from ..trust.audit.reads import Auditing
 from ..write import WritePath
+from .fact_arguments import Named, check_relation, id_of, name_of, part_of, split_by
 from .fact_decisions import FactDecisions
 from .forgetting import Forgetting
 
 HOPS: Final = 4
+FORMATS: Final[dict[str, Callable[[Sequence[Entity], Sequence[Fact]], str]]] = {
+    "json-ld": to_json_ld,
+    "graphml": to_graphml,
+    "mermaid": to_mermaid,
+    "mcp": write_mcp_lines,
+}
 NATURES: Final = (Nature.INSTRUCTION, Nature.PREFERENCE)
-Named = str | Entity
 
 
 class FactsNamespace:
@@ -36,8 +46,11 @@ class FactsNamespace:
     `as_of` asks what was true at a time, `known_at` what the memory knew at a time.
     """
 
-    def __init__(self, parts: Parts, writes: WritePath, forgetting: Forgetting, auditing: Auditing) -> None:
+    def __init__(
+        self, parts: Parts, writes: WritePath, reads: ReadPath, forgetting: Forgetting, auditing: Auditing
+    ) -> None:
         self._parts = parts
+        self._reads = reads
         self._auditing = auditing
         self._decisions = FactDecisions(parts, writes, forgetting)
 
@@ -62,11 +75,11 @@ class FactsNamespace:
         Without `since` it is valid from when it was said: now, or `occurred`. `details` are those of
         `remember`: who, session, agent, occurred, trust, meta and so on.
         """
-        relation = _check_relation(relation)
+        relation = check_relation(relation)
         statement = Statement(
-            subject=mention_of(_name_of(subject)),
+            subject=mention_of(name_of(subject)),
             relation=relation,
-            object=mention_of(_name_of(object), relation_of(relation).object),
+            object=mention_of(name_of(object), relation_of(relation).object),
             since=None if since is None else moment(since, "since"),
             until=None if until is None else moment(until, "until"),
             ended=check_flag(ended, "ended"),
@@ -76,7 +89,7 @@ class FactsNamespace:
         phrase = relation_of(relation).phrase
         text = phrase.format(subject=statement.subject.name or "I", object=statement.object.name)
         stored = self._decisions.store(scope, text, triple_data(statement), sources, details)
-        return self._find_fact(stored.id, Scope(one(scope)))
+        return self._require(stored.id, scope)
 
     def about(
         self,
@@ -87,7 +100,9 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[Fact]:
         """What holds of an entity: what is said of it, then what names it."""
-        facts = self._asking.about(Scope.of(scope), _id_of(entity), self._moments(as_of, known_at))
+        facts = self._ask(scope, known_at).about(
+            Scope.of(scope), id_of(entity), self._moments(as_of, known_at)
+        )
         return self._note("facts.about", scope, facts)
 
     def match(
@@ -111,9 +126,9 @@ class FactsNamespace:
         """
         asked = list(patterns)
         if subject is not None or relation is not None or object is not None:
-            asked.append((_part_of(subject), relation, _part_of(object)))
+            asked.append((part_of(subject), relation, part_of(object)))
         moments = self._moments(as_of, known_at, ever=check_flag(ever, "ever"))
-        matches = self._asking.match(
+        matches = self._ask(scope, known_at).match(
             Scope.of(scope),
             read_patterns(asked),
             moments,
@@ -133,7 +148,9 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[Neighbour]:
         """Who and what is one fact away."""
-        found = self._asking.neighbours(Scope.of(scope), _id_of(entity), self._moments(as_of, known_at))
+        found = self._ask(scope, known_at).neighbours(
+            Scope.of(scope), id_of(entity), self._moments(as_of, known_at)
+        )
         self._note("facts.neighbours", scope, [neighbour.fact for neighbour in found])
         return found
 
@@ -151,7 +168,7 @@ class FactsNamespace:
         if isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops <= HOPS:
             raise BadInput(f"hops must be a whole number from 1 to {HOPS}, not {hops!r}")
         moments = self._moments(as_of, known_at)
-        found = self._asking.paths(Scope.of(scope), _id_of(start), _id_of(goal), moments, hops)
+        found = self._ask(scope, known_at).paths(Scope.of(scope), id_of(start), id_of(goal), moments, hops)
         for path in found:
             self._note("facts.paths", scope, path)
         return found
@@ -165,18 +182,25 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[Fact]:
         """All that ever held of an entity, the earliest first; of one relation, if it is named."""
-        facts = self._asking.timeline(Scope.of(scope), _id_of(entity), self._view(known_at))
+        facts = self._ask(scope, known_at).timeline(
+            Scope.of(scope), id_of(entity), self._moments(None, known_at).view
+        )
         if relation is not None:
             facts = [fact for fact in facts if fact.relation == relation]
         return self._note("facts.timeline", scope, facts)
 
-    def entities(self, *, kind: str | None = None, scope: str | Scope = "default") -> list[Entity]:
-        """Everybody and everything that is spoken of, the most often named first."""
-        return self._asking.list_entities(Scope.of(scope), kind)
+    def entities(
+        self, name: str | None = None, *, kind: str | None = None, scope: str | Scope = "default"
+    ) -> list[Entity]:
+        """Everybody and everything that is spoken of, the most often named first.
 
-    def find(self, name: str, *, scope: str | Scope = "default") -> list[Entity]:
-        """The entities that a name may mean: several, where namesakes are told apart."""
-        return self._asking.find_entities(Scope.of(scope), clean_text(name, "a name"))
+        With a `name`, those that it may mean: several, where namesakes are told apart.
+        """
+        place = Scope.of(scope)
+        if name is None:
+            return self._ask(scope).list_entities(place, kind)
+        found = self._ask(scope).find_entities(place, clean_text(name, "a name"))
+        return [entity for entity in found if kind is None or entity.kind == kind]
 
     def profile(
         self,
@@ -187,18 +211,18 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> str:
         """A short text of what holds of an entity, and of what is to come; empty if nothing is known."""
-        place, name, texts = Scope.of(scope), _id_of(entity), list[str]()
+        place, name, texts = Scope.of(scope), id_of(entity), list[str]()
         moments = self._moments(as_of, known_at)
         facts = self.timeline(entity, scope=scope, known_at=known_at)
-        for one_meant in self._asking.find_entities(place, name):
-            now, later = _split_by(facts, one_meant, moments.at or 0.0)
+        for one_meant in self._ask(scope, known_at).find_entities(place, name):
+            now, later = split_by(facts, one_meant, moments.at or 0.0)
             texts.append(phrase_profile(one_meant.name, one_meant.aliases, now, later))
         return "\n\n".join(texts)
 
     def why(self, fact: Fact | str, *, scope: str | Scope = "default") -> Explanation:
         """The sentences behind a fact, what ended it, and the rule that inferred it."""
         found = self._require(fact, scope)
-        explanation = explain_fact(self._asking, found, self._view(None))
+        explanation = explain_fact(self._ask(found.scope), found, self._moments().view)
         self._note("facts.why", scope, [found])
         return explanation
 
@@ -212,14 +236,16 @@ class FactsNamespace:
     ) -> list[Fact]:
         """Standing instructions, then preferences, that hold; without `preferences`, only the former."""
         natures = NATURES if check_flag(preferences, "preferences") else NATURES[:1]
-        facts = self._asking.instructions(Scope.of(scope), self._moments(as_of, known_at), natures)
+        facts = self._ask(scope, known_at).instructions(
+            Scope.of(scope), self._moments(as_of, known_at), natures
+        )
         return self._note("facts.instructions", scope, facts)
 
     def contradictions(
         self, *, scope: str | Scope = "default", known_at: Moment | None = None
     ) -> list[Contradiction]:
         """Facts that cannot hold together, where nothing decides between them; `resolve` does."""
-        found = self._asking.contradictions(Scope.of(scope), self._view(known_at))
+        found = self._ask(scope, known_at).contradictions(Scope.of(scope), self._moments(None, known_at).view)
         for contradiction in found:
             self._note("facts.contradictions", scope, contradiction.facts)
         return found
@@ -228,7 +254,7 @@ class FactsNamespace:
         self, keep: Fact | str, *, scope: str | Scope = "default", because: str | None = None
     ) -> Record:
         """Decides a contradiction: one fact stays, those that it contradicts never held. `undo` undoes it."""
-        return self._decisions.resolve(self._require(keep, scope), self._view(None), because)
+        return self._decisions.resolve(self._require(keep, scope), self._moments().view, because)
 
     def retract(
         self, fact: Fact | str, *, scope: str | Scope = "default", because: str | None = None
@@ -240,7 +266,7 @@ class FactsNamespace:
         self, entity: Named, *others: Named, scope: str | Scope = "default", because: str | None = None
     ) -> Record:
         """Says that several names mean one entity. `undo` undoes it."""
-        names = [_id_of(name) for name in (entity, *others)]
+        names = [id_of(name) for name in (entity, *others)]
         return self._decisions.merge(names, Scope(one(scope)), because)
 
     def split(
@@ -256,7 +282,7 @@ class FactsNamespace:
 
         `name` tells the new one from the old one: `split("Alex", sources=[…], name="from work")`.
         """
-        return self._decisions.split(_id_of(entity), sources, name, Scope(one(scope)), because)
+        return self._decisions.split(id_of(entity), sources, name, Scope(one(scope)), because)
 
     def undo(self, decision: Record | str, *, scope: str | Scope = "default") -> None:
         """Takes a decision back: a merge, a split, a resolution or a retraction."""
@@ -269,25 +295,64 @@ class FactsNamespace:
         """What was decided about facts and entities, the oldest first."""
         return list_decisions(self._parts.store, Scope.of(scope), self._parts.clock())
 
+    def export(
+        self,
+        format: str = "json-ld",
+        *,
+        scope: str | Scope = "default",
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        ever: bool = False,
+    ) -> str:
+        """The facts that hold (or `ever` held) as text: json-ld, graphml, mermaid, or mcp.
+
+        `mcp` is the file of the MCP reference server for memory.
+        """
+        write = FORMATS.get(format)
+        if write is None:
+            raise BadInput(f"facts are exported as {', '.join(FORMATS)}, not {format!r}")
+        return write(*self._list_all(scope, as_of, known_at, ever))
+
+    def networkx(
+        self,
+        *,
+        scope: str | Scope = "default",
+        as_of: Moment | None = None,
+        known_at: Moment | None = None,
+        ever: bool = False,
+    ) -> Any:
+        """The same as a `networkx.MultiDiGraph`; needs networkx."""
+        return to_networkx(*self._list_all(scope, as_of, known_at, ever))
+
+    def load(self, path: str | Path, *, scope: str | Scope = "default") -> int:
+        """Adds what a file of the MCP reference server for memory holds; how many facts. All or nothing."""
+        rows = read_mcp_lines(Path(path).read_text(encoding="utf-8"))
+        return self._decisions.load(rows, scope, source=str(path))
+
     # what the verbs share
 
-    @property
-    def _asking(self) -> Asking:
+    def _list_all(
+        self, scope: str | Scope, as_of: Moment | None, known_at: Moment | None, ever: bool
+    ) -> tuple[list[Entity], list[Fact]]:
+        asking = self._ask(scope, known_at)
+        moments = self._moments(as_of, known_at, ever=check_flag(ever, "ever"))
+        facts = asking.list_all(Scope.of(scope), moments)
+        return asking.list_entities(Scope.of(scope)), self._note("facts.export", scope, facts)
+
+    def _ask(self, scope: str | Scope, known_at: Moment | None = None) -> Asking:
+        """Asks what is known, or what was known at a time."""
         self._parts.check_open()
-        return Asking(self._parts.graphs)
-
-    def _view(self, known_at: Moment | None) -> View:
         known = None if known_at is None else moment(known_at, "known_at")
-        return View(now=self._parts.clock(), known_at=known)
+        return Asking(self._reads.graphs_known_at(Scope.of(scope), known))
 
-    def _moments(self, as_of: Moment | None, known_at: Moment | None, *, ever: bool = False) -> Moments:
+    def _moments(
+        self, as_of: Moment | None = None, known_at: Moment | None = None, *, ever: bool = False
+    ) -> Moments:
         """Without `as_of`, the present; of what was known then, the present of then."""
-        view = self._view(known_at)
+        view = View(now=self._parts.clock() if known_at is None else moment(known_at, "known_at"))
         if ever:
             return Moments(view=view, at=None)
-        if as_of is not None:
-            return Moments(view=view, at=moment(as_of, "as_of"))
-        return Moments(view=view, at=view.now if view.known_at is None else view.known_at)
+        return Moments(view=view, at=view.now if as_of is None else moment(as_of, "as_of"))
 
     def _note(self, verb: str, scope: str | Scope, facts: Sequence[Fact]) -> list[Fact]:
         sources: dict[str, None] = {}
@@ -299,53 +364,8 @@ class FactsNamespace:
     def _require(self, fact: Fact | str, scope: str | Scope) -> Fact:
         if isinstance(fact, Fact):
             return fact
-        return self._find_fact(clean_text(fact, "the id of a fact"), Scope(one(scope)))
-
-    def _find_fact(self, id: str, scope: Scope) -> Fact:
-        found = find_fact(self._asking, scope, id, self._view(None))
+        place, id = Scope(one(scope)), clean_text(fact, "the id of a fact")
+        found = find_fact(self._ask(scope), place, id, self._moments().view)
         if found is None:
-            raise self._parts.absence_error(f"fact {id!r} in scope {scope}")
+            raise self._parts.absence_error(f"fact {id!r} in scope {place}")
         return found
-
-
-def _id_of(entity: Named | float) -> str:
-    if isinstance(entity, Entity):
-        return entity.id
-    if isinstance(entity, bool) or not isinstance(entity, str | int | float):
-        raise BadInput(f"an entity is a name or an Entity, not {type(entity).__name__}")
-    return clean_text(str(entity), "a name")
-
-
-def _name_of(entity: Named | float) -> str:
-    """A name as a text would write it."""
-    if isinstance(entity, Entity):
-        return entity.name
-    return _id_of(entity)
-
-
-def _part_of(entity: Named | None) -> str | None:
-    if entity is None:
-        return None
-    return _id_of(entity)
-
-
-def _check_relation(relation: str) -> str:
-    """In the form of the catalogue: `lives in` is `lives_in`."""
-    name = "_".join(clean_text(relation, "a relation").casefold().split())
-    if not name or len(name) > 100 or "{" in name or "}" in name:
-        raise BadInput(f"a relation is a name such as 'lives_in', not {relation!r:.80}")
-    return name
-
-
-def _split_by(facts: Sequence[Fact], entity: Entity, at: float) -> tuple[list[Fact], list[Fact]]:
-    """Those that hold of an entity at a time, and those that will."""
-    now: list[Fact] = []
-    later: list[Fact] = []
-    for fact in facts:
-        if entity.id not in (fact.subject_id, fact.object_id):
-            continue
-        if fact.holds_at(at):
-            now.append(fact)
-        elif fact.valid_from is not None and fact.valid_from > at:
-            later.append(fact)
-    return now, later

@@ -14,6 +14,7 @@ from ..core.items import each_item
 from ..core.record import Record
 from ..core.scope import Scope
 from ..core.validate import clean_text
+from ..graph.derived_records import MARK, DerivedRecords
 from ..parts import Parts
 from ..recall.feedback import counts_of, find_judged, judge
 from ..recall.pack import Context
@@ -47,17 +48,28 @@ class Records:
         self._audit = audit
 
     def get(self, ids: Sequence[str], scope: str | Scope) -> list[Record | None]:
-        """One answer per id, in the order asked; None where there is none, or it has expired."""
+        """One answer per id, in the order asked; None where there is none, or it has expired.
+
+        Facts that rules read in a record have its id and their number: they are records made on the spot.
+        """
         wanted = each_item(check_id_text, ids)
+        found = self._get_stored(wanted, scope)
+        for at, id in enumerate(wanted):
+            if found[at] is None and MARK in id:
+                derived = DerivedRecords(self._parts.graphs).get(one(scope), id)
+                found[at] = alive(derived, self._parts.clock())
+        return found
+
+    def _get_stored(self, ids: Sequence[str], scope: str | Scope) -> list[Record | None]:
         now = self._parts.clock()
-        found = [alive(record, now) for record in self._parts.store.read(one(scope), wanted)]
+        found = [alive(record, now) for record in self._parts.store.read(one(scope), ids)]
         self._parts.usage.count_reads(filter(None, found), now)
         self._audit.read("get", scope, [record.id for record in found if record is not None])
         return found
 
     def require(self, id: str, scope: str | Scope) -> Record:
         """The record with an id; `NotFound` if there is none."""
-        record = self.get([id], scope)[0]
+        record = self._get_stored(each_item(check_id_text, [id]), scope)[0]
         if record is None:
             raise self._parts.absence_error(f"record {id!r} in scope {one(scope)}")
         return record

@@ -39,8 +39,17 @@ class FilterOptions(TypedDict, total=False):
     """Within a rectangle on the map."""
 
 
-class FindOptions(FilterOptions, total=False):
-    """What `find` may be told beside the filter: parts of a filter, and which page of the answer."""
+class TimeOptions(TypedDict, total=False):
+    """Which time `recall`, `context` and `find` are asked about, if it is not the present."""
+
+    as_of: Moment | None
+    """What was true then: later records, and what had been replaced by then, are left out."""
+    known_at: Moment | None
+    """What the memory knew then: records and versions as they were at that time."""
+
+
+class FindOptions(FilterOptions, TimeOptions, total=False):
+    """What `find` may be told beside the filter: parts of a filter, a time, and which page of the answer."""
 
     order: str
     """The field to order by; a leading '-' means descending. The default is '-occurred'."""
@@ -48,7 +57,7 @@ class FindOptions(FilterOptions, total=False):
     """How many records to skip."""
 
 
-class RecallOptions(FilterOptions, total=False):
+class RecallOptions(FilterOptions, TimeOptions, total=False):
     """What `recall` may be told beside the query, the scope, the limit and the filter."""
 
     vector: Any

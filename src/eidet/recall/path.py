@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from ..core.arguments import (
     check_budget,
@@ -19,16 +19,19 @@ from ..core.dict_filters import Filter
 from ..core.hit import Hits
 from ..core.record import Kind, Record
 from ..core.scope import Scope
-from ..core.validate import Json
+from ..core.validate import Json, moment
 from ..core.where import Where
+from ..graph import Graphs
+from ..graph.derived_records import DerivedRecords, asks_for_triples
 from ..parts import Parts
-from ..store import verbs
+from ..store import Store, verbs
 from ..text import term_id
 from ..text.tokens import TokenCounter, counter_of
 from . import Query, Recall
 from .nearby import turns_around, working_state
 from .options import FilterOptions, FindOptions, RecallOptions, build_query, filters_in, read_filter
 from .pack import Context, pack
+from .past import PastViews
 from .why_not import Explained
 
 if TYPE_CHECKING:
@@ -61,21 +64,32 @@ class ReadPath:
         self._guarding = guarding
         self._echoes = echoes
         self._auditing = auditing
+        self._past = PastViews(parts)
 
     def recall(
         self, query: Asked, scope: str | Scope, limit: int, where: Filter | None, options: RecallOptions
     ) -> Hits:
-        asked = self._build(query, scope, limit, where, options)
-        hits = self._answer(asked)
-        self._echoes.note(hits, asked.now)
+        known_at = _time_of(options, "known_at")
+        if known_at is not None:
+            asked = self._build(query, scope, limit, where, options, known_at)
+            hits = self._past.view(asked.scope, known_at).answer(asked)
+        else:
+            asked = self._build(query, scope, limit, where, options, self._parts.clock())
+            hits = self._answer(asked)
+            self._echoes.note(hits, asked.now)
         self._auditing.read("recall", scope, [hit.id for hit in hits], query=asked.text)
         return hits
 
     def _build(
-        self, query: Asked, scope: str | Scope, limit: int, where: Filter | None, options: RecallOptions
+        self,
+        query: Asked,
+        scope: str | Scope,
+        limit: int,
+        where: Filter | None,
+        options: RecallOptions,
+        now: float,
     ) -> Query:
         options = _for_state(options) if isinstance(query, Mapping) else options
-        now = self._parts.clock()
         seen = self._guarding.filter_visible(read_filter("recall", where, options))
         text = self._guarding.query(check_query(query))
         return build_query(text, scope, limit, seen, options, now)
@@ -90,16 +104,16 @@ class ReadPath:
         packing: Packing,
     ) -> Explained:
         """As `recall` and `context`, but nothing counts as used; with all that is known of the answer."""
-        asked = replace(self._build(query, scope, limit, where, options), explain=True)
+        recall, now = source = self._source(scope, options)
+        asked = replace(self._build(query, scope, limit, where, options, now), explain=True)
         if asked.text.strip() or asked.vector is not None:
             self._parts.binding.check_width()
-        recall, chosen = Recall.of(self._parts), narrow_filter(where, **filters_in(options))
-        hits = recall.answer(asked)
+        chosen, hits = narrow_filter(where, **filters_in(options)), recall.answer(asked)
         self._auditing.read("recall", scope, [hit.id for hit in hits], query=asked.text)
         removed, wide = Hits([]), replace(asked, limit=max(asked.limit, PACKED), explain=False)
         if chosen is not None and asked.text.strip():
             removed = recall.answer(replace(wide, where=self._guarding.filter_visible(~chosen)))
-        context = self._pack(recall.answer(wide), query, asked.scope, chosen, packing)
+        context = self._pack(recall.answer(wide), asked, chosen, packing, source)
         return Explained(query=asked, hits=hits, removed=removed, context=context, ranking=recall.rank(asked))
 
     def _answer(self, asked: Query) -> Hits:
@@ -125,42 +139,56 @@ class ReadPath:
     ) -> Context:
         chosen = narrow_filter(where, **filters_in(options))
         check_budget(packing.budget)
+        check_neighbours(packing.neighbours)
+        counter_of(packing.counter)
         hits = self.recall(query, scope, limit, where, options)
-        made = self._pack(hits, query, Scope.of(scope), chosen, packing)
+        source = self._source(scope, options)
+        asked = self._build(query, scope, limit, where, options, source[1])
+        made = self._pack(hits, asked, chosen, packing, source)
         spent = {"contexts": 1, "tokens": made.tokens, "budget": made.budget}
         self._parts.usage.tally(hits.scope, "context", spent, self._parts.clock())
         return made
 
     def _pack(
-        self, hits: Hits, query: Asked, scope: Scope, chosen: Where | None, packing: Packing
+        self,
+        hits: Hits,
+        asked: Query,
+        chosen: Where | None,
+        packing: Packing,
+        source: tuple[Recall, float],
     ) -> Context:
         """A context of an answer, with working state and the turns around those that were found."""
-        tokens, count = check_budget(packing.budget), counter_of(packing.counter)
-        reach = check_neighbours(packing.neighbours)
-        now, recall = self._parts.clock(), Recall.of(self._parts)
+        recall, now = source
         found = [hit.record for hit in hits]
         seen, tell = self._guarding.filter_visible(chosen), self._guarding.pseudonyms.telling(packing.reveal)
-        text = self._guarding.query(check_query(query))
+        around = turns_around(recall, found, check_neighbours(packing.neighbours), seen, now)
         made = pack(
             tuple(tell.hits(hits)),
-            tokens,
-            count,
-            working=tell.records(working_state(recall, scope, seen, now)),
-            turns=tell.turns(turns_around(recall, found, reach, seen, now)),
-            terms={term_id(term) for term in self._parts.analyzer.terms(text)},
+            check_budget(packing.budget),
+            counter_of(packing.counter),
+            working=tell.records(working_state(recall, asked.scope, seen, now)),
+            turns=tell.turns(around),
+            terms={term_id(term) for term in self._parts.analyzer.terms(asked.text)},
             headings=packing.headings,
             fence=packing.fence,
         )
         return replace(made, scope=hits.scope)
 
+    def _source(self, scope: str | Scope, options: RecallOptions | FindOptions) -> tuple[Recall, float]:
+        """What answers, and the time it answers for: the present, or what the memory knew before."""
+        known_at = _time_of(options, "known_at")
+        if known_at is None:
+            return Recall.of(self._parts), self._parts.clock()
+        return self._past.view(Scope.of(scope), known_at), known_at
+
     def find(
         self, where: Filter | None, scope: str | Scope, limit: int, options: FindOptions
     ) -> list[Record]:
         chosen = self._guarding.filter_visible(read_filter("find", where, options))
-        found = Recall.of(self._parts).list_records(
+        found = self._list_records(
             chosen,
             Scope.of(scope),
-            now=self._parts.clock(),
+            self._source(scope, options),
             order=options.get("order", "-occurred"),
             limit=check_limit(limit),
             offset=check_offset(options.get("offset", 0)),
@@ -168,10 +196,43 @@ class ReadPath:
         self._auditing.read("find", scope, [record.id for record in found])
         return found
 
+    def _list_records(
+        self,
+        chosen: Where,
+        scope: Scope,
+        source: tuple[Recall, float],
+        *,
+        order: str,
+        limit: int,
+        offset: int,
+    ) -> list[Record]:
+        """Records that are stored; whoever asks for triples also gets the facts that rules read in texts."""
+        recall, now = source
+        if not asks_for_triples(chosen):
+            return recall.list_records(chosen, scope, now=now, order=order, limit=limit, offset=offset)
+        stored = recall.list_records(chosen, scope, now=now, order=order, limit=limit + offset)
+        living = Where(scope=scope, alive_at=now, every=(chosen,))
+        derived = DerivedRecords(self._graphs_over(recall.store))
+        return derived.find(living, stored, order=order, limit=limit, offset=offset)
+
+    def graphs_known_at(self, scope: Scope, known_at: float | None) -> Graphs:
+        """The graphs of what the memory knew at a time; of all that it knows, if none is given."""
+        if known_at is None:
+            return self._parts.graphs
+        return self._graphs_over(self._past.view(scope, known_at).store)
+
+    def _graphs_over(self, store: Store) -> Graphs:
+        if store is self._parts.store:
+            return self._parts.graphs
+        return Graphs(store)
+
     def count(self, where: Filter | None, scope: str | Scope, options: FilterOptions) -> int:
         chosen = self._guarding.filter_visible(read_filter("count", where, options))
-        living = chosen & Where(alive_at=self._parts.clock())
-        return verbs.count(self._parts.store, living.within(Scope.of(scope)))
+        living = (chosen & Where(alive_at=self._parts.clock())).within(Scope.of(scope))
+        count = verbs.count(self._parts.store, living)
+        if asks_for_triples(living):
+            count += DerivedRecords(self._parts.graphs).count(living)
+        return count
 
     def phrase(self, query: Asked, scope: str | Scope, asked: float | None) -> str:
         """The query as it is embedded: without the names of who speaks in the scope."""
@@ -183,6 +244,13 @@ class ReadPath:
             asked=now if asked is None else asked,
         )
         return Recall.of(self._parts).understand(meant).dense
+
+
+def _time_of(options: RecallOptions | FindOptions, name: Literal["as_of", "known_at"]) -> float | None:
+    given = options.get(name)
+    if given is None:
+        return None
+    return moment(given, name)
 
 
 def _for_state(options: RecallOptions) -> RecallOptions:

@@ -56,8 +56,10 @@ def _without_links(old: Record, gone: Mapping[str, str]) -> Record:
 def _from_the_rest(
     old: Record, lost: Sequence[str], news: Mapping[str, Record], look: Look, remake: Remake
 ) -> Record | None:
-    """An episode is worded anew from the messages that are left; a fact stays if it is still said."""
+    """An episode is worded anew from what is left; a fact or a triple stays if it is still said."""
     rest = tuple(id for id in old.derived_from if id not in lost)
+    if old.kind is Kind.TRIPLE and rest:
+        return old.but(derived_from=rest)  # somebody still says it
     if old.source != BY_UPKEEP or not rest:
         return None
     left = list(look.scan(Where(scope=Scope(old.scope), ids=rest)))

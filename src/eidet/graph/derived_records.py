@@ -1,0 +1,132 @@
+"""Facts that rules read in texts, as records of kind `triple`. They are made when somebody asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, Final
+
+from ..core.record import Kind, Record
+from ..core.state import NO_STATE
+from ..core.where import Where
+from ..text.facts.statement import Nature
+from . import Graphs
+from .assertion import Assertion
+from .scope_graph import ScopeGraph, find_relation
+
+BATCH: Final = 500
+MARK: Final = "#"  # stands between the id of a record and the number of its statement
+
+
+def asks_for_triples(where: Where) -> bool:
+    """Whether a filter names the kind `triple`."""
+    if where.kinds is not None:
+        return Kind.TRIPLE in where.kinds
+    return any(asks_for_triples(part) for part in where.every)
+
+
+class DerivedRecords:
+    """Makes records of derived facts."""
+
+    def __init__(self, graphs: Graphs) -> None:
+        self._graphs = graphs
+
+    def find(
+        self, where: Where, stored: Sequence[Record], *, order: str, limit: int, offset: int = 0
+    ) -> list[Record]:
+        """Stored records and derived ones together, in an order. `where` names their scope.
+
+        `stored` has all that is asked for, from the first on.
+        """
+        together = [*stored, *self.list_matching(where)]
+        name = order.removeprefix("-")
+        is_falling = order.startswith("-")
+        there = [record for record in together if getattr(record, name) is not None]
+        absent = [record for record in together if getattr(record, name) is None]
+        there.sort(key=lambda record: (getattr(record, name), record.seq, record.id), reverse=is_falling)
+        absent.sort(key=lambda record: (record.seq, record.id), reverse=is_falling)
+        return list(chain(there, absent))[offset : offset + limit]
+
+    def count(self, where: Where) -> int:
+        """How many derived ones match."""
+        return len(self.list_matching(where))
+
+    def list_matching(self, where: Where) -> list[Record]:
+        """Those that match a filter that names their scope."""
+        if where.scope is None:
+            return []
+        found: list[Record] = []
+        for records in self._graphs.ask_each(where.scope, lambda graph: list(self._derive_all(graph))):
+            for record in records:
+                if where.matches(record):
+                    found.append(record)
+        return found
+
+    def get(self, scope: str, id: str) -> Record | None:
+        """The one with an id such as `…#0`, or None."""
+        source, mark, number = id.rpartition(MARK)
+        if not mark or not number.isdecimal():
+            return None
+
+        def find(graph: ScopeGraph) -> Record | None:
+            for record in self._graphs.read(scope, [source]):
+                for derived in _derive(graph, record):
+                    if derived.id == id:
+                        return derived
+            return None
+
+        return self._graphs.ask(scope, find)
+
+    def _derive_all(self, graph: ScopeGraph) -> Iterator[Record]:
+        seqs = list(graph.index.sources)
+        for start in range(0, len(seqs), BATCH):
+            for record in self._graphs.read(graph.scope, seqs[start : start + BATCH]):
+                yield from _derive(graph, record)
+
+
+def _derive(graph: ScopeGraph, record: Record) -> Iterator[Record]:
+    source = graph.index.sources.get(record.seq)
+    if source is None or source.is_told:
+        return
+    for assertion in source.assertions:
+        yield derive_record(graph, record, assertion)
+
+
+def derive_record(graph: ScopeGraph, source: Record, assertion: Assertion) -> Record:
+    """One statement of a record as a record: all else is as in its source."""
+    names = graph.identities.names
+    subject = names.name_of(graph.identities.root_of(assertion.subject))
+    value = assertion.object_mention.name
+    if assertion.object_mention.kind != "value":
+        value = names.name_of(graph.identities.root_of(assertion.object))
+    data: dict[str, Any] = {"subject": subject, "relation": assertion.relation, "object": value}
+    data |= _tell_rest(assertion)
+    return source.but(
+        id=f"{source.id}{MARK}{assertion.position}",
+        kind=Kind.TRIPLE,
+        text=find_relation(assertion.relation).phrase.format(subject=subject, object=value),
+        data=data,
+        meta={},
+        state=NO_STATE,
+        derived_from=(source.id,),
+        vector=None,
+        terms=b"",
+        level=0,
+        original=None,
+    )
+
+
+def _tell_rest(assertion: Assertion) -> dict[str, Any]:
+    """What a statement says beside its three parts."""
+    told: dict[str, Any] = {}
+    for name in ("since", "until"):
+        if getattr(assertion, name) is not None:
+            told[name] = getattr(assertion, name)
+    for name in ("ended", "negated"):
+        if getattr(assertion, name):
+            told[name] = True
+    if assertion.confidence < 1:
+        told["confidence"] = assertion.confidence
+    if assertion.nature is not Nature.FACT:
+        told["nature"] = assertion.nature.value
+    return told

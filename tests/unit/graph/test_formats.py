@@ -1,0 +1,105 @@
+"""Facts in and out: the file of the MCP reference server, networkx, GraphML, JSON-LD, Mermaid."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from tests.making import Clock, texts
+
+from eidet import Memory
+from eidet.core.errors import BadInput
+
+# Written by @modelcontextprotocol/server-memory 2026.8.31, asked by its own client.
+MADE_BY_THE_SERVER = Path(__file__).parent / "files" / "mcp_memory.jsonl"
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with Memory(embedder="hashing", clock=Clock(1_730_000_000.0)) as opened:
+        yield opened
+
+
+def rows(text: str) -> list[object]:
+    """The lines of a file, in one order, with relations written as ours are."""
+    found = []
+    for line in text.splitlines():
+        row = json.loads(line)
+        if row["type"] == "relation":
+            row["relationType"] = row["relationType"].replace(" ", "_")
+        else:
+            row["observations"].sort()
+        found.append(row)
+    return sorted(found, key=json.dumps)
+
+
+def test_a_file_of_the_reference_server_comes_in_and_goes_out_again(memory: Memory) -> None:
+    assert memory.facts.load(MADE_BY_THE_SERVER) == 13
+    assert rows(memory.facts.export("mcp")) == rows(MADE_BY_THE_SERVER.read_text(encoding="utf-8"))
+    assert texts(memory.facts.match(subject="?x", relation="lives_in", object="Porto")[0].facts) == [
+        "Ann Lee lives in Porto"
+    ]
+    (porto,) = memory.facts.entities("Porto")
+    assert porto.kind == "place"
+
+
+def test_a_damaged_file_leaves_nothing_behind(memory: Memory, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(MADE_BY_THE_SERVER.read_text(encoding="utf-8") + '\n{"type":"relation","from":"x"}')
+    with pytest.raises(BadInput, match="line 9"):
+        memory.facts.load(bad)
+    assert memory.count() == 0
+
+
+def tell(memory: Memory) -> None:
+    memory.facts.add("Ann", "lives_in", "Lisbon", since="2024-01-10")
+    memory.facts.add("Ann", "lives_in", 'Porto <"&|>', since="2024-06-03")
+    memory.facts.add("Ann", "age", 34)
+
+
+def test_graphml_is_xml_with_times(memory: Memory) -> None:
+    tell(memory)
+    root = ET.fromstring(memory.facts.export("graphml", ever=True))
+    space = {"g": "http://graphml.graphdrawing.org/xmlns"}
+    assert len(root.findall(".//g:node", space)) == 4
+    assert len(root.findall(".//g:edge", space)) == 3
+    assert "2024-06-03T00:00:00+00:00" in [data.text for data in root.findall(".//g:data", space)]
+
+
+def test_json_ld_states_each_fact_with_its_times(memory: Memory) -> None:
+    tell(memory)
+    document = json.loads(memory.facts.export("json-ld"))
+    stated = [node for node in document["@graph"] if node["@type"] == "rdf:Statement"]
+    assert len(stated) == 2  # what holds now
+    assert {node["rdf:predicate"]["@id"] for node in stated} == {
+        "urn:eidet:relation:lives_in",
+        "urn:eidet:relation:age",
+    }
+
+
+def test_mermaid_draws_what_is_over_with_dots(memory: Memory) -> None:
+    tell(memory)
+    drawn = memory.facts.export("mermaid", ever=True).splitlines()
+    assert drawn[0] == "graph LR"
+    assert len([line for line in drawn if "-.->" in line]) == 1
+    assert not [line for line in drawn if '""' in line or ("<" in line and "n" not in line)]
+
+
+def test_networkx_has_entities_and_facts(memory: Memory) -> None:
+    pytest.importorskip("networkx", reason="needs networkx: pip install networkx")
+    tell(memory)
+    graph = memory.facts.networkx(ever=True)
+    assert graph.number_of_nodes() == 4
+    assert sorted(data["relation"] for _, _, data in graph.edges(data=True)) == [
+        "age",
+        "lives_in",
+        "lives_in",
+    ]
+
+
+def test_an_unknown_format_is_named(memory: Memory) -> None:
+    with pytest.raises(BadInput, match="json-ld, graphml, mermaid, mcp"):
+        memory.facts.export("dot")
