@@ -64,7 +64,7 @@ def _choose(memory: Memory, scope: Scope, name: str | None, entities: list[Entit
         for entity in entities:
             if entity.id == name:
                 return entity
-        found = memory.facts.find(name, scope=scope)
+        found = memory.facts.entities(name, scope=scope)
         if found:
             return found[0]
     if entities:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel, Field
 
 from ...core.errors import BadInput
+from ...core.hit import Trace
 from ...core.record import Record
 from ...core.where import Where
 from ...memory import Memory
@@ -101,14 +102,9 @@ def answer_as_json(memory: Memory, explained: Explained, form: WhyForm) -> dict[
     hits = []
     for hit in explained.hits:
         hits.append(hit_as_json(hit))
-    return {
+    return _trace_as_json(trace) | {
         "hits": hits,
         "understood": _meaning(explained),
-        "notes": list(trace.notes),
-        "searched": trace.searched,
-        "filtered": trace.filtered,
-        "weights": dict(trace.weights),
-        "millis": dict(trace.millis),
         "arms": _arms(memory, explained),
         "removed": _list_removed(explained),
         "context": context_as_json(explained.context),
@@ -117,26 +113,28 @@ def answer_as_json(memory: Memory, explained: Explained, form: WhyForm) -> dict[
     }
 
 
+def _trace_as_json(trace: Trace) -> dict[str, Any]:
+    return {
+        "notes": list(trace.notes),
+        "searched": trace.searched,
+        "filtered": trace.filtered,
+        "weights": dict(trace.weights),
+        "millis": dict(trace.millis),
+    }
+
+
 def _meaning(explained: Explained) -> dict[str, Any]:
     if explained.ranking is None:
         return {"terms": [], "dense": ""}
     asked = explained.ranking.asked
-    return {
-        "terms": list(explained.ranking.terms),
-        "dense": asked.dense,
-        "names": list(asked.names),
-        "entities": list(asked.entities),
-        "speaker": asked.speaker,
-        "dates": _dates(asked),
-        "form": _form(asked),
-        "several": asked.several,
-        "phrases": list(asked.phrases),
-        "session": asked.session,
-        "kind": asked.kind,
-        "place": asked.place,
-        "identifiers": [one.text for one in asked.identifiers],
-        "moment": asked.moment,
-    }
+    told: dict[str, Any] = {"terms": list(explained.ranking.terms), "dates": _dates(asked)}
+    for name in ("dense", "speaker", "several", "session", "kind", "place", "moment"):
+        told[name] = getattr(asked, name)
+    for name in ("names", "entities", "phrases"):
+        told[name] = list(getattr(asked, name))
+    told["form"] = _form(asked)
+    told["identifiers"] = [one.text for one in asked.identifiers]
+    return told
 
 
 def _form(asked: Understood) -> list[str]:

@@ -14,12 +14,12 @@ export function Health({ scope, head, say, go, may, params, single }) {
     <${Figures} data=${data} />
     <div class="health-grid">
       <${Rates} quality=${data.stats.retrieval} />
-      <${Unused} data=${data} />
+      <div class="stack"><${Unused} data=${data} /><${Review} rows=${data.review} open=${open} /></div>
       <div class="stack"><${Storage} data=${data} /><${DriftCard} drift=${data.stats.retrieval.drift} /></div>
       <${UpkeepCard} scope=${scope} works=${data.works} may=${may} say=${say} onDone=${reload} go=${go} params=${params} />
-      <${Review} rows=${data.review} open=${open} />
-      <div class="stack"><${Audit} scope=${scope} audited=${data.audited} sealed=${data.sealed} may=${may} /></div>
-      <div class="stack"><${Lines} health=${data.health} retention=${data.retention} />${may("admin") && html`<${Keys} scope=${scope} />`}</div>
+      <${Audit} scope=${scope} audited=${data.audited} sealed=${data.sealed} may=${may} />
+      <${Lines} health=${data.health} retention=${data.retention} />
+      ${may("admin") && html`<${Keys} scope=${scope} />`}
     </div></div>`;
 }
 
