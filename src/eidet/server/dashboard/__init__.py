@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope as Connection
 
 from ..serving import Serving
-from .dashboard_routes import router
+from .dashboard_routes import ViewCaches, router
 
 STATIC: Final = Path(__file__).parent / "static"
 CSP: Final = (
@@ -56,6 +56,7 @@ class _Pages(StaticFiles):
 
 def add_dashboard(app: FastAPI, _serving: Serving) -> None:
     """Adds the pages at `/` and `/dashboard`, and their routes under `/v1`."""
+    app.state.views = ViewCaches()
     app.include_router(router)
     app.mount("/dashboard", _Pages(directory=STATIC), name="dashboard")
 

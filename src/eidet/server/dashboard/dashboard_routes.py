@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
@@ -31,8 +32,23 @@ Forgetter = Annotated[Grant, Depends(needs(Right.FORGET))]
 Administrator = Annotated[Grant, Depends(needs(Right.ADMIN))]
 
 router = APIRouter(prefix="/v1", include_in_schema=False)
-scan = EntryScan()
-maps = MapCache()
+
+
+@dataclass(frozen=True, slots=True)
+class ViewCaches:
+    """What the views of one app keep between requests. `app.state.views` holds it."""
+
+    scan: EntryScan = field(default_factory=EntryScan)
+    maps: MapCache = field(default_factory=MapCache)
+
+
+def caches_of(request: Request) -> ViewCaches:
+    caches = request.app.state.views
+    assert isinstance(caches, ViewCaches)
+    return caches
+
+
+Caches = Annotated[ViewCaches, Depends(caches_of)]
 
 
 async def ask(grant: Grant, call: Callable[[Memory], T]) -> T:
@@ -147,8 +163,10 @@ async def forget_records(grant: Forgetter, form: memories_view.ForgetForm) -> di
 
 
 @router.post("/timeline")
-async def read_timeline(grant: Reader, form: timeline_view.TimelineForm) -> dict[str, Any]:
-    return await ask(grant, lambda memory: timeline_view.read_timeline(memory, scan, grant.scope, form))
+async def read_timeline(grant: Reader, caches: Caches, form: timeline_view.TimelineForm) -> dict[str, Any]:
+    return await ask(
+        grant, lambda memory: timeline_view.read_timeline(memory, caches.scan, grant.scope, form)
+    )
 
 
 @router.get("/dashboard/facts")
@@ -187,8 +205,8 @@ async def undo_decision(grant: Writer, form: facts_view.DecisionForm) -> dict[st
 
 
 @router.get("/map")
-async def draw_map(grant: Reader) -> dict[str, Any]:
-    return await ask(grant, lambda memory: maps.draw(memory, grant.scope))
+async def draw_map(grant: Reader, caches: Caches) -> dict[str, Any]:
+    return await ask(grant, lambda memory: caches.maps.draw(memory, grant.scope))
 
 
 @router.get("/quality")

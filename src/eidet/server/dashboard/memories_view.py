@@ -47,15 +47,15 @@ class TableForm(FilterForm):
             parts.append(given)
         if self.source:
             parts.append(Where(source=self.source))
-        if self.importance_min is not None or self.importance_max is not None:
-            parts.append(Where(importance_min=self.importance_min, importance_max=self.importance_max))
+        parts.append(Where(importance_min=self.importance_min, importance_max=self.importance_max))
         if self.uses_min is not None:
             parts.append(Where(conditions=[Condition("record.uses", ">=", self.uses_min)]))
         if self.marked:
             parts.append(_mark_filter(self.marked))
-        if not parts:
-            return None
-        return Where(every=parts)
+        chosen = Where(every=parts)
+        if chosen.narrows:
+            return chosen
+        return None
 
 
 _MARKS: Final = {

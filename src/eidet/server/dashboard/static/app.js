@@ -122,7 +122,7 @@ function App() {
   const [asksKey, setAsksKey] = useState(false);
   const [words, say] = useState(null);
   const title = useRef(null);
-  const open = () => call("/dashboard/start").then((data) => setStart({ data, error: null }), (error) => setStart({ data: null, error }));
+  const open = () => call("/dashboard/start").then((data) => setStart({ data, error: null }), (error) => setStart((old) => (old.data ? old : { data: null, error })));
   const largest = start.data && Object.entries(start.data.scopes).sort((a, b) => b[1] - a[1])[0];
   const first = start.data && (start.data.scopes.default ? "default" : largest ? largest[0] : "default");
   const scope = route.params.get("scope") || localStorage.getItem("eidet-scope") || first;

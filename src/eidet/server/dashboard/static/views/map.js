@@ -65,6 +65,8 @@ function Plane({ data, colours, picked, onPick }) {
   const canvas = useRef(null);
   const view = useRef({ x: 0, y: 0, zoom: 1 });
   const frame = useRef(0);
+  const mark = useRef(null); // what is picked, for frames that were asked for before it was
+  mark.current = picked;
   const order = useMemo(() => groupByColour(colours.of, colours.legend.length), [colours]);
 
   function place(at, width, height) {
@@ -108,8 +110,8 @@ function Plane({ data, colours, picked, onPick }) {
       if (round) pen.fill();
     });
     pen.globalAlpha = 1;
-    if (picked) {
-      const [px, py] = place(picked.at, width, height);
+    if (mark.current) {
+      const [px, py] = place(mark.current.at, width, height);
       pen.strokeStyle = cssColour("--ink");
       pen.lineWidth = 2;
       pen.beginPath();
