@@ -97,6 +97,8 @@ class Tries:
     def wait_after(self, error: Unavailable, *, sent: bool) -> float:
         """How long to pause; raises the error where it must not or need not be sent again."""
         pause = max(self._pause, error.retry_after or 0.0)
+        if isinstance(error, _Failed):
+            raise error
         if (sent and not self._asking.repeatable) or time.monotonic() + pause > self._deadline:
             raise error
         self._pause = min(LONGEST_PAUSE, self._pause * 2)
@@ -286,6 +288,10 @@ class _Waits(Unavailable):
     """The server asks to come again: it has done nothing yet."""
 
 
+class _Failed(Unavailable):
+    """The server failed at this request; it would fail again."""
+
+
 def _make_lost(url: str, error: Exception) -> Unavailable:
     return Unavailable(f"the connection to {url} broke off: {error or type(error).__name__}")
 
@@ -332,7 +338,7 @@ def make_error(reply: httpx.Response, type: str, message: str) -> EidetError:
     if kind is not None:
         return kind(message)
     if reply.status_code == 408 or reply.status_code >= 500:
-        return Unavailable(message)
+        return _Failed(message)
     return Misconfigured(message)
 
 

@@ -94,13 +94,15 @@ class Doorway:
             raise make_unauthorized()
         return found
 
-    def _make_body(self, scope: MutableMapping[str, Any], caller: Caller | None, receive: Receive) -> Body:
+    def _make_body(
+        self, scope: MutableMapping[str, Any], caller: Caller | None, receive: Receive
+    ) -> BodyReader:
         settings = self._serving.settings
         if caller is None:
-            return Body(receive, STRANGER_BYTES, settings.body_seconds)
+            return BodyReader(receive, STRANGER_BYTES, settings.body_seconds)
         if scope["path"] in UPLOADS and caller.may(Right.ADMIN):
-            return Body(receive, settings.upload_bytes, settings.body_seconds, pieces=True)
-        return Body(receive, caller.limits.body_bytes, settings.body_seconds)
+            return BodyReader(receive, settings.upload_bytes, settings.body_seconds, pieces=True)
+        return BodyReader(receive, caller.limits.body_bytes, settings.body_seconds)
 
 
 def keep_encoded(scope: MutableMapping[str, Any]) -> None:
@@ -200,7 +202,7 @@ def _make_too_fast(seconds: int) -> Problem:
     )
 
 
-class Body:
+class BodyReader:
     """Receives a request body, never more than a limit of it, and not for ever.
 
     The whole body must arrive within `seconds`; with `pieces`, each piece of it.

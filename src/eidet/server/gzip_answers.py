@@ -26,11 +26,11 @@ class Gzip:
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and "gzip" in Headers(scope=scope).get("accept-encoding", ""):
-            send = Packing(send)
+            send = GzipSender(send)
         await self._app(scope, receive, send)
 
 
-class Packing:
+class GzipSender:
     """Holds the start of an answer until its first piece shows whether to pack it."""
 
     def __init__(self, send: Send) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from .access import Caller, KeyRing, Right
 from .errors import Problem, make_not_found
 from .server_settings import ServerSettings
 
+LOCAL_SEARCHES, REMOTE_SEARCHES = 2, 8
 CALLER: Final = "eidet.caller"  # where the doorway leaves the caller in the scope of a request
 BEARER: Final = HTTPBearer(
     auto_error=False, description="A key of the keys file; none is needed without one."
@@ -32,6 +34,20 @@ ScopeQuery = Annotated[
 ScopeHeader = Annotated[str | None, Header(alias="Eidet-Scope", description="The same as a header.")]
 
 
+class Turns:
+    """How many searches run at once. More of them would only keep each other, and the loop, from running."""
+
+    def __init__(self) -> None:
+        self._searches: asyncio.Semaphore | None = None
+
+    def search(self, memory: AsyncMemory) -> asyncio.Semaphore:
+        """Searches in this process take turns; those that a database server makes may be more."""
+        if self._searches is None:
+            is_local = memory.parts.has_embedded_index
+            self._searches = asyncio.Semaphore(LOCAL_SEARCHES if is_local else REMOTE_SEARCHES)
+        return self._searches
+
+
 @dataclass(frozen=True, slots=True)
 class Serving:
     """What the routes of one app share. `app.state.serving` holds it.
@@ -44,6 +60,7 @@ class Serving:
     keys: KeyRing
     settings: ServerSettings
     lifespans: list[Callable[[], AbstractAsyncContextManager[Any]]] = field(default_factory=list)
+    turns: Turns = field(default_factory=Turns)
 
 
 @dataclass(frozen=True, slots=True)

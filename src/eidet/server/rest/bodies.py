@@ -49,13 +49,13 @@ FilterBody = Annotated[
 ]
 
 
-class Body(BaseModel):
+class RequestBody(BaseModel):
     """A body that is exactly what it says."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Descriptions(Body):
+class Descriptions(RequestBody):
     """What can be said of a memory beside its text."""
 
     data: Any = Field(None, description="Structured content: any JSON.")
@@ -93,7 +93,7 @@ class NewMemory(Descriptions):
     key: str | None = Field(None, max_length=10_000, description="Any text of yours in place of an id.")
 
 
-class NewMessage(Body):
+class NewMessage(RequestBody):
     """One turn of a conversation, as agent frameworks write it."""
 
     role: Label
@@ -107,7 +107,7 @@ class NewMessage(Body):
     tool_call_id: str | None = None
 
 
-class NewMemories(Body):
+class NewMemories(RequestBody):
     """One or many memories: all are stored, or none."""
 
     memories: Annotated[list[NewMemory | NewMessage], Field(min_length=1)]
@@ -115,7 +115,7 @@ class NewMemories(Body):
     again: bool = Field(False, description="Store even what was forgotten for good.")
 
 
-class Changes(Descriptions):
+class ChangesBody(Descriptions):
     """What a memory shall say from now on; what is left out stays. null resets a field."""
 
     text: str | None = None
@@ -123,21 +123,21 @@ class Changes(Descriptions):
     again: bool = Field(False, description="Allow words that were forgotten for good.")
 
 
-class NearBody(Body):
+class NearBody(RequestBody):
     """Within a distance of a place."""
 
     place: Coordinates
     radius: Annotated[float, Field(ge=0, le=1e9)]
 
 
-class BoxBody(Body):
+class BoxBody(RequestBody):
     """Within a rectangle or a box."""
 
     low: Coordinates
     high: Coordinates
 
 
-class Filters(Body):
+class Filters(RequestBody):
     """Which memories are meant; every part given must hold."""
 
     where: FilterBody | None = None
@@ -166,6 +166,7 @@ class RecallBody(Filters):
     order: OrderName = Field("-occurred", description="Without a query: the order of the answer.")
     now: Time | None = Field(None, description='When it is asked, which "last week" goes by.')
     explain: bool = Field(False, description="Add the trace: how the answer came about.")
+    reasons: bool = Field(True, description="Say why each hit is there; false is faster.")
     vectors: bool = Field(False, description="Add the vectors of records.")
 
 
@@ -195,7 +196,7 @@ class FindBody(Filters):
     vectors: bool = False
 
 
-class GetBody(Body):
+class GetBody(RequestBody):
     """Ids to look up."""
 
     ids: Annotated[list[str], Field(max_length=10_000)]
@@ -212,7 +213,7 @@ class ForgetBody(Filters):
     preview: bool = Field(False, description="Only tell what would go; change nothing.")
 
 
-class FeedbackBody(Body):
+class FeedbackBody(RequestBody):
     """Whether a memory, or the whole answer where no id is given, was useful."""
 
     useful: bool

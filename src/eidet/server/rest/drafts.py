@@ -15,7 +15,7 @@ from ...recall.options import FilterOptions
 from ...write.shape import drafts_of
 from ..errors import Problem
 from ..serving import Grant
-from .bodies import Changes, Descriptions, Filters, NewMemories, NewMemory, NewMessage
+from .bodies import ChangesBody, Descriptions, Filters, NewMemories, NewMemory, NewMessage
 
 
 def read_drafts(body: NewMemories) -> list[Draft]:
@@ -64,7 +64,7 @@ def _read_message(body: NewMessage) -> Draft:
     return replace(draft, session=body.session, agent=body.agent)
 
 
-def read_changes(body: Changes) -> tuple[dict[str, Any], list[str]]:
+def read_changes(body: ChangesBody) -> tuple[dict[str, Any], list[str]]:
     """What changes, and the fields to reset: those that `clear` names, and those that are null."""
     changes, clear = _read_descriptions(body), list[str](body.clear)
     if body.text is not None:

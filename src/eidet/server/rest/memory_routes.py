@@ -16,9 +16,9 @@ from ...core.remembered import Rejected, RememberedList
 from ...core.where import Where
 from ..errors import Problem
 from ..serving import Forgets, Grant, Reads, Writes
-from .bodies import Changes, GetBody, NewMemories
+from .bodies import ChangesBody, GetBody, NewMemories
 from .drafts import check_records, read_changes, read_drafts
-from .once import Attempt, IdempotencyKey, begin, find_earlier
+from .once import IdempotencyKey, KeyedAttempt, begin, find_earlier
 from .replies import (
     ForgetReply,
     HistoryReply,
@@ -116,7 +116,7 @@ async def _store(grant: Grant, drafts: list[Draft], details: dict[str, Any]) -> 
 
 
 async def _store_once(
-    grant: Grant, drafts: list[Draft], details: dict[str, Any], attempt: Attempt
+    grant: Grant, drafts: list[Draft], details: dict[str, Any], attempt: KeyedAttempt
 ) -> Response:
     """Stores what no earlier attempt has stored."""
     earlier = await find_earlier(grant, drafts, attempt)
@@ -185,7 +185,7 @@ async def history(id: MemoryId, grant: Reads) -> Response:
     return await answer(grant.serving, lambda: tell_events(events), size=len(events))
 
 
-async def revise(id: MemoryId, body: Changes, grant: Writes, if_match: IfMatch = None) -> Response:
+async def revise(id: MemoryId, body: ChangesBody, grant: Writes, if_match: IfMatch = None) -> Response:
     """The next version of a memory: the fields given replace those it has, and null resets one.
 
     With `If-Match`, the memory must still have that ETag; else 412, and nothing changes.
@@ -201,7 +201,7 @@ async def revise(id: MemoryId, body: Changes, grant: Writes, if_match: IfMatch =
     except Conflict:
         if version is None:
             raise
-        raise _changed() from None
+        raise _make_changed() from None
     return await answer(grant.serving, lambda: tell_record(record), headers={"ETag": etag_of(record)})
 
 
@@ -215,15 +215,15 @@ async def forget_one(
     """Forgets a memory: for good, with a receipt, unless `for_good` is false."""
     where = Where(ids=(id,))
     if if_match is not None:
-        where = _unchanged(await _match(grant, id, if_match))
+        where = _select_unchanged(await _match(grant, id, if_match))
     gone = await grant.memory.forget(where=where, scope=grant.single, for_good=for_good, why=why)
     if not gone:
         await _require(grant, id)
-        raise _changed()
+        raise _make_changed()
     return await answer(grant.serving, lambda: tell_forgotten(gone))
 
 
-def _unchanged(record: Record) -> Where:
+def _select_unchanged(record: Record) -> Where:
     """The record as it was read: nothing is forgotten if it has changed by then."""
     return Where(
         ids=(record.id,),
@@ -248,7 +248,7 @@ async def _match(grant: Grant, id: str, wanted: str) -> Record:
     """The record, if it has the ETag that is wanted."""
     record = await _require(grant, id)
     if not _matches(etag_of(record), wanted):
-        raise _changed()
+        raise _make_changed()
     return record
 
 
@@ -257,7 +257,7 @@ def _matches(tag: str, wanted: str) -> bool:
     return "*" in tags or tag in tags
 
 
-def _changed() -> Problem:
+def _make_changed() -> Problem:
     return Problem(
         412,
         "changed",

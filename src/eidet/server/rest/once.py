@@ -37,7 +37,7 @@ IdempotencyKey = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class KeyedAttempt:
     """One of perhaps several requests with the same key. `at` is when the first one came."""
 
     name: str
@@ -62,7 +62,7 @@ class Attempt:
         return f"{int(self.at * 1e6):014x}{tail}"
 
 
-async def begin(grant: Grant, key: str, asked: bytes) -> Attempt:
+async def begin(grant: Grant, key: str, asked: bytes) -> KeyedAttempt:
     """Takes the key, or finds who took it; 422 if it stood for another request then."""
     caller = grant.caller.name or ""
     name = blake2b(f"{caller}\0{key}".encode(), digest_size=16).hexdigest()
@@ -80,17 +80,17 @@ async def begin(grant: Grant, key: str, asked: bytes) -> Attempt:
     return taken
 
 
-def _take(store: Store, name: str, mark: str, clock: Callable[[], float]) -> Attempt | None:
+def _take(store: Store, name: str, mark: str, clock: Callable[[], float]) -> KeyedAttempt | None:
     """None if the key stands for something else."""
     now = clock()
     until = now + DAY
     mine = f"{mark}.{secrets.token_hex(8)}"
     if verbs.take_lease(store, PREFIX + name, mine, now=now, until=until):
-        return Attempt(name, until - DAY, first=True)
+        return KeyedAttempt(name, until - DAY, first=True)
     held = verbs.read_lease(store, PREFIX + name)
     if held is None or held[0].partition(".")[0] != mark:
         return None
-    return Attempt(name, held[1] - DAY, first=False)
+    return KeyedAttempt(name, held[1] - DAY, first=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Earlier:
     rest: list[int]  # of which nothing is there
 
 
-async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: Attempt) -> Earlier:
+async def find_earlier(grant: Grant, drafts: Sequence[Draft], attempt: KeyedAttempt) -> Earlier:
     """A record that was written since the first attempt came was written by it."""
     earlier = Earlier({}, {}, [])
     if attempt.first:

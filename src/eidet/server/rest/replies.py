@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
 from ...core.event import Event
-from ...core.hit import Hits
+from ...core.hit import Hit, Hits
 from ...core.record import Record, iso_time
 from ...core.remembered import Rejected
 from ...recall.pack import Context
@@ -221,10 +221,33 @@ def tell_remembered(records: Sequence[Record], rejected: Sequence[Rejected] = ()
     return {"memories": tell_records(records), "rejected": left_out}
 
 
-def tell_hits(hits: Hits, *, vectors: bool = False) -> dict[str, Any]:
-    told = hits.to_dict(vectors=vectors) | {"scope": hits.scope}
-    for hit, body in zip(hits, told["hits"], strict=True):
-        body["record"]["etag"] = etag_of(hit.record)
+def tell_hit(hit: Hit, *, vectors: bool = False) -> dict[str, Any]:
+    """A hit with its reasons, which are made once: they are dear."""
+    reasons = hit.reasons()
+    explained = replace(hit, reasons=lambda: reasons)
+    signals = []
+    for one in reasons.signals:
+        signals.append({"name": one.name, "value": one.value, "share": one.share, "rank": one.rank})
+    return {
+        "score": hit.score,
+        "why": explained.why(),
+        "matched": reasons.matched,
+        "signals": signals,
+        "record": tell_record(hit.record, vectors=vectors),
+    }
+
+
+def tell_bare_hit(hit: Hit, *, vectors: bool = False) -> dict[str, Any]:
+    """A hit without its reasons."""
+    record = tell_record(hit.record, vectors=vectors)
+    return {"score": hit.score, "why": "", "matched": [], "signals": [], "record": record}
+
+
+def tell_hits(hits: Hits, *, vectors: bool = False, reasons: bool = True) -> dict[str, Any]:
+    tell = tell_hit if reasons else tell_bare_hit
+    told: dict[str, Any] = {"hits": [tell(hit, vectors=vectors) for hit in hits], "scope": hits.scope}
+    if hits.trace is not None:
+        told["trace"] = asdict(hits.trace)
     return told
 
 
@@ -235,8 +258,8 @@ def tell_context(context: Context) -> dict[str, Any]:
         "budget": context.budget,
         "scope": context.scope,
         "sections": dict(context.sections),
-        "hits": tell_hits(Hits(context.hits))["hits"],
-        "left_out": tell_hits(Hits(context.left_out))["hits"],
+        "hits": [tell_hit(hit) for hit in context.hits],
+        "left_out": [tell_hit(hit) for hit in context.left_out],
         "records": tell_records(context.records),
     }
 

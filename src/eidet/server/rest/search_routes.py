@@ -56,10 +56,16 @@ async def recall(body: RecallBody, grant: Reads) -> Response:
         explain=body.explain,
     )
     options.update(read_options(body))  # type: ignore[typeddict-item]  # filters are among the options
-    hits = await grant.memory.recall(
-        body.query, scope=grant.scope, limit=body.limit, where=read_where(body), **options
+    where = read_where(body)
+    async with grant.serving.turns.search(grant.memory):
+        hits = await grant.memory.recall(
+            body.query, scope=grant.scope, limit=body.limit, where=where, **options
+        )
+    return await answer(
+        grant.serving,
+        lambda: tell_hits(hits, vectors=body.vectors, reasons=body.reasons),
+        size=len(hits),
     )
-    return await answer(grant.serving, lambda: tell_hits(hits, vectors=body.vectors), size=len(hits))
 
 
 async def context(body: ContextBody, grant: Reads) -> Response:
@@ -73,20 +79,21 @@ async def context(body: ContextBody, grant: Reads) -> Response:
         raise Problem(
             422, "too_many_tokens", f"a context has at most {most:,} tokens for this key", field="body.budget"
         )
-    made = await grant.memory.context(
-        body.query,
-        budget=body.budget,
-        limit=body.limit,
-        neighbours=body.neighbours,
-        headings=body.headings,
-        scope=grant.scope,
-        where=read_where(body),
-        recipe=body.recipe,
-        fence=body.fence,
-        reveal=body.reveal,
-        now=body.now,
-        **read_options(body),
-    )
+    async with grant.serving.turns.search(grant.memory):
+        made = await grant.memory.context(
+            body.query,
+            budget=body.budget,
+            limit=body.limit,
+            neighbours=body.neighbours,
+            headings=body.headings,
+            scope=grant.scope,
+            where=read_where(body),
+            recipe=body.recipe,
+            fence=body.fence,
+            reveal=body.reveal,
+            now=body.now,
+            **read_options(body),
+        )
     return await answer(grant.serving, lambda: tell_context(made), size=len(made.records))
 
 

@@ -28,6 +28,14 @@ class ValueLaws(StoreLaws):
         assert lease("upkeep", "two", now=31.0, until=0.0)
         assert lease("upkeep", "one", now=32.0, until=40.0)
 
+    def test_leases_whose_time_has_passed_are_cleared_by_the_beginning_of_their_names(self) -> None:
+        for name, until in (("once:a", 20.0), ("once:b", 40.0), ("other", 20.0)):
+            assert verbs.take_lease(self.store, name, "one", now=10.0, until=until)
+        assert verbs.clear_leases(self.store, "once:", now=30.0) == 1
+        assert verbs.read_lease(self.store, "once:a") is None
+        assert verbs.read_lease(self.store, "once:b") == ("one", 40.0)
+        assert verbs.read_lease(self.store, "other") == ("one", 20.0)
+
     def test_uses_add_up_and_change_neither_version_nor_seq(self) -> None:
         (x, other) = self.put(fact("x", expires=NOW + 1), fact("x", "b"))
         before = self.store.head()

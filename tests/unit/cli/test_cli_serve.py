@@ -1,0 +1,87 @@
+"""`eidet serve` and the keys of its callers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.servers import free_port
+from tests.unit.cli.shell import Shell
+
+for _package in ("fastapi", "uvicorn"):
+    pytest.importorskip(_package, reason="needs eidet[server]: pip install 'eidet[server]'")
+
+
+def test_a_key_is_shown_once_and_taken_away(eidet: Shell, tmp_path: Path) -> None:
+    file = str(tmp_path / "keys.toml")
+    made = eidet(
+        "keys", "api", "bob", "--scopes", "acme,beta", "--rights", "read", "--rights", "write", "--keys", file
+    )
+    assert made.code == 0
+    assert made.out.startswith("eidet_")
+    assert made.out.strip() not in Path(file).read_text()
+    assert eidet("keys", "callers", "--keys", file).out == "bob: read, write in acme, beta\n"
+    assert eidet("keys", "callers", "--json", "--keys", file).json["scopes"] == ["acme", "beta"]
+    again = eidet("keys", "api", "bob", "--scopes", "x", "--rights", "read", "--keys", file)
+    assert again.code == 2
+    wrong = eidet("keys", "api", "eve", "--scopes", "x", "--rights", "fly", "--keys", file)
+    assert (wrong.code, "there are read, write, forget, admin" in wrong.err) == (7, True)
+    assert eidet("keys", "revoke", "bob", "--keys", file).code == 0
+    assert eidet("keys", "callers", "--keys", file).out == ""
+    assert eidet("keys", "revoke", "bob", "--keys", file).code == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--host", "0.0.0.0"), "--keys"),
+        (("--host", "0.0.0.0", "--keys", "none.toml"), "cannot be read"),
+        (("--tls-cert", "x.pem"), "--tls-key"),
+    ],
+)
+def test_it_refuses_to_start_where_strangers_could_come_in(
+    eidet: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], why: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = eidet("serve", *words)
+    assert said.code == 7
+    assert why in said.err
+
+
+def test_a_port_that_is_taken_is_told(eidet: Shell) -> None:
+    with socket.create_server(("127.0.0.1", free_port())) as taken:
+        said = eidet("serve", "--port", str(taken.getsockname()[1]))
+    assert (said.code, "--port" in said.err) == (5, True)
+
+
+def test_a_memory_in_ram_has_one_worker(eidet: Shell) -> None:
+    said = eidet("serve", "--at", "ram://", "--workers", "2")
+    assert (said.code, "--workers 1" in said.err) == (7, True)
+
+
+def test_it_says_where_it_is_and_ends_when_asked(tmp_path: Path) -> None:
+    port = free_port()
+    words = ["serve", "--at", str(tmp_path / "a.db"), "--port", str(port), "--embedder", "hashing:16"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "eidet.cli", *words], stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            break
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert f"http://127.0.0.1:{port}/v1" in told
+    assert "stop it with Ctrl-C" in told
+    assert "Traceback" not in told

@@ -1,0 +1,58 @@
+"""Schemathesis makes requests from the schema, and finds nothing: no 5xx, no status that is not declared."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.making import rounds
+from tests.servers.served import serve_in_thread
+
+from eidet.server.keys_file import add_key
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("schemathesis") is None, reason="needs schemathesis: pip install schemathesis"
+)
+@pytest.mark.parametrize("keyed", [False, True])
+def test_schemathesis_finds_nothing(tmp_path: Path, keyed: bool) -> None:
+    file = tmp_path / "keys.toml"
+    key = add_key(file, "fuzz", ["**"], ["read", "write", "forget", "admin"])
+    file.write_text(file.read_text().replace("[[key]]\n", "[[key]]\nrequests_per_second = 100000\n"))
+    with serve_in_thread(keys=file if keyed else None) as server:
+        command = [
+            sys.executable,
+            "-m",
+            "schemathesis.cli",
+            "--config-file",
+            ROOT / ".ci" / "schemathesis.toml",
+        ]
+        options = [
+            "--phases",
+            "examples,coverage,fuzzing,stateful",
+            "--generation-deterministic",
+            "--no-color",
+        ]
+        headers = ["-H", f"Authorization: Bearer {key}"] if keyed else []
+        ran = subprocess.run(
+            [
+                *map(str, command),
+                "run",
+                f"{server.url}/openapi.json",
+                "-n",
+                str(rounds(5, 30)),
+                *options,
+                *headers,
+            ],
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            timeout=400,
+        )
+    assert ran.returncode == 0, ran.stdout[-4000:]
