@@ -320,17 +320,19 @@ class Parts:
             self._index.follow(scope)
 
     def cleanse(self, scope: str) -> list[str]:
-        """Takes what is gone out of the index, wherever that keeps it; what was not possible, in words."""
+        """Takes what is gone out of graph and index, wherever it is kept; what was not possible, in words."""
+        self._graphs.follow(scope)
         if self._index is None and self.has_embedded_index:
             return []
         return self.index.cleanse(scope)
 
     @contextmanager
     def reopen_index(self) -> Iterator[None]:
-        """Around a change after which the index must be opened anew."""
+        """Around a change after which the index must be opened anew, and graphs be made anew."""
         with self._lock:
             yield
             self._index = None
+            self._graphs.close()
 
     def choose_language(self, language: str) -> None:
         self.binding.switch_language(language)

@@ -3,6 +3,7 @@
     memory_options.py    which memory is meant, and opening it
     write_commands.py    remember
     read_commands.py     recall, context, find, show, history, scopes, stats
+    fact_commands.py     facts about, timeline, match, why …
     upkeep_commands.py   maintain, detail, restore, pin, hold, fit …
     review.py            review, quarantine, approve, reveal, forget-value
     erase.py             forget, verify-forgotten, verify-receipt
@@ -34,6 +35,7 @@ from . import (
     demo,
     erase,
     evaluate,
+    fact_commands,
     key_commands,
     read_commands,
     retention,
@@ -107,6 +109,7 @@ for part in (
     write_commands,
     erase,
     read_commands,
+    fact_commands,
     upkeep_commands,
     review,
     audit,

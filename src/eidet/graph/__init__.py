@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
+from ..core.errors import EidetError
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..store import Changes, Entry, Head, Store, verbs
@@ -101,6 +102,18 @@ class Graphs:
             return []
         return [record for record in self._store.read(scope, keys) if record is not None]
 
+    def follow(self, scope: str) -> None:
+        """Learns what changed in a scope, if its graph is in RAM: what is forgotten leaves it at once."""
+        with self._lock:
+            slot = self._slots.get(scope)
+        if slot is None:
+            return
+        try:
+            with slot.lock:
+                self._catch_up(slot, self._store.head())
+        except EidetError:  # the store is away or damaged: whoever asks next is told
+            self.drop(scope)
+
     def drop(self, scope: str) -> None:
         """Lets a graph go; it is made anew when it is asked for."""
         with self._lock:
@@ -133,7 +146,7 @@ class Graphs:
         if graph.head.seq >= head.seq and graph.head.epoch >= head.epoch:
             return
         away = graph.head.seq
-        with paused_collector(head.seq - away > BATCH):
+        with pause_collector(head.seq - away > BATCH):
             graph = self._read_on(graph, head, away)
         self._apply_splits(graph)
         slot.graph, slot.nbytes = graph, graph.nbytes
@@ -182,7 +195,7 @@ class Graphs:
 
 
 @contextmanager
-def paused_collector(is_worth_it: bool) -> Iterator[None]:
+def pause_collector(is_worth_it: bool) -> Iterator[None]:
     """Lets no garbage collection run while many objects are made that stay: it takes a third of the time."""
     if not is_worth_it or not gc.isenabled():
         yield

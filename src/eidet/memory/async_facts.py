@@ -10,6 +10,7 @@ class AsyncFacts(Hopping[FactsNamespace]):
     """`memory.facts` for asyncio."""
 
     add = hop(FactsNamespace.add)
+    read = hop(FactsNamespace.read)
     about = hop(FactsNamespace.about)
     match = hop(FactsNamespace.match)
     neighbours = hop(FactsNamespace.neighbours)

@@ -1,12 +1,15 @@
-"""What callers of `memory.facts` may give: names, entities and relations."""
+"""What callers of `memory.facts` give and get: names, entities, relations, and facts that are audited."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..core.errors import BadInput
-from ..core.validate import clean_text
+from ..core.scope import Scope
+from ..core.validate import Moment, clean_text, moment
 from ..graph.fact import Entity, Fact
+from ..graph.scope_graph import Moments, View
+from ..trust.audit.reads import Auditing
 
 Named = str | Entity
 
@@ -52,3 +55,31 @@ def split_by(facts: Sequence[Fact], entity: Entity, at: float) -> tuple[list[Fac
         elif fact.valid_from is not None and fact.valid_from > at:
             later.append(fact)
     return now, later
+
+
+def note_facts(auditing: Auditing, verb: str, scope: str | Scope, facts: Sequence[Fact]) -> list[Fact]:
+    """Notes in the audit log which records an answer comes from; the facts."""
+    sources: dict[str, None] = {}
+    for fact in facts:
+        sources.update(dict.fromkeys(fact.sources))
+    auditing.read(verb, scope, list(sources))
+    return list(facts)
+
+
+def moments_of(
+    clock: Callable[[], float],
+    as_of: Moment | None = None,
+    known_at: Moment | None = None,
+    *,
+    ever: bool = False,
+) -> Moments:
+    """Without `as_of`, the present; of what was known then, the present of then."""
+    if known_at is None:
+        view = View(now=clock())
+    else:
+        view = View(now=moment(known_at, "known_at"))
+    if ever:
+        return Moments(view=view, at=None)
+    if as_of is None:
+        return Moments(view=view, at=view.now)
+    return Moments(view=view, at=moment(as_of, "as_of"))

@@ -7,18 +7,22 @@ from typing import Any
 
 from ..core.draft import Draft
 from ..core.errors import BadInput, NotFound
-from ..core.record import Kind, Record
+from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
-from ..core.validate import clean_text
+from ..core.validate import clean_text, local
 from ..graph.asking import Asking
 from ..graph.explaining import list_decisions, list_rivals
 from ..graph.fact import Entity, Fact
 from ..graph.mcp_memory import McpRelation
+from ..graph.names import name_key
 from ..graph.scope_graph import View
+from ..graph.stored_statements import statements_of
 from ..graph.triple_data import Decision, DecisionKind, decision_data, mention_of, triple_data
+from ..models.llm import LLM, llm_of
 from ..parts import Parts
 from ..text.facts import relation_of
 from ..text.facts.statement import Statement
+from ..upkeep.fact_reading import read_facts_with
 from ..write import WritePath
 from .forgetting import Forgetting
 
@@ -101,6 +105,34 @@ class FactDecisions:
             self._writes.remember(drafts, {"scope": scope, "source": source})
         return len(drafts)
 
+    def read(self, llm: object, ids: Sequence[str], scope: Scope) -> list[Record]:
+        """Stores the facts that a model finds beyond those of the rules, each with its source."""
+        model, added = llm_of(llm), list[Record]()
+        for record in self._parts.store.read(scope.path, list(ids)):
+            if record is None or record.trust is Trust.QUARANTINED:
+                continue
+            for number, statement in enumerate(self._list_more(model, record)):
+                text = relation_of(statement.relation).phrase.format(
+                    subject=statement.subject.name or record.who or "I", object=statement.object.name
+                )
+                details = _details_of(record) | {"key": f"fact {record.id} {record.version} {number}"}
+                added.append(self.store(scope, text, triple_data(statement), [record.id], details))
+        return added
+
+    def _list_more(self, model: LLM, record: Record) -> list[Statement]:
+        said, language = local(record.occurred), self._parts.analyzer.language
+        outcome = read_facts_with(model, record.whole.text, said=said, language=language)
+        if outcome.by != "llm":
+            return []
+        known: set[tuple[str, str]] = set()
+        for statement in statements_of(record.terms):
+            known.add((statement.relation, name_key(statement.object.name)))
+        more: list[Statement] = []
+        for statement in outcome.value:
+            if (statement.relation, name_key(statement.object.name)) not in known:
+                more.append(statement)
+        return more
+
     @property
     def _asking(self) -> Asking:
         return Asking(self._parts.graphs)
@@ -136,6 +168,12 @@ class FactDecisions:
         if because is not None:
             text = f"{text}, because {clean_text(because, 'because')}"
         return self.store(scope, text, decision_data(decision), sources, {"importance": IMPORTANCE})
+
+
+def _details_of(record: Record) -> dict[str, Any]:
+    """What a fact shares with the record that it was read in."""
+    names = ("who", "session", "agent", "step", "occurred", "trust", "expires")
+    return {name: getattr(record, name) for name in names}
 
 
 def _first_start(facts: Sequence[Fact]) -> float | None:

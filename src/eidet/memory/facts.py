@@ -17,7 +17,6 @@ from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
 from ..graph.graph_formats import to_graphml, to_json_ld, to_mermaid, to_networkx
 from ..graph.joins import FactMatch, read_patterns
 from ..graph.mcp_memory import read_mcp_lines, write_mcp_lines
-from ..graph.scope_graph import Moments, View
 from ..graph.triple_data import mention_of, triple_data
 from ..graph.wording import phrase_profile
 from ..parts import Parts
@@ -26,7 +25,7 @@ from ..text.facts import relation_of
 from ..text.facts.statement import Nature, Statement
 from ..trust.audit.reads import Auditing
 from ..write import WritePath
-from .fact_arguments import Named, check_relation, id_of, name_of, part_of, split_by
+from .fact_arguments import Named, check_relation, id_of, moments_of, name_of, note_facts, part_of, split_by
 from .fact_decisions import FactDecisions
 from .forgetting import Forgetting
 
@@ -91,6 +90,15 @@ class FactsNamespace:
         stored = self._decisions.store(scope, text, triple_data(statement), sources, details)
         return self._require(stored.id, scope)
 
+    def read(self, llm: object, ids: Sequence[str], *, scope: str | Scope = "default") -> list[Fact]:
+        """Reads records with a language model, and adds the facts that rules had not found in them.
+
+        `llm` is an LLM (or what `llm_of` takes). A fact whose words are not in the text is left out.
+        Where the model fails, nothing is added, and nothing is lost.
+        """
+        added = self._decisions.read(llm, ids, Scope(one(scope)))
+        return [self._require(record.id, scope) for record in added]
+
     def about(
         self,
         entity: Named,
@@ -101,9 +109,9 @@ class FactsNamespace:
     ) -> list[Fact]:
         """What holds of an entity: what is said of it, then what names it."""
         facts = self._ask(scope, known_at).about(
-            Scope.of(scope), id_of(entity), self._moments(as_of, known_at)
+            Scope.of(scope), id_of(entity), moments_of(self._parts.clock, as_of, known_at)
         )
-        return self._note("facts.about", scope, facts)
+        return note_facts(self._auditing, "facts.about", scope, facts)
 
     def match(
         self,
@@ -127,7 +135,7 @@ class FactsNamespace:
         asked = list(patterns)
         if subject is not None or relation is not None or object is not None:
             asked.append((part_of(subject), relation, part_of(object)))
-        moments = self._moments(as_of, known_at, ever=check_flag(ever, "ever"))
+        moments = moments_of(self._parts.clock, as_of, known_at, ever=check_flag(ever, "ever"))
         matches = self._ask(scope, known_at).match(
             Scope.of(scope),
             read_patterns(asked),
@@ -136,7 +144,7 @@ class FactsNamespace:
             limit=check_limit(limit),
         )
         for match in matches:
-            self._note("facts.match", scope, match.facts)
+            note_facts(self._auditing, "facts.match", scope, match.facts)
         return matches
 
     def neighbours(
@@ -149,9 +157,9 @@ class FactsNamespace:
     ) -> list[Neighbour]:
         """Who and what is one fact away."""
         found = self._ask(scope, known_at).neighbours(
-            Scope.of(scope), id_of(entity), self._moments(as_of, known_at)
+            Scope.of(scope), id_of(entity), moments_of(self._parts.clock, as_of, known_at)
         )
-        self._note("facts.neighbours", scope, [neighbour.fact for neighbour in found])
+        note_facts(self._auditing, "facts.neighbours", scope, [neighbour.fact for neighbour in found])
         return found
 
     def paths(
@@ -167,10 +175,10 @@ class FactsNamespace:
         """The shortest ways between two entities, each as the facts along it; at most four `hops`."""
         if isinstance(hops, bool) or not isinstance(hops, int) or not 1 <= hops <= HOPS:
             raise BadInput(f"hops must be a whole number from 1 to {HOPS}, not {hops!r}")
-        moments = self._moments(as_of, known_at)
+        moments = moments_of(self._parts.clock, as_of, known_at)
         found = self._ask(scope, known_at).paths(Scope.of(scope), id_of(start), id_of(goal), moments, hops)
         for path in found:
-            self._note("facts.paths", scope, path)
+            note_facts(self._auditing, "facts.paths", scope, path)
         return found
 
     def timeline(
@@ -183,11 +191,11 @@ class FactsNamespace:
     ) -> list[Fact]:
         """All that ever held of an entity, the earliest first; of one relation, if it is named."""
         facts = self._ask(scope, known_at).timeline(
-            Scope.of(scope), id_of(entity), self._moments(None, known_at).view
+            Scope.of(scope), id_of(entity), moments_of(self._parts.clock, None, known_at).view
         )
         if relation is not None:
             facts = [fact for fact in facts if fact.relation == relation]
-        return self._note("facts.timeline", scope, facts)
+        return note_facts(self._auditing, "facts.timeline", scope, facts)
 
     def entities(
         self, name: str | None = None, *, kind: str | None = None, scope: str | Scope = "default"
@@ -212,7 +220,7 @@ class FactsNamespace:
     ) -> str:
         """A short text of what holds of an entity, and of what is to come; empty if nothing is known."""
         place, name, texts = Scope.of(scope), id_of(entity), list[str]()
-        moments = self._moments(as_of, known_at)
+        moments = moments_of(self._parts.clock, as_of, known_at)
         facts = self.timeline(entity, scope=scope, known_at=known_at)
         for one_meant in self._ask(scope, known_at).find_entities(place, name):
             now, later = split_by(facts, one_meant, moments.at or 0.0)
@@ -222,8 +230,8 @@ class FactsNamespace:
     def why(self, fact: Fact | str, *, scope: str | Scope = "default") -> Explanation:
         """The sentences behind a fact, what ended it, and the rule that inferred it."""
         found = self._require(fact, scope)
-        explanation = explain_fact(self._ask(found.scope), found, self._moments().view)
-        self._note("facts.why", scope, [found])
+        explanation = explain_fact(self._ask(found.scope), found, moments_of(self._parts.clock).view)
+        note_facts(self._auditing, "facts.why", scope, [found])
         return explanation
 
     def instructions(
@@ -237,24 +245,28 @@ class FactsNamespace:
         """Standing instructions, then preferences, that hold; without `preferences`, only the former."""
         natures = NATURES if check_flag(preferences, "preferences") else NATURES[:1]
         facts = self._ask(scope, known_at).instructions(
-            Scope.of(scope), self._moments(as_of, known_at), natures
+            Scope.of(scope), moments_of(self._parts.clock, as_of, known_at), natures
         )
-        return self._note("facts.instructions", scope, facts)
+        return note_facts(self._auditing, "facts.instructions", scope, facts)
 
     def contradictions(
         self, *, scope: str | Scope = "default", known_at: Moment | None = None
     ) -> list[Contradiction]:
         """Facts that cannot hold together, where nothing decides between them; `resolve` does."""
-        found = self._ask(scope, known_at).contradictions(Scope.of(scope), self._moments(None, known_at).view)
+        found = self._ask(scope, known_at).contradictions(
+            Scope.of(scope), moments_of(self._parts.clock, None, known_at).view
+        )
         for contradiction in found:
-            self._note("facts.contradictions", scope, contradiction.facts)
+            note_facts(self._auditing, "facts.contradictions", scope, contradiction.facts)
         return found
 
     def resolve(
         self, keep: Fact | str, *, scope: str | Scope = "default", because: str | None = None
     ) -> Record:
         """Decides a contradiction: one fact stays, those that it contradicts never held. `undo` undoes it."""
-        return self._decisions.resolve(self._require(keep, scope), self._moments().view, because)
+        return self._decisions.resolve(
+            self._require(keep, scope), moments_of(self._parts.clock).view, because
+        )
 
     def retract(
         self, fact: Fact | str, *, scope: str | Scope = "default", because: str | None = None
@@ -335,9 +347,9 @@ class FactsNamespace:
         self, scope: str | Scope, as_of: Moment | None, known_at: Moment | None, ever: bool
     ) -> tuple[list[Entity], list[Fact]]:
         asking = self._ask(scope, known_at)
-        moments = self._moments(as_of, known_at, ever=check_flag(ever, "ever"))
+        moments = moments_of(self._parts.clock, as_of, known_at, ever=check_flag(ever, "ever"))
         facts = asking.list_all(Scope.of(scope), moments)
-        return asking.list_entities(Scope.of(scope)), self._note("facts.export", scope, facts)
+        return asking.list_entities(Scope.of(scope)), note_facts(self._auditing, "facts.export", scope, facts)
 
     def _ask(self, scope: str | Scope, known_at: Moment | None = None) -> Asking:
         """Asks what is known, or what was known at a time."""
@@ -345,27 +357,11 @@ class FactsNamespace:
         known = None if known_at is None else moment(known_at, "known_at")
         return Asking(self._reads.graphs_known_at(Scope.of(scope), known))
 
-    def _moments(
-        self, as_of: Moment | None = None, known_at: Moment | None = None, *, ever: bool = False
-    ) -> Moments:
-        """Without `as_of`, the present; of what was known then, the present of then."""
-        view = View(now=self._parts.clock() if known_at is None else moment(known_at, "known_at"))
-        if ever:
-            return Moments(view=view, at=None)
-        return Moments(view=view, at=view.now if as_of is None else moment(as_of, "as_of"))
-
-    def _note(self, verb: str, scope: str | Scope, facts: Sequence[Fact]) -> list[Fact]:
-        sources: dict[str, None] = {}
-        for fact in facts:
-            sources.update(dict.fromkeys(fact.sources))
-        self._auditing.read(verb, scope, list(sources))
-        return list(facts)
-
     def _require(self, fact: Fact | str, scope: str | Scope) -> Fact:
         if isinstance(fact, Fact):
             return fact
         place, id = Scope(one(scope)), clean_text(fact, "the id of a fact")
-        found = find_fact(self._ask(scope), place, id, self._moments().view)
+        found = find_fact(self._ask(scope), place, id, moments_of(self._parts.clock).view)
         if found is None:
             raise self._parts.absence_error(f"fact {id!r} in scope {place}")
         return found

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 from tests.making import Clock, texts
 
 from eidet import AsyncMemory, Memory
-from eidet.core.errors import BadInput, NotFound
+from eidet.core.errors import BadInput, EidetError, NotFound
+from eidet.models.llm import Answer, Request
+from eidet.store import Head
 
 LATER = 1_730_000_000.0  # in October 2024
 
@@ -180,6 +183,49 @@ def test_a_fact_has_a_subject_a_relation_and_an_object(
 ) -> None:
     with pytest.raises(BadInput):
         memory.facts.add(subject, relation, thing)
+
+
+def test_shredding_a_key_takes_the_facts_with_it() -> None:
+    with Memory(embedder="hashing", key=bytes(range(32))) as sealed:
+        sealed.remember("Ann lives in Lisbon.", scope="ann")
+        assert texts(sealed.facts.about("Ann", scope="ann")) == ["Ann lives in Lisbon"]
+        sealed.keys.shred("ann")
+        with pytest.raises(EidetError):
+            sealed.facts.about("Ann", scope="ann")
+
+
+def test_what_is_forgotten_leaves_the_graph_in_ram_at_once(memory: Memory) -> None:
+    record = memory.remember("Ann lives in Lisbon.")
+    assert memory.facts.about("Ann")
+    memory.forget(record.id)
+    head = memory.parts.graphs.ask("default", lambda graph: (graph.head, graph.index.size), Head(0, 0))
+    assert head == (memory.parts.store.head(), 0)
+
+
+@dataclass
+class Scripted:
+    """A model that says what it is told to."""
+
+    says: str
+    name: str = "scripted"
+
+    def ask(self, request: Request) -> Answer:
+        return Answer(text=self.says, model=self.name, tokens_in=1, tokens_out=1)
+
+
+def test_a_model_adds_facts_that_go_with_their_record(memory: Memory) -> None:
+    record = memory.remember("Ann packed up and has called Porto home since May.", who="Bob", session="s")
+    model = Scripted('{"facts": [{"subject": "Ann", "relation": "lives_in", "object": "Porto"}]}')
+    added = memory.facts.read(model, [record.id])
+    assert texts(added) == ["Ann lives in Porto"]
+    stored = memory.get(added[0].id)
+    assert stored is not None
+    assert (stored.derived_from, stored.session, stored.who) == ((record.id,), "s", "Bob")
+    assert texts(memory.facts.read(model, [record.id])) == ["Ann lives in Porto"]
+    assert len(memory.facts.timeline("Ann")[0].sources) == 1  # the same again is no new source
+    assert memory.facts.read(Scripted("no JSON"), [record.id]) == []
+    memory.forget(record.id)
+    assert memory.facts.about("Ann") == []
 
 
 def test_the_same_for_asyncio() -> None:

@@ -7,15 +7,40 @@ from typing import Final
 
 from .moods import read_mood
 from .relations import ATTRIBUTE, FAVOURITE
-from .sentence_reading import SPEAKER, SentenceReading
-from .statement import VALUE, Mention, Nature, Reference
+from .sentence_reading import SentenceReading
+from .statement import VALUE, Mention, Nature
 from .valid_times import Validity
+from .whose import owner_mention, owner_name
 from .word_tables import PRESENT, WordTables
 
 _PHONE: Final = re.compile(r"\+?\(?\d[\d ().\-/]{5,20}\d")
 _EMAIL: Final = re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,4}")
-_PLAIN: Final = re.compile(r"[^\W_]+(?: [^\W_]+)*")
+_PATTERNS: Final = {
+    "phone": _PHONE,
+    "email": _EMAIL,
+    "website": re.compile(r"(?:https?://)?[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}(?:/[\w./-]{0,200})?"),
+    "age": re.compile(r"\d{1,3}\b"),
+}
 _LONGEST_TEXT: Final = 120  # characters of a value
+_BEFORE: Final = frozenset(
+    [
+        "and",
+        "but",
+        "so",
+        "think",
+        "know",
+        "said",
+        "says",
+        "remember",
+        "btw",
+        "yes",
+        "yeah",
+        "well",
+        "also",
+        "hi",
+        "hello",
+    ]
+)
 _OF: Final = frozenset({"of", "for", "von"})
 
 
@@ -52,18 +77,14 @@ def _find_owner(reading: SentenceReading, end: int) -> tuple[Mention, list[str]]
         return None
     name = low[at + 1 : end + 1]
     if low[at] in tables.possessives:
+        if low[at - 1][:1].isalnum() and low[at - 1] not in tables.stops and low[at - 1] not in _BEFORE:
+            return None
         owner = tables.possessives[low[at]]
-        return _owner(owner), name
+        return owner_mention(owner), name
     subjects, _ = reading.mentions.subjects(at - 1, things=True)
     if len(subjects) != 1:
         return None
     return subjects[0], name
-
-
-def _owner(owner: str) -> Mention:
-    if not owner:
-        return SPEAKER
-    return Mention(reference=Reference(owner))
 
 
 def _of_something(reading: SentenceReading, end: int) -> tuple[Mention, list[str]] | None:
@@ -90,6 +111,8 @@ def _say(reading: SentenceReading, owner: Mention, name: list[str], begin: int, 
         return _say_favourite(reading, owner, name[1:], begin, past)
     if name[-1] in tables.kin or name[-1] in tables.pets:
         return _say_kin(reading, owner, name[-1], begin, past)
+    if owner.role and not owner.name and name[-1] == "name":
+        return _say_kin(reading, owner_mention(owner.role and owner.owner), owner.role, begin, past)
     relation = _relation(reading, name)
     value = _value(reading, relation, begin)
     if value is None:
@@ -103,6 +126,8 @@ def _say(reading: SentenceReading, owner: Mention, name: list[str], begin: int, 
 
 def _relation(reading: SentenceReading, name: list[str]) -> str:
     for size in (3, 2, 1):
+        if size < len(name) and name[-1] == "number":
+            break
         if found := reading.tables.attributes.get(" ".join(name[-size:])):
             return found
     return "_".join(name) + ATTRIBUTE
@@ -137,7 +162,7 @@ def _say_kin(reading: SentenceReading, owner: Mention, role: str, begin: int, pa
         return False
     relation = tables.kin.get(role, "pet")
     kind = "thing" if relation == "pet" else "person"
-    named = owner.name or ("" if owner.reference is Reference.SPEAKER else owner.reference.value)
+    named = owner_name(owner)
     people: list[Mention] = []
     for item in objects:
         people.append(Mention(name=item.name, kind=kind, role=role, owner=named))
@@ -150,20 +175,15 @@ def _value(reading: SentenceReading, relation: str, begin: int) -> Mention | Non
     words = reading.words
     if begin > words.last:
         return None
-    start = words.starts[begin]
-    rest = words.text[start : words.ends[words.last]]
-    if relation == "phone":
-        return _text_value(_PHONE.match(rest))
-    if relation == "email":
-        return _text_value(_EMAIL.match(rest))
+    rest = words.text[words.starts[begin] : words.ends[words.last]]
+    if relation in _PATTERNS:
+        return _text_value(_PATTERNS[relation].match(rest))
     if relation in ("birthday", "deadline"):
         return _date_value(reading, begin)
-    if relation == "address":
-        return Mention(name=rest[:_LONGEST_TEXT].strip(), kind=VALUE)
-    if relation == "age":
-        return Mention(name=words.low[begin], kind=VALUE) if words.low[begin].isdigit() else None
-    if relation == "goal":
+    if relation in ("address", "goal"):
         return Mention(name=rest[:_LONGEST_TEXT].removeprefix("to ").strip(), kind=VALUE)
+    if relation == "works_as" and reading.tables.jobs.isdisjoint(words.low[begin : begin + 5]):
+        return None
     return _open_value(reading, relation, begin)
 
 
@@ -194,6 +214,8 @@ def _open_value(reading: SentenceReading, relation: str, begin: int) -> Mention 
     objects, _ = reading.mentions.objects(begin, "name")
     if objects:
         return Mention(name=objects[0].name, kind="person" if relation == "owner" else _kind(relation))
+    if words.low[begin] in ("$", "€", "£") and words.low[begin + 1][:1].isdigit():
+        return Mention(name=words.cut(begin, begin + 2), kind=VALUE)
     if words.low[begin][:1].isdigit() or (words.low[begin][:1] in "v$€£" and words.low[begin][1:2].isdigit()):
         after = (
             begin + 1 + (words.low[begin + 1].isalpha() and words.low[begin + 1] not in reading.tables.stops)

@@ -6,14 +6,22 @@ from typing import Final
 
 from .attribute_rules import read_attribute
 from .moods import Mood, read_mood, says_no_more
+from .phrase_values import is_age
+from .relations import FAVOURITE
 from .sentence_reading import SentenceReading
 from .statement import VALUE, Mention, Nature, Reference
 from .valid_times import Validity
+from .whose import owner_mention
 from .word_tables import PRESENT, Frame
 
-_LOWEST_AGE: Final = 0
-_HIGHEST_AGE: Final = 120
+_AFTER_AGE: Final = frozenset({"", ",", "and", "but", "now", "yrs", "year-old"})
 _PEOPLE: Final = frozenset({Reference.SPEAKER, Reference.HE, Reference.SHE, Reference.NAME, Reference.THEY})
+_LASTING: Final = frozenset(
+    {"born_in", "birthday", "condition", "replaced_by", "name", "nickname", "nationality"}
+)
+_PRAISE: Final = frozenset(
+    ["good", "great", "best", "bad", "terrible", "better", "amazing", "decent", "big", "natural", "worst"]
+)
 _OPPOSITE: Final = {"likes": "dislikes", "fan_of": "dislikes"}
 
 
@@ -50,7 +58,11 @@ def _may_follow(reading: SentenceReading, at: int) -> bool:
     word = low[at]
     if word in tables.predicates or word in tables.states or word in tables.articles:
         return True
-    if word in tables.possessives or word[:1].isdigit() or word in tables.jobs:
+    if word in tables.possessives or is_age(word) or word[:1].isdigit() or word in tables.jobs:
+        return True
+    if word in ("called", "named") or reading.mentions.is_name(at):
+        return True
+    if tables.inverts and word in tables.ties:
         return True
     return low[at + 1] in tables.states or low[at + 1] == "'s" or word in ("in", "on", "lactose", "gluten")
 
@@ -78,7 +90,16 @@ class _Predicate:
         self.sure = min(mood.confidence, reading.confidence_at(copula))
 
     def read(self) -> None:
-        for attempt in (self._kin, self._state, self._frame, self._age, self._noun):
+        attempts = (
+            self._favourite,
+            self._kin,
+            self._state,
+            self._frame,
+            self._number,
+            self._noun,
+            self._name,
+        )
+        for attempt in attempts:
             if attempt():
                 return
 
@@ -89,11 +110,17 @@ class _Predicate:
     @property
     def _person(self) -> bool:
         first = self.subjects[0]
-        return first.reference in _PEOPLE and first.kind != "thing"
+        return first.reference in _PEOPLE and (first.kind != "thing" or bool(first.role))
 
     def _frame(self) -> bool:
         words, tables = self.reading.words, self.reading.tables
+        if tables.inverts and self._frame_at_end():
+            return True
         for frame in tables.predicates.get(words.low[self.at], ()):
+            if words.low[self.copula] == "got" and frame.object != "person":
+                continue
+            if frame.relation == "name" and (self.subjects[0].role or self._is_favourite()):
+                return True
             begin = self.at + 1
             if frame.ties:
                 if words.low[begin] not in frame.ties:
@@ -105,10 +132,23 @@ class _Predicate:
                 return True
         return False
 
+    def _frame_at_end(self) -> bool:
+        """Mit Tom verheiratet: the object before the predicate."""
+        words, tables = self.reading.words, self.reading.tables
+        for at in range(self.at + 2, min(self.at + 6, words.last + 1)):
+            for frame in tables.predicates.get(words.low[at], ()):
+                objects, after = self.reading.mentions.objects(self.at + 1, frame.object)
+                if words.low[self.at] in frame.ties and objects and after == at:
+                    self._say(frame, objects)
+                    return True
+        return False
+
     def _say(self, frame: Frame, objects: list[Mention]) -> None:
         span = self.reading.span(1, 0)
         relation, nature, negated = frame.relation, Nature.FACT, self.denied
         if "taste" in frame.marks:
+            if not self._person:
+                return
             nature = Nature.PREFERENCE
             if negated:
                 relation, negated = _OPPOSITE.get(relation, ""), False
@@ -125,8 +165,10 @@ class _Predicate:
         nature: Nature = Nature.FACT,
         negated: bool = False,
     ) -> None:
-        ended = "ended" in self.mood or (negated and says_no_more(self.reading.words, self.copula))
-        ended = ended or (self._past and relation not in ("born_in", "birthday", "condition", "replaced_by"))
+        low = self.reading.words.low
+        ended = "ended" in self.mood or (low[self.copula + 1] == "no" and low[self.copula + 2] == "longer")
+        ended = ended or (negated and says_no_more(self.reading.words, self.copula))
+        ended = ended or (self._past and relation not in _LASTING)
         if span.point and not ended and relation != "replaced_by":
             span = Validity()
         self.reading.add(
@@ -140,18 +182,56 @@ class _Predicate:
             nature=nature,
         )
 
-    def _age(self) -> bool:
-        """30 · 30 years old, of a person."""
+    def _number(self) -> bool:
+        """30 · 30 years old · 180 cm tall, of a person."""
         word, low = self.reading.words.low[self.at], self.reading.words.low
-        if not word.isdigit() or not self._person or not _LOWEST_AGE < int(word[:4]) <= _HIGHEST_AGE:
+        if not self._person or self._past:
             return False
+        if low[self.at + 2] == "tall" and word[0].isdigit():
+            height = self.reading.words.cut(self.at, self.at + 2)
+            self._add("height", [Mention(name=height, kind=VALUE)], Validity())
+            return True
         after = low[self.at + 1]
-        if after == "years" and low[self.at + 2] != "old":
-            return False
-        if after not in ("years", "", ",", "and", "but", "now", "yrs", "year-old", "jahre") or self._past:
+        old = (after in ("years", "jahre") and low[self.at + 2] in ("old", "alt")) or after in _AFTER_AGE
+        if not is_age(word) or not old or (not word.isdigit() and after == "and"):
             return False
         self._add("age", [Mention(name=word, kind=VALUE)], Validity())
         return True
+
+    def _name(self) -> bool:
+        """I'm Nina."""
+        reading = self.reading
+        if self.subjects[0].reference is not Reference.SPEAKER or self.denied or self._past or self.at > 6:
+            return False
+        names, after = reading.mentions.objects(self.at, "name")
+        if len(names) != 1 or not (reading.mentions.ends_clause(after) or reading.words.low[after] == "from"):
+            return False
+        self._add("name", [Mention(name=names[0].name, kind=VALUE)], Validity())
+        return True
+
+    def _favourite(self) -> bool:
+        """Lasagna is my favourite dish."""
+        reading, low = self.reading, self.reading.words.low
+        if (
+            low[self.at] not in reading.tables.possessives
+            or low[self.at + 1] not in reading.tables.favourites
+        ):
+            return False
+        things, _ = reading.mentions.objects(self.at + 2, "thing")
+        if (
+            self._past
+            or len(things) != 1
+            or not self.subjects[0].name
+            or things[0].name in reading.tables.vague
+        ):
+            return False
+        owner = owner_mention(reading.tables.possessives[low[self.at]])
+        relation = FAVOURITE + things[0].name.lower().replace(" ", "_")
+        reading.add([owner], relation, self.subjects, confidence=self.sure, nature=Nature.PREFERENCE)
+        return True
+
+    def _is_favourite(self) -> bool:
+        return self.subjects[0].name.partition(" ")[0] in self.reading.tables.favourites
 
     def _state(self) -> bool:
         """Vegetarian · retired · single · Portuguese: one word that stands alone."""
@@ -166,15 +246,12 @@ class _Predicate:
             return False
         if after == "to" and relation == "relationship_status":
             return False
-        self._add(relation, [Mention(name=words.raw(at).lower(), kind=VALUE)], self.reading.span(1, 0))
+        value = Mention(name=words.raw(at).lower(), kind=VALUE)
+        self._add(relation, [value], self.reading.span(1, 0), negated=self.denied)
         return True
 
     def _ends(self, at: int) -> bool:
-        words, tables = self.reading.words, self.reading.tables
-        word = words.low[at]
-        return (
-            at > words.last or not word[0].isalnum() or word in tables.stops or word in ("since", "for", "in")
-        )
+        return self.reading.mentions.ends_clause(at)
 
     def _kin(self) -> bool:
         """Tom is my boss · Maria is Ann's sister."""
@@ -182,7 +259,7 @@ class _Predicate:
         for end in range(self.at, min(self.at + 6, reading.words.last + 1)):
             relation = reading.tables.kin.get(low[end]) or ("pet" if low[end] in reading.tables.pets else "")
             owner = reading.mentions.owner_before(end - 1) if relation else None
-            if owner is None or owner[1] < self.at:
+            if owner is None or owner[1] != self.at:
                 continue
             if not self._ends(end + 1) or not self._has_names():
                 return False
@@ -224,18 +301,23 @@ class _Predicate:
             ):
                 return self._group(low[at], at + 2)
             if low[at] in reading.tables.jobs and self._person:
-                return self._job(first, at)
+                return _PRAISE.isdisjoint(low[first:at]) and self._job(first, at)
+            if low[at] in reading.tables.kin and low[at + 1] == "of" and low[at + 2] in ("mine", "ours"):
+                self._say_kin(reading.tables.kin[low[at]], low[at], "")
+                return True
             if low[at] in reading.tables.stops or low[at] in reading.tables.ties:
                 break
         return False
 
     def _group(self, word: str, at: int) -> bool:
         relation = {"member": "member_of", "mitglied": "member_of", "part": "part_of"}.get(word, "fan_of")
-        if relation == "part_of" and self._person:
+        if relation == "part_of" and self.subjects[0].kind != "thing":
             relation = "member_of"
+            if self.reading.tables.classes["group"].isdisjoint(self.reading.words.low[at : at + 6]):
+                return False
         kind = "activity" if relation == "fan_of" else "org"
         objects, _ = self.reading.mentions.objects(at, kind)
-        if not objects:
+        if not objects or objects[0].name.rpartition(" ")[2].lower() in self.reading.tables.vague:
             return False
         if relation == "fan_of" and self.denied:
             self._add("dislikes", objects, Validity(), Nature.PREFERENCE)
@@ -250,9 +332,13 @@ class _Predicate:
         words, span = self.reading.words, self.reading.span(1, 0)
         while words.low[last + 1] in self.reading.tables.jobs:
             last += 1
-        self._add(
-            "works_as", [Mention(name=words.cut(first, last + 1), kind=VALUE)], span, negated=self.denied
-        )
+        former = words.low[first] in ("retired", "former", "ehemaliger", "ehemalige")
+        first += former
+        job = [Mention(name=words.cut(first, last + 1), kind=VALUE)]
+        if former:
+            self.reading.add(self.subjects, "works_as", job, ended=True, confidence=self.sure)
+            return True
+        self._add("works_as", job, span, negated=self.denied)
         if words.low[last + 1] in ("at", "for", "bei", "of") and not self.denied:
             objects, _ = self.reading.mentions.objects(last + 2, "name")
             for item in objects[:1]:
@@ -260,12 +346,3 @@ class _Predicate:
                 relation = "runs" if words.low[last] in ("founder", "co-founder", "cofounder") else "works_at"
                 self._add(relation, [place], span)
         return True
-
-
-def owner_mention(owner: str) -> Mention:
-    """Whose it is, as a mention: a name, the speaker for "", or a pronoun."""
-    if not owner:
-        return Mention(reference=Reference.SPEAKER, kind="person")
-    if owner in ("he", "she", "they", "it"):
-        return Mention(reference=Reference(owner))
-    return Mention(name=owner)

@@ -9,6 +9,7 @@ from enum import StrEnum
 from ..dates import Dated, dates_in
 from .mentions import MentionReader
 from .question_parts import QuestionReader
+from .sentence_reading import times_by_start
 from .sentence_words import LONGEST, SentenceWords, split_words
 from .statement import Mention
 from .tables import english_questions as asked_words
@@ -69,7 +70,7 @@ def read_fact_question(text: str, *, asked: datetime, language: str = "en") -> F
 
 
 def _read_sentence(words: SentenceWords, tables: WordTables, dated: tuple[Dated, ...]) -> FactQuestion | None:
-    mentions = MentionReader(words, tables, frozenset([one.start for one in dated]))
+    mentions = MentionReader(words, tables, times_by_start(dated))
     parts = QuestionReader(words, tables, mentions).read()
     if parts is None:
         return None

@@ -9,8 +9,9 @@ from typing import Final
 from ..dates import Dated, dates_in
 from .copula_rules import read_copula
 from .event_rules import read_event
-from .instruction_rules import read_instruction, read_wish
+from .instruction_rules import read_instruction
 from .kin_rules import read_having, read_kin
+from .phrase_rules import PHRASE_WORDS, read_phrase
 from .sentence_reading import SentenceReading
 from .sentence_words import LONGEST, SentenceWords, split_words
 from .statement import Statement
@@ -56,11 +57,7 @@ def _asks(words: SentenceWords, tables: WordTables) -> bool:
     first, second = words.low[1], words.low[2]
     if first not in tables.asking:
         return False
-    return (
-        second in tables.speaker
-        or second in tables.pronouns
-        or second in ("you", "is", "are", "'s", "do", "n't")
-    )
+    return second in tables.speaker or second in tables.pronouns or second in ("you", "is", "are", "'s", "do")
 
 
 def _read_sentence(
@@ -71,8 +68,10 @@ def _read_sentence(
     reading = SentenceReading(words, tables, within, said)
     if read_instruction(reading):
         return reading.statements
-    read_wish(reading)
-    _read_words(reading, _unreal_from(words, tables))
+    try:
+        _read_words(reading, _unreal_from(words, tables))
+    except (LookupError, ValueError):  # no slip of a rule may lose the message that is being stored
+        return []
     return reading.statements
 
 
@@ -85,19 +84,21 @@ def _unreal_from(words: SentenceWords, tables: WordTables) -> int:
 
 
 def _read_words(reading: SentenceReading, end: int) -> None:
+    """Each rule at each word that calls it."""
     low, tables = reading.words.low, reading.tables
+    rules = (
+        (tables.frames, read_verb),
+        (tables.copulas, read_copula),
+        (tables.having, read_having),
+        (tables.kin, read_kin),
+        (tables.pets, read_kin),
+        (tables.events, read_event),
+        (PHRASE_WORDS, read_phrase),
+    )
     for at in range(1, end):
-        word = low[at]
-        if word in tables.frames:
-            read_verb(reading, at)
-        if word in tables.copulas:
-            read_copula(reading, at)
-        if word in tables.having:
-            read_having(reading, at)
-        if word in tables.kin or word in tables.pets:
-            read_kin(reading, at)
-        if word in tables.events:
-            read_event(reading, at)
+        for words, rule in rules:
+            if low[at] in words:
+                rule(reading, at)
 
 
 def _unique(found: list[Statement]) -> list[Statement]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from .sentence_reading import SPEAKER, SentenceReading
+from .sentence_reading import SentenceReading
 from .statement import VALUE, Mention, Nature
+from .whose import SPEAKER
 
 _LONGEST = 300  # characters of an instruction
 
@@ -28,13 +29,22 @@ def _begin(reading: SentenceReading) -> int:
         polite = polite or low[at] in ("please", "bitte")
         at += 1
     if opened := _after_opening(low, at):
-        return opened
-    if low[at] in ("always", "never", "immer", "nie", "niemals"):
-        return _if_action(low, at + 1, actions)
+        vague = low[at] in ("make", "be", "do", "never")
+        return opened if not vague or low[opened] in actions else 0
     if low[at] == "do" and low[at + 1] in ("n't", "not") and (polite or _says_ever(reading)):
-        return _if_action(low, at + 2 + (low[at + 2] == "ever"), actions)
-    if polite and low[at] in actions and _says_ever(reading):
+        return _if_action(low, at + 2, actions)
+    return _after_adverb(reading, at)
+
+
+def _after_adverb(reading: SentenceReading, at: int) -> int:
+    """Always … · never … · keep your answers short · use … whenever possible."""
+    low, actions = reading.words.low, reading.tables.actions
+    if low[at] == "keep" and not _ANSWERS.isdisjoint(low[at : at + 5]):
         return at
+    if low[at] in ("always", "never", "immer", "nie", "niemals"):
+        if reading.tables.inverts and low[reading.words.last] in actions:
+            return at
+        return _if_action(low, at + 1, actions)
     if low[at] in actions and _says_ever(reading):
         return at
     return 0
@@ -63,12 +73,15 @@ _OPENINGS = (
     ("when", "i", "ask"),
     ("if", "i", "ask"),
     ("when", "you", "answer"),
-    ("whenever", "you"),
-    ("don't", "ever"),
+    ("do", "n't", "ever"),
+    ("never", "ever"),
     ("ab", "jetzt"),
     ("in", "zukunft"),
     ("by", "default"),
 )
+
+
+_ANSWERS = frozenset({"answers", "replies", "responses", "explanations", "answer", "response", "summaries"})
 
 
 def _after_opening(low: list[str], at: int) -> int:
@@ -111,39 +124,3 @@ _EVER = frozenset(
 
 def _says_ever(reading: SentenceReading) -> bool:
     return not _EVER.isdisjoint(reading.words.low)
-
-
-def read_wish(reading: SentenceReading) -> None:
-    """I'd rather … · I'm more comfortable with … · call me …"""
-    low = reading.words.low
-    for at in range(1, reading.words.last):
-        if low[at] == "rather" and low[at - 1] in ("'d", "would"):
-            _say_rather(reading, at)
-        elif low[at] == "comfortable" and low[at + 1] == "with" and low[at - 1] in ("more", "most"):
-            _say_comfortable(reading, at)
-        elif (
-            low[at] == "call"
-            and low[at + 1] == "me"
-            and low[at - 1] in ("", "please", "can", "just", "people", "friends", "everyone", "all")
-        ):
-            _say_called(reading, at)
-
-
-def _say_rather(reading: SentenceReading, at: int) -> None:
-    subjects = reading.subjects_before(at - 2)
-    objects, _ = reading.mentions.objects(at + 1, "activity")
-    if subjects and objects:
-        reading.add(subjects, "prefers", objects[:1], nature=Nature.PREFERENCE)
-
-
-def _say_comfortable(reading: SentenceReading, at: int) -> None:
-    subjects = reading.subjects_before(at - 3)
-    objects, _ = reading.mentions.objects(at + 2, "activity")
-    if subjects and objects:
-        reading.add(subjects, "prefers", objects, nature=Nature.PREFERENCE)
-
-
-def _say_called(reading: SentenceReading, at: int) -> None:
-    names, _ = reading.mentions.objects(at + 2, "name")
-    for name in names[:1]:
-        reading.add([SPEAKER], "nickname", [Mention(name=name.name, kind=VALUE)])

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from .copula_rules import owner_mention
 from .moods import read_mood
 from .sentence_reading import SentenceReading
 from .statement import VALUE, Mention
+from .whose import owner_mention, owner_name
 from .word_tables import PRESENT
 
 
 def read_kin(reading: SentenceReading, at: int) -> None:
     """The statements of a word such as "sister" or "dog": whose, and who it is."""
     owner = reading.mentions.owner_before(at - 1)
-    if owner is None:
+    if owner is None or (reading.words.capital(at) and not reading.tables.inverts):
         return
     names = _names_after(reading, at) or _name_before(reading, owner[1], at)
     if names:
@@ -46,8 +46,9 @@ def _names_after(reading: SentenceReading, at: int) -> list[Mention]:
 
 
 def _names(reading: SentenceReading, begin: int, role: str) -> list[Mention]:
-    objects, _ = reading.mentions.objects(begin, "name")
-    if role.endswith("s") or role in ("kids", "children", "parents", "fish"):
+    plural = role.endswith("s") or role == "children"
+    objects, _ = reading.mentions.objects(begin, "name", listed=plural)
+    if plural:
         return objects
     return objects[:1]
 
@@ -90,7 +91,11 @@ def read_having(reading: SentenceReading, at: int) -> None:
     subjects = reading.subjects_before(mood.subject_end)
     if not subjects:
         return
-    _say_having(reading, subjects, begin, found, denied="not" in mood, past=words.low[at] == "had", at=at)
+    past = words.low[at] == "had" or "ended" in mood
+    if words.low[found] in tables.conditions:
+        _say_condition(reading, subjects, _thing(reading, begin, found), "not" in mood, past)
+    elif "not" not in mood and not _is_part(reading, found):
+        _say_relative(reading, subjects, begin, found, past)
 
 
 def _head(reading: SentenceReading, begin: int) -> int | None:
@@ -99,45 +104,38 @@ def _head(reading: SentenceReading, begin: int) -> int | None:
     for at in range(begin, min(begin + 6, reading.words.last + 1)):
         word = low[at]
         if word in tables.kin or word in tables.pets or word in tables.conditions:
-            return at
+            return at if low[at - 1] != "hot" else None
         if word in tables.stops or word in tables.ties or not word[0].isalnum():
             return None
     return None
 
 
-def _say_having(
-    reading: SentenceReading,
-    subjects: list[Mention],
-    begin: int,
-    head: int,
-    *,
-    denied: bool,
-    past: bool,
-    at: int,
+def _say_condition(
+    reading: SentenceReading, subjects: list[Mention], condition: list[Mention], denied: bool, past: bool
 ) -> None:
-    words, tables = reading.words, reading.tables
-    word, sure = words.low[head], reading.confidence_at(at)
-    if word in tables.conditions:
-        reading.add(
-            subjects,
-            "condition",
-            _thing(reading, begin, head),
-            negated=denied,
-            ended=past and not denied,
-            span=reading.span(1, 0),
-            confidence=sure,
-        )
-        return
-    if denied or words.low[head + 1] == "'s":
-        return
-    names = _names_after(reading, head)
+    ended = past and not denied
+    reading.add(subjects, "condition", condition, span=reading.span(1, 0), ended=ended, negated=denied)
+
+
+def _say_relative(
+    reading: SentenceReading, subjects: list[Mention], begin: int, head: int, past: bool
+) -> None:
+    word, names = reading.words.low[head], _names_after(reading, head)
     if names and len(subjects) == 1:
-        owner = subjects[0].name or (
-            "" if subjects[0].reference == "speaker" else subjects[0].reference.value
-        )
-        _say(reading, subjects, word, owner, names, at)
-    elif word in tables.pets:
+        _say(reading, subjects, word, owner_name(subjects[0]), names, head)
+    elif word in reading.tables.pets:
+        sure = reading.confidence_at(head)
         reading.add(subjects, "pet", _thing(reading, begin, head), ended=past, confidence=sure)
+
+
+def _is_part(reading: SentenceReading, head: int) -> bool:
+    """Whether another noun follows: a "pet system" is no pet."""
+    after, tables = reading.words.low[head + 1], reading.tables
+    if after == "'s":
+        return True
+    if reading.mentions.ends_clause(head + 1) or reading.mentions.is_name(head + 1):
+        return False
+    return after not in tables.ties and after not in tables.naming and after not in tables.lists
 
 
 def _thing(reading: SentenceReading, begin: int, head: int) -> list[Mention]:

@@ -34,26 +34,31 @@ def read_mood(words: SentenceWords, verb: int, tables: WordTables, form: str) ->
     low, at, effects, confidence = words.low, verb - 1, set[str](), 1.0
     while at > 0:
         word = low[at]
-        if word in tables.effects:
-            effect = tables.effects[word]
-            if effect == "to":
-                effect = tables.infinitives.get(low[at - 1], "none")
-                at -= 1
+        effect, taken = _effect(low, at, tables, form)
+        if effect:
             effects.add(effect)
         elif word in tables.hedges and word.endswith("ly"):
             confidence = min(confidence, tables.hedges[word])
-        elif word == "longer" and low[at - 1] == "no":
-            effects.add("ended")
-            at -= 1
-        elif form == PROGRESSIVE and word in tables.gerunds:
-            effects.add(tables.gerunds[word])
-        elif form == PROGRESSIVE and word in ("of", "about") and low[at - 1] == "thinking":
-            effects.add("planned")
-            at -= 1
         elif word not in tables.adverbs:
             break
-        at -= 1
+        at -= taken
     return Mood(frozenset(effects), confidence, at)
+
+
+def _effect(low: list[str], at: int, tables: WordTables, form: str) -> tuple[str, int]:
+    """What a word before a verb does to it, and how many words that takes; "" for nothing."""
+    word = low[at]
+    if word in tables.effects:
+        if tables.effects[word] == "to":
+            return tables.infinitives.get(low[at - 1], "none"), 2
+        return tables.effects[word], 1
+    if word == "longer" and low[at - 1] == "no":
+        return "ended", 2
+    if form == PROGRESSIVE and word in tables.gerunds:
+        return tables.gerunds[word], 1
+    if form == PROGRESSIVE and word in ("of", "about") and low[at - 1] == "thinking":
+        return "planned", 2
+    return "", 1
 
 
 def judge(frame: Frame, mood: Mood, lasting: bool, dated: bool) -> str:
@@ -64,7 +69,7 @@ def judge(frame: Frame, mood: Mood, lasting: bool, dated: bool) -> str:
     """
     if "planned" in mood:
         return PLANNED
-    if "unreal" in mood or "none" in mood or ("may" in mood and "change" in frame.marks):
+    if _is_unreal(frame, mood):
         return NOTHING_SAID
     if "ended" in mood:
         return ENDED
@@ -72,10 +77,22 @@ def judge(frame: Frame, mood: Mood, lasting: bool, dated: bool) -> str:
         return _judge_denied(frame, mood)
     if "will" in mood:
         return _judge_future(frame, dated)
+    return _judge_tense(frame, mood, lasting, dated)
+
+
+def _is_unreal(frame: Frame, mood: Mood) -> bool:
+    if "none" in mood or ("may" in mood and "change" in frame.marks):
+        return True
+    return "unreal" in mood and "wish" not in frame.marks
+
+
+def _judge_tense(frame: Frame, mood: Mood, lasting: bool, dated: bool) -> str:
     if frame.form == PAST:
         return _judge_past(frame, mood, lasting)
     if frame.form == PROGRESSIVE:
         return _judge_progressive(frame, mood, dated)
+    if "be" in mood or "was" in mood:
+        return NOTHING_SAID
     return _judge_present(frame, mood, dated)
 
 
@@ -112,6 +129,8 @@ def _judge_past(frame: Frame, mood: Mood, lasting: bool) -> str:
 def _judge_progressive(frame: Frame, mood: Mood, dated: bool) -> str:
     if "start" in mood or "been" in mood:
         return NOTHING_SAID if "end" in frame.marks else HOLDS
+    if "was" in mood and "trip" in frame.marks:
+        return HOLDS
     if "was" in mood:
         return ENDED if "lived" in frame.marks else NOTHING_SAID
     if "be" not in mood or "taste" in frame.marks:

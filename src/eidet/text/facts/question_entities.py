@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from .mentions import MentionReader
 from .sentence_words import SentenceWords
 from .statement import Mention, Reference
 from .tables import english_questions as asked_words
+from .whose import SPEAKER, owner_mention
 from .word_tables import WordTables
 
-SPEAKER: Final = Mention(reference=Reference.SPEAKER, kind="person")
 
-
-class Entity(NamedTuple):
+class EntityPhrase(NamedTuple):
     """Somebody in a question, the attribute of theirs that is asked for, and the place after both."""
 
     mention: Mention
@@ -32,24 +31,24 @@ class EntityReader:
         self.tables = tables
         self.mentions = mentions
 
-    def entity(self, at: int) -> Entity | None:
+    def entity(self, at: int) -> EntityPhrase | None:
         """Somebody from a word on: I, she, Ann, my sister, Ann's phone number, the billing api."""
         low = self.low
         if low[at] in self.tables.speaker or low[at] == "me":
-            return Entity(SPEAKER, [], at + 1)
+            return EntityPhrase(SPEAKER, [], at + 1)
         if low[at] in self.tables.pronouns:
-            return Entity(Mention(reference=Reference(self.tables.pronouns[low[at]])), [], at + 1)
+            return EntityPhrase(Mention(reference=Reference(self.tables.pronouns[low[at]])), [], at + 1)
         if low[at] in self.tables.possessives:
             owner = self.tables.possessives[low[at]]
-            return self.read_possession(owner, self.owner(owner), at + 1)
+            return self.read_possession(owner, owner_mention(owner), at + 1)
         named = self.mentions.read(at, "name")
         if named is None:
             return self.thing(at)
         if low[named.after] == "'s":
             return self.read_possession(named.mention.name, named.mention, named.after + 1)
-        return Entity(named.mention, [], named.after)
+        return EntityPhrase(named.mention, [], named.after)
 
-    def read_possession(self, name: str, owner: Mention, at: int) -> Entity | None:
+    def read_possession(self, name: str, owner: Mention, at: int) -> EntityPhrase | None:
         """What follows "my" or "Ann's": a relative (and theirs again), or an attribute."""
         low, place = self.low, at
         while place <= self.words.last and place < at + 4:
@@ -65,12 +64,12 @@ class EntityReader:
                     )
                 if low[after] == "'s":
                     return self.read_possession(mention.name or word, mention, after + 1)
-                return Entity(mention, [], after)
+                return EntityPhrase(mention, [], after)
             if word in asked_words.AUXILIARIES or not word[0].isalpha() or self.ends_attribute(place, at):
                 break
             place += 1
         attribute = low[at:place]
-        return Entity(owner, attribute, place) if attribute else None
+        return EntityPhrase(owner, attribute, place) if attribute else None
 
     def is_role(self, at: int) -> bool:
         """A relative or an animal, but not in "dentist appointment"."""
@@ -87,14 +86,14 @@ class EntityReader:
             or self.words.starts[place] in self.mentions.times
         )
 
-    def thing(self, at: int) -> Entity | None:
+    def thing(self, at: int) -> EntityPhrase | None:
         first = at + (self.low[at] in self.tables.articles)
         after = first
         while after <= self.words.last and after < first + 4 and self.is_noun(after):
             after += 1
         if after == first or (first == at and "-" not in self.low[at] and "_" not in self.low[at]):
             return None
-        return Entity(Mention(name=self.words.cut(first, after), kind="thing"), [], after)
+        return EntityPhrase(Mention(name=self.words.cut(first, after), kind="thing"), [], after)
 
     def is_noun(self, at: int) -> bool:
         word, tables = self.low[at], self.tables
@@ -106,13 +105,6 @@ class EntityReader:
         while self.low[at] in asked_words.FILLERS:
             at += 1
         return at
-
-    def owner(self, owner: str) -> Mention:
-        if not owner:
-            return SPEAKER
-        if owner in ("he", "she", "they", "it"):
-            return Mention(reference=Reference(owner))
-        return Mention(name=owner)
 
     def kin_relation(self, role: str) -> str:
         return self.tables.kin.get(role, "pet")

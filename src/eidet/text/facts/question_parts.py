@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from .mentions import MentionReader
-from .question_entities import Entity, EntityReader
+from .question_entities import EntityPhrase, EntityReader
 from .question_relations import RelationFinder
 from .relations import FAVOURITE
 from .sentence_words import SentenceWords
 from .statement import Mention
 from .tables import english_questions as asked_words
+from .whose import owner_mention
 from .word_tables import WordTables
 
 _BE: Final = frozenset({"is", "are", "was", "were", "'s", "'re", "am", "'m"})
@@ -64,7 +65,7 @@ class QuestionReader:
             return self._read_whose(at)
         verb = self._find_auxiliary(at + 1)
         noun = self.low[at + 1 : verb] if verb else []
-        if word in ("who", "what", "which") and (subject := self._read_subject_asked(at + 1)):
+        if word in ("who", "what", "which") and (subject := self._read_open_subject(at + 1)):
             return subject
         if verb == 0:
             return self._read_embedded(at)
@@ -110,7 +111,7 @@ class QuestionReader:
             return self._attribute(wh, entity, past)
         return self._read_verb(wh, noun, entity, past)
 
-    def _read_verb(self, wh: str, noun: list[str], entity: Entity, past: bool) -> QuestionParts | None:
+    def _read_verb(self, wh: str, noun: list[str], entity: EntityPhrase, past: bool) -> QuestionParts | None:
         """The verb after who it is about: … live (in) · … from · … allergic to · … called."""
         asks = "when" if wh == "when" else "object"
         at = self.entities.skip_fillers(entity.after)
@@ -127,23 +128,23 @@ class QuestionReader:
             return QuestionParts(entity.mention, ("lives_in", "located_in"), None, asks, past)
         return None
 
-    def _kin_name(self, entity: Entity, at: int) -> tuple[Mention, str] | None:
+    def _kin_name(self, entity: EntityPhrase, at: int) -> tuple[Mention, str] | None:
         """What is my sister called: who the sister is."""
         mention = entity.mention
         if not mention.role or mention.name:
             return None
         if self.low[at] not in _KIN_ENDS and not self.relations.is_last(at - 1):
             return None
-        return self.entities.owner(mention.owner), self.entities.kin_relation(mention.role)
+        return owner_mention(mention.owner), self.entities.kin_relation(mention.role)
 
-    def _attribute(self, wh: str, entity: Entity, past: bool) -> QuestionParts | None:
+    def _attribute(self, wh: str, entity: EntityPhrase, past: bool) -> QuestionParts | None:
         """Who is | Leo's sister · what is | my phone number · when is | Ann's birthday."""
         words = [word for word in entity.attribute if word not in asked_words.BEFORE | asked_words.NOW]
         if not words:
             return None
         if entity.mention.role and not entity.mention.name and words[-1] in _KIN_ENDS:
             relation = self.entities.kin_relation(entity.mention.role)
-            return QuestionParts(self.entities.owner(entity.mention.owner), (relation,), None, "object", past)
+            return QuestionParts(owner_mention(entity.mention.owner), (relation,), None, "object", past)
         asks = "when" if wh == "when" and words[-1] in self.tables.events else "object"
         if words[0] in self.tables.favourites and len(words) > 1:
             return QuestionParts(entity.mention, (FAVOURITE + "_".join(words[1:]),), None, asks, past)
@@ -163,16 +164,16 @@ class QuestionReader:
             return self._of(attribute, entity, past)
         return None
 
-    def _of(self, attribute: list[str], entity: Entity, past: bool) -> QuestionParts:
+    def _of(self, attribute: list[str], entity: EntityPhrase, past: bool) -> QuestionParts:
         mention = entity.mention
         if mention.role and not mention.name and attribute[-1] in _KIN_ENDS:
             relation = self.entities.kin_relation(mention.role)
-            return QuestionParts(self.entities.owner(mention.owner), (relation,), None, "object", past)
+            return QuestionParts(owner_mention(mention.owner), (relation,), None, "object", past)
         if attribute[-1] in self.tables.kin:
             return QuestionParts(mention, (self.tables.kin[attribute[-1]],), None, "object", past)
         return QuestionParts(mention, self.relations.attribute_relations(attribute), None, "object", past)
 
-    def _read_subject_asked(self, at: int) -> QuestionParts | None:
+    def _read_open_subject(self, at: int) -> QuestionParts | None:
         """Who works at Acme · which services use Kafka · who is allergic to nuts · who owns auth-api."""
         place, past = at, False
         while self.low[place] in asked_words.AUXILIARIES | asked_words.FILLERS:
@@ -184,10 +185,10 @@ class QuestionReader:
             relations = self.relations.verb_relations("what", verb)
             target = self.relations.object(verb) if relations else None
             if target is not None:
-                return self._subject_asked(relations, target, self.relations.is_past(verb, past))
+                return self._ask_subject(relations, target, self.relations.is_past(verb, past))
         return None
 
-    def _subject_asked(self, relations: tuple[str, ...], target: Mention, past: bool) -> QuestionParts:
+    def _ask_subject(self, relations: tuple[str, ...], target: Mention, past: bool) -> QuestionParts:
         if relations[0] == "owns":
             return QuestionParts(None, ("owns", "owner"), target, "subject", past)
         return QuestionParts(None, relations, target, "subject", past)
@@ -230,19 +231,19 @@ class QuestionReader:
             return None
         if entity.mention.role and " " in entity.mention.owner and entity.after > self.words.last:
             return self._whether_kin(entity.mention, past)
+        return self._read_claim(entity, at, past)
+
+    def _read_claim(self, entity: EntityPhrase, at: int, past: bool) -> QuestionParts | None:
+        """What is said of somebody in a question that wants yes or no."""
         place = self.entities.skip_fillers(entity.after)
         second = self.entities.entity(place)
         if second and second.mention.role and self.low[at] in ("is", "are", "was", "were"):
-            owner, relation = (
-                self.entities.owner(second.mention.owner),
-                self.entities.kin_relation(second.mention.role),
-            )
+            relation = self.entities.kin_relation(second.mention.role)
+            owner = owner_mention(second.mention.owner)
             return QuestionParts(owner, (relation,), entity.mention, "whether", past)
         for verb in range(place, min(place + 3, self.words.last + 1)):
-            relations = self.relations.verb_relations("what", verb)
-            if relations:
-                target = self.relations.object(verb)
-                return QuestionParts(entity.mention, relations, target, "whether", past)
+            if relations := self.relations.verb_relations("what", verb):
+                return QuestionParts(entity.mention, relations, self.relations.object(verb), "whether", past)
         return None
 
     def _whether_kin(self, mention: Mention, past: bool) -> QuestionParts:

@@ -55,7 +55,7 @@ class RelationFinder:
         return ()
 
     def fits(self, wh: str, frame: Frame, at: int) -> bool:
-        tied = not frame.ties or self.low[at + 1] in frame.ties or self.stranded(frame)
+        tied = not frame.ties or self.low[at + 1] in frame.ties or self.ends_with_tie(frame)
         if (
             self.after_be
             and frame.form == PRESENT
@@ -68,7 +68,7 @@ class RelationFinder:
             return tied and frame.object in ("person", "org", "name")
         return tied
 
-    def stranded(self, frame: Frame) -> bool:
+    def ends_with_tie(self, frame: Frame) -> bool:
         return self.low[self.words.last] in frame.ties
 
     def is_last(self, at: int) -> bool:

@@ -133,7 +133,6 @@ smokes              | {subject} smokes {object}                    | value      
 owns                | {subject} owns {object}                      | thing        |
 drives              | {subject} drives {object}                    | thing        | 1
 rents               | {subject} rents {object}                     | thing        | 1
-wants               | {subject} wants {object}                     | thing        |
 goal                | {subject}'s goal is {object}                 | value        |
 plan                | {subject} plans {object}                     | value        |
 appointment         | {subject} has the appointment {object}       | event        |

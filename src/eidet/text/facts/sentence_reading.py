@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import product
 from typing import Final
 
 from ..dates import Dated
 from .mentions import MentionReader
 from .sentence_words import SentenceWords, is_quote
-from .statement import Mention, Nature, Reference, Statement
+from .statement import Mention, Nature, Statement
 from .valid_times import Validity, read_span
 from .word_tables import WordTables
 
-SPEAKER: Final = Mention(reference=Reference.SPEAKER, kind="person")
 MOST: Final = 12  # statements of one sentence
 
 
@@ -31,7 +31,7 @@ class SentenceReading:
         self.said = said
         self.statements: list[Statement] = []
         self.subject: list[Mention] = []  # of the last clause, for "… and works at Acme"
-        self.mentions = MentionReader(words, tables, frozenset([found.start for found in dated]))
+        self.mentions = MentionReader(words, tables, times_by_start(dated))
 
     def subjects_before(self, end: int, things: bool = False) -> list[Mention]:
         """Who does it: the phrase that ends with a word, or whom the sentence spoke of before."""
@@ -54,7 +54,7 @@ class SentenceReading:
             if low[at] in tables.speaker or (low[at] in ("he", "she", "they") and low[at] in tables.pronouns):
                 return self.mentions.subjects(at)[0]
         for at in range(1, min(end, 6)):
-            if low[at + 1] not in tables.stops and not self.mentions.is_name(at + 1):
+            if low[at + 1] != "," and low[at + 1] not in tables.stops and not self.mentions.is_name(at + 1):
                 found, first = self.mentions.subjects(at)
                 if found and first == 1:
                     return found
@@ -94,11 +94,9 @@ class SentenceReading:
         nature: Nature = Nature.FACT,
     ) -> None:
         """One statement for each subject and object."""
-        when = span or Validity()
-        for subject in subjects:
-            for item in objects:
-                if len(self.statements) >= MOST or subject == item:
-                    continue
+        when, words = span or Validity(), self.words
+        for subject, item in product(subjects, objects):
+            if len(self.statements) < MOST and subject != item:
                 self.statements.append(
                     Statement(
                         subject=subject,
@@ -110,7 +108,14 @@ class SentenceReading:
                         negated=negated,
                         confidence=confidence,
                         nature=nature,
-                        start=self.words.starts[1],
-                        end=self.words.ends[self.words.last],
+                        start=words.starts[1],
+                        end=words.ends[words.last],
                     )
                 )
+
+
+def times_by_start(dated: Sequence[Dated]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for one in dated:
+        found[one.start] = one.end
+    return found

@@ -12,7 +12,8 @@ _WORD_LIMIT: Final = 120  # words read of a sentence: longer ones are lists, tab
 _PAD: Final = [""] * 6
 
 _PIECE: Final = re.compile(
-    r"https?://[^\s<>\"]{1,300}"
+    r"https?://[^\s<>\"]{1,300}(?<![.,!?;:])"
+    r"|\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)"
     r"|[^\W_]\w*(?:[-.'\u2019&@/+_:](?=\w)\w+)*[+#]{0,2}"
     r"|\+(?=\d)|\n+|[^\w\s]"
 )

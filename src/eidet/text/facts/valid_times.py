@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from typing import Final
 
@@ -39,24 +39,27 @@ def read_span(
     words: SentenceWords, dated: Sequence[Dated], tables: WordTables, said: datetime, low: int, high: int
 ) -> Validity:
     """The time that goes with a clause: what stands in the text between two places."""
-    since = until = None
-    point = False
-    lasting = False
+    span = Validity()
     for found in dated:
-        if found.start < low or found.start >= high:
-            continue
-        before = _word_before(words, found)
-        first = moment(found.first, said)
-        after = moment(found.last + 1, said)
-        if before in tables.since:
-            since, lasting = first, True
-        elif before in tables.until:
-            until = after if before in ("through", "bis") else first
-        elif since is None:
-            since, until, point = first, after, True
-    if since is None and (began := _read_duration(words, said, low, high)) is not None:
-        since, lasting = began, True
-    return Validity(since, until, point, lasting)
+        if low <= found.start < high:
+            span = _add_time(span, found, _word_before(words, found), tables, said)
+    if span.since is None and (began := _read_duration(words, said, low, high)) is not None:
+        return replace(span, since=began, lasting=True)
+    return span
+
+
+def _add_time(span: Validity, found: Dated, before: str, tables: WordTables, said: datetime) -> Validity:
+    """One more time of a clause. "Until 2023" counts to the end of the year, as "to 2023" does."""
+    first, after = moment(found.first, said), moment(found.last + 1, said)
+    if before in tables.since:
+        if tables.until.isdisjoint(found.text.lower().split()):
+            return replace(span, since=first, lasting=True)
+        return replace(span, since=first, until=after)
+    if before in tables.until:
+        return replace(span, until=after)
+    if span.since is None:
+        return Validity(since=first, until=after, point=True)
+    return span
 
 
 def moment(ordinal: int, said: datetime) -> float:
@@ -70,7 +73,7 @@ def moment(ordinal: int, said: datetime) -> float:
 
 def _word_before(words: SentenceWords, found: Dated) -> str:
     first = found.text.partition(" ")[0].lower()
-    if first in ("since", "from", "until", "till"):
+    if first in _TIED:
         return first
     for at in range(1, words.last + 1):
         if words.starts[at] >= found.start:
@@ -78,6 +81,7 @@ def _word_before(words: SentenceWords, found: Dated) -> str:
     return ""
 
 
+_TIED: Final = frozenset({"since", "from", "until", "till", "seit", "bis", "ab", "von"})
 _ABOUT: Final = frozenset(
     ["the", "past", "last", "over", "about", "almost", "nearly", "around", "more", "than"]
 )

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from .inverted_order import read_inverted
 from .moods import COMES, ENDED, HOLDS, NEGATED, NOTHING_SAID, PLANNED, Mood, judge, read_mood, says_no_more
-from .sentence_reading import SPEAKER, SentenceReading
+from .sentence_reading import SentenceReading
 from .statement import VALUE, Mention, Nature, Reference
 from .valid_times import NO_TIME, Validity
-from .word_tables import PAST, Frame
+from .whose import SPEAKER
+from .word_tables import PAST, PRESENT, Frame
 
 _PLANNED_SURENESS: Final = 0.6
 _COMING_SURENESS: Final = 0.9
 _OMITTED_SURENESS: Final = 0.7
-_PEOPLE: Final = frozenset({Reference.SPEAKER, Reference.HE, Reference.SHE})
+_PEOPLE: Final = frozenset({Reference.SPEAKER, Reference.HE, Reference.SHE, Reference.THEY})
+_FOR: Final = frozenset({"at", "for"})
+_PLURAL: Final = frozenset({Reference.SPEAKER, Reference.THEY})
+_THESE: Final = frozenset({"this", "that", "these", "those"})
 _OPPOSITE: Final = {"likes": "dislikes", "prefers": "dislikes", "fan_of": "dislikes"}
 
 
@@ -29,17 +34,25 @@ class _Clause(NamedTuple):
 def read_verb(reading: SentenceReading, verb: int) -> None:
     """The statements of the verb at a word, if it has an object that fits."""
     frames = reading.tables.frames[reading.words.low[verb]]
-    clause = _read_clause(reading, verb, frames[0])
+    at, clause = verb + 1, _read_clause(reading, verb, frames)
+    if reading.tables.inverts:
+        clause, at = _read_inverted_clause(reading, verb, frames[0])
     if clause is None:
         return
-    at, left = verb + 1, list(frames)
+    left = list(frames)
     while left:
         match = _match(reading, clause, left, at)
-        if match is None:
+        if match is None or (len(left) < len(frames) and _is_loose(match)):
             break
         frame, objects, at = match
         left = _frames_after(left, frame)
         _say(reading, clause, frame, objects, at)
+
+
+def _is_loose(match: tuple[Frame, list[Mention], int]) -> bool:
+    """A second object that is no name: "fighting for fair chances" names nobody's employer."""
+    frame, objects, _ = match
+    return frame.relation == "works_at" and frame.ties == _FOR and not objects[0].name[:1].isupper()
 
 
 def _frames_after(frames: list[Frame], said: Frame) -> list[Frame]:
@@ -56,21 +69,48 @@ def _moves(frame: Frame, other: Frame) -> bool:
     return bool(frame.ties and other.ties) and ("end" in frame.marks) != ("end" in other.marks)
 
 
-def _read_clause(reading: SentenceReading, verb: int, frame: Frame) -> _Clause | None:
-    words, tables = reading.words, reading.tables
+def _read_clause(reading: SentenceReading, verb: int, frames: tuple[Frame, ...]) -> _Clause | None:
+    words, tables, frame = reading.words, reading.tables, frames[0]
     mood = read_mood(words, verb, tables, frame.form)
-    if "unreal" in mood and "planned" not in mood:
+    if "unreal" in mood and "planned" not in mood and "wish" not in frame.marks:
         return None
     sure = min(mood.confidence, reading.confidence_at(verb))
-    things = "thing" in frame.marks or "only_thing" in frame.marks
+    things = any({"thing", "only_thing"} & other.marks for other in frames)
     subjects = reading.subjects_before(mood.subject_end, things)
     if not subjects and mood.subject_end == 0 and frame.form == PAST and not mood.effects and verb == 1:
         subjects, sure = [SPEAKER], min(sure, _OMITTED_SURENESS)
-    if not subjects:
+    if not subjects or not _agrees(reading, verb, frame, mood, subjects):
         return None
     if "may" in mood:
         sure = min(sure, 0.5)
     return _Clause(verb, mood, subjects, sure)
+
+
+def _read_inverted_clause(reading: SentenceReading, verb: int, frame: Frame) -> tuple[_Clause | None, int]:
+    subjects, mood, begin = read_inverted(reading, verb, frame.form)
+    if not subjects or (frame.relation == "name" and subjects[0].role):
+        return None, begin
+    return _Clause(verb, mood, subjects, reading.confidence_at(verb)), begin
+
+
+def _agrees(reading: SentenceReading, verb: int, frame: Frame, mood: Mood, subjects: list[Mention]) -> bool:
+    """Whether subject and verb fit: "Sounds like fun" and "…, like yoga" are no tastes of anybody."""
+    low = reading.words.low
+    if "taste" in frame.marks and (subjects[0].reference is Reference.IT or subjects[0].kind == "thing"):
+        return bool(subjects[0].role)
+    if low[mood.subject_end] == "what" or low[mood.subject_end - 1] == "what":
+        return False
+    if frame.form == PRESENT and "have" in mood:
+        return False
+    if frame.form != PRESENT or mood.effects:
+        return True
+    if low[verb - 1] == ",":
+        return False
+    return len(subjects) > 1 or subjects[0].reference in _PLURAL or _is_plural(subjects[0])
+
+
+def _is_plural(mention: Mention) -> bool:
+    return bool(mention.role or mention.kind) and (mention.role or mention.name).endswith(("s", "children"))
 
 
 def _match(
@@ -81,7 +121,7 @@ def _match(
         if begin == 0 or not _fits_subject(frame, clause.subjects):
             continue
         objects, after = reading.mentions.objects(begin, frame.object)
-        if objects and not _is_vague(reading, objects):
+        if objects and not _is_vague(reading, frame, begin, objects):
             return frame, objects, after
     return None
 
@@ -111,9 +151,19 @@ def _fits_subject(frame: Frame, subjects: list[Mention]) -> bool:
     return True
 
 
-def _is_vague(reading: SentenceReading, objects: list[Mention]) -> bool:
-    last = objects[0].name.rpartition(" ")[2].lower()
-    return last in reading.tables.vague
+def _is_vague(reading: SentenceReading, frame: Frame, begin: int, objects: list[Mention]) -> bool:
+    """Whether an object says nothing outside of its talk: "the way", "this app", "the colour"."""
+    words = objects[0].name.lower().split()
+    if not words or frame.object[0] == "=":
+        return False
+    doing = words[0].endswith("ing") and not words[0].endswith("thing")
+    if (words[0] in reading.tables.vague and not doing) or words[-1] in reading.tables.vague:
+        return True
+    if reading.words.low[begin] in _THESE or reading.tables.possessives.get(reading.words.low[begin]):
+        return "end" not in frame.marks
+    if "taste" not in frame.marks or reading.words.low[begin] != "the" or "of" in words:
+        return False
+    return not reading.mentions.is_name(begin + 1) and words[-1] not in reading.tables.generic
 
 
 def _say(reading: SentenceReading, clause: _Clause, frame: Frame, objects: list[Mention], after: int) -> None:
@@ -129,7 +179,10 @@ def _say(reading: SentenceReading, clause: _Clause, frame: Frame, objects: list[
         _say_not(reading, clause, frame, objects)
     elif said == COMES:
         _say_coming(reading, clause, frame, objects, span)
-    elif "only_not" not in frame.marks:
+    elif "only_not" in frame.marks:
+        if said == ENDED:
+            _say_not(reading, clause, frame, objects)
+    else:
         _say_that(reading, clause, frame, objects, span, ended=said == ENDED)
 
 
@@ -184,21 +237,12 @@ def _say_coming(
     reading: SentenceReading, clause: _Clause, frame: Frame, objects: list[Mention], span: Validity
 ) -> None:
     sure = min(clause.confidence, _COMING_SURENESS)
-    if "end" in frame.marks:
-        reading.add(
-            clause.subjects,
-            frame.relation,
-            objects,
-            span=Validity(until=span.since),
-            ended=True,
-            confidence=sure,
-        )
+    relation, when, ended = frame.relation, Validity(since=span.since), "end" in frame.marks
+    if ended:
+        when = Validity(until=span.since)
     elif "trip" in frame.marks:
-        reading.add(clause.subjects, "trip", objects, span=span, confidence=sure)
-    else:
-        reading.add(
-            clause.subjects, frame.relation, objects, span=Validity(since=span.since), confidence=sure
-        )
+        relation, when = "trip", span
+    reading.add(clause.subjects, relation, objects, span=when, ended=ended, confidence=sure)
 
 
 def _say_plan(

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final, NamedTuple
 
 PRESENT: Final = "present"
+THIRD: Final = "third"  # lives, works
 PAST: Final = "past"
 PROGRESSIVE: Final = "progressive"
 
@@ -65,15 +66,19 @@ class WordTables:
     named_kinds: frozenset[str]  # kinds of `classes` that any name is, too
     states: Mapping[str, str]  # one word after "is": vegetarian: diet, retired: job_status
     vague: frozenset[str]  # objects that say nothing: idea, way, it
+    generic: frozenset[str]  # what one may like with an article: the sea
     name_is: frozenset[str]  # between a relative and a name: heißt
     having: frozenset[str]  # have, has, 've
     naming: frozenset[str]  # called, named
     favourites: frozenset[str]
+    job_verbs: Mapping[str, str]  # before "my job at": quit: ended, got: began
+    aiming: Mapping[str, str]  # want: goal, plan: plan
+    aims: frozenset[str]  # what one wants to do in life: learn, move
     actions: frozenset[str]  # what one asks an assistant to do
     triggers: frozenset[str]  # a text without any of these gives no facts
     since: frozenset[str]
     until: frozenset[str]
-    inverts: bool = False  # its subject may follow the verb
+    inverts: bool = False  # its subject may follow the verb, and its participle the object: German
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -115,7 +120,7 @@ def read_frames(text: str) -> dict[str, tuple[Frame, ...]]:
     return found
 
 
-_FORMS: Final = (PRESENT, PRESENT, PAST, PROGRESSIVE)
+_FORMS: Final = (PRESENT, THIRD, PAST, PROGRESSIVE)
 
 
 def _forms(text: str) -> list[tuple[str, str]]:
@@ -123,8 +128,7 @@ def _forms(text: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for slot, form in zip(slots, _FORMS, strict=False):
         for word in slot.split("/"):
-            if (word, form) not in found:
-                found.append((word, form))
+            found.append((word, form))
     return found
 
 
@@ -135,4 +139,8 @@ def tables_of(language: str) -> WordTables | None:
         from .tables.english import ENGLISH
 
         return ENGLISH
+    if language == "de":
+        from .tables.german import GERMAN
+
+        return GERMAN
     return None

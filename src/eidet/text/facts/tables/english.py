@@ -5,11 +5,26 @@ from __future__ import annotations
 from typing import Final
 
 from ..word_tables import WordTables, read_classes, read_frames, read_mapping, words_of
-from .english_nouns import ACTIONS, ATTRIBUTES, CLASSES, CONDITIONS, EVENTS, JOBS, KIN, PETS, STATES, VAGUE
+from .english_nouns import (
+    ACTIONS,
+    AIMING,
+    AIMS,
+    ATTRIBUTES,
+    CLASSES,
+    CONDITIONS,
+    EVENTS,
+    GENERIC,
+    JOB_VERBS,
+    JOBS,
+    KIN,
+    PETS,
+    STATES,
+    VAGUE,
+)
 from .english_verbs import PREDICATES, VERBS
 
 _SPEAKER: Final = words_of("i we")
-_PRONOUNS: Final = {"he": "he", "she": "she", "they": "they", "it": "it", "him": "he", "them": "they"}
+_PRONOUNS: Final = {"he": "he", "she": "she", "they": "they", "it": "it"}
 _POSSESSIVES: Final = {"my": "", "our": "", "his": "he", "her": "she", "their": "they", "its": "it"}
 
 # what stands between a subject and its verb, and what it does to the statement
@@ -24,7 +39,7 @@ will: will 'll gonna shall wo
 unreal: would could should 'd must ought ca
 may: may might
 to: to
-ended: formerly previously once
+ended: formerly previously
 do: do does can
 """)
 _ADVERBS: Final = words_of(
@@ -32,7 +47,7 @@ _ADVERBS: Final = words_of(
     "absolutely both all mostly originally finally mainly generally normally typically basically truly "
     "very so totally completely deeply quite sometimes regularly then literally simply secretly honestly "
     "too much even kind of sort personally especially particularly officially happily proudly temporarily "
-    "permanently since mostly primarily ever yet today presently"
+    "permanently once since mostly primarily ever yet today presently"
 )
 _HEDGES: Final = {
     "maybe": 0.5,
@@ -57,21 +72,22 @@ _HEDGES: Final = {
     "possible": 0.5,
 }
 _INFINITIVES: Final = read_mapping("""
-ended: used
+ended: used use
 will: going
-planned: want wants wanted hope hopes hoping plan plans planning planned intend intends decided deciding
-planned: aim aims aiming dream dreams looking love like trying tempted
+none: want wants wanted hope hopes hoping plan plans planning planned intend intends decided deciding
+none: aim aims aiming dream dreams looking love like trying tempted
 none: need needs have has had got
 start: started began begun
 """)
 _GERUNDS: Final = read_mapping("""
-ended: stopped quit stop quitting finished
-start: started began start starting begun
+ended: stopped quit stop quitting
+start: started began starting begun
+none: start
 planned: considering
 """)
 _UNREAL: Final = words_of("if unless whether wish imagine pretend hypothetically suppose wonder wondering")
 _ASKING: Final = words_of(
-    "what what's where who whom whose when why how which do does did is are was were can could would "
+    "what what's where who whom whose why how which do does did is are was were can could would "
     "should "
     "will has have am may shall isn't aren't"
 )
@@ -89,8 +105,10 @@ _STOPS: Final = words_of(
     "'s 'm 're 've 'll 'd not n't now right these those anymore again very really just still already yet "
     "together instead well lately recently today tonight yesterday tomorrow during via through without "
     "because have has had will would can could should do does did there here this once during every each "
-    "ever never always sometimes usually lol haha either even back again alone plus then except btw "
-    "currently though nowadays and or & nor while unless what how why my your ya u"
+    "ever never always sometimes usually lol haha everywhere either even back again alone plus then "
+    "except btw "
+    "currently nonstop such more less cause theyre its though nowadays and or & nor while unless what "
+    "how why my your ya u"
 )
 _TIES: Final = words_of(
     "in at on for with to from by about over under of into near around between across within per as since "
@@ -112,6 +130,7 @@ _COMMON: Final = words_of(
     "unfortunately fortunately happy merry dear speaking talking guess turns looks seems nothing something "
     "anything everything someone somebody everyone everybody nobody people everyone's mine yours ours "
     "like love quick update note hope hopefully back got getting going been having living working "
+    "however moreover besides although personally basically sounds looks feels seems stuff things moments "
     "moving using playing learning hmm omg ugh aww yay ps re subject heard"
 )
 _NAMING: Final = words_of("called named nicknamed")
@@ -126,7 +145,6 @@ _COPULAS: Final = {
     "'re": "present",
     "was": "past",
     "were": "past",
-    "be": "be",
     "been": "been",
     "became": "change",
     "becoming": "present",
@@ -144,7 +162,7 @@ _OTHERS: Final = words_of(
     "married muslim catholic christian jewish hindu buddhist atheist booked signed scheduled due celiac "
     "coeliac "
     "stand answer keep respond reply assume forward prefer deadline birthday have has had 've got "
-    "broke separated born intolerant"
+    "broke separated born intolerant my our allergy allergies reach comfortable rather ask ever job calls"
 )
 
 _FRAMES: Final = read_frames(VERBS)
@@ -155,6 +173,7 @@ _JOBS: Final = words_of(JOBS)
 _ATTRIBUTES: Final = read_mapping(ATTRIBUTES)
 _CONDITIONS: Final = words_of(CONDITIONS)
 _EVENTS: Final = read_mapping(EVENTS)
+_STATES: Final = read_mapping(STATES)
 _CLASSES: Final = read_classes(CLASSES)
 
 
@@ -195,16 +214,31 @@ ENGLISH: Final = WordTables(
     events=_EVENTS,
     classes=_CLASSES,
     named_kinds=words_of("playable vehicle"),
-    states=read_mapping(STATES),
+    states=_STATES,
     vague=words_of(VAGUE),
+    generic=words_of(GENERIC),
     name_is=frozenset(),
     having=_HAVING,
     naming=_NAMING,
     favourites=_FAVOURITES,
+    job_verbs=read_mapping(JOB_VERBS),
+    aiming=read_mapping(AIMING),
+    aims=words_of(AIMS),
     actions=words_of(ACTIONS),
     triggers=frozenset(
-        {*_FRAMES, *_PREDICATES, *_KIN, *_PETS, *_JOBS, *_last_words(_ATTRIBUTES), *_CONDITIONS, *_EVENTS}
+        {
+            *_STATES,
+            *_FRAMES,
+            *_PREDICATES,
+            *_KIN,
+            *_PETS,
+            *_JOBS,
+            *_last_words(_ATTRIBUTES),
+            *_CONDITIONS,
+            *_EVENTS,
+        }
         | _OTHERS
+        | frozenset(map(str, range(1, 121)))
     ),
     since=_SINCE,
     until=_UNTIL,

@@ -84,6 +84,7 @@ hobby: hobby, hobbies
 goal: goal, dream
 budget: budget
 studies: major
+drives: car
 """
 
 CONDITIONS: Final = """
@@ -97,7 +98,6 @@ EVENTS: Final = """
 appointment: appointment, appointments, checkup, check-up, haircut, dentist, physio, surgery, vaccination
 meeting: meeting, call, standup, sync, interview, one-on-one, 1:1, conference, workshop, demo
 trip: trip, flight, vacation, holiday, cruise, honeymoon
-deadline: deadline, submission
 event: wedding, concert, party, exam, recital, graduation, marathon, festival, reunion, gig, race
 event: tournament
 event: anniversary, funeral, ceremony, presentation, exhibition, test, match, show, performance, competition
@@ -132,7 +132,11 @@ nationality: canadian australian nigerian ghanaian kenyan ethiopian egyptian mor
 VAGUE: Final = """
 it that this way idea ideas sound look looks fact part thing things lot lots bit everything anything
 something
-nothing one ones time times kind sort day person people everyone vibe vibes feeling stuff place life
+nothing game games building ton hard seeing having making getting being doing taking going years months
+weeks days hours
+job myself home long others other rest most many some all one
+ones time times kind sort day person people everyone
+vibe vibes feeling stuff place life
 """
 
 CLASSES: Final = """
@@ -143,7 +147,8 @@ language: vietnamese thai arabic
 language: hebrew farsi persian swahili catalan basque romanian hungarian czech latin esperanto tagalog
 language: punjabi tamil
 school: university college school institute academy kindergarten uni mit bootcamp
-group: club team band choir gym group league society church orchestra union association guild committee
+group: club team band choir gym group league society church orchestra union association guild brigade
+group: program programme forum class community network board crew committee
 group: squad
 playable: piano guitar violin cello drums flute saxophone trumpet ukulele bass clarinet harp viola
 playable: banjo harmonica
@@ -161,9 +166,36 @@ drug: warfarin xanax gabapentin losartan ventolin inhaler pill pills beta-blocke
 food: gluten dairy meat sugar alcohol caffeine nuts peanuts pork shellfish lactose seafood carbs eggs
 food: milk wheat soy
 food: coffee bread beef fish onions garlic chicken cheese spicy sweets
+business: shop store company business bakery studio restaurant café cafe agency blog podcast channel
+business: startup farm
+business: firm salon gym bar hotel workshop nonprofit charity foundation club newsletter school clinic
+business: practice
 vehicle: car bike bicycle motorcycle motorbike truck van scooter suv sedan hatchback jeep tesla toyota
 vehicle: honda ford bmw
 vehicle: audi volvo vw volkswagen electric
 animal: dog cat puppy kitten rabbit hamster parrot horse bird turtle dogs cats puppies kittens rabbits
 animal: greyhound
+"""
+
+JOB_VERBS: Final = """
+ended: quit quitted left lost resigned leaving
+began: got started landed accepted have has 've took began found
+"""
+
+AIMING: Final = """
+goal: want wants hope hopes hoping aim aims dream dreaming
+plan: plan plans planning intend intends
+"""
+
+AIMS: Final = """
+learn move buy start open visit travel run write become adopt study quit build lose save launch finish
+marry retire
+apply go live work teach create join publish found sell switch climb volunteer record paint grow train
+"""
+
+GENERIC: Final = """
+ocean sea beach outdoors mountains mountain rain sun snow theatre theater cinema piano guitar city
+countryside gym zoo
+park opera ballet internet water cold heat summer winter autumn spring fall stars moon woods forest
+desert violin
 """

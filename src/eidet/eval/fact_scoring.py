@@ -1,0 +1,138 @@
+"""How well facts are read: statements of labelled sentences against what people say is in them.
+
+A file has a JSON object a line: `text`, `half` ("tune" or "held") and `facts`. Each fact is a list of
+subject, relation and object, with "ended" or "negated" where it is. A subject is a name, "me" for the
+speaker, a pronoun, or "my sister".
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from ..text.facts import Mention, Reference, Statement, read_facts
+
+SAID: Final = datetime(2024, 6, 15, 12, tzinfo=UTC)
+_ARTICLES: Final = frozenset({"a", "an", "the", "my", "some", "ein", "eine", "der", "die", "das"})
+_SLACK: Final = 2  # words by which an object may be longer or shorter than its label
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One sentence and the facts in it."""
+
+    text: str
+    facts: tuple[tuple[str, ...], ...]
+    half: str = ""
+    language: str = "en"
+
+
+@dataclass(slots=True)
+class FactScore:
+    """Counts by relation: read rightly, read wrongly, and missed."""
+
+    right: Counter[str] = field(default_factory=Counter)
+    wrong: Counter[str] = field(default_factory=Counter)
+    missed: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def precision(self) -> float:
+        read = self.right.total() + self.wrong.total()
+        return self.right.total() / max(read, 1)
+
+    @property
+    def recall(self) -> float:
+        there = self.right.total() + self.missed.total()
+        return self.right.total() / max(there, 1)
+
+
+def read_labels(path: Path) -> list[Labelled]:
+    found: list[Labelled] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        facts = tuple(map(tuple, row["facts"]))
+        found.append(Labelled(row["text"], facts, row.get("half", ""), row.get("language", "en")))
+    return found
+
+
+def score_facts(sentences: Iterable[Labelled]) -> FactScore:
+    score = FactScore()
+    for sentence in sentences:
+        right, wrong, missed = compare(sentence)
+        score.right.update(right)
+        score.wrong.update(one.relation for one in wrong)
+        score.missed.update(fact[1] for fact in missed)
+    return score
+
+
+def compare(sentence: Labelled) -> tuple[list[str], list[Statement], list[tuple[str, ...]]]:
+    """The relations read rightly, the statements that no label has, and the labels that were missed."""
+    left = list(sentence.facts)
+    right: list[str] = []
+    wrong: list[Statement] = []
+    for statement in read_facts(sentence.text, said=SAID, language=sentence.language):
+        label = _find_label(statement, left)
+        if label is None:
+            wrong.append(statement)
+        else:
+            left.remove(label)
+            right.append(statement.relation)
+    return right, wrong, left
+
+
+def _find_label(statement: Statement, labels: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
+    for label in labels:
+        if label[1] == statement.relation and _flag_of(label) == _flag(statement) and _fits(statement, label):
+            return label
+    return None
+
+
+def _flag(statement: Statement) -> str:
+    if statement.ended:
+        return "ended"
+    if statement.negated:
+        return "negated"
+    return ""
+
+
+def _flag_of(label: tuple[str, ...]) -> str:
+    if len(label) > 3:
+        return label[3]
+    return ""
+
+
+def _fits(statement: Statement, label: tuple[str, ...]) -> bool:
+    if _plain(describe_mention(statement.subject)) != _plain(label[0]):
+        return False
+    read, told = _plain(describe_mention(statement.object)), _plain(label[2])
+    if not told or read == told:
+        return True
+    shorter, longer = sorted((read, told), key=len)
+    return bool(shorter) and _is_within(shorter, longer) and len(longer) - len(shorter) <= _SLACK
+
+
+def _is_within(shorter: list[str], longer: list[str]) -> bool:
+    return f" {' '.join(shorter)} " in f" {' '.join(longer)} "
+
+
+def _plain(text: str) -> list[str]:
+    words = text.lower().replace("\u2019", "'").split()
+    if len(words) > 1 and words[0] in _ARTICLES and words[0] != "my":
+        words = words[1:]
+    return words
+
+
+def describe_mention(mention: Mention) -> str:
+    """As labels have it."""
+    if mention.reference is Reference.SPEAKER:
+        return "me"
+    if mention.reference is not Reference.NAME:
+        return mention.reference.value
+    if mention.name or not mention.role:
+        return mention.name
+    return f"{mention.owner or 'my'} {mention.role}"
