@@ -78,10 +78,10 @@ def test_the_theme_that_was_chosen_stays(site: str, visiting: Visiting) -> None:
     visit = visiting(site, theme="light")
     visit.go("health")
     visit.page.get_by_role("button", name="Dark theme").click()
-    assert visit.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    visit.until("document.documentElement.dataset.theme === 'dark'")
     visit.page.reload()
     visit.wait()
-    assert visit.page.evaluate("document.documentElement.dataset.theme") == "dark"
+    visit.until("document.documentElement.dataset.theme === 'dark'")
 
 
 def test_a_server_that_has_gone_is_told(example: Path, visiting: Visiting) -> None:
